@@ -1,0 +1,1 @@
+//! Build-script helper and code generator of evalsuite

@@ -1,0 +1,1 @@
+//! The include_eval_suite! macro of evalsuite

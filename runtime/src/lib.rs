@@ -1,0 +1,1 @@
+//! Evaluation suites for AI agents, embedded in the agent's own crate

@@ -1,0 +1,85 @@
+use serde::{Deserialize, Serialize};
+
+/// Settings of `field-accuracy`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FieldAccuracy {
+    /// The fields, at least one.
+    pub fields: Vec<Field>,
+    /// How fields are combined.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub aggregation: FieldAggregation,
+}
+
+/// One field to compare.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Field {
+    /// Names and `[n]` joined by dots: `items.[0].price` or `items[0].price`.
+    pub path: String,
+    /// How the values are compared.
+    #[serde(rename = "match")]
+    pub matching: FieldMatch,
+    /// Whether a missing field is a miss; otherwise it is left out.
+    pub required: bool,
+    /// Share in the mean, at least 0.
+    pub weight: f64,
+}
+
+/// How two values are compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldMatch {
+    /// Equal as JSON.
+    Exact,
+    /// Numbers close to each other.
+    NumericTolerance {
+        /// Largest difference.
+        tolerance: f64,
+        /// Whether the difference is relative to the expected number.
+        relative: bool,
+    },
+    /// The same day.
+    Date {
+        /// Formats that say which order of day and month is meant; empty: all.
+        formats: Vec<DateFormat>,
+    },
+}
+
+/// A date format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum DateFormat {
+    /// `2025-01-31T10:00:00Z`
+    #[serde(rename = "YYYY-MM-DDTHH:mm:ssZ")]
+    DateTimeOffset,
+    /// `2025-01-31T10:00:00`
+    #[serde(rename = "YYYY-MM-DDTHH:mm:ss")]
+    DateTime,
+    /// `2025-01-31`
+    #[serde(rename = "YYYY-MM-DD")]
+    Date,
+    /// `31-JAN-2025`
+    #[serde(rename = "DD-MMM-YYYY")]
+    DayMonthName,
+    /// `01/31/2025`
+    #[serde(rename = "MM/DD/YYYY")]
+    MonthDaySlash,
+    /// `31/01/2025`
+    #[serde(rename = "DD/MM/YYYY")]
+    DayMonthSlash,
+    /// `01-31-2025`
+    #[serde(rename = "MM-DD-YYYY")]
+    MonthDayDash,
+    /// `31-01-2025`
+    #[serde(rename = "DD-MM-YYYY")]
+    DayMonthDash,
+}
+
+/// How the fields of `field-accuracy` are combined.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldAggregation {
+    /// Weighted mean of hits.
+    #[default]
+    WeightedAverage,
+    /// 1 only without a miss.
+    AllOrNothing,
+}

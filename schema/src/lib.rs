@@ -1,0 +1,42 @@
+//! The data model of [evalsuite](https://docs.rs/evalsuite): what a checked suite says, and what a run records.
+//!
+//! These types are the *resolved* form: defaults filled in, suite settings merged into cases, paths found, names made
+//! unique. The loader produces them from files while a crate compiles; each case travels into the binary as one string
+//! of JSON and is decoded by the same types when it runs. They know neither the file system nor YAML.
+//!
+//! ```
+//! use evalsuite_schema::{Case, Location};
+//!
+//! let case = Case::new("refund-small", Location::new("suites/shop/cases/refund-small/case.yaml", 1, 1));
+//! let json = serde_json::to_string(&case)?;
+//! assert_eq!(serde_json::from_str::<Case>(&json)?, case);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+mod case;
+mod execution;
+pub mod grader;
+mod location;
+mod message;
+pub mod record;
+mod suite;
+mod workspace;
+
+pub use case::{
+    Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
+    Turn,
+};
+pub use execution::{Strategy, Target, Trials};
+pub use grader::{Grader, GraderConfig};
+pub use location::{Location, PathRef};
+pub use message::{Content, Message, Part, Role, ToolCall};
+pub use suite::{Kind, Layout, Requires, Suite};
+pub use workspace::{Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace};
+
+/// A JSON object: free-form data that is kept as its author wrote it.
+pub type Object = serde_json::Map<String, serde_json::Value>;
+
+/// `true` for the value that [`Default`] gives; such values are left out of the canonical JSON.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,0 +1,39 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A place in a suite's file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Location {
+    /// Path relative to the Cargo workspace root, with `/` separators.
+    pub file: String,
+    /// Line, counted from 1. 0 for a place that is a whole file or directory.
+    pub line: u32,
+    /// Column in characters, counted from 1. 0 for a place that is a whole file or directory.
+    pub column: u32,
+}
+
+impl Location {
+    /// A place at a line and column, both counted from 1.
+    pub fn new(file: impl Into<String>, line: u32, column: u32) -> Self {
+        Self { file: file.into(), line, column }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.file),
+            line => write!(f, "{}:{line}:{}", self.file, self.column),
+        }
+    }
+}
+
+/// A path named by a file of the suite, found while the suite was loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct PathRef {
+    /// The path as it is written in the file.
+    pub written: String,
+    /// Where it was found: relative to the package root, with `/` separators; absolute if the suite lies outside the package.
+    pub path: String,
+}

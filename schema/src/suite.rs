@@ -1,0 +1,103 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Location, Target, is_default};
+
+/// What a suite says beside its cases.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Suite {
+    /// Name of the suite.
+    pub name: String,
+    /// Name of the agent, where the suite names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<String>,
+    /// How the suite's files are laid out.
+    pub layout: Layout,
+    /// How trials decide a case.
+    pub kind: Kind,
+    /// What the suite is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Version of the suite, copied to reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Author of the suite, copied to reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// License of the suite, copied to reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub license: Option<String>,
+    /// Labels of the suite.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Label of the suite in results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// Where the suite is defined.
+    pub location: Location,
+    /// Directory of the suite: relative to the package root, with `/` separators; absolute if it lies outside the package.
+    pub root: String,
+    /// SHA-256 over all files of the suite, in hexadecimal.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
+    /// The target matrix; empty when the suite has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Target>,
+    /// At most this many trials at once, over all processes (1 to 50).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workers: Option<u32>,
+    /// No trial starts once the suite has cost this many US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_usd: Option<f64>,
+    /// After the first error outcome no further case starts.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fail_on_error: bool,
+}
+
+/// How the files of a suite are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// `suite.json` and one JSON file per case below `tasks/`.
+    Tasks,
+    /// An eval file (`EVAL.yaml`).
+    Cases,
+    /// `suite.json` and case directories below `cases/`.
+    Combined,
+    /// Case directories or a JSONL file without a suite file.
+    Bare,
+}
+
+impl Layout {
+    /// The name used in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Layout::Tasks => "tasks",
+            Layout::Cases => "cases",
+            Layout::Combined => "combined",
+            Layout::Bare => "bare",
+        }
+    }
+}
+
+/// How the trials of a case decide it, where no strategy is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// One passed trial shows that the agent can do it.
+    Capability,
+    /// Every trial has to pass.
+    Regression,
+    /// Every trial has to pass.
+    Mixed,
+}
+
+/// What a case needs to run; without it the case is skipped.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requires {
+    /// Environment variables that have to be set and not empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+    /// Programs that have to be on `PATH`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+}
