@@ -1,0 +1,243 @@
+use std::fmt;
+
+/// How bad a [`Diagnostic`](super::Diagnostic) is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The suite cannot be used.
+    Error,
+    /// The suite can be used; something in it is probably not what its author meant.
+    Warning,
+}
+
+impl Severity {
+    /// The word used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $variant:ident = $code:literal, $name:literal;)*) => {
+        /// What a [`Diagnostic`](super::Diagnostic) is about. Codes that start with `E` are errors, with `W` warnings.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Code {
+            /// Every code, in order.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
+
+            /// The code, such as `E019`.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$variant => $code,)* }
+            }
+
+            /// The name, such as `unknown-key`.
+            pub fn name(self) -> &'static str {
+                match self { $(Code::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+impl Code {
+    /// Whether it is an error or a warning.
+    pub fn severity(self) -> Severity {
+        if self.as_str().starts_with('E') { Severity::Error } else { Severity::Warning }
+    }
+
+    /// The code with this name, as it is used to silence warnings.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.name() == name)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.as_str(), self.name())
+    }
+}
+
+codes! {
+    /// A file cannot be read, or a name is not UTF-8.
+    UnreadableFile = "E001", "unreadable-file";
+    /// Bytes are not UTF-8.
+    InvalidUtf8 = "E002", "invalid-utf8";
+    /// YAML cannot be parsed.
+    YamlSyntax = "E003", "yaml-syntax";
+    /// JSON (file or JSONL line) cannot be parsed.
+    JsonSyntax = "E004", "json-syntax";
+    /// A mapping key occurs twice.
+    DuplicateKey = "E005", "duplicate-key";
+    /// `---` starts a second document.
+    MultipleDocuments = "E006", "multiple-documents";
+    /// The root is empty, a list or a scalar.
+    RootNotMapping = "E007", "root-not-mapping";
+    /// Depth, alias expansion, size, case count.
+    LimitExceeded = "E008", "limit-exceeded";
+    /// `<<` is not a mapping or list of mappings.
+    BadMergeKey = "E009", "bad-merge-key";
+    /// The macro's path does not exist.
+    EntryNotFound = "E010", "entry-not-found";
+    /// Nothing recognisable in the directory.
+    NoSuiteFile = "E011", "no-suite-file";
+    /// More than one suite file.
+    SeveralSuiteFiles = "E012", "several-suite-files";
+    /// Entry file of another kind.
+    UnsupportedSuiteFile = "E013", "unsupported-suite-file";
+    /// Beside suite.json are both `tasks` and `cases`, or neither.
+    AmbiguousLayout = "E014", "ambiguous-layout";
+    /// A source yields zero cases.
+    NoCases = "E015", "no-cases";
+    /// Case.yaml and case.yml.
+    TwoCaseFiles = "E016", "two-case-files";
+    /// Absolute path, `..` or link out of the root, link loop.
+    PathEscape = "E017", "path-escape";
+    /// Named path missing or of the wrong kind.
+    MissingPath = "E018", "missing-path";
+    /// Key not in the schema.
+    UnknownKey = "E019", "unknown-key";
+    /// Another type than required.
+    WrongType = "E020", "wrong-type";
+    /// A required key is absent.
+    MissingKey = "E021", "missing-key";
+    /// Text is empty.
+    BlankValue = "E022", "blank-value";
+    /// Value not among the choices.
+    InvalidChoice = "E023", "invalid-choice";
+    /// Number outside its range.
+    OutOfRange = "E024", "out-of-range";
+    /// Two spellings of one setting.
+    ConflictingKeys = "E025", "conflicting-keys";
+    /// Known in a source format, removed or unsupported.
+    UnsupportedKey = "E026", "unsupported-key";
+    /// `${{ }}` in a structural value.
+    InterpolationNotAllowed = "E027", "interpolation-not-allowed";
+    /// Settings that cannot work together or there (also `strategy: pass_at_k` with kind regression/mixed).
+    SettingConflict = "E028", "setting-conflict";
+    /// Number, boolean, blank, control character.
+    InvalidId = "E029", "invalid-id";
+    /// An id occurs twice.
+    DuplicateId = "E030", "duplicate-id";
+    /// Two cases, one test path.
+    TestNameCollision = "E031", "test-name-collision";
+    /// Eval file `name` pattern or length.
+    InvalidSuiteName = "E032", "invalid-suite-name";
+    /// No or empty `input`.
+    MissingInput = "E033", "missing-input";
+    /// No grader, criteria, expected output, turns.
+    NothingToGrade = "E034", "nothing-to-grade";
+    /// `input` is an object or other kind.
+    InvalidInput = "E035", "invalid-input";
+    /// `input_files` with a message list.
+    InputFilesWithMessages = "E036", "input-files-with-messages";
+    /// Bad role, no content, not a mapping.
+    InvalidMessage = "E037", "invalid-message";
+    /// Part without type/value, unknown type.
+    InvalidContentPart = "E038", "invalid-content-part";
+    /// Unusable shape.
+    InvalidExpectedOutput = "E039", "invalid-expected-output";
+    /// Turns without mode, mode without turns, with expected_output, empty turn.
+    ConversationMismatch = "E040", "conversation-mismatch";
+    /// No `tests`, no `cases/`.
+    MissingTests = "E041", "missing-tests";
+    /// Unusable `tests` or entry.
+    InvalidTests = "E042", "invalid-tests";
+    /// A case list, workspace file or template of the wrong shape (`workspace:` wrapper, mapping instead of list).
+    InvalidExternalFile = "E043", "invalid-external-file";
+    /// Template missing or malformed.
+    IncludeNotFound = "E044", "include-not-found";
+    /// Cycle or > 3 levels.
+    IncludeCycle = "E045", "include-cycle";
+    /// Unknown or own id.
+    UnknownDependency = "E046", "unknown-dependency";
+    /// Cycle.
+    DependencyCycle = "E047", "dependency-cycle";
+    /// Required by the suite.
+    MissingReferenceSolution = "E048", "missing-reference-solution";
+    /// Task without graders.
+    NoGraders = "E049", "no-graders";
+    /// Not built in, not registered.
+    UnknownGrader = "E050", "unknown-grader";
+    /// `code-judge`, `llm-judge`.
+    RemovedGraderType = "E051", "removed-grader-type";
+    /// Value, mode, minimums, expected (also `[]` with in_order), fields, threshold, budget, skill, criteria, aggregator; a judge grader with nothing to judge by.
+    MissingGraderSetting = "E052", "missing-grader-setting";
+    /// Pattern or flag.
+    InvalidRegex = "E053", "invalid-regex";
+    /// Gap, overlap, not starting at 0, not integers.
+    InvalidScoreRanges = "E054", "invalid-score-ranges";
+    /// No outcome, repeated id, bad min_score.
+    InvalidRubric = "E055", "invalid-rubric";
+    /// No members, weights name no member, two unnamed members share an automatic name, bad aggregator.
+    InvalidComposite = "E056", "invalid-composite";
+    /// Field-accuracy path absent from literal expected_output.
+    FieldNotInExpected = "E057", "field-not-in-expected";
+    /// Empty command or argv element.
+    InvalidCommand = "E058", "invalid-command";
+    /// Prompt file uses neither output nor expected_output.
+    PromptWithoutAnswer = "E059", "prompt-without-answer";
+    /// Negative or not a number.
+    InvalidWeight = "E060", "invalid-weight";
+    /// All graders of a case weigh 0.
+    ZeroTotalWeight = "E061", "zero-total-weight";
+    /// Code-grader extra key close to a known one.
+    NearMissKey = "E062", "near-miss-key";
+    /// Registered name is a built-in type, or two fold to one name.
+    GraderRegistration = "E063", "grader-registration";
+    /// A case names a target outside the matrix, or the matrix lists one twice.
+    InvalidTarget = "E064", "invalid-target";
+    /// `workspace.docker`.
+    UnsupportedDocker = "E065", "unsupported-docker";
+    /// Static mode, in-place path, .code-workspace, `shared` without suite template.
+    UnsupportedWorkspace = "E066", "unsupported-workspace";
+    /// Source missing, bad path, twice.
+    InvalidRepo = "E067", "invalid-repo";
+    /// Wrong shape, unknown hook.
+    InvalidHook = "E068", "invalid-hook";
+    /// Fixture_dir or base_fixture missing.
+    MissingFixture = "E069", "missing-fixture";
+    /// None found, or invalid.
+    TargetsFile = "E070", "targets-file";
+    /// Provider other than cli, batching, unknown name.
+    TargetNotRunnable = "E071", "target-not-runnable";
+    /// `{TOKEN}` in a cli command.
+    UnknownPlaceholder = "E072", "unknown-placeholder";
+    /// `${{ X }}` unset (run time).
+    UnsetVariable = "E073", "unset-variable";
+    /// A user grader refuses its config (`suite_check`).
+    GraderConfigRejected = "E074", "grader-config-rejected";
+    /// Directory differs from the compiled suite (`suite_check`).
+    SuiteChanged = "E075", "suite-changed";
+    /// Old spelling.
+    DeprecatedKey = "W001", "deprecated-key";
+    /// Directory without case file.
+    MissingCaseFile = "W002", "missing-case-file";
+    /// `required: 0.7`, `required_min_score`.
+    DeprecatedValue = "W003", "deprecated-value";
+    /// Accepted setting or file that does nothing here (cache, pooled mode, `shared` for a case with its own template, YAML beside a .jsonl entry).
+    NoEffect = "W004", "no-effect";
+    /// Flag g or y.
+    IgnoredRegexFlag = "W005", "ignored-regex-flag";
+    /// `@[User]:` inside content.
+    RoleMarker = "W006", "role-marker";
+    /// `{{ x }}` not known in a prompt or hook command.
+    UnknownTemplateVariable = "W007", "unknown-template-variable";
+    /// An argv element starts with `./` or `../` but names nothing.
+    ArgumentNotFound = "W009", "argument-not-found";
+    /// Explicit name used twice.
+    RepeatedGraderName = "W011", "repeated-grader-name";
+    /// Entry leaves the package.
+    SuiteOutsidePackage = "W012", "suite-outside-package";
+    /// Ancestor ≥ depth.
+    ShallowAncestor = "W013", "shallow-ancestor";
+    /// Inline prompt looks like a path.
+    PathLikePrompt = "W014", "path-like-prompt";
+    /// `agent = "cli"` and no targets file found while building.
+    NoTargetsFile = "W015", "no-targets-file";
+}

@@ -1,0 +1,86 @@
+use serde_json::{Number, Value};
+
+use crate::source::Span;
+
+/// A value of a file, with its place: what the YAML, JSON and JSONL readers agree on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) span: Span,
+    pub(crate) data: Data,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Data {
+    Null,
+    Bool(bool),
+    Number(Number),
+    String(String),
+    Sequence(Vec<Node>),
+    Mapping(Vec<Entry>),
+}
+
+/// A key of a mapping and its value. Keys that are not strings are spelled as they would be in JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) key_span: Span,
+    pub(crate) value: Node,
+}
+
+impl Node {
+    /// What kind of value this is, for messages: "a list", "a number".
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.data {
+            Data::Null => "nothing",
+            Data::Bool(_) => "a boolean",
+            Data::Number(_) => "a number",
+            Data::String(_) => "text",
+            Data::Sequence(_) => "a list",
+            Data::Mapping(_) => "a mapping",
+        }
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(self.data, Data::Null)
+    }
+
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        match &self.data {
+            Data::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_mapping(&self) -> Option<&[Entry]> {
+        match &self.data {
+            Data::Mapping(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_sequence(&self) -> Option<&[Node]> {
+        match &self.data {
+            Data::Sequence(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The value of `key`, also when it is null.
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+        self.as_mapping()?.iter().find(|entry| entry.key == key)
+    }
+
+    /// The value without places.
+    pub(crate) fn to_json(&self) -> Value {
+        match &self.data {
+            Data::Null => Value::Null,
+            Data::Bool(value) => Value::Bool(*value),
+            Data::Number(value) => Value::Number(value.clone()),
+            Data::String(value) => Value::String(value.clone()),
+            Data::Sequence(items) => Value::Array(items.iter().map(Node::to_json).collect()),
+            Data::Mapping(entries) => {
+                Value::Object(entries.iter().map(|entry| (entry.key.clone(), entry.value.to_json())).collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Showing diagnostics to people and programs.
