@@ -1,0 +1,115 @@
+//! Lists the files that define the cases of an [evalsuite](https://docs.rs/evalsuite) suite.
+//!
+//! The loader asks while the crate compiles; the generated test `suite_check` asks again when it runs. Both get the same
+//! answer because the rules stand here and nowhere else.
+
+mod directories;
+mod glob;
+mod link;
+mod tasks;
+
+use std::path::Path;
+
+pub use glob::{InvalidGlob, is_glob};
+
+/// Deepest nesting of directories that is followed.
+pub const MAX_DEPTH: usize = 32;
+
+/// What [`list`] found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Files that define cases, relative to the suite root with `/` separators, in the order of their bytes.
+    pub files: Vec<String>,
+    /// What stands in the way, in the order in which it was met.
+    pub problems: Vec<Problem>,
+}
+
+/// Something that cannot be listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where, relative to the suite root with `/` separators; lossy if the name is not UTF-8.
+    pub path: String,
+    /// What kind of problem it is.
+    pub kind: ProblemKind,
+    /// The problem, a lowercase fragment without a full stop.
+    pub message: String,
+}
+
+/// Kinds of [`Problem`]s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// A directory or file cannot be read, or its name is not UTF-8.
+    Unreadable,
+    /// A link leads out of the boundary, nowhere, or in a circle.
+    Link,
+    /// Directories are nested too deeply.
+    TooDeep,
+    /// A directory holds both `case.yaml` and `case.yml`.
+    TwoCaseFiles,
+    /// A directory among the case directories holds no case file. A warning: the directory is left out.
+    NoCaseFile,
+    /// A pattern cannot be compiled.
+    InvalidGlob,
+}
+
+/// Lists the case files of one source of a suite. `boundary` is the directory that links may not leave: the suite root
+/// for tasks, the package root for case directories.
+///
+/// | `kind` | `path` | listed |
+/// | --- | --- | --- |
+/// | `tasks` | directory | every `.json` file at any depth, except below a `workspace` directory beside which a `.json` file lies |
+/// | `directories` | directory | `case.yaml` or `case.yml` of every immediate sub-directory whose name does not start with `.` or `_` |
+/// | `glob` | pattern | regular files that match, without names that start with `.` |
+///
+/// Paths are relative to `root`; an empty `path` is `root` itself. An unknown kind lists nothing and is a problem.
+pub fn list(root: &Path, boundary: &Path, kind: &str, path: &str) -> Listing {
+    let mut listing = Listing::default();
+    match kind {
+        "tasks" => tasks::list(root, boundary, path, &mut listing),
+        "directories" => directories::list(root, boundary, path, &mut listing),
+        "glob" => glob::list(root, path, &mut listing),
+        other => listing.problem(path, ProblemKind::Unreadable, format!("unknown kind of source `{other}`")),
+    }
+    listing.files.sort();
+    listing
+}
+
+impl Listing {
+    fn problem(&mut self, path: impl Into<String>, kind: ProblemKind, message: impl Into<String>) {
+        self.problems.push(Problem { path: path.into(), kind, message: message.into() });
+    }
+}
+
+/// Joins a relative path and a name with `/`.
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+}
+
+/// Names of the entries of a directory, sorted; names that are not UTF-8 and read errors become problems.
+fn entries(root: &Path, path: &str, listing: &mut Listing) -> Vec<(String, std::fs::FileType)> {
+    let directory = root.join(path);
+    let read = match std::fs::read_dir(&directory) {
+        Ok(read) => read,
+        Err(error) => {
+            listing.problem(path, ProblemKind::Unreadable, error.to_string());
+            return Vec::new();
+        }
+    };
+    let mut found = Vec::new();
+    for entry in read {
+        match entry.and_then(|entry| Ok((entry.file_type()?, entry.file_name()))) {
+            Ok((kind, name)) => match name.into_string() {
+                Ok(name) => found.push((name, kind)),
+                Err(name) => listing.problem(
+                    join(path, &name.to_string_lossy()),
+                    ProblemKind::Unreadable,
+                    "the name is not UTF-8",
+                ),
+            },
+            Err(error) => listing.problem(path, ProblemKind::Unreadable, error.to_string()),
+        }
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}

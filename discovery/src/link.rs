@@ -1,0 +1,38 @@
+use std::fs::{FileType, Metadata};
+use std::path::Path;
+
+use crate::{Listing, ProblemKind};
+
+/// What an entry is, links followed while they stay inside `boundary`. `None`: a problem was noted.
+pub(crate) fn resolve(
+    root: &Path,
+    boundary: &Path,
+    path: &str,
+    kind: FileType,
+    listing: &mut Listing,
+) -> Option<FileType> {
+    if !kind.is_symlink() {
+        return Some(kind);
+    }
+    let link = root.join(path);
+    let target = match link.canonicalize() {
+        Ok(target) => target,
+        Err(error) => {
+            listing.problem(path, ProblemKind::Link, format!("the link leads nowhere: {error}"));
+            return None;
+        }
+    };
+    let inside = boundary.canonicalize().is_ok_and(|boundary| target.starts_with(boundary));
+    if !inside {
+        listing.problem(path, ProblemKind::Link, format!("the link leads to {}, out of the suite", target.display()));
+        return None;
+    }
+    std::fs::metadata(&target).as_ref().map(Metadata::file_type).ok()
+}
+
+/// Whether a linked directory is one of its own ancestors.
+pub(crate) fn is_loop(root: &Path, path: &str) -> bool {
+    let Ok(target) = root.join(path).canonicalize() else { return false };
+    let parent = root.join(path).parent().and_then(|parent| parent.canonicalize().ok());
+    parent.is_some_and(|parent| parent.starts_with(target))
+}

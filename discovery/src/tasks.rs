@@ -1,0 +1,44 @@
+use std::path::Path;
+
+use crate::{Listing, MAX_DEPTH, ProblemKind, entries, join, link};
+
+pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listing) {
+    walk(root, boundary, path, 0, listing);
+}
+
+fn walk(root: &Path, boundary: &Path, path: &str, depth: usize, listing: &mut Listing) {
+    if depth > MAX_DEPTH {
+        listing.problem(path, ProblemKind::TooDeep, format!("directories are nested deeper than {MAX_DEPTH}"));
+        return;
+    }
+    let mut directories = Vec::new();
+    let mut holds_task = false;
+    for (name, kind) in entries(root, path, listing) {
+        let entry = join(path, &name);
+        let linked = kind.is_symlink();
+        let Some(kind) = link::resolve(root, boundary, &entry, kind, listing) else { continue };
+        if kind.is_dir() {
+            if linked && link::is_loop(root, &entry) {
+                listing.problem(entry, ProblemKind::Link, "the link leads to a directory it lies in");
+            } else {
+                directories.push((name, entry));
+            }
+        } else if is_task(&name) {
+            // Anything else with such a name (a FIFO, a socket) is listed too: reading it says what it is.
+            holds_task = true;
+            listing.files.push(entry);
+        }
+    }
+    for (name, directory) in directories {
+        // The template of the tasks beside it, not a folder of tasks.
+        if name == "workspace" && holds_task {
+            continue;
+        }
+        walk(root, boundary, &directory, depth + 1, listing);
+    }
+}
+
+fn is_task(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    bytes.len() >= 5 && bytes[bytes.len() - 5..].eq_ignore_ascii_case(b".json")
+}
