@@ -1,34 +1,12 @@
-use std::fmt;
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::{Listing, MAX_DEPTH, ProblemKind, entries, join};
 
-/// A pattern that cannot be compiled.
-#[derive(Debug)]
-pub struct InvalidGlob(globset::Error);
-
-impl fmt::Display for InvalidGlob {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.kind())
-    }
-}
-
-impl std::error::Error for InvalidGlob {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.0)
-    }
-}
-
 /// Whether a path is a pattern: it holds `*`, `?` or `{`.
 pub fn is_glob(path: &str) -> bool {
     path.contains(['*', '?', '{'])
-}
-
-fn compile(pattern: &str) -> Result<GlobMatcher, InvalidGlob> {
-    let glob = GlobBuilder::new(pattern).literal_separator(true).build().map_err(InvalidGlob)?;
-    Ok(glob.compile_matcher())
 }
 
 pub(crate) fn list(root: &Path, pattern: &str, listing: &mut Listing) {
@@ -36,9 +14,9 @@ pub(crate) fn list(root: &Path, pattern: &str, listing: &mut Listing) {
     // What stands before the first component with a special character needs no search, and may be `..`.
     let fixed = pattern.split('/').take_while(|part| !is_glob(part)).collect::<Vec<_>>().join("/");
     let rest = pattern[fixed.len()..].trim_start_matches('/');
-    match compile(rest) {
-        Ok(matcher) => walk(&Search { root, fixed: &fixed, matcher }, "", 0, listing),
-        Err(error) => listing.problem(pattern, ProblemKind::InvalidGlob, error.to_string()),
+    match GlobBuilder::new(rest).literal_separator(true).build() {
+        Ok(glob) => walk(&Search { root, fixed: &fixed, matcher: glob.compile_matcher() }, "", 0, listing),
+        Err(error) => listing.problem(pattern, ProblemKind::InvalidGlob, error.kind().to_string()),
     }
 }
 

@@ -10,7 +10,7 @@ mod tasks;
 
 use std::path::Path;
 
-pub use glob::{InvalidGlob, is_glob};
+pub use glob::is_glob;
 
 /// Deepest nesting of directories that is followed.
 pub const MAX_DEPTH: usize = 32;
