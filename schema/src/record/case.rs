@@ -1,0 +1,137 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CaseOutcome, Reason};
+use crate::{Kind, Layout, Location, Strategy};
+
+/// `case.json`: what the trials of a case came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CaseRecord {
+    /// [`CaseRecord::SCHEMA`].
+    pub schema: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// SHA-256 over all files of the suite, hexadecimal.
+    pub suite_digest: String,
+    /// How the suite's files are laid out.
+    pub layout: Layout,
+    /// How trials decide a case.
+    pub kind: Kind,
+    /// Id of the case.
+    pub case_id: String,
+    /// Name of the case's directory in the run.
+    pub case_key: String,
+    /// SHA-256 of the whole case, hexadecimal.
+    pub case_digest: String,
+    /// SHA-256 of what the agent sees, hexadecimal.
+    pub input_digest: String,
+    /// SHA-256 of the graders, hexadecimal.
+    pub grader_digest: String,
+    /// Path of the Rust test, without the crate.
+    pub test_name: String,
+    /// Name of the target.
+    pub target: String,
+    /// Name or Rust path of the agent.
+    pub agent: String,
+    /// Where the case is defined.
+    pub location: Location,
+    /// Attempt of the test runner, from 1.
+    pub runner_attempt: u32,
+    /// Case that caused this one to run.
+    pub requested_by: Option<String>,
+    /// How the case ended.
+    pub outcome: CaseOutcome,
+    /// Why it did not pass.
+    pub reason: Option<Reason>,
+    /// 0 to 1; `None` when no trial was completed.
+    pub score: Option<f64>,
+    /// Effective threshold, 0 to 1.
+    pub threshold: f64,
+    /// How trials decided the case.
+    pub rule: Rule,
+    /// Strategy written in the files.
+    pub strategy: Option<Strategy>,
+    /// The trials, in order.
+    pub trials: Vec<TrialSummary>,
+    /// Number of trials planned.
+    pub planned: u32,
+    /// Trials that passed or failed.
+    pub completed: u32,
+    /// Trials that passed.
+    pub passed: u32,
+    /// Trials that broke.
+    pub errors: u32,
+    /// Whether trials were left out because the case was decided, or too costly.
+    pub truncated: bool,
+    /// Whether trials were left out because of their cost.
+    pub cost_limited: bool,
+    /// Probability that one of k trials passes, by k; `None` when truncated.
+    pub pass_at_k: BTreeMap<u32, Option<f64>>,
+    /// Probability that all of k trials pass, by k; `None` when truncated.
+    pub pass_hat_k: BTreeMap<u32, Option<f64>>,
+    /// Mean of the scores.
+    pub mean: Option<f64>,
+    /// Lowest score.
+    pub min: Option<f64>,
+    /// Highest score.
+    pub max: Option<f64>,
+    /// Standard deviation of the scores (n − 1).
+    pub stddev: Option<f64>,
+    /// Lower end of the 95 % confidence interval of the mean.
+    pub ci95_lower: Option<f64>,
+    /// Upper end of the 95 % confidence interval of the mean.
+    pub ci95_upper: Option<f64>,
+    /// Whether trials agree; `None` with fewer than two, or when truncated.
+    pub stability: Option<Stability>,
+}
+
+impl CaseRecord {
+    /// Value of `schema` in records of this version.
+    pub const SCHEMA: &'static str = "evalsuite.case/1";
+}
+
+/// How trials decide a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// One has to pass.
+    Any,
+    /// All have to pass.
+    Every,
+    /// The mean of their scores has to reach the threshold.
+    Mean,
+    /// The lower end of the confidence interval of that mean has to reach the threshold.
+    ConfidenceInterval,
+}
+
+/// One trial of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialSummary {
+    /// Index of the trial, from 0.
+    pub index: u32,
+    /// How it ended.
+    pub outcome: CaseOutcome,
+    /// 0 to 1.
+    pub score: Option<f64>,
+    /// Duration of the agent's work in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// Cost of the agent in US dollars.
+    pub cost_usd: Option<f64>,
+    /// Its record, relative to the case's directory.
+    pub path: String,
+}
+
+/// Whether the trials of a case agree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stability {
+    /// All passed.
+    StablePass,
+    /// All failed.
+    StableFail,
+    /// Some passed, some failed.
+    Flaky,
+}

@@ -1,0 +1,299 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CaseOutcome, GraderRecord, Reason};
+use crate::{Kind, Layout, Location, Object};
+
+/// `result.json`: everything known about one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// [`TrialRecord::SCHEMA`].
+    pub schema: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// SHA-256 over all files of the suite, hexadecimal.
+    pub suite_digest: String,
+    /// How the suite's files are laid out.
+    pub layout: Layout,
+    /// How trials decide a case.
+    pub kind: Kind,
+    /// Id of the case.
+    pub case_id: String,
+    /// Name of the case's directory in the run.
+    pub case_key: String,
+    /// SHA-256 of the whole case, hexadecimal.
+    pub case_digest: String,
+    /// SHA-256 of what the agent sees, hexadecimal.
+    pub input_digest: String,
+    /// SHA-256 of the graders, hexadecimal.
+    pub grader_digest: String,
+    /// Path of the Rust test, without the crate.
+    pub test_name: String,
+    /// Name of the target.
+    pub target: String,
+    /// Name or Rust path of the agent.
+    pub agent: String,
+    /// Where the case is defined.
+    pub location: Location,
+    /// Index of the trial, from 0.
+    pub trial: u32,
+    /// Number of trials planned.
+    pub trials_planned: u32,
+    /// Own retry, from 0.
+    pub attempt: u32,
+    /// Attempt of the test runner, from 1.
+    pub runner_attempt: u32,
+    /// Case that caused this one to run.
+    pub requested_by: Option<String>,
+    /// Whether the agent was really called.
+    pub mode: Mode,
+    /// How the trial ended.
+    pub outcome: CaseOutcome,
+    /// Why it did not pass.
+    pub reason: Option<Reason>,
+    /// 0 to 1; `None` when nothing was decided or graded.
+    pub score: Option<f64>,
+    /// Effective threshold, 0 to 1.
+    pub threshold: f64,
+    /// When the trial started.
+    pub started_at: String,
+    /// When the trial ended.
+    pub ended_at: String,
+    /// How long its parts took.
+    pub timings: Timings,
+    /// Duration of the agent's work in milliseconds, as reported or measured; `None` when it was not called.
+    pub duration_ms: Option<u64>,
+    /// Tokens of the agent.
+    pub usage: Option<Usage>,
+    /// Tokens of judges.
+    pub judge_usage: Option<Usage>,
+    /// Cost of the agent in US dollars.
+    pub cost_usd: Option<f64>,
+    /// Cost of judges in US dollars.
+    pub judge_cost_usd: Option<f64>,
+    /// Model, as reported.
+    pub model: Option<String>,
+    /// The answer, at most its first 64 KiB.
+    pub answer: Option<String>,
+    /// Whether the answer is longer than shown here.
+    pub answer_truncated: bool,
+    /// Facts the agent reported about its world.
+    pub state: Object,
+    /// What the graders said, in their order.
+    pub graders: Vec<GraderRecord>,
+    /// Turns of a conversation.
+    pub turns: Option<Vec<TurnRecord>>,
+    /// What happened to the working directory.
+    pub workspace: Option<WorkspaceRecord>,
+    /// Hooks around this trial.
+    pub hooks: Vec<HookRecord>,
+    /// Warnings.
+    pub notes: Vec<Note>,
+    /// File with the trajectory, relative to the trial directory.
+    pub trajectory: Option<String>,
+    /// Outcomes of the cases this one depends on.
+    pub dependencies: BTreeMap<String, CaseOutcome>,
+    /// The case's metadata.
+    pub metadata: Object,
+    /// The case's tags.
+    pub tags: Vec<String>,
+    /// The suite's category.
+    pub category: Option<String>,
+    /// The case's conversation id.
+    pub conversation_id: Option<String>,
+    /// The case's `metadata.failure_bucket`.
+    pub failure_bucket: Option<String>,
+    /// What ran it.
+    pub versions: Versions,
+}
+
+impl TrialRecord {
+    /// Value of `schema` in records of this version.
+    pub const SCHEMA: &'static str = "evalsuite.trial/1";
+}
+
+/// `started.json`: a trial that has begun.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// [`Started::SCHEMA`].
+    pub schema: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// Id of the case.
+    pub case_id: String,
+    /// Name of the target.
+    pub target: String,
+    /// Index of the trial, from 0.
+    pub trial: u32,
+    /// Process that runs it.
+    pub pid: u32,
+    /// When it began.
+    pub started_at: String,
+}
+
+impl Started {
+    /// Value of `schema` in records of this version.
+    pub const SCHEMA: &'static str = "evalsuite.started/1";
+}
+
+/// Whether agents and judges are called.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// They are.
+    #[default]
+    Live,
+    /// They are, and what they say is kept.
+    Record,
+    /// They are not; what they said once is used.
+    Replay,
+}
+
+/// How long the parts of a trial took, in milliseconds of a monotonic clock.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timings {
+    /// Directories, workspace and hooks before the agent.
+    pub setup_ms: u64,
+    /// The agent's call.
+    pub agent_ms: u64,
+    /// Changes of the workspace and the transcript.
+    pub capture_ms: u64,
+    /// Graders.
+    pub grading_ms: u64,
+    /// Hooks after the agent.
+    pub teardown_ms: u64,
+    /// Everything.
+    pub total_ms: u64,
+}
+
+/// Tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Input tokens that were not read from a cache.
+    pub input: u64,
+    /// Output tokens.
+    pub output: u64,
+    /// Input tokens that were read from a cache.
+    pub cached: u64,
+    /// Output tokens spent on reasoning.
+    pub reasoning: u64,
+}
+
+impl Usage {
+    /// Input (without cached) and output tokens.
+    pub fn new(input: u64, output: u64) -> Self {
+        Self { input, output, cached: 0, reasoning: 0 }
+    }
+
+    /// Sets the input tokens that were read from a cache.
+    pub fn cached(mut self, tokens: u64) -> Self {
+        self.cached = tokens;
+        self
+    }
+
+    /// Sets the output tokens spent on reasoning.
+    pub fn reasoning(mut self, tokens: u64) -> Self {
+        self.reasoning = tokens;
+        self
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+    }
+}
+
+/// One turn of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TurnRecord {
+    /// Index of the turn, from 0.
+    pub index: u32,
+    /// What the user said.
+    pub input: String,
+    /// What the agent answered.
+    pub answer: Option<String>,
+    /// 0 to 1.
+    pub score: Option<f64>,
+    /// How the turn ended.
+    pub outcome: CaseOutcome,
+    /// What the graders said.
+    pub graders: Vec<GraderRecord>,
+}
+
+/// What happened to the working directory of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceRecord {
+    /// The directory.
+    pub path: String,
+    /// Whether it is still there.
+    pub kept: bool,
+    /// Files the agent made, sorted, `/` separators.
+    pub created: Vec<String>,
+    /// Files the agent changed, sorted.
+    pub modified: Vec<String>,
+    /// Files the agent removed, sorted.
+    pub deleted: Vec<String>,
+    /// File with the unified diff, relative to the trial directory.
+    pub patch: Option<String>,
+    /// Beginning of every changed text file, at most 4 KiB each.
+    pub snippets: BTreeMap<String, String>,
+}
+
+/// A hook that ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookRecord {
+    /// Name of the hook.
+    pub name: String,
+    /// Who wrote it: `suite`, `case` or `target`.
+    pub scope: String,
+    /// Exit code; `None` when it did not exit by itself.
+    pub exit_code: Option<i32>,
+    /// Signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether its time limit passed.
+    pub timed_out: bool,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// File with its output.
+    pub log: String,
+}
+
+/// A warning of a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Stable name.
+    pub code: String,
+    /// Text for people.
+    pub message: String,
+}
+
+impl Note {
+    /// A note.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into() }
+    }
+}
+
+/// What ran a trial.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Versions {
+    /// Version of evalsuite.
+    pub evalsuite: String,
+    /// Name and version of the package under test.
+    pub package: String,
+    /// Operating system.
+    pub os: String,
+    /// Processor architecture.
+    pub arch: String,
+}
