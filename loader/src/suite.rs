@@ -111,3 +111,44 @@ pub struct GraderUse {
     /// Where it is written.
     pub span: Span,
 }
+
+impl LoadedSuite {
+    /// A suite without cases.
+    pub fn new(suite: Suite, module: impl Into<String>) -> Self {
+        Self {
+            suite,
+            module: module.into(),
+            sources: Vec::new(),
+            cases: Vec::new(),
+            tests: Vec::new(),
+            user_graders: Vec::new(),
+        }
+    }
+}
+
+impl LoadedCase {
+    /// A case of the file `source`, whose test is `function` in `folders`.
+    pub fn new(
+        case: Case,
+        source: impl Into<String>,
+        span: Span,
+        folders: Vec<String>,
+        function: impl Into<String>,
+    ) -> Self {
+        Self { case, source: source.into(), span, folders, function: function.into() }
+    }
+}
+
+impl Test {
+    /// The test of the case with index `case`.
+    pub fn new(case: usize, target: Option<String>, path: Vec<String>) -> Self {
+        Self { case, target, path }
+    }
+}
+
+impl GraderUse {
+    /// A grader named at `span`.
+    pub fn new(name: impl Into<String>, span: Span) -> Self {
+        Self { name: name.into(), span }
+    }
+}

@@ -228,8 +228,12 @@ codes! {
     RoleMarker = "W006", "role-marker";
     /// `{{ x }}` not known in a prompt or hook command.
     UnknownTemplateVariable = "W007", "unknown-template-variable";
+    /// A referenced text file is empty.
+    EmptyFile = "W008", "empty-file";
     /// An argv element starts with `./` or `../` but names nothing.
     ArgumentNotFound = "W009", "argument-not-found";
+    /// Regex with interpolation.
+    CheckedAtRunTime = "W010", "checked-at-run-time";
     /// Explicit name used twice.
     RepeatedGraderName = "W011", "repeated-grader-name";
     /// Entry leaves the package.
@@ -240,4 +244,6 @@ codes! {
     PathLikePrompt = "W014", "path-like-prompt";
     /// `agent = "cli"` and no targets file found while building.
     NoTargetsFile = "W015", "no-targets-file";
+    /// The macro lists a grader that no file of the suite names.
+    UnusedGrader = "W016", "unused-grader";
 }

@@ -1,1 +1,23 @@
 //! Reading: bytes of a file in, a tree of [`Node`](crate::node::Node)s with places out.
+
+mod file;
+mod json;
+mod keys;
+mod number;
+mod yaml;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use file::read_text;
+pub(crate) use json::{parse_json, parse_jsonl};
+pub(crate) use yaml::parse_yaml;
+
+/// Collections in collections, at most; the root is the first.
+const MAX_DEPTH: usize = 64;
+
+/// Values of a file, with aliases expanded, at most.
+const MAX_NODES: usize = 100_000;
+
+/// Bytes of a file, and of the text that its anchors and aliases copy, at most.
+const MAX_BYTES: usize = 16 << 20;

@@ -1,0 +1,31 @@
+use super::reader::Reader;
+use crate::diagnostic::{Code, Diagnostics};
+use crate::node::Node;
+use crate::source::FileId;
+
+/// The values of JSON lines, without those that are not JSON: these are reported.
+///
+/// Blank lines are skipped. Whether a value is an object, as it should be, is for the caller to say.
+pub(crate) fn parse_jsonl(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Vec<Node> {
+    let mut values = Vec::new();
+    let mut nodes = 0;
+    let mut number = 0;
+    for line in text.split('\n') {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        number += 1;
+        if line.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+            continue;
+        }
+        match Reader::new(file, line, number, &mut nodes, diagnostics).document() {
+            Ok(value) => values.push(value),
+            Err(problem) => {
+                let limit_is_of_file = problem.code == Code::LimitExceeded && nodes > crate::read::MAX_NODES;
+                diagnostics.push(*problem);
+                if limit_is_of_file {
+                    break;
+                }
+            }
+        }
+    }
+    values
+}

@@ -1,0 +1,54 @@
+use serde_json::Number;
+
+use super::reader::{Reader, Result};
+use super::syntax_error;
+use crate::read::number;
+
+impl Reader<'_, '_> {
+    /// The number that comes next: `-? ( 0 | [1-9][0-9]* ) ( \. [0-9]+ )? ( [eE] [-+]? [0-9]+ )?`.
+    pub(super) fn number(&mut self) -> Result<Number> {
+        let start = self.pos();
+        let first = self.at;
+        let mut is_float = false;
+        if self.byte(self.at) == b'-' {
+            self.at += 1;
+        }
+        if self.byte(self.at) == b'0' {
+            self.at += 1;
+            if self.byte(self.at).is_ascii_digit() {
+                return Err(syntax_error::bad_number(self, start, first, "numbers have no leading zeros"));
+            }
+        } else {
+            self.digits(start, first, "a digit is missing behind `-`")?;
+        }
+        if self.byte(self.at) == b'.' {
+            is_float = true;
+            self.at += 1;
+            self.digits(start, first, "a digit is missing behind the decimal point")?;
+        }
+        if matches!(self.byte(self.at), b'e' | b'E') {
+            is_float = true;
+            self.at += 1;
+            if matches!(self.byte(self.at), b'-' | b'+') {
+                self.at += 1;
+            }
+            self.digits(start, first, "a digit is missing in the exponent")?;
+        }
+        if self.byte(self.at).is_ascii_alphanumeric() || matches!(self.byte(self.at), b'.' | b'_') {
+            return Err(syntax_error::bad_number(self, start, first, "not a number as JSON writes it"));
+        }
+        let text = &self.text[first..self.at];
+        let value = if is_float { number::float(text) } else { number::integer(text) };
+        value.ok_or_else(|| syntax_error::bad_number(self, start, first, "the number is too large"))
+    }
+
+    fn digits(&mut self, start: crate::source::Pos, first: usize, otherwise: &'static str) -> Result<()> {
+        if !self.byte(self.at).is_ascii_digit() {
+            return Err(syntax_error::bad_number(self, start, first, otherwise));
+        }
+        while self.byte(self.at).is_ascii_digit() {
+            self.at += 1;
+        }
+        Ok(())
+    }
+}

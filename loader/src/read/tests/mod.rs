@@ -1,0 +1,2 @@
+mod timing;
+mod explore;

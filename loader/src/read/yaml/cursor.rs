@@ -1,0 +1,117 @@
+use crate::source::Pos;
+
+/// Goes through a text from position to position, forwards.
+///
+/// The parser's marks lie behind quoted scalars' trailing comments, behind the dash of some lists and in the line below a
+/// block scalar; looking into the text puts them right.
+pub(super) struct Cursor<'t> {
+    bytes: &'t [u8],
+    at: usize,
+    line: u32,
+    column: u32,
+}
+
+impl<'t> Cursor<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { bytes: text.as_bytes(), at: 0, line: 1, column: 1 }
+    }
+
+    pub(super) fn pos(&self) -> Pos {
+        Pos { line: self.line, column: self.column }
+    }
+
+    /// The byte at the cursor, 0 at the end.
+    pub(super) fn byte(&self) -> u8 {
+        if self.at < self.bytes.len() { self.bytes[self.at] } else { 0 }
+    }
+
+    /// The byte before the cursor, 0 at the start.
+    pub(super) fn byte_before(&self) -> u8 {
+        if self.at > 0 { self.bytes[self.at - 1] } else { 0 }
+    }
+
+    /// How many bytes lie before the cursor.
+    pub(super) fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// Goes to the next character.
+    pub(super) fn step(&mut self) {
+        let byte = self.byte();
+        if byte == b'\n' || byte == b'\r' && self.bytes.get(self.at + 1) != Some(&b'\n') {
+            self.line += 1;
+            self.column = 1;
+        } else {
+            self.column += 1;
+        }
+        self.at += match byte {
+            0..=0x7F => 1,
+            0x80..=0xDF => 2,
+            0xE0..=0xEF => 3,
+            _ => 4,
+        };
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    /// Goes to a position, or to the end if the text ends before it. A position behind the cursor stays behind.
+    pub(super) fn seek(&mut self, pos: Pos) {
+        while self.line < pos.line && !self.at_end() {
+            let byte = self.bytes[self.at];
+            self.at += 1;
+            if byte == b'\n' || byte == b'\r' && self.byte() != b'\n' {
+                self.line += 1;
+                self.column = 1;
+            }
+        }
+        while self.line == pos.line && self.column < pos.column && !self.at_end() {
+            self.step();
+        }
+    }
+
+    /// Goes behind the quoted scalar that starts at `start`, where an anchor or a tag may come before the quotes, and
+    /// says where that is.
+    pub(super) fn behind_quoted(&mut self, start: Pos) -> Pos {
+        self.seek(start);
+        while matches!(self.byte(), b'&' | b'!') {
+            while !matches!(self.byte(), b' ' | b'\t' | b'\n' | b'\r' | 0) {
+                self.step();
+            }
+            while matches!(self.byte(), b' ' | b'\t' | b'\n' | b'\r') {
+                self.step();
+            }
+        }
+        let quote = self.byte();
+        self.step();
+        while !self.at_end() {
+            let byte = self.byte();
+            self.step();
+            if byte == b'\\' && quote == b'"' {
+                self.step();
+            } else if byte == quote {
+                // Two single quotes stand for one.
+                if quote == b'"' || self.byte() != quote {
+                    break;
+                }
+                self.step();
+            }
+        }
+        self.pos()
+    }
+
+    /// Goes to `end` and says where the last character that is not white space, from `start` on, ends.
+    pub(super) fn behind_content(&mut self, start: Pos, end: Pos) -> Pos {
+        self.seek(start);
+        let mut behind = start;
+        while self.pos() < end && !self.at_end() {
+            let blank = matches!(self.byte(), b' ' | b'\t' | b'\n' | b'\r');
+            self.step();
+            if !blank {
+                behind = self.pos();
+            }
+        }
+        behind
+    }
+}

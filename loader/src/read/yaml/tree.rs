@@ -1,0 +1,393 @@
+use std::borrow::Cow;
+
+use saphyr_parser::{Event, Marker, ScalarStyle, Tag};
+
+use super::cursor::Cursor;
+use super::scalar::{self, Scalar};
+use super::{merge, syntax_error};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::node::{Data, Entry, Node};
+use crate::read::{MAX_BYTES, MAX_DEPTH, MAX_NODES, keys, number};
+use crate::source::{FileId, Pos, Span};
+
+/// Builds nodes from the events of the parser.
+pub(super) struct Tree<'a, 't> {
+    file: FileId,
+    cursor: Cursor<'t>,
+    diagnostics: &'a mut Diagnostics,
+    /// Collections that have started and not ended, the root first.
+    open: Vec<Open>,
+    root: Option<Node>,
+    /// What anchors stand for, by the parser's number of the anchor; `None` for one that is still open.
+    anchors: Vec<Option<Anchored>>,
+    /// Values so far, aliases expanded.
+    nodes: usize,
+    /// What was copied for anchors, and then for aliases.
+    kept: Size,
+    copied: Size,
+    /// Something was reported that leaves no tree to check.
+    failed: bool,
+}
+
+/// Whether the tree wants another event.
+pub(super) enum Next {
+    Event,
+    Stop,
+}
+
+/// A collection that has started and not ended.
+struct Open {
+    start: Pos,
+    /// The parser's number of its anchor, 0 for none.
+    anchor: usize,
+    is_flow: bool,
+    contents: Contents,
+}
+
+enum Contents {
+    Sequence(Vec<Node>),
+    Mapping { entries: Vec<Entry>, key: Option<Key>, has_merge: bool },
+}
+
+struct Key {
+    text: String,
+    span: Span,
+    is_merge: bool,
+}
+
+struct Anchored {
+    node: Node,
+    size: Size,
+    height: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Size {
+    nodes: usize,
+    bytes: usize,
+}
+
+impl<'a, 't> Tree<'a, 't> {
+    pub(super) fn new(file: FileId, text: &'t str, diagnostics: &'a mut Diagnostics) -> Self {
+        Self {
+            file,
+            cursor: Cursor::new(text),
+            diagnostics,
+            open: Vec::new(),
+            root: None,
+            anchors: Vec::new(),
+            nodes: 0,
+            kept: Size::default(),
+            copied: Size::default(),
+            failed: false,
+        }
+    }
+
+    /// The root, `Null` if the document is empty; `None` if something was reported that leaves no tree to check.
+    pub(super) fn finish(self) -> Option<Node> {
+        if self.failed { None } else { Some(self.root.unwrap_or_else(|| Node::empty(self.file))) }
+    }
+
+    pub(super) fn accept(&mut self, event: Event<'_>, at: saphyr_parser::Span) -> Next {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag, at),
+            Event::MappingStart(anchor, tag) => {
+                self.start(b'{', anchor, tag, Contents::Mapping { entries: Vec::new(), key: None, has_merge: false }, at)
+            }
+            Event::SequenceStart(anchor, tag) => self.start(b'[', anchor, tag, Contents::Sequence(Vec::new()), at),
+            Event::MappingEnd | Event::SequenceEnd => self.end(at),
+            Event::Alias(anchor) => self.alias(anchor, at),
+            Event::DocumentStart(_) if self.root.is_some() => self.second_document(at),
+            _ => Next::Event,
+        }
+    }
+
+    fn span(&self, start: Pos, end: Pos) -> Span {
+        Span::new(self.file, start, end)
+    }
+
+    /// Reports what makes reading on pointless.
+    fn fail(&mut self, diagnostic: Diagnostic) -> Next {
+        self.diagnostics.push(diagnostic);
+        self.failed = true;
+        Next::Stop
+    }
+
+    fn second_document(&mut self, at: saphyr_parser::Span) -> Next {
+        let span = self.span(pos(at.start), pos(at.end));
+        self.diagnostics.push(
+            Diagnostic::new(Code::MultipleDocuments, span, "second YAML document")
+                .help("write one document per file, without a `---` in between"),
+        );
+        Next::Stop
+    }
+
+    fn scalar(
+        &mut self,
+        text: Cow<'_, str>,
+        style: ScalarStyle,
+        anchor: usize,
+        tag: Option<Cow<'_, Tag>>,
+        at: saphyr_parser::Span,
+    ) -> Next {
+        let tag = tag.as_deref();
+        let mut start = pos(at.start);
+        let end = match style {
+            ScalarStyle::Plain if text.is_empty() && anchor == 0 && tag.is_none() => {
+                start = self.nothing(start);
+                start
+            }
+            ScalarStyle::Plain => pos(at.end),
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => self.cursor.behind_quoted(start),
+            ScalarStyle::Literal | ScalarStyle::Folded => self.cursor.behind_content(start, pos(at.end)),
+        };
+        let span = self.span(start, end);
+        let is_merge = style == ScalarStyle::Plain && tag.is_none() && text == merge::KEY && self.expects_key();
+        let data = match scalar::resolve(text, style, tag) {
+            Scalar::Data(data) => data,
+            Scalar::NotFinite => {
+                self.diagnostics.push(
+                    Diagnostic::new(Code::WrongType, span, "the number is not finite")
+                        .help("quote it if it is meant as text"),
+                );
+                self.failed = true;
+                Data::Null
+            }
+            Scalar::Mismatch(expected) => return self.fail(syntax_error::wrong_tag(span, expected)),
+            Scalar::UnsupportedTag(tag) => return self.fail(syntax_error::unsupported_tag(span, &tag)),
+        };
+        self.place(Node { span, data }, anchor, is_merge)
+    }
+
+    /// Where nothing is written although there could be a value: the parser marks what comes next.
+    fn nothing(&self, mark: Pos) -> Pos {
+        match self.open.last() {
+            Some(Open { contents: Contents::Mapping { key: Some(key), .. }, .. }) => {
+                key.span.range.map_or(mark, |(_, end)| end)
+            }
+            _ => mark,
+        }
+    }
+
+    fn expects_key(&self) -> bool {
+        matches!(self.open.last(), Some(Open { contents: Contents::Mapping { key: None, .. }, .. }))
+    }
+
+    fn start(
+        &mut self,
+        bracket: u8,
+        anchor: usize,
+        tag: Option<Cow<'_, Tag>>,
+        contents: Contents,
+        at: saphyr_parser::Span,
+    ) -> Next {
+        let (start, is_flow) = self.collection_start(bracket, pos(at.end));
+        let place = self.span(start, Pos { column: start.column + 1, ..start });
+        if self.open.len() == MAX_DEPTH {
+            return self.fail(too_deep(place));
+        }
+        if self.expects_key() {
+            return self.fail(syntax_error::complex_key(place));
+        }
+        if let Some(tag) = tag.as_deref().and_then(scalar::core_name) {
+            let matches = match contents {
+                Contents::Sequence(_) => tag == "seq",
+                Contents::Mapping { .. } => tag == "map",
+            };
+            if !matches {
+                let tag = format!("!!{tag}");
+                return self.fail(syntax_error::unsupported_tag(place, &tag));
+            }
+        }
+        self.open.push(Open { start, anchor, is_flow, contents });
+        Next::Event
+    }
+
+    /// Where a collection starts, from the end of the parser's mark of its start; and whether it has brackets.
+    fn collection_start(&mut self, bracket: u8, mark: Pos) -> (Pos, bool) {
+        // A list may be written at the indentation of the key above it. Then the mark is behind its first dash.
+        if let Some(Open { is_flow: false, contents: Contents::Mapping { .. }, start, .. }) = self.open.last() {
+            if bracket == b'[' && mark.line > start.line {
+                let dash = Pos { line: mark.line, column: start.column };
+                self.cursor.seek(dash);
+                if self.cursor.pos() == dash && self.cursor.byte() == b'-' {
+                    return (dash, false);
+                }
+            }
+        }
+        self.cursor.seek(mark);
+        if self.cursor.byte_before() == bracket && mark.column > 1 {
+            (Pos { column: mark.column - 1, ..mark }, true)
+        } else {
+            (mark, false)
+        }
+    }
+
+    fn end(&mut self, at: saphyr_parser::Span) -> Next {
+        let Some(open) = self.open.pop() else {
+            return Next::Event;
+        };
+        let mut end = open.start;
+        let data = match open.contents {
+            Contents::Sequence(items) => {
+                if let Some(last) = items.last() {
+                    end = behind(&last.span, end);
+                }
+                Data::Sequence(items)
+            }
+            Contents::Mapping { mut entries, has_merge, .. } => {
+                if let Some(last) = entries.last() {
+                    end = behind(&last.value.span, behind(&last.key_span, end));
+                }
+                keys::drop_repeated(&mut entries, self.diagnostics);
+                if has_merge {
+                    entries = merge::apply(entries, self.diagnostics);
+                }
+                Data::Mapping(entries)
+            }
+        };
+        if open.is_flow {
+            end = pos(at.end);
+        }
+        let span = self.span(open.start, end);
+        self.place(Node { span, data }, open.anchor, false)
+    }
+
+    fn alias(&mut self, anchor: usize, at: saphyr_parser::Span) -> Next {
+        let span = self.span(pos(at.start), pos(at.end));
+        let Some(Some(anchored)) = self.anchors.get(anchor) else {
+            return self.fail(
+                Diagnostic::new(Code::YamlSyntax, span, "the alias stands inside the value it stands for")
+                    .help("a value cannot contain itself"),
+            );
+        };
+        // The clone comes after the checks: a few lines of aliases can stand for more than fits in memory.
+        if self.open.len() + anchored.height > MAX_DEPTH {
+            return self.fail(too_deep(span));
+        }
+        self.copied.nodes += anchored.size.nodes;
+        self.copied.bytes += anchored.size.bytes;
+        // The alias is a value itself, which `place` will count.
+        self.nodes += anchored.size.nodes - 1;
+        if self.nodes >= MAX_NODES {
+            return self.fail(too_many_nodes(span));
+        }
+        if self.copied.bytes > MAX_BYTES {
+            return self.fail(too_much_text(span));
+        }
+        let node = Node { span, data: anchored.node.data.clone() };
+        self.place(node, 0, false)
+    }
+
+    /// Puts a complete value where it belongs.
+    fn place(&mut self, node: Node, anchor: usize, is_merge: bool) -> Next {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return self.fail(too_many_nodes(node.span));
+        }
+        if anchor != 0 {
+            if let Err(diagnostic) = self.keep(&node, anchor) {
+                return self.fail(diagnostic);
+            }
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return Next::Event;
+        };
+        match &mut open.contents {
+            Contents::Sequence(items) => items.push(node),
+            Contents::Mapping { entries, key, has_merge } => match key.take() {
+                Some(key) => {
+                    *has_merge |= key.is_merge;
+                    entries.push(Entry { key: key.text, key_span: key.span, value: node });
+                }
+                None => {
+                    let span = node.span;
+                    match spell(node.data) {
+                        Some(text) => *key = Some(Key { text, span, is_merge }),
+                        None => return self.fail(syntax_error::complex_key(span)),
+                    }
+                }
+            },
+        }
+        Next::Event
+    }
+
+    /// Keeps what an anchor stands for.
+    fn keep(&mut self, node: &Node, anchor: usize) -> Result<(), Diagnostic> {
+        let mut size = Size::default();
+        let height = measure(node, &mut size);
+        self.kept.nodes += size.nodes;
+        self.kept.bytes += size.bytes;
+        if self.kept.nodes > MAX_NODES {
+            return Err(too_many_nodes(node.span));
+        }
+        if self.kept.bytes > MAX_BYTES {
+            return Err(too_much_text(node.span));
+        }
+        while self.anchors.len() <= anchor {
+            self.anchors.push(None);
+        }
+        self.anchors[anchor] = Some(Anchored { node: node.clone(), size, height });
+        Ok(())
+    }
+}
+
+pub(super) fn too_deep(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::LimitExceeded, span, format!("nesting deeper than {MAX_DEPTH}")).help("split the file")
+}
+
+fn too_many_nodes(span: Span) -> Diagnostic {
+    let message = format!("more than {MAX_NODES} values, with aliases expanded");
+    Diagnostic::new(Code::LimitExceeded, span, message).help("split the file")
+}
+
+fn too_much_text(span: Span) -> Diagnostic {
+    let message = format!("anchors and aliases copy more than {} MiB of text", MAX_BYTES >> 20);
+    Diagnostic::new(Code::LimitExceeded, span, message).help("split the file")
+}
+
+fn pos(mark: Marker) -> Pos {
+    syntax_error::pos(&mark)
+}
+
+fn behind(span: &Span, otherwise: Pos) -> Pos {
+    match span.range {
+        Some((_, end)) if end > otherwise => end,
+        _ => otherwise,
+    }
+}
+
+/// A scalar as a key, spelled as JavaScript would.
+fn spell(data: Data) -> Option<String> {
+    match data {
+        Data::String(text) => Some(text),
+        Data::Null => Some("null".to_owned()),
+        Data::Bool(value) => Some(value.to_string()),
+        Data::Number(value) => Some(number::as_key(&value)),
+        Data::Sequence(_) | Data::Mapping(_) => None,
+    }
+}
+
+/// Adds up values and text, and says how many collections are nested.
+fn measure(node: &Node, size: &mut Size) -> usize {
+    size.nodes += 1;
+    match &node.data {
+        Data::Null | Data::Bool(_) | Data::Number(_) => 0,
+        Data::String(text) => {
+            size.bytes += text.len();
+            0
+        }
+        Data::Sequence(items) => 1 + items.iter().map(|item| measure(item, size)).max().unwrap_or_default(),
+        Data::Mapping(entries) => {
+            let mut height = 0;
+            for entry in entries {
+                // A key is a value as well.
+                size.nodes += 1;
+                size.bytes += entry.key.len();
+                height = height.max(measure(&entry.value, size));
+            }
+            1 + height
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `requires`: what a run needs.
+
+use evalsuite_schema::Requires;
+
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::{self, Fields};
+use crate::node::Entry;
+
+/// Where a `requires` stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Suite,
+    Case,
+}
+
+pub(crate) fn read(entry: &Entry, place: Place, d: &mut Diagnostics) -> Requires {
+    let mut requires = Requires::default();
+    let Some(mut fields) = Fields::new(&entry.value, "`requires`", d) else { return requires };
+    if let Some(entry) = fields.get("env") {
+        requires.env = fields::texts(&entry.value, "`env`", d).unwrap_or_default();
+    }
+    if let Some(entry) = fields.get("commands") {
+        requires.commands = fields::texts(&entry.value, "`commands`", d).unwrap_or_default();
+    }
+    if place == Place::Suite {
+        if let Some(entry) = fields.get("evalsuite") {
+            check_version(entry, d);
+        }
+        fields.no_effect("agentv", "say which evalsuite is needed with `evalsuite: \">=0.1\"`", d);
+    }
+    fields.finish(d);
+    requires
+}
+
+fn check_version(entry: &Entry, d: &mut Diagnostics) {
+    let node = &entry.value;
+    let Some(text) = fields::literal_text(node, "`evalsuite`", d) else { return };
+    let own = env!("CARGO_PKG_VERSION");
+    match semver::VersionReq::parse(text.trim()) {
+        Err(error) => d.report(
+            Code::OutOfRange,
+            node.span,
+            format!("`evalsuite` is not a version requirement: {error}"),
+            "write a requirement as in Cargo.toml, such as `>=0.1`",
+        ),
+        Ok(requirement) => {
+            let version = semver::Version::parse(own).expect("a package version is a semantic version");
+            if !requirement.matches(&version) {
+                d.report(
+                    Code::OutOfRange,
+                    node.span,
+                    format!("the suite requires evalsuite {requirement}, this is {own}"),
+                    "update the `evalsuite` dependency, or relax the requirement",
+                );
+            }
+        }
+    }
+}
+
+/// A suite's requirements and a case's, without repeats.
+pub(crate) fn merge(suite: &Requires, case: Requires) -> Requires {
+    let join = |first: &[String], second: Vec<String>| {
+        let mut all = first.to_vec();
+        all.extend(second.into_iter().filter(|name| !first.contains(name)));
+        all
+    };
+    Requires { env: join(&suite.env, case.env), commands: join(&suite.commands, case.commands) }
+}

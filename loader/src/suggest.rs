@@ -1,0 +1,87 @@
+//! "Did you mean": names for what was probably meant.
+
+/// Spellings that authors know from other tools, and what they are called here.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("asserts", "assertions"),
+    ("graders", "assertions"),
+    ("checks", "assertions"),
+    ("cases", "tests"),
+    ("prompt", "input"),
+    ("question", "input"),
+    ("expected", "expected_output"),
+    ("answer", "expected_output"),
+    ("timeout", "timeout_seconds"),
+    ("retries", "trials"),
+    ("repeat", "trials"),
+];
+
+/// The known names closest to `written`: its synonym, then names by edit distance, at most three.
+pub(crate) fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
+    let limit = (written.chars().count() / 3).max(1);
+    let synonym = SYNONYMS.iter().find(|(from, _)| *from == written).map(|(_, to)| *to);
+    let mut found: Vec<(usize, &str)> = Vec::new();
+    for name in known {
+        let distance = if Some(name) == synonym {
+            0
+        } else if name.len().abs_diff(written.len()) > 4 * limit {
+            continue;
+        } else {
+            // Case is the most common slip, so it costs nothing.
+            strsim::osa_distance(&written.to_lowercase(), &name.to_lowercase()).max(1)
+        };
+        if distance <= limit && found.iter().all(|(_, other)| *other != name) {
+            found.push((distance, name));
+        }
+    }
+    found.sort();
+    found.truncate(3);
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+/// "did you mean `a` or `b`?", if something is close.
+pub(crate) fn did_you_mean<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
+    let nearest = nearest(written, known);
+    (!nearest.is_empty()).then(|| format!("did you mean {}?", quoted(&nearest, "or")))
+}
+
+/// "did you mean …?" if something is close, else the list of what is known.
+pub(crate) fn did_you_mean_or_known(written: &str, known: &[&str]) -> String {
+    did_you_mean(written, known.iter().copied()).unwrap_or_else(|| format!("known: {}", quoted(known, "and")))
+}
+
+/// `` `a`, `b` and `c` ``.
+pub(crate) fn quoted(names: &[&str], last: &str) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((only, [])) => only.clone(),
+        Some((end, rest)) => format!("{} {last} {end}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_synonym_goes_before_a_near_spelling() {
+        assert_eq!(nearest("asserts", ["assert", "assertions"]), ["assertions", "assert"]);
+        assert_eq!(nearest("timeout", ["timeout_seconds"]), ["timeout_seconds"]);
+    }
+
+    #[test]
+    fn a_transposition_costs_one() {
+        assert_eq!(nearest("tiemout", ["timeout", "threshold"]), ["timeout"]);
+    }
+
+    #[test]
+    fn upper_and_lower_case_are_near() {
+        assert_eq!(nearest("Capability", ["capability", "regression"]), ["capability"]);
+    }
+
+    #[test]
+    fn nothing_far_away_is_suggested() {
+        assert_eq!(nearest("zzz", ["criteria", "input"]), Vec::<&str>::new());
+        assert_eq!(did_you_mean_or_known("zzz", &["a_long_name", "b_long_name"]), "known: `a_long_name` and `b_long_name`");
+    }
+}
