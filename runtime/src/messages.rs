@@ -1,0 +1,141 @@
+//! Messages as text.
+
+use std::path::PathBuf;
+
+use evalsuite_schema::{Content, Input, Message, Part, PathRef, Role};
+use serde_json::Value;
+
+/// Text of a content: a string as it is, text parts joined by newline, data as JSON with an indent of two spaces.
+pub(crate) fn content_text(content: &Content) -> String {
+    match content {
+        Content::Text(text) => text.clone(),
+        Content::Parts(parts) => {
+            let texts: Vec<&str> = parts
+                .iter()
+                .filter_map(|part| match part {
+                    Part::Text(text) => Some(text.as_str()),
+                    Part::File(_) | Part::Image { .. } => None,
+                })
+                .collect();
+            texts.join("\n")
+        }
+        Content::Data(value) => pretty(value),
+    }
+}
+
+/// The answer in a transcript: the text of its last assistant message.
+pub(crate) fn answer(transcript: &[Message]) -> String {
+    transcript
+        .iter()
+        .rev()
+        .find(|message| message.role == Role::Assistant)
+        .and_then(|message| message.content.as_ref())
+        .map(content_text)
+        .unwrap_or_default()
+}
+
+/// JSON with an indent of two spaces.
+pub(crate) fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
+}
+
+/// Every file part of the messages, in order.
+pub(crate) fn file_parts(messages: &[Message]) -> impl Iterator<Item = &PathRef> {
+    messages.iter().flat_map(|message| match &message.content {
+        Some(Content::Parts(parts)) => parts.as_slice(),
+        _ => &[],
+    })
+    .filter_map(|part| match part {
+        Part::File(file) => Some(file),
+        Part::Text(_) | Part::Image { .. } => None,
+    })
+}
+
+/// The input as an agent reads it. A file is shown by its absolute path; the agent opens it if it wants to.
+pub(crate) fn prompt(input: &Input, resolve: impl Fn(&PathRef) -> PathBuf) -> String {
+    match input {
+        Input::Data(object) => ["prompt", "content"]
+            .iter()
+            .find_map(|key| object.get(*key).and_then(Value::as_str))
+            .map_or_else(|| pretty(&Value::Object(object.clone())), str::to_owned),
+        Input::Messages(messages) => messages_prompt(messages, resolve),
+    }
+}
+
+fn messages_prompt(messages: &[Message], resolve: impl Fn(&PathRef) -> PathBuf) -> String {
+    let visible: Vec<(Role, Vec<String>)> = messages
+        .iter()
+        .map(|message| (message.role, part_texts(message, &resolve)))
+        .filter(|(_, parts)| parts.iter().any(|part| !part.trim().is_empty()))
+        .collect();
+    if let [(Role::System | Role::User, parts)] = visible.as_slice() {
+        let parts: Vec<&str> = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
+        return parts.join("\n\n");
+    }
+    let blocks: Vec<String> =
+        visible.iter().map(|(role, parts)| format!("@[{}]:\n{}", role_title(*role), parts.join("\n"))).collect();
+    blocks.join("\n\n")
+}
+
+fn part_texts(message: &Message, resolve: impl Fn(&PathRef) -> PathBuf) -> Vec<String> {
+    match &message.content {
+        None => Vec::new(),
+        Some(Content::Parts(parts)) => parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Text(text) => Some(text.clone()),
+                Part::File(file) => Some(format!("<file: path=\"{}\">", resolve(file).display())),
+                Part::Image { .. } => None,
+            })
+            .collect(),
+        Some(content) => vec![content_text(content)],
+    }
+}
+
+fn role_title(role: Role) -> &'static str {
+    match role {
+        Role::System => "System",
+        Role::User => "User",
+        Role::Assistant => "Assistant",
+        Role::Tool => "Tool",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompt_of(messages: Vec<Message>) -> String {
+        prompt(&Input::Messages(messages), |file| PathBuf::from(&file.path))
+    }
+
+    #[test]
+    fn one_visible_message_is_its_parts_trimmed() {
+        let parts = vec![Part::Text(" first \n".into()), Part::Text("  ".into()), Part::Text("second".into())];
+        let blank = Message::text(Role::System, "  ");
+        assert_eq!(prompt_of(vec![blank, Message::new(Role::User, Content::Parts(parts))]), "first\n\nsecond");
+    }
+
+    #[test]
+    fn several_messages_are_blocks_with_their_role() {
+        let messages = vec![Message::text(Role::System, "be brief"), Message::text(Role::User, "hello")];
+        assert_eq!(prompt_of(messages), "@[System]:\nbe brief\n\n@[User]:\nhello");
+        assert_eq!(prompt_of(vec![Message::text(Role::Assistant, "so far")]), "@[Assistant]:\nso far");
+    }
+
+    #[test]
+    fn a_file_is_shown_by_its_path() {
+        let file = PathRef { written: "note.txt".into(), path: "/suite/note.txt".into() };
+        let parts = vec![Part::File(file), Part::Text("Summarise it.".into())];
+        let prompt = prompt_of(vec![Message::new(Role::User, Content::Parts(parts))]);
+        assert_eq!(prompt, "<file: path=\"/suite/note.txt\">\n\nSummarise it.");
+    }
+
+    #[test]
+    fn a_task_is_its_prompt_or_content_or_json() {
+        let data = |json: &str| prompt(&Input::Data(serde_json::from_str(json).unwrap()), |_| PathBuf::new());
+        assert_eq!(data(r#"{"content": "b", "prompt": "a"}"#), "a");
+        assert_eq!(data(r#"{"prompt": 1, "content": "b"}"#), "b");
+        assert_eq!(data(r#"{"x": 1}"#), "{\n  \"x\": 1\n}");
+    }
+}

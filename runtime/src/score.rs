@@ -1,0 +1,160 @@
+use std::fmt::Display;
+
+use evalsuite_schema::{
+    Object,
+    record::{Assertion, Verdict},
+};
+use serde_json::Value;
+
+/// What a grader says about an answer.
+///
+/// A grader need not build one: `bool`, `f64`, `Vec<Assertion>`, an `Option` of these (`None`: undecided) and a
+/// `Result` of these (`Err`: the grader broke) become a score.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Score {
+    pub(crate) state: State,
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) assertions: Vec<Assertion>,
+    pub(crate) rationale: Option<String>,
+    pub(crate) details: Object,
+}
+
+/// How a grader ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum State {
+    /// With a value; whether it lies in 0 to 1 is checked when it is used.
+    Decided(f64),
+    Undecided(String),
+    Error(String),
+}
+
+impl Score {
+    /// A value from 0 to 1. Another number is an error of the grader.
+    pub fn new(value: f64) -> Self {
+        Self::with_state(State::Decided(value))
+    }
+
+    /// The value 1.
+    pub fn pass() -> Self {
+        Self::new(1.0)
+    }
+
+    /// The value 0, with the reason for it.
+    pub fn fail(reason: impl Into<String>) -> Self {
+        Self::new(0.0).rationale(reason)
+    }
+
+    /// No value: the check does not apply, or cannot be decided. It does not count.
+    pub fn undecided(reason: impl Into<String>) -> Self {
+        Self::with_state(State::Undecided(reason.into()))
+    }
+
+    /// The grader broke. The trial is then an error, which is neither a pass nor a fail.
+    pub fn error(message: impl Into<String>) -> Self {
+        Self::with_state(State::Error(message.into()))
+    }
+
+    /// The share of assertions that passed. No assertions at all are 0.
+    pub fn from_assertions(assertions: impl IntoIterator<Item = Assertion>) -> Self {
+        let assertions: Vec<_> = assertions.into_iter().collect();
+        if assertions.is_empty() {
+            return Self::fail("no assertions were made");
+        }
+        let passed = assertions.iter().filter(|assertion| assertion.passed).count();
+        let mut score = Self::new(ratio(passed, assertions.len()));
+        score.assertions = assertions;
+        score
+    }
+
+    /// Decides the verdict in place of the pass mark.
+    pub fn verdict(mut self, verdict: Verdict) -> Self {
+        self.verdict = Some(verdict);
+        self
+    }
+
+    /// Says why.
+    pub fn rationale(mut self, rationale: impl Into<String>) -> Self {
+        self.rationale = Some(rationale.into());
+        self
+    }
+
+    /// Adds data for the record.
+    pub fn detail(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.details.insert(key.into(), value.into());
+        self
+    }
+
+    /// Adds an assertion; the value stays as it is.
+    pub fn assertion(mut self, assertion: Assertion) -> Self {
+        self.assertions.push(assertion);
+        self
+    }
+
+    fn with_state(state: State) -> Self {
+        Self { state, verdict: None, assertions: Vec::new(), rationale: None, details: Object::new() }
+    }
+}
+
+/// `part / whole` as a number from 0 to 1.
+#[allow(clippy::cast_precision_loss, reason = "counts of assertions, calls and trials are far below 2^53")]
+pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
+    part as f64 / whole as f64
+}
+
+impl From<bool> for Score {
+    fn from(passed: bool) -> Self {
+        if passed { Self::pass() } else { Self::new(0.0) }
+    }
+}
+
+impl From<f64> for Score {
+    fn from(value: f64) -> Self {
+        Self::new(value)
+    }
+}
+
+impl From<Vec<Assertion>> for Score {
+    fn from(assertions: Vec<Assertion>) -> Self {
+        Self::from_assertions(assertions)
+    }
+}
+
+impl<T: Into<Score>> From<Option<T>> for Score {
+    fn from(value: Option<T>) -> Self {
+        value.map_or_else(|| Self::undecided("the grader returned `None`"), Into::into)
+    }
+}
+
+/// The error is shown in its alternate form, in which `anyhow` and its kin list all causes.
+impl<T: Into<Score>, E: Display> From<Result<T, E>> for Score {
+    fn from(result: Result<T, E>) -> Self {
+        match result {
+            Ok(value) => value.into(),
+            Err(error) => Self::error(format!("{error:#}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assertions_give_the_share_that_passed() {
+        let score = Score::from_assertions([Assertion::new("a", true), Assertion::new("b", false)]);
+        assert_eq!(score.state, State::Decided(0.5));
+        let empty = Score::from_assertions([]);
+        assert_eq!((empty.state, empty.rationale.as_deref()), (State::Decided(0.0), Some("no assertions were made")));
+    }
+
+    #[test]
+    fn every_accepted_type_becomes_a_score() {
+        assert_eq!(Score::from(true).state, State::Decided(1.0));
+        assert_eq!(Score::from(0.25).state, State::Decided(0.25));
+        assert_eq!(Score::from(Some(false)).state, State::Decided(0.0));
+        assert!(matches!(Score::from(None::<f64>).state, State::Undecided(_)));
+        assert_eq!(Score::from(Err::<bool, _>("broken")).state, State::Error("broken".to_owned()));
+        assert_eq!(Score::from(Ok::<_, std::fmt::Error>(Some(1.0))).state, State::Decided(1.0));
+    }
+}
