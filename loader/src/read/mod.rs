@@ -1,5 +1,6 @@
 //! Reading: bytes of a file in, a tree of [`Node`](crate::node::Node)s with places out.
 
+mod cursor;
 mod file;
 mod json;
 mod keys;

@@ -22,9 +22,9 @@ pub(super) fn based(digits: &str, base: u32) -> Option<Number> {
     if let Ok(value) = u64::from_str_radix(digits, base) {
         return Some(Number::from(value));
     }
-    let value = digits.chars().fold(0.0, |value, digit| {
-        value * f64::from(base) + f64::from(digit.to_digit(base).unwrap_or_default())
-    });
+    let value = digits
+        .chars()
+        .fold(0.0, |value, digit| value * f64::from(base) + f64::from(digit.to_digit(base).unwrap_or_default()));
     Number::from_f64(value)
 }
 

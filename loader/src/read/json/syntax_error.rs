@@ -37,6 +37,11 @@ fn word<'t>(reader: &mut Reader<'_, 't>) -> (&'t str, Span) {
     (&reader.text[first..reader.at], reader.span(start))
 }
 
+/// A character in backticks: as it is if that can be read.
+fn shown(character: char) -> String {
+    if matches!(character, '"' | '\'') { character.to_string() } else { character.escape_debug().to_string() }
+}
+
 fn ends(reader: &Reader<'_, '_>, inside: Inside, span: Span) -> Box<Diagnostic> {
     let (what, bracket, start) = match inside {
         Inside::Nothing => return error(span, "there is no JSON value", "write at least `{}`"),
@@ -86,7 +91,7 @@ pub(super) fn no_value(reader: &mut Reader<'_, '_>, inside: Inside) -> Box<Diagn
             };
             error(span, format!("unknown word `{word}`"), help)
         }
-        _ => error(span, format!("expected a value, found `{}`", next.escape_debug()), "text needs double quotes"),
+        _ => error(span, format!("expected a value, found `{}`", shown(next)), "text needs double quotes"),
     }
 }
 
@@ -105,7 +110,7 @@ pub(super) fn no_separator(reader: &mut Reader<'_, '_>, inside: Inside) -> Box<D
     } else {
         format!("put a comma between values, and `{bracket}` at the end")
     };
-    error(span, format!("expected `,` or `{bracket}`, found `{}`", next.escape_debug()), help)
+    error(span, format!("expected `,` or `{bracket}`, found `{}`", shown(next)), help)
 }
 
 pub(super) fn no_key(reader: &mut Reader<'_, '_>, object: Pos) -> Box<Diagnostic> {
@@ -126,7 +131,7 @@ pub(super) fn no_key(reader: &mut Reader<'_, '_>, object: Pos) -> Box<Diagnostic
     if matches!(next, '\'' | '`') {
         return error(span, "keys need double quotes", "write `\"` around the key");
     }
-    error(span, format!("expected a key, found `{}`", next.escape_debug()), "keys are text in double quotes")
+    error(span, format!("expected a key, found `{}`", shown(next)), "keys are text in double quotes")
 }
 
 pub(super) fn no_colon(reader: &Reader<'_, '_>, key: &str, object: Pos) -> Box<Diagnostic> {
@@ -137,7 +142,7 @@ pub(super) fn no_colon(reader: &Reader<'_, '_>, key: &str, object: Pos) -> Box<D
     if is_comment(reader) {
         return error(span, "comments are not allowed", NO_EXTRAS);
     }
-    let message = format!("expected `:` behind the key `{}`, found `{}`", key.escape_debug(), next.escape_debug());
+    let message = format!("expected `:` behind the key `{}`, found `{}`", key.escape_debug(), shown(next));
     error(span, message, "put a colon between key and value")
 }
 
@@ -153,9 +158,11 @@ pub(super) fn in_string(reader: &mut Reader<'_, '_>, start: Pos) -> Box<Diagnost
     let (next, span) = next(reader);
     match next {
         None => error(reader.span(start), "the text ends inside a string", "close it with `\"`"),
-        Some('\n' | '\r') => {
-            error(reader.span(start), "line break inside a string", "close the string, or write `\\n` for the line break")
-        }
+        Some('\n' | '\r') => error(
+            reader.span(start),
+            "line break inside a string",
+            "close the string, or write `\\n` for the line break",
+        ),
         Some(control) => {
             let code = u32::from(control);
             let help = if control == '\t' { "write `\\t`".to_owned() } else { format!("write `\\u{code:04x}`") };
@@ -171,7 +178,7 @@ pub(super) fn unknown_escape(reader: &mut Reader<'_, '_>, start: Pos, string: Po
         return in_string(reader, string);
     };
     let span = Span::new(reader.file, start, Pos { column: start.column + 2, ..start });
-    error(span, format!("unknown escape `\\{}`", next.escape_debug()), "write `\\\\` for a backslash")
+    error(span, format!("unknown escape `\\{}`", shown(next)), "write `\\\\` for a backslash")
 }
 
 pub(super) fn bad_code_point(reader: &mut Reader<'_, '_>, start: Pos, string: Pos) -> Box<Diagnostic> {

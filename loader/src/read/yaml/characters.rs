@@ -149,11 +149,7 @@ impl Input for Characters<'_> {
     }
 
     fn peek(&self) -> char {
-        if self.at < self.end && self.bytes[self.at] < 0x80 {
-            self.bytes[self.at] as char
-        } else {
-            self.char(self.at)
-        }
+        if self.at < self.end && self.bytes[self.at] < 0x80 { self.bytes[self.at] as char } else { self.char(self.at) }
     }
 
     fn look_ch(&mut self) -> char {

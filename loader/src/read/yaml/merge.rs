@@ -18,7 +18,8 @@ pub(super) fn apply(entries: Vec<Entry>, diagnostics: &mut Diagnostics) -> Vec<E
     let Some(merge) = before.pop() else {
         return after;
     };
-    let written: std::collections::HashSet<&str> = before.iter().chain(&after).map(|entry| entry.key.as_str()).collect();
+    let written: std::collections::HashSet<&str> =
+        before.iter().chain(&after).map(|entry| entry.key.as_str()).collect();
     let mut taken = std::collections::HashSet::new();
     let mut merged = Vec::new();
     for entry in sources(merge.value, diagnostics).into_iter().flatten() {
@@ -44,7 +45,8 @@ fn source(node: Node, diagnostics: &mut Diagnostics) -> Option<Vec<Entry>> {
         return Some(entries);
     }
     let message = format!("`<<` needs a mapping, found {}", node.kind());
-    diagnostics
-        .push(Diagnostic::new(Code::BadMergeKey, node.span, message).help("use an alias of a mapping, such as `*base`"));
+    diagnostics.push(
+        Diagnostic::new(Code::BadMergeKey, node.span, message).help("use an alias of a mapping, such as `*base`"),
+    );
     None
 }

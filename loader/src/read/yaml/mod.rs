@@ -1,7 +1,7 @@
 //! YAML 1.2, core schema, with merge keys.
 
 mod characters;
-mod cursor;
+mod escape;
 mod merge;
 mod scalar;
 mod syntax_error;
@@ -12,9 +12,9 @@ use std::cell::Cell;
 use saphyr_parser::{Event, Parser};
 
 use self::characters::Characters;
-use self::cursor::Cursor;
 use self::tree::Tree;
 use super::MAX_NODES;
+use super::cursor::Cursor;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::node::{Data, Node};
 use crate::source::{FileId, Pos, Span};
@@ -41,17 +41,18 @@ pub(crate) fn parse_yaml(file: FileId, text: &str, diagnostics: &mut Diagnostics
             },
             Some(Err(error)) => error,
         };
-        drop(tree);
+        let opened = tree.open_bracket();
         let problem = match overflow.get() {
             Some(_) => too_many_values(file, text, &overflow),
             None if error.info() == syntax_error::TOO_DEEP => return too_deep(file, text, &error, diagnostics),
-            None => syntax_error::diagnostic(file, text, &error),
+            None => syntax_error::diagnostic(file, text, &error, opened),
         };
         diagnostics.push(problem);
         return None;
     }
     let root = tree.finish();
-    if overflow.get().is_some() {
+    // A tree that failed has said why: it may have come to the limit before.
+    if root.is_some() && overflow.get().is_some() {
         diagnostics.push(too_many_values(file, text, &overflow));
         return None;
     }
@@ -72,7 +73,7 @@ fn forbidden_character(file: FileId, text: &str) -> Option<Diagnostic> {
             _ => false,
         };
         if forbidden {
-            let (start, end) = around(text, at);
+            let (start, end) = Cursor::around(text, at);
             let code = text[at..].chars().next().map_or(0, u32::from);
             let message = format!("character U+{code:04X} is not allowed in YAML");
             let help = format!("write it as `\\u{code:04x}` in double quotes");
@@ -84,19 +85,14 @@ fn forbidden_character(file: FileId, text: &str) -> Option<Diagnostic> {
 }
 
 fn too_many_values(file: FileId, text: &str, overflow: &Cell<Option<usize>>) -> Diagnostic {
-    let (start, end) = around(text, overflow.get().unwrap_or_default());
+    let (start, end) = Cursor::around(text, overflow.get().unwrap_or_default());
     let message = format!("more than {MAX_NODES} values");
     Diagnostic::new(Code::LimitExceeded, Span::new(file, start, end), message).help("split the file")
 }
 
 /// The scanner gives up at 256 nested flow collections, all of which it reads before the tree sees the first. Without what
 /// follows, the tree sees them, and says where the limit is reached.
-fn too_deep(
-    file: FileId,
-    text: &str,
-    error: &saphyr_parser::ScanError,
-    diagnostics: &mut Diagnostics,
-) -> Option<Node> {
+fn too_deep(file: FileId, text: &str, error: &saphyr_parser::ScanError, diagnostics: &mut Diagnostics) -> Option<Node> {
     let pos = syntax_error::pos(error.marker());
     let mut cursor = Cursor::new(text);
     cursor.seek(pos);
@@ -108,26 +104,8 @@ fn too_deep(
     None
 }
 
-/// The position of the character at a byte offset, and of the one behind it.
-fn around(text: &str, offset: usize) -> (Pos, Pos) {
-    let mut cursor = Cursor::new(text);
-    while cursor.offset() < offset && !cursor.at_end() {
-        cursor.step();
-    }
-    let start = cursor.pos();
-    (start, Pos { column: start.column + 1, ..start })
-}
-
 impl Node {
     fn empty(file: FileId) -> Self {
         Self { span: Span::new(file, Pos::START, Pos::START), data: Data::Null }
     }
-}
-#[cfg(test)]
-pub(super) fn scan_only(text: &str) -> usize {
-    let overflow = Cell::new(None);
-    let mut parser = Parser::new(Characters::new(text, &overflow));
-    let mut n = 0;
-    while let Some(Ok(e)) = parser.next_event() { n += 1; if e.0 == Event::StreamEnd { break } }
-    n
 }

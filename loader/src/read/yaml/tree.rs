@@ -2,11 +2,11 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Marker, ScalarStyle, Tag};
 
-use super::cursor::Cursor;
 use super::scalar::{self, Scalar};
 use super::{merge, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::node::{Data, Entry, Node};
+use crate::read::cursor::Cursor;
 use crate::read::{MAX_BYTES, MAX_DEPTH, MAX_NODES, keys, number};
 use crate::source::{FileId, Pos, Span};
 
@@ -88,12 +88,21 @@ impl<'a, 't> Tree<'a, 't> {
         if self.failed { None } else { Some(self.root.unwrap_or_else(|| Node::empty(self.file))) }
     }
 
+    /// Where the innermost collection in brackets starts that is still open.
+    pub(super) fn open_bracket(&self) -> Option<Pos> {
+        self.open.iter().rev().find(|open| open.is_flow).map(|open| open.start)
+    }
+
     pub(super) fn accept(&mut self, event: Event<'_>, at: saphyr_parser::Span) -> Next {
         match event {
             Event::Scalar(text, style, anchor, tag) => self.scalar(text, style, anchor, tag, at),
-            Event::MappingStart(anchor, tag) => {
-                self.start(b'{', anchor, tag, Contents::Mapping { entries: Vec::new(), key: None, has_merge: false }, at)
-            }
+            Event::MappingStart(anchor, tag) => self.start(
+                b'{',
+                anchor,
+                tag,
+                Contents::Mapping { entries: Vec::new(), key: None, has_merge: false },
+                at,
+            ),
             Event::SequenceStart(anchor, tag) => self.start(b'[', anchor, tag, Contents::Sequence(Vec::new()), at),
             Event::MappingEnd | Event::SequenceEnd => self.end(at),
             Event::Alias(anchor) => self.alias(anchor, at),
@@ -181,10 +190,17 @@ impl<'a, 't> Tree<'a, 't> {
         contents: Contents,
         at: saphyr_parser::Span,
     ) -> Next {
-        let (start, is_flow) = self.collection_start(bracket, pos(at.end));
+        let (start, is_flow) = self.collection_start(bracket, anchor != 0 || tag.is_some(), at);
         let place = self.span(start, Pos { column: start.column + 1, ..start });
         if self.open.len() == MAX_DEPTH {
             return self.fail(too_deep(place));
+        }
+        if !is_flow && start.column > 1 && self.cursor.pos() == start && self.cursor.byte_before() == b'\t' {
+            return self.fail(syntax_error::tab(Span::new(
+                self.file,
+                Pos { column: start.column - 1, ..start },
+                start,
+            )));
         }
         if self.expects_key() {
             return self.fail(syntax_error::complex_key(place));
@@ -203,24 +219,29 @@ impl<'a, 't> Tree<'a, 't> {
         Next::Event
     }
 
-    /// Where a collection starts, from the end of the parser's mark of its start; and whether it has brackets.
-    fn collection_start(&mut self, bracket: u8, mark: Pos) -> (Pos, bool) {
-        // A list may be written at the indentation of the key above it. Then the mark is behind its first dash.
-        if let Some(Open { is_flow: false, contents: Contents::Mapping { .. }, start, .. }) = self.open.last() {
-            if bracket == b'[' && mark.line > start.line {
-                let dash = Pos { line: mark.line, column: start.column };
+    /// Where a collection starts, behind its anchor and tag; and whether it has brackets.
+    fn collection_start(&mut self, bracket: u8, has_properties: bool, at: saphyr_parser::Span) -> (Pos, bool) {
+        let (start, end) = (pos(at.start), pos(at.end));
+        if has_properties {
+            let start = self.cursor.behind_properties(start);
+            return (start, self.cursor.byte() == bracket && start < end);
+        }
+        // Brackets have a width, the start of a block has none.
+        if start < end {
+            return (start, true);
+        }
+        // A list may be written at the indentation of the key above it. Then the parser marks what is behind its first dash.
+        if let Some(Open { is_flow: false, contents: Contents::Mapping { .. }, start: above, .. }) = self.open.last() {
+            if bracket == b'[' && start.line > above.line {
+                let dash = Pos { line: start.line, column: above.column };
                 self.cursor.seek(dash);
                 if self.cursor.pos() == dash && self.cursor.byte() == b'-' {
                     return (dash, false);
                 }
             }
         }
-        self.cursor.seek(mark);
-        if self.cursor.byte_before() == bracket && mark.column > 1 {
-            (Pos { column: mark.column - 1, ..mark }, true)
-        } else {
-            (mark, false)
-        }
+        self.cursor.seek(start);
+        (start, false)
     }
 
     fn end(&mut self, at: saphyr_parser::Span) -> Next {
@@ -247,7 +268,8 @@ impl<'a, 't> Tree<'a, 't> {
             }
         };
         if open.is_flow {
-            end = pos(at.end);
+            let bracket = pos(at.start);
+            end = Pos { column: bracket.column + 1, ..bracket };
         }
         let span = self.span(open.start, end);
         self.place(Node { span, data }, open.anchor, false)

@@ -16,6 +16,16 @@ impl<'t> Cursor<'t> {
         Self { bytes: text.as_bytes(), at: 0, line: 1, column: 1 }
     }
 
+    /// The position of the character at a byte offset, and of the one behind it.
+    pub(super) fn around(text: &'t str, offset: usize) -> (Pos, Pos) {
+        let mut cursor = Self::new(text);
+        while cursor.at < offset && !cursor.at_end() {
+            cursor.step();
+        }
+        let start = cursor.pos();
+        (start, Pos { column: start.column + u32::from(!cursor.at_end()), ..start })
+    }
+
     pub(super) fn pos(&self) -> Pos {
         Pos { line: self.line, column: self.column }
     }
@@ -71,18 +81,25 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Goes behind the quoted scalar that starts at `start`, where an anchor or a tag may come before the quotes, and
-    /// says where that is.
-    pub(super) fn behind_quoted(&mut self, start: Pos) -> Pos {
+    /// Goes to what follows an anchor, a tag or both, with the comments behind them, and says where that is.
+    pub(super) fn behind_properties(&mut self, start: Pos) -> Pos {
         self.seek(start);
-        while matches!(self.byte(), b'&' | b'!') {
-            while !matches!(self.byte(), b' ' | b'\t' | b'\n' | b'\r' | 0) {
+        while matches!(self.byte(), b'&' | b'!' | b'#') {
+            let is_comment = self.byte() == b'#';
+            while !matches!(self.byte(), b'\n' | b'\r' | 0) && (is_comment || !matches!(self.byte(), b' ' | b'\t')) {
                 self.step();
             }
             while matches!(self.byte(), b' ' | b'\t' | b'\n' | b'\r') {
                 self.step();
             }
         }
+        self.pos()
+    }
+
+    /// Goes behind the quoted scalar that starts at `start`, where an anchor or a tag may come before the quotes, and
+    /// says where that is.
+    pub(super) fn behind_quoted(&mut self, start: Pos) -> Pos {
+        self.behind_properties(start);
         let quote = self.byte();
         self.step();
         while !self.at_end() {
