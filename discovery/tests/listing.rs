@@ -1,0 +1,145 @@
+//! What is listed, and what is a problem.
+
+use std::fs;
+use std::path::Path;
+
+use evalsuite_discovery::{Listing, ProblemKind, list};
+use tempfile::TempDir;
+
+fn tree(files: &[&str]) -> TempDir {
+    let root = TempDir::new().unwrap();
+    for file in files {
+        let path = root.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+    root
+}
+
+fn run(root: &Path, kind: &str, path: &str) -> Listing {
+    list(root, root, kind, path)
+}
+
+fn kinds(listing: &Listing) -> Vec<(&str, ProblemKind)> {
+    listing.problems.iter().map(|problem| (problem.path.as_str(), problem.kind)).collect()
+}
+
+#[test]
+fn tasks_are_json_files_at_any_depth_in_byte_order() {
+    let root = tree(&["tasks/b.json", "tasks/B.JSON", "tasks/a/deep/.hidden.json", "tasks/a-b.json", "tasks/notes.md"]);
+    let listing = run(root.path(), "tasks", "tasks");
+    assert_eq!(listing.files, ["tasks/B.JSON", "tasks/a-b.json", "tasks/a/deep/.hidden.json", "tasks/b.json"]);
+    assert!(listing.problems.is_empty());
+}
+
+#[test]
+fn a_workspace_beside_a_task_holds_no_tasks() {
+    let root = tree(&["tasks/x/task.json", "tasks/x/workspace/data.json", "tasks/workspace/a.json"]);
+    assert_eq!(run(root.path(), "tasks", "tasks").files, ["tasks/workspace/a.json", "tasks/x/task.json"]);
+}
+
+#[test]
+fn case_directories_are_immediate_and_not_hidden() {
+    let root = tree(&[
+        "cases/b/case.yaml",
+        "cases/a/case.yml",
+        "cases/_shared/case.yaml",
+        "cases/.git/case.yaml",
+        "cases/deep/er/case.yaml",
+        "cases/stray.yaml",
+    ]);
+    let listing = run(root.path(), "directories", "cases");
+    assert_eq!(listing.files, ["cases/a/case.yml", "cases/b/case.yaml"]);
+    assert_eq!(kinds(&listing), [("cases/deep", ProblemKind::NoCaseFile)]);
+}
+
+#[test]
+fn the_root_itself_can_hold_case_directories() {
+    let root = tree(&["b/case.yaml", "a/case.yaml"]);
+    assert_eq!(run(root.path(), "directories", "").files, ["a/case.yaml", "b/case.yaml"]);
+}
+
+#[test]
+fn two_case_files_are_a_problem() {
+    let root = tree(&["cases/a/case.yaml", "cases/a/case.yml"]);
+    assert_eq!(kinds(&run(root.path(), "directories", "cases")), [("cases/a", ProblemKind::TwoCaseFiles)]);
+}
+
+#[test]
+fn a_pattern_matches_files_without_dot_names() {
+    let root = tree(&["cases/a.yaml", "cases/b.jsonl", "cases/.c.yaml", "cases/deep/d.yaml"]);
+    assert_eq!(run(root.path(), "glob", "cases/*.yaml").files, ["cases/a.yaml"]);
+    assert_eq!(run(root.path(), "glob", "./cases/**/*.yaml").files, ["cases/a.yaml", "cases/deep/d.yaml"]);
+    assert_eq!(run(root.path(), "glob", "cases/*.{yaml,jsonl}").files, ["cases/a.yaml", "cases/b.jsonl"]);
+    assert_eq!(run(root.path(), "glob", "none/*.yaml"), Listing::default());
+}
+
+#[test]
+fn a_broken_pattern_is_a_problem() {
+    let root = tree(&["cases/a.yaml"]);
+    assert_eq!(kinds(&run(root.path(), "glob", "cases/{a.yaml")), [("cases/{a.yaml", ProblemKind::InvalidGlob)]);
+}
+
+#[test]
+fn an_unknown_kind_is_a_problem() {
+    let root = tree(&[]);
+    assert_eq!(run(root.path(), "files", "x").problems.len(), 1);
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let deep = format!("tasks/{}/a.json", ["d"; 40].join("/"));
+    let root = tree(&[&deep]);
+    let listing = run(root.path(), "tasks", "tasks");
+    assert_eq!(listing.problems.len(), 1);
+    assert_eq!(listing.problems[0].kind, ProblemKind::TooDeep);
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_inside_are_followed() {
+        let root = tree(&["cases/a/case.yaml", "shared/task.json"]);
+        fs::create_dir(root.path().join("tasks")).unwrap();
+        symlink(root.path().join("cases/a"), root.path().join("cases/linked")).unwrap();
+        symlink(root.path().join("shared/task.json"), root.path().join("tasks/linked.json")).unwrap();
+        assert_eq!(run(root.path(), "directories", "cases").files, ["cases/a/case.yaml", "cases/linked/case.yaml"]);
+        assert_eq!(run(root.path(), "tasks", "tasks").files, ["tasks/linked.json"]);
+    }
+
+    #[test]
+    fn links_out_and_into_nothing_are_problems() {
+        let outside = tree(&["case.yaml"]);
+        let root = tree(&["cases/a/case.yaml"]);
+        symlink(outside.path(), root.path().join("cases/out")).unwrap();
+        symlink(root.path().join("nowhere"), root.path().join("cases/broken")).unwrap();
+        let listing = run(root.path(), "directories", "cases");
+        assert_eq!(listing.files, ["cases/a/case.yaml"]);
+        assert_eq!(kinds(&listing), [("cases/broken", ProblemKind::Link), ("cases/out", ProblemKind::Link)]);
+    }
+
+    #[test]
+    fn a_loop_of_links_is_a_problem_and_ends() {
+        let root = tree(&["tasks/a/x.json"]);
+        symlink(root.path().join("tasks"), root.path().join("tasks/a/up")).unwrap();
+        symlink(root.path().join("tasks/self.json"), root.path().join("tasks/self.json")).unwrap();
+        let listing = run(root.path(), "tasks", "tasks");
+        assert_eq!(listing.files, ["tasks/a/x.json"]);
+        assert_eq!(kinds(&listing), [("tasks/self.json", ProblemKind::Link), ("tasks/a/up", ProblemKind::Link)]);
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf8_is_a_problem() {
+        let root = tree(&["tasks/a.json"]);
+        fs::write(root.path().join("tasks").join(OsStr::from_bytes(b"\xff.json")), "{}").unwrap();
+        let listing = run(root.path(), "tasks", "tasks");
+        assert_eq!(listing.files, ["tasks/a.json"]);
+        assert_eq!(listing.problems[0].kind, ProblemKind::Unreadable);
+    }
+}
