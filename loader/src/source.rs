@@ -1,5 +1,9 @@
+//! Files that were looked at, and places in them.
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+
+use crate::memo::Memo;
 
 /// A position in a file: line and column count from 1, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -63,12 +67,14 @@ pub struct SourceFile {
 pub struct Files {
     shown_from: PathBuf,
     files: Mutex<Vec<SourceFile>>,
+    /// Those of them that several cases name.
+    pub(crate) memo: Memo,
 }
 
 impl Files {
     /// Files whose paths are shown relative to `root`, the workspace root.
     pub fn new(root: &Path) -> Self {
-        Self { shown_from: root.to_path_buf(), files: Mutex::new(Vec::new()) }
+        Self { shown_from: root.to_path_buf(), files: Mutex::new(Vec::new()), memo: Memo::default() }
     }
 
     /// How `path` is shown: relative to the workspace root if it lies inside, with `/` separators.

@@ -95,7 +95,7 @@ fn reference(entry: &Entry, d: &mut Diagnostics) -> Option<ReferenceSolution> {
 
 /// The workspace of a task: `input.fixture_dir`, else `workspace/` beside the file, over `input.base_fixture`.
 fn fixtures(input: Option<&Entry>, path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Workspace> {
-    let mut named = |key: &str, d: &mut Diagnostics| -> Option<Option<PathRef>> {
+    let named = |key: &str, d: &mut Diagnostics| -> Option<Option<PathRef>> {
         let entry = input?.value.entry(key)?;
         // Only text names a fixture; anything else belongs to the agent.
         let text = entry.value.as_str()?;

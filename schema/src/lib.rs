@@ -20,6 +20,7 @@ mod location;
 mod message;
 pub mod record;
 mod suite;
+mod targets_file;
 mod workspace;
 
 pub use case::{
@@ -31,6 +32,7 @@ pub use grader::{Grader, GraderConfig};
 pub use location::{Location, PathRef};
 pub use message::{Content, Message, Part, Role, ToolCall};
 pub use suite::{Kind, Layout, Requires, Suite};
+pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 pub use workspace::{Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace};
 
 /// A JSON object: free-form data that is kept as its author wrote it.

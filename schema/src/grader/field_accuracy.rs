@@ -1,4 +1,7 @@
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Content, Message, Role};
 
 /// Settings of `field-accuracy`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -8,6 +11,39 @@ pub struct FieldAccuracy {
     /// How fields are combined.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub aggregation: FieldAggregation,
+}
+
+impl FieldAccuracy {
+    /// The value at a path of a document: names and `[n]` joined by dots. Empty parts are skipped; a number selects an
+    /// element of a list, anything else a key of an object.
+    pub fn find<'v>(document: &'v Value, path: &str) -> Option<&'v Value> {
+        let mut value = document;
+        for part in path.split(['.', '[', ']']).filter(|part| !part.is_empty()) {
+            value = match value {
+                Value::Object(object) => object.get(part)?,
+                Value::Array(items) => {
+                    let is_index = part.bytes().all(|byte| byte.is_ascii_digit());
+                    items.get(part.parse::<usize>().ok().filter(|_| is_index)?)?
+                }
+                _ => return None,
+            };
+        }
+        Some(value)
+    }
+}
+
+/// The object that fields are compared with: content of the last assistant message that is an object, or a text that
+/// holds one, from the first `{` to the last `}`.
+pub fn expected_document(messages: &[Message]) -> Option<Value> {
+    messages.iter().rev().filter(|message| message.role == Role::Assistant).find_map(|message| match &message.content {
+        Some(Content::Data(value)) if value.is_object() => Some(value.clone()),
+        Some(Content::Text(text)) => {
+            let (start, end) = (text.find('{')?, text.rfind('}')?);
+            let value: Value = serde_json::from_str(text.get(start..=end)?).ok()?;
+            value.is_object().then_some(value)
+        }
+        _ => None,
+    })
 }
 
 /// One field to compare.

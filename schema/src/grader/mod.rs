@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use code::{CodeGrader, PreparedCommand};
 pub use composite::{Aggregator, Composite};
-pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch};
+pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 pub use judge::{Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, Rubrics, ScoreRange};
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use text::{Regex, TextList, TextValue};

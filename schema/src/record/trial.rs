@@ -82,6 +82,9 @@ pub struct TrialRecord {
     pub answer_truncated: bool,
     /// Facts the agent reported about its world.
     pub state: Object,
+    /// Free-form data the agent reported.
+    #[serde(default)]
+    pub agent_metadata: Object,
     /// What the graders said, in their order.
     pub graders: Vec<GraderRecord>,
     /// Turns of a conversation.

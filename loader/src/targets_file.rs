@@ -1,0 +1,261 @@
+//! targets.yaml: agents that are commands.
+
+use std::path::{Path, PathBuf};
+
+use evalsuite_schema::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
+
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::{self, Fields};
+use crate::node::{Entry, Node};
+use crate::paths::{Kind, Roots, Scope};
+use crate::read;
+use crate::source::{Files, Span};
+use crate::suggest;
+use crate::suite::Request;
+
+/// Where a targets file may lie, seen from each directory that is searched.
+const NAMES: &[&str] =
+    &["targets.yaml", "targets.yml", ".agentv/targets.yaml", ".agentv/targets.yml", ".evalsuite/targets.yaml"];
+
+/// What a command may hold in braces.
+const PLACEHOLDERS: &[&str] = &["PROMPT", "PROMPT_FILE", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE"];
+
+/// Longest chain of `use_target`.
+const MAX_ALIASES: usize = 5;
+
+/// Keys of other tools that say nothing here.
+const WITHOUT_EFFECT: &[&str] = &["grader_target", "workers", "max_retries", "fallback_targets", "subagent_mode_allowed"];
+
+/// The targets file nearest to a suite, from its directory up to the package root.
+pub fn find_targets_file(suite_root: &Path, package_root: &Path) -> Option<PathBuf> {
+    suite_root
+        .ancestors()
+        .take_while(|directory| directory.starts_with(package_root))
+        .flat_map(|directory| NAMES.iter().map(move |name| directory.join(name)))
+        .find(|path| path.is_file())
+}
+
+/// The result of [`load_targets`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LoadedTargets {
+    /// The entries; `None` if one of the diagnostics is an error.
+    pub targets: Option<TargetsFile>,
+    /// All problems, by position.
+    pub diagnostics: Diagnostics,
+    /// The files that were looked at.
+    pub files: Files,
+}
+
+/// Reads and checks the targets file at `path`. Only the package root and workspace root of `request` matter.
+pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
+    let files = Files::new(&request.workspace_root);
+    let mut d = Diagnostics::new();
+    let dir = path.parent().unwrap_or(path).to_path_buf();
+    let boundary = if dir.starts_with(&request.package_root) { request.package_root.clone() } else { dir.clone() };
+    let roots = Roots {
+        real_boundary: boundary.canonicalize().unwrap_or_else(|_| boundary.clone()),
+        boundary,
+        package_root: request.package_root.clone(),
+        suite_root: dir.clone(),
+        eval_dir: dir.clone(),
+        only_root: false,
+    };
+    let targets = read(path, Scope { request, roots: &roots, files: &files, dir: &dir }, &mut d);
+    d.sort(|span| files.get(span.file).shown);
+    LoadedTargets { targets: targets.filter(|_| !d.has_errors()), diagnostics: d, files }
+}
+
+fn invalid(span: Span, message: impl Into<String>, help: &str, d: &mut Diagnostics) {
+    d.report(Code::TargetsFile, span, message, help);
+}
+
+fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFile> {
+    let (file, text) = read::read_text(path, scope.files, d)?;
+    let root = read::parse_yaml(file, &text, d)?;
+    if root.as_mapping().is_none() {
+        invalid(root.span, format!("a targets file must be a mapping, found {}", root.kind()), "write `targets:` and a list", d);
+        return None;
+    }
+    let mut fields = Fields::new(&root, "a targets file", d)?;
+    fields.get("$schema");
+    let entry = fields.get("targets");
+    fields.finish(d);
+    let Some(entry) = entry else {
+        invalid(root.span, "no `targets`", "add `targets`, a list of `{name, provider, command}`", d);
+        return None;
+    };
+    let mut file = TargetsFile::default();
+    let mut spans: Vec<Span> = Vec::new();
+    for node in fields::list(&entry.value, "`targets`", d)? {
+        let Some(target) = target(node, scope, d) else { continue };
+        match file.targets.iter().position(|other| other.name == target.name) {
+            Some(first) => d.push(
+                Diagnostic::new(Code::TargetsFile, node.span, format!("target `{}` is defined twice", target.name))
+                    .related(spans[first], "first here")
+                    .help("rename one"),
+            ),
+            None => {
+                file.targets.push(target);
+                spans.push(node.span);
+            }
+        }
+    }
+    aliases(&file, &spans, d);
+    Some(file)
+}
+
+fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetEntry> {
+    let mut fields = Fields::new(node, "a target", d)?;
+    let name = fields.require("name", d).and_then(|entry| fields::text(&entry.value, "`name`", d));
+    let alias = fields.get("use_target");
+    let provider = match (alias, fields.get("provider")) {
+        (Some(entry), provider) => {
+            if let Some(provider) = provider {
+                let message = "`use_target` and `provider` contradict each other";
+                d.report(Code::ConflictingKeys, provider.key_span, message, "keep one");
+            }
+            fields.finish(d);
+            Provider::Alias(fields::text(&entry.value, "`use_target`", d)?)
+        }
+        (None, Some(entry)) => {
+            let word = fields::text(&entry.value, "`provider`", d)?;
+            if word == "cli" {
+                Provider::Cli(Box::new(cli(fields, scope, d)?))
+            } else {
+                // Settings of another provider are another tool's business.
+                Provider::Other(word)
+            }
+        }
+        (None, None) => {
+            fields.missing(Code::MissingKey, "provider", d);
+            return None;
+        }
+    };
+    let location = crate::case::location(node, scope);
+    Some(TargetEntry { name: name?, location, provider })
+}
+
+fn cli(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> {
+    let command = fields.require("command", d).and_then(|entry| command(&entry.value, d));
+    let cwd = fields.get("cwd").and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
+    let timeout_seconds =
+        fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    let files_format = fields
+        .get_renamed("files_format", &["attachments_format"], d)
+        .and_then(|entry| fields::text(&entry.value, &fields::label(entry), d));
+    let healthcheck = fields.get("healthcheck").and_then(|entry| healthcheck(entry, scope, d));
+    let env = fields.get("env").map(|entry| env(entry, d)).unwrap_or_default();
+    let mut flag = |key, old: &[&'static str], d: &mut Diagnostics| {
+        fields.get_renamed(key, old, d).and_then(|entry| fields::boolean(&entry.value, &fields::label(entry), d))
+    };
+    let keep_temp_files = flag("keep_temp_files", &["keep_output_files"], d).unwrap_or(false);
+    let verbose = flag("verbose", &["cli_verbose"], d).unwrap_or(false);
+    if let Some(entry) = fields.get("provider_batching")
+        && fields::boolean(&entry.value, "`provider_batching`", d) == Some(true)
+    {
+        let message = "`provider_batching` is not supported";
+        d.report(Code::TargetNotRunnable, entry.key_span, message, "delete it: one process runs per case");
+    }
+    for key in WITHOUT_EFFECT {
+        fields.no_effect(key, "delete it", d);
+    }
+    fields.finish(d);
+    Some(CliTarget {
+        command: command?,
+        cwd: cwd.map(|found| found.reference),
+        timeout_seconds,
+        files_format: files_format.unwrap_or_else(|| "{path}".to_owned()),
+        healthcheck,
+        env,
+        keep_temp_files,
+        verbose,
+    })
+}
+
+fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
+    let text = fields::string(node, "`command`", d)?;
+    if text.trim().is_empty() {
+        d.report(Code::InvalidCommand, node.span, "`command` is empty", "write a shell command");
+        return None;
+    }
+    for token in tokens(&text) {
+        if !PLACEHOLDERS.contains(&token) {
+            let help = suggest::did_you_mean(token, PLACEHOLDERS.iter().copied())
+                .unwrap_or_else(|| format!("known: {}", suggest::quoted(PLACEHOLDERS, "and")));
+            d.report(Code::UnknownPlaceholder, node.span, format!("unknown placeholder `{{{token}}}`"), help);
+        }
+    }
+    Some(text)
+}
+
+/// Names of the `{UPPER_CASE}` tokens of a command.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    text.split('{').skip(1).filter_map(|rest| {
+        let (name, _) = rest.split_once('}')?;
+        let upper = |byte: u8| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit();
+        (!name.is_empty() && name.bytes().all(upper)).then_some(name)
+    })
+}
+
+fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<HealthCheck> {
+    let mut fields = Fields::new(&entry.value, "`healthcheck`", d)?;
+    let (url, command) = (fields.get("url"), fields.get("command"));
+    let cwd = fields.get("cwd").and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
+    let timeout_seconds =
+        fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    fields.finish(d);
+    let probe = match (url, command) {
+        (Some(url), None) => Probe::Url(fields::text(&url.value, "`url`", d)?),
+        (None, Some(command)) => {
+            let command = fields::text(&command.value, "`command`", d)?;
+            Probe::Command { command, cwd: cwd.map(|found| found.reference) }
+        }
+        (Some(_), Some(command)) => {
+            d.report(Code::ConflictingKeys, command.key_span, "`url` and `command` are one setting", "keep one");
+            return None;
+        }
+        (None, None) => {
+            invalid(entry.value.span, "`healthcheck` has neither `url` nor `command`", "add one", d);
+            return None;
+        }
+    };
+    Some(HealthCheck { probe, timeout_seconds })
+}
+
+fn env(entry: &Entry, d: &mut Diagnostics) -> Vec<(String, String)> {
+    let Some(entries) = entry.value.as_mapping() else {
+        fields::wrong_type(&entry.value, "`env`", "a mapping", d);
+        return Vec::new();
+    };
+    let value = |entry: &Entry, d: &mut Diagnostics| {
+        fields::string(&entry.value, &format!("`{}` in `env`", entry.key), d).map(|text| (entry.key.clone(), text))
+    };
+    entries.iter().filter_map(|entry| value(entry, d)).collect()
+}
+
+/// Aliases lead to an entry, in a few steps.
+fn aliases(file: &TargetsFile, spans: &[Span], d: &mut Diagnostics) {
+    let find = |name: &str| file.targets.iter().find(|target| target.name == name);
+    for (target, span) in file.targets.iter().zip(spans) {
+        let mut current = target;
+        let mut steps = 0;
+        while let Provider::Alias(next) = &current.provider {
+            steps += 1;
+            if steps > MAX_ALIASES {
+                let message = format!("`use_target` of `{}` leads in a circle, or over more than {MAX_ALIASES} steps", target.name);
+                invalid(*span, message, "name a target that runs", d);
+                break;
+            }
+            let Some(found) = find(next) else {
+                if steps == 1 {
+                    let names: Vec<&str> = file.targets.iter().map(|target| target.name.as_str()).collect();
+                    let help = suggest::did_you_mean_or_known(next, &names);
+                    d.report(Code::TargetNotRunnable, *span, format!("`use_target` names `{next}`, which is not defined"), help);
+                }
+                break;
+            };
+            current = found;
+        }
+    }
+}
