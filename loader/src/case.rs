@@ -1,7 +1,8 @@
 //! A case of the cases, combined and bare layouts: an item of `tests`, a `case.yaml`, a line of a JSONL file.
 
 use evalsuite_schema::{
-    Case, Conversation, Input, Kind, Location, Message, Object, OnDependencyFailure, PathRef, Requires, Strategy, Trials,
+    Case, Conversation, Input, Kind, Location, Message, Object, OnDependencyFailure, PathRef, Requires, Strategy,
+    Trials,
 };
 
 use crate::assertions::{self, CaseFacts, Parsed};
@@ -18,11 +19,8 @@ use crate::requires::{self, Place};
 use crate::source::Span;
 use crate::workspace;
 
-const ON_DEPENDENCY_FAILURE: &[(&str, OnDependencyFailure)] = &[
-    ("skip", OnDependencyFailure::Skip),
-    ("fail", OnDependencyFailure::Fail),
-    ("run", OnDependencyFailure::Run),
-];
+const ON_DEPENDENCY_FAILURE: &[(&str, OnDependencyFailure)] =
+    &[("skip", OnDependencyFailure::Skip), ("fail", OnDependencyFailure::Fail), ("run", OnDependencyFailure::Run)];
 
 /// What a suite gives to each of its cases.
 #[derive(Debug, Clone)]
@@ -240,7 +238,11 @@ fn messages(
 }
 
 /// The one of two entries that is there; both are a conflict.
-pub(crate) fn one_of<'n>(first: Option<&'n Entry>, second: Option<&'n Entry>, d: &mut Diagnostics) -> Option<&'n Entry> {
+pub(crate) fn one_of<'n>(
+    first: Option<&'n Entry>,
+    second: Option<&'n Entry>,
+    d: &mut Diagnostics,
+) -> Option<&'n Entry> {
     if let (Some(first), Some(second)) = (first, second) {
         d.push(
             Diagnostic::new(
@@ -301,7 +303,12 @@ fn targets(execution: &execution::Case<'_>, defaults: &Defaults, d: &mut Diagnos
         } else {
             crate::suggest::did_you_mean_or_known(name, &known)
         };
-        d.report(Code::InvalidTarget, span, format!("target `{name}` is not in `execution.targets` of the suite"), help);
+        d.report(
+            Code::InvalidTarget,
+            span,
+            format!("target `{name}` is not in `execution.targets` of the suite"),
+            help,
+        );
         false
     };
     let mut selected = Vec::new();

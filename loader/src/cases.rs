@@ -29,7 +29,12 @@ pub(crate) struct Placed {
 }
 
 /// Reads every source; bad cases are reported and left out.
-pub(crate) fn read_sources(sources: &[Source<'_>], defaults: &Defaults, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Placed> {
+pub(crate) fn read_sources(
+    sources: &[Source<'_>],
+    defaults: &Defaults,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Vec<Placed> {
     on_threads(sources, scope.request.threads, d, |source, cases, d| match source {
         Source::Inline(node) => {
             let around = Surroundings { scope, directory: None, sibling_workspace: None };
@@ -89,7 +94,13 @@ fn by_id(checked: Checked, source: &str) -> Placed {
     Placed { checked, source: source.to_owned(), folders: Vec::new(), function }
 }
 
-fn case_directory(file: &Path, source: &str, defaults: &Defaults, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Placed> {
+fn case_directory(
+    file: &Path,
+    source: &str,
+    defaults: &Defaults,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<Placed> {
     let (id, text) = read::read_text(file, scope.files, d)?;
     let root = read::parse_yaml(id, &text, d)?;
     if !is_mapping(&root, "a case file holds one case", d) {
@@ -98,9 +109,8 @@ fn case_directory(file: &Path, source: &str, defaults: &Defaults, scope: Scope<'
     let dir = file.parent().unwrap_or(scope.dir);
     let name = entry::name(dir);
     let template = dir.join("workspace");
-    let sibling_workspace = template
-        .is_dir()
-        .then(|| PathRef { written: "workspace".to_owned(), path: scope.roots.compiled(&template) });
+    let sibling_workspace =
+        template.is_dir().then(|| PathRef { written: "workspace".to_owned(), path: scope.roots.compiled(&template) });
     if sibling_workspace.is_some() && root.entry("workspace").is_none() {
         crate::workspace::check_links(&template, &root, scope, d);
     }
@@ -176,5 +186,10 @@ fn task_file(path: &Path, source: &str, rules: task::Rules, scope: Scope<'_>, d:
         name => &name[..name.len() - ".json".len()],
     };
     let function = names::segment(function);
-    Some(Placed { checked, source: source.to_owned(), folders: folders.into_iter().map(names::segment).collect(), function })
+    Some(Placed {
+        checked,
+        source: source.to_owned(),
+        folders: folders.into_iter().map(names::segment).collect(),
+        function,
+    })
 }

@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 
+use evalsuite_schema::Suite;
+
 use crate::cases::Placed;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::source::Files;
+use crate::names;
+use crate::source::{Files, Span};
 use crate::suggest;
 
 /// Most cases of one suite.
@@ -36,8 +39,23 @@ fn unique_ids(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
     }
 }
 
+/// Two targets of the matrix must not become one module.
+pub(crate) fn unique_targets(suite: &Suite, place: Span, d: &mut Diagnostics) {
+    for (index, target) in suite.targets.iter().enumerate() {
+        let name = names::segment(&target.name);
+        if let Some(first) = suite.targets[..index].iter().find(|other| names::segment(&other.name) == name) {
+            d.report(
+                Code::TestNameCollision,
+                place,
+                format!("targets `{}` and `{}` both become the module `{name}`", first.name, target.name),
+                "rename one",
+            );
+        }
+    }
+}
+
 /// A place as `file:line:column`.
-fn shown(span: crate::source::Span, files: &Files) -> String {
+fn shown(span: Span, files: &Files) -> String {
     let file = files.get(span.file).shown;
     match span.range {
         Some((start, _)) => format!("{file}:{}:{}", start.line, start.column),
@@ -68,7 +86,11 @@ fn unique_names(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
                         format!("{a} and {b} both become the test `{path}`"),
                     )
                     .related(first.checked.span, "first here")
-                    .help(if case.source.is_empty() { "rename one" } else { "rename a file or directory" }),
+                    .help(if case.source.is_empty() {
+                        "rename one"
+                    } else {
+                        "rename a file or directory"
+                    }),
                 );
             }
         }

@@ -55,7 +55,8 @@ pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Opt
         );
     }
     let layout = layout?;
-    let boundary = if inside && !matches!(layout, Layout::Tasks { .. }) { request.package_root.clone() } else { root.clone() };
+    let boundary =
+        if inside && !matches!(layout, Layout::Tasks { .. }) { request.package_root.clone() } else { root.clone() };
     let stem = if is_file { stem(&path) } else { name(&path) };
     let roots = Roots {
         real_boundary: boundary.canonicalize().unwrap_or_else(|_| boundary.clone()),
@@ -162,7 +163,12 @@ fn directory_layout(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<L
         }
         Err(error) => {
             let shown = files.shown(root);
-            d.report(Code::UnreadableFile, Span::whole(files.add(root)), format!("`{shown}`: {error}"), "fix its permissions");
+            d.report(
+                Code::UnreadableFile,
+                Span::whole(files.add(root)),
+                format!("`{shown}`: {error}"),
+                "fix its permissions",
+            );
             return None;
         }
     }
@@ -223,9 +229,8 @@ fn suite_json_layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<
     let root = path.parent().unwrap_or(path);
     // Exact names, also where the file system does not care.
     let exists = |wanted: &str| {
-        std::fs::read_dir(root).is_ok_and(|entries| {
-            entries.flatten().any(|entry| entry.file_name() == wanted && entry.path().is_dir())
-        })
+        std::fs::read_dir(root)
+            .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name() == wanted && entry.path().is_dir()))
     };
     let suite_json = path.to_path_buf();
     let (message, help) = match (exists(TASKS), exists(CASES)) {

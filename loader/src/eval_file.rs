@@ -16,6 +16,7 @@ use crate::node::{Entry, Node};
 use crate::paths::Scope;
 use crate::read;
 use crate::requires::{self, Place};
+use crate::source::Span;
 use crate::suggest;
 use crate::suite_json;
 use crate::workspace;
@@ -24,6 +25,8 @@ use crate::workspace;
 pub(crate) struct EvalFile {
     pub(crate) suite: Suite,
     pub(crate) defaults: Defaults,
+    /// Where the matrix is written; the root without one.
+    pub(crate) targets_span: Span,
 }
 
 /// The tree of an eval file; its root is a mapping.
@@ -62,7 +65,13 @@ pub(crate) fn read<'n>(
     let kind = kind.unwrap_or(Kind::Capability);
     let mut suite = Suite {
         kind,
-        ..suite_json::empty(name.unwrap_or_else(|| default_name(path)), Layout::Cases, root.span, scope.roots, scope.files)
+        ..suite_json::empty(
+            name.unwrap_or_else(|| default_name(path)),
+            Layout::Cases,
+            root.span,
+            scope.roots,
+            scope.files,
+        )
     };
     suite.description = fields.get("description").and_then(|entry| description(&entry.value, d));
     for (key, place) in
@@ -110,9 +119,10 @@ pub(crate) fn read<'n>(
     suite.budget_usd = execution.budget_usd;
     suite.workers = execution.workers;
     suite.fail_on_error = execution.fail_on_error;
+    let targets_span = execution.targets.as_ref().map_or(root.span, |(_, span)| *span);
     suite.targets = execution.targets.map(|(targets, _)| targets).unwrap_or_default();
     defaults.targets = suite.targets.iter().map(|target| target.name.clone()).collect();
-    Some((EvalFile { suite, defaults }, tests))
+    Some((EvalFile { suite, defaults, targets_span }, tests))
 }
 
 /// `execution.target`, or the old key `target`.
@@ -138,7 +148,8 @@ fn name(node: &Node, d: &mut Diagnostics) -> Option<String> {
     if !fields::literal(&name, node, "`name`", d) {
         return None;
     }
-    let allowed = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "-_".contains(character);
+    let allowed =
+        |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "-_".contains(character);
     if name.is_empty() || name.chars().count() > 64 || !name.chars().all(allowed) {
         let mut proposal = String::new();
         for character in name.to_lowercase().chars() {

@@ -153,7 +153,12 @@ fn trials(node: &Node, d: &mut Diagnostics) -> (Trials, Option<Span>) {
 fn targets(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Target> {
     let Some(items) = fields::list(&entry.value, "`targets`", d) else { return Vec::new() };
     if items.is_empty() {
-        d.report(Code::OutOfRange, entry.value.span, "`targets` is empty", "name at least one target, or delete the key");
+        d.report(
+            Code::OutOfRange,
+            entry.value.span,
+            "`targets` is empty",
+            "name at least one target, or delete the key",
+        );
     }
     let mut targets: Vec<(Target, Span)> = Vec::new();
     for node in items {

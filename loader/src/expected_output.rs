@@ -39,6 +39,11 @@ fn messages(items: &[Node], scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Messag
 }
 
 fn invalid(node: &Node, message: String, d: &mut Diagnostics) -> Vec<Message> {
-    d.report(Code::InvalidExpectedOutput, node.span, message, "write text (quote a number), an object, or a list of messages");
+    d.report(
+        Code::InvalidExpectedOutput,
+        node.span,
+        message,
+        "write text (quote a number), an object, or a list of messages",
+    );
     Vec::new()
 }

@@ -38,7 +38,12 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of `key` or of one of its old spellings: those are deprecated-key, two spellings are conflicting-keys.
-    pub(crate) fn get_renamed(&mut self, key: &'static str, old: &[&'static str], d: &mut Diagnostics) -> Option<&'n Entry> {
+    pub(crate) fn get_renamed(
+        &mut self,
+        key: &'static str,
+        old: &[&'static str],
+        d: &mut Diagnostics,
+    ) -> Option<&'n Entry> {
         let current = self.get(key);
         self.old_spellings(current, key, old, d)
     }
@@ -70,7 +75,12 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of `key`, or of `other`, an equally good spelling; both together are conflicting-keys.
-    pub(crate) fn get_either(&mut self, key: &'static str, other: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
+    pub(crate) fn get_either(
+        &mut self,
+        key: &'static str,
+        other: &'static str,
+        d: &mut Diagnostics,
+    ) -> Option<&'n Entry> {
         match (self.get(key), self.get(other)) {
             (Some(first), Some(second)) => {
                 conflict(first, second, d);
@@ -115,9 +125,9 @@ impl<'n> Fields<'n> {
 
     /// Entries whose keys were not asked for; the caller deals with them instead of [`Fields::finish`].
     pub(crate) fn rest(&self) -> impl Iterator<Item = &'n Entry> {
-        self.entries.iter().filter(|entry| {
-            !self.known.contains(&entry.key.as_str()) && !self.old.contains(&entry.key.as_str())
-        })
+        self.entries
+            .iter()
+            .filter(|entry| !self.known.contains(&entry.key.as_str()) && !self.old.contains(&entry.key.as_str()))
     }
 
     /// The keys that were asked for.
@@ -129,8 +139,12 @@ impl<'n> Fields<'n> {
     pub(crate) fn finish(self, d: &mut Diagnostics) {
         for entry in self.rest() {
             d.push(
-                Diagnostic::new(Code::UnknownKey, entry.key_span, format!("unknown key `{}` in {}", entry.key, self.what))
-                    .help(suggest::did_you_mean_or_known(&entry.key, &self.known)),
+                Diagnostic::new(
+                    Code::UnknownKey,
+                    entry.key_span,
+                    format!("unknown key `{}` in {}", entry.key, self.what),
+                )
+                .help(suggest::did_you_mean_or_known(&entry.key, &self.known)),
             );
         }
     }
@@ -138,9 +152,13 @@ impl<'n> Fields<'n> {
 
 fn conflict(first: &Entry, second: &Entry, d: &mut Diagnostics) {
     d.push(
-        Diagnostic::new(Code::ConflictingKeys, second.key_span, format!("`{}` and `{}` are one setting", first.key, second.key))
-            .related(first.key_span, format!("`{}` is here", first.key))
-            .help("keep one"),
+        Diagnostic::new(
+            Code::ConflictingKeys,
+            second.key_span,
+            format!("`{}` and `{}` are one setting", first.key, second.key),
+        )
+        .related(first.key_span, format!("`{}` is here", first.key))
+        .help("keep one"),
     );
 }
 
@@ -242,7 +260,12 @@ pub(crate) fn number_in(
 ) -> Option<f64> {
     let value = number(node, what, d)?;
     if !allowed(value) {
-        d.report(Code::OutOfRange, node.span, format!("{what} is {value}, which is not {range}"), format!("write {range}"));
+        d.report(
+            Code::OutOfRange,
+            node.span,
+            format!("{what} is {value}, which is not {range}"),
+            format!("write {range}"),
+        );
         return None;
     }
     Some(value)
@@ -283,7 +306,12 @@ pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diag
         } else {
             format!("a whole number from {low} to {high}")
         };
-        d.report(Code::OutOfRange, node.span, format!("{what} is {value}, which is not {range}"), format!("write {range}"));
+        d.report(
+            Code::OutOfRange,
+            node.span,
+            format!("{what} is {value}, which is not {range}"),
+            format!("write {range}"),
+        );
         return None;
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was just checked")]
@@ -296,7 +324,12 @@ pub(crate) fn count(node: &Node, what: &str, low: u32, d: &mut Diagnostics) -> O
 }
 
 /// One of several words.
-pub(crate) fn choice<T: Copy>(node: &Node, what: &str, choices: &[(&'static str, T)], d: &mut Diagnostics) -> Option<T> {
+pub(crate) fn choice<T: Copy>(
+    node: &Node,
+    what: &str,
+    choices: &[(&'static str, T)],
+    d: &mut Diagnostics,
+) -> Option<T> {
     let text = string(node, what, d)?;
     if !literal(&text, node, what, d) {
         return None;

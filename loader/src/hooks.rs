@@ -1,13 +1,19 @@
 //! `hooks`: commands run around trials.
 
-use evalsuite_schema::{Hook, Hooks, PathRef, Reset};
+use std::path::Path;
+
+use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef, Reset};
 
 use crate::command;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::{self, Fields};
 use crate::node::{Data, Entry, Node};
 use crate::paths::{Kind, Scope};
+use crate::{suggest, template};
 
+/// What a command may hold in double braces.
+const PLACEHOLDERS: &[&str] =
+    &["workspace_path", "test_id", "eval_run_id", "case_input", "case_metadata", "suite_dir", "case_dir", "target"];
 const BEFORE_MS: u64 = 60_000;
 const AFTER_MS: u64 = 30_000;
 const RESETS: &[(&str, Reset)] = &[("none", Reset::None), ("fast", Reset::Fast), ("strict", Reset::Strict)];
@@ -15,9 +21,9 @@ const RESETS: &[(&str, Reset)] = &[("none", Reset::None), ("fast", Reset::Fast),
 /// A hook as it is written: what a key leaves out comes from the suite's hook, then from the defaults.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Written {
-    command: Option<evalsuite_schema::Command>,
+    command: Option<Command>,
     timeout_ms: Option<u64>,
-    cwd: Option<evalsuite_schema::PathRef>,
+    cwd: Option<PathRef>,
     reset: Option<Reset>,
 }
 
@@ -33,7 +39,12 @@ pub(crate) struct Set {
 
 pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Set {
     if node.as_mapping().is_none() {
-        invalid(node, format!("`hooks` must be a mapping, found {}", node.kind()), "write `before_each: {command: …}`", d);
+        invalid(
+            node,
+            format!("`hooks` must be a mapping, found {}", node.kind()),
+            "write `before_each: {command: …}`",
+            d,
+        );
         return Set::default();
     }
     let Some(mut fields) = Fields::new(node, "`hooks`", d) else { return Set::default() };
@@ -45,7 +56,7 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Set {
         after_all: fields.get("after_all").and_then(|entry| hook(entry, false, scope, d)),
     };
     for entry in fields.rest() {
-        let help = crate::suggest::did_you_mean_or_known(&entry.key, fields.known());
+        let help = suggest::did_you_mean_or_known(&entry.key, fields.known());
         d.report(Code::InvalidHook, entry.key_span, format!("unknown hook `{}`", entry.key), help);
     }
     set
@@ -59,7 +70,7 @@ fn hook(entry: &Entry, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -
     let (node, what) = (&entry.value, fields::label(entry));
     match &node.data {
         Data::String(_) | Data::Sequence(_) => {
-            let command = command::read(node, &what, scope, None, d)?;
+            let command = read_command(node, &what, scope, None, d)?;
             Some(Written { command: Some(command), ..Written::default() })
         }
         Data::Mapping(_) => object(node, &what, may_reset, scope, d),
@@ -69,6 +80,29 @@ fn hook(entry: &Entry, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -
             None
         }
     }
+}
+
+/// A command, with a warning for each placeholder that would stay as it is.
+fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d: &mut Diagnostics) -> Option<Command> {
+    let command = command::read(node, what, scope, cwd, d)?;
+    let texts: Vec<&str> = match &command {
+        Command::Shell(line) => vec![line],
+        Command::Argv(arguments) => arguments
+            .iter()
+            .filter_map(|argument| match argument {
+                Argument::Text(text) => Some(text.as_str()),
+                Argument::Path(_) => None,
+            })
+            .collect(),
+    };
+    for variable in texts.into_iter().flat_map(|text| template::variables(text, true)) {
+        if !PLACEHOLDERS.contains(&variable.name) {
+            let message = format!("`{{{{ {} }}}}` is not a placeholder of hooks, and stays as it is", variable.name);
+            let help = suggest::did_you_mean_or_known(variable.name, PLACEHOLDERS);
+            d.report(Code::UnknownTemplateVariable, node.span, message, help);
+        }
+    }
+    Some(command)
 }
 
 fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
@@ -93,7 +127,7 @@ fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Di
         invalid(node, format!("{what} has no `command`"), "add `command`", d);
     }
     let directory = cwd.as_ref().map(|found| found.path.as_path());
-    let command = command_entry.and_then(|entry| command::read(&entry.value, "`command`", scope, directory, d));
+    let command = command_entry.and_then(|entry| read_command(&entry.value, "`command`", scope, directory, d));
     Some(Written { command, timeout_ms, cwd: cwd.map(|found| found.reference), reset })
 }
 

@@ -1,6 +1,6 @@
 //! `input`, `input_files` and messages.
 
-use evalsuite_schema::{Content, Message, PathRef, Part, Role, ToolCall};
+use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::{self, Fields, label};
@@ -42,7 +42,12 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Opti
             Some(Written::Text(text.clone()))
         }
         Data::Sequence(items) if items.is_empty() => {
-            d.report(Code::MissingInput, node.span, "`input` is an empty list", "add a message with `role` and `content`");
+            d.report(
+                Code::MissingInput,
+                node.span,
+                "`input` is an empty list",
+                "add a message with `role` and `content`",
+            );
             None
         }
         Data::Sequence(items) => {
@@ -93,7 +98,12 @@ pub(crate) fn to_messages(written: Written, files: Vec<PathRef>) -> Vec<Message>
 /// Reads one message.
 pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Message> {
     if node.as_mapping().is_none() {
-        invalid_message(node, format!("a message must be a mapping, found {}", node.kind()), "write `{role: user, content: …}`", d);
+        invalid_message(
+            node,
+            format!("a message must be a mapping, found {}", node.kind()),
+            "write `{role: user, content: …}`",
+            d,
+        );
         return None;
     }
     let mut fields = Fields::new(node, "a message", d)?;
@@ -175,7 +185,12 @@ fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
         return Some(Part::Text(text.to_owned()));
     }
     let invalid = |place: &Node, message: String, d: &mut Diagnostics| {
-        d.report(Code::InvalidContentPart, place.span, message, "write `{type: text, value: …}`, `type: file` or `type: image`");
+        d.report(
+            Code::InvalidContentPart,
+            place.span,
+            message,
+            "write `{type: text, value: …}`, `type: file` or `type: image`",
+        );
     };
     if node.as_mapping().is_none() {
         invalid(node, format!("a content part must be text or a mapping, found {}", node.kind()), d);
@@ -217,7 +232,8 @@ fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
 
 fn image(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
     let found = scope.find(node, "an `image` part", Kind::File, d)?;
-    let extension = found.path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let extension =
+        found.path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
     let Some((_, media_type)) = IMAGES.iter().find(|(known, _)| *known == extension) else {
         let known: Vec<&str> = IMAGES.iter().map(|(known, _)| *known).collect();
         d.report(

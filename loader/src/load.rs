@@ -33,6 +33,8 @@ struct Parts {
     suite: Suite,
     cases: Vec<Placed>,
     watched: Vec<(String, String)>,
+    /// Where the suite's own settings stand.
+    place: Span,
 }
 
 fn read(entry: &Entry, request: &Request, files: &Files, d: &mut Diagnostics) -> Option<LoadedSuite> {
@@ -45,7 +47,7 @@ fn read(entry: &Entry, request: &Request, files: &Files, d: &mut Diagnostics) ->
         Layout::Directories => Some(bare(entry, None, scope, d)),
         Layout::Lines { file } => Some(bare(entry, Some(file), scope, d)),
     }?;
-    let Parts { mut suite, cases, watched } = parts;
+    let Parts { mut suite, cases, watched, place } = parts;
     if cases.len() > cross_check::MAX_CASES {
         d.report(
             Code::LimitExceeded,
@@ -56,6 +58,7 @@ fn read(entry: &Entry, request: &Request, files: &Files, d: &mut Diagnostics) ->
     }
     cross_check::check(&cases, files, d);
     matrix(&mut suite, request, roots, files, d);
+    cross_check::unique_targets(&suite, place, d);
     suite.digest = digest(files, roots);
     let mut user_graders: Vec<GraderUse> = Vec::new();
     for case in &cases {
@@ -104,7 +107,8 @@ fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
         threshold: json.as_ref().and_then(|json| json.task_pass_threshold),
     };
     let cases = cases::read_tasks(&listing.files, rules, scope, d);
-    Some(Parts { suite: json?.suite, cases, watched: vec![("tasks".to_owned(), "tasks".to_owned())] })
+    let place = Span::whole(scope.files.add(path));
+    Some(Parts { suite: json?.suite, cases, watched: vec![("tasks".to_owned(), "tasks".to_owned())], place })
 }
 
 fn combined(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
@@ -118,7 +122,8 @@ fn combined(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts>
     let mut sources = Sources::default();
     sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
     let cases = cases::read_sources(&sources.list, &defaults, scope, d);
-    Some(Parts { suite: json?.suite, cases, watched: sources.watched })
+    let place = Span::whole(scope.files.add(path));
+    Some(Parts { suite: json?.suite, cases, watched: sources.watched, place })
 }
 
 fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
@@ -139,7 +144,7 @@ fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Pa
         }
     };
     let cases = cases::read_sources(&sources.list, &eval.defaults, scope, d);
-    Some(Parts { suite: eval.suite, cases, watched: sources.watched })
+    Some(Parts { suite: eval.suite, cases, watched: sources.watched, place: eval.targets_span })
 }
 
 fn bare(entry: &Entry, lines: Option<&Path>, scope: Scope<'_>, d: &mut Diagnostics) -> Parts {
@@ -154,7 +159,7 @@ fn bare(entry: &Entry, lines: Option<&Path>, scope: Scope<'_>, d: &mut Diagnosti
     }
     let suite = suite_json::empty(entry.stem.clone(), SuiteLayout::Bare, place, scope.roots, scope.files);
     let cases = cases::read_sources(&sources.list, &defaults, scope, d);
-    Parts { suite, cases, watched: sources.watched }
+    Parts { suite, cases, watched: sources.watched, place }
 }
 
 /// The matrix named by the request, for a suite whose files have none.

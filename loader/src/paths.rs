@@ -136,7 +136,13 @@ pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Root
         }
         match path.canonicalize() {
             Ok(real) if real.starts_with(&roots.real_boundary) => {}
-            Ok(real) => return Err(Miss::Escape(format!("`{written}` leads to `{}`, out of the {}", real.display(), roots.outer()))),
+            Ok(real) => {
+                return Err(Miss::Escape(format!(
+                    "`{written}` leads to `{}`, out of the {}",
+                    real.display(),
+                    roots.outer()
+                )));
+            }
             Err(_) => {
                 // A link that leads nowhere, or in a circle.
                 return Err(Miss::Escape(format!("`{written}` is a link that leads nowhere")));
@@ -151,7 +157,9 @@ pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Root
     }
     match wrong_kind {
         Some(path) => Err(Miss::WrongKind(path)),
-        None if something_outside || escaped && tried.is_empty() => Err(Miss::Escape(format!("`{written}` leaves the {}", roots.outer()))),
+        None if something_outside || escaped && tried.is_empty() => {
+            Err(Miss::Escape(format!("`{written}` leaves the {}", roots.outer())))
+        }
         None => Err(Miss::Missing(tried)),
     }
 }
@@ -235,22 +243,33 @@ impl<'a> Scope<'a> {
     }
 
     /// The problem behind a failed search.
-    pub(crate) fn describe(&self, miss: Miss, written: &str, node: &Node, what: &str, (code, kind): (Code, Kind)) -> Diagnostic {
+    pub(crate) fn describe(
+        &self,
+        miss: Miss,
+        written: &str,
+        node: &Node,
+        what: &str,
+        (code, kind): (Code, Kind),
+    ) -> Diagnostic {
         match miss {
             Miss::Escape(reason) => Diagnostic::new(Code::PathEscape, node.span, format!("{what}: {reason}"))
                 .help("copy the file into the suite and name it by a relative path"),
-            Miss::WrongKind(path) => {
-                Diagnostic::new(code, node.span, format!("{what}: `{}` is not a {}", self.files.shown(&path), kind.noun()))
-                    .help(format!("name a {}", kind.noun()))
-            }
+            Miss::WrongKind(path) => Diagnostic::new(
+                code,
+                node.span,
+                format!("{what}: `{}` is not a {}", self.files.shown(&path), kind.noun()),
+            )
+            .help(format!("name a {}", kind.noun())),
             Miss::Missing(tried) => {
                 let near = tried.iter().find_map(|path| nearest_entry(path));
                 let shown: Vec<String> = tried.iter().map(|path| self.files.shown(path)).collect();
                 let places = suggest::quoted(&shown.iter().map(String::as_str).collect::<Vec<_>>(), "and");
-                Diagnostic::new(code, node.span, format!("{what}: {} `{written}` not found", kind.noun())).help(match near {
-                    Some(name) => format!("did you mean `{name}`? tried {places}"),
-                    None => format!("tried {places}"),
-                })
+                Diagnostic::new(code, node.span, format!("{what}: {} `{written}` not found", kind.noun())).help(
+                    match near {
+                        Some(name) => format!("did you mean `{name}`? tried {places}"),
+                        None => format!("tried {places}"),
+                    },
+                )
             }
         }
     }

@@ -58,10 +58,8 @@ fn repo(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
         }
     };
     let (depth, filter, sparse) = fields.get("clone").map(|entry| clone(&entry.value, d)).unwrap_or_default();
-    let checkout = fields
-        .get("checkout")
-        .map(|entry| checkout(&entry.value, source.as_ref(), depth, d))
-        .unwrap_or_default();
+    let checkout =
+        fields.get("checkout").map(|entry| checkout(&entry.value, source.as_ref(), depth, d)).unwrap_or_default();
     fields.finish(d);
     Some(Repo { path: path?, source: source?, checkout, depth, filter, sparse })
 }
@@ -71,7 +69,12 @@ fn place(node: &Node, d: &mut Diagnostics) -> Option<String> {
     let normal = paths::normalize(Path::new(&text));
     let inside = normal.components().all(|part| matches!(part, Component::Normal(_)));
     if !inside {
-        invalid(node, format!("`{text}` leaves the workspace"), "name a place inside the workspace, such as `./repo`", d);
+        invalid(
+            node,
+            format!("`{text}` leaves the workspace"),
+            "name a place inside the workspace, such as `./repo`",
+            d,
+        );
         return None;
     }
     Some(text)

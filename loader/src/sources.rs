@@ -216,7 +216,8 @@ pub(crate) fn report(listing: &Listing, root: &Path, node: Option<&Node>, scope:
 
 fn missing_case_file_help(directory: &Path) -> String {
     let near = std::fs::read_dir(directory).ok().and_then(|entries| {
-        let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        let mut names: Vec<String> =
+            entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort();
         names.into_iter().find(|name| matches!(name.to_ascii_lowercase().as_str(), "case.yaml" | "case.yml"))
     });

@@ -82,6 +82,9 @@ mod tests {
     #[test]
     fn nothing_far_away_is_suggested() {
         assert_eq!(nearest("zzz", ["criteria", "input"]), Vec::<&str>::new());
-        assert_eq!(did_you_mean_or_known("zzz", &["a_long_name", "b_long_name"]), "known: `a_long_name` and `b_long_name`");
+        assert_eq!(
+            did_you_mean_or_known("zzz", &["a_long_name", "b_long_name"]),
+            "known: `a_long_name` and `b_long_name`"
+        );
     }
 }

@@ -21,7 +21,13 @@ pub(crate) struct SuiteJson {
     pub(crate) task_pass_threshold: Option<f64>,
 }
 
-pub(crate) fn read(path: &Path, layout: Layout, roots: &Roots, files: &Files, d: &mut Diagnostics) -> Option<SuiteJson> {
+pub(crate) fn read(
+    path: &Path,
+    layout: Layout,
+    roots: &Roots,
+    files: &Files,
+    d: &mut Diagnostics,
+) -> Option<SuiteJson> {
     let (file, text) = read::read_text(path, files, d)?;
     let root = read::parse_json(file, &text, d)?;
     if root.as_mapping().is_none() {

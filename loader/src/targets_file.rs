@@ -24,7 +24,8 @@ const PLACEHOLDERS: &[&str] = &["PROMPT", "PROMPT_FILE", "EVAL_ID", "ATTEMPT", "
 const MAX_ALIASES: usize = 5;
 
 /// Keys of other tools that say nothing here.
-const WITHOUT_EFFECT: &[&str] = &["grader_target", "workers", "max_retries", "fallback_targets", "subagent_mode_allowed"];
+const WITHOUT_EFFECT: &[&str] =
+    &["grader_target", "workers", "max_retries", "fallback_targets", "subagent_mode_allowed"];
 
 /// The targets file nearest to a suite, from its directory up to the package root.
 pub fn find_targets_file(suite_root: &Path, package_root: &Path) -> Option<PathBuf> {
@@ -74,7 +75,12 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFil
     let (file, text) = read::read_text(path, scope.files, d)?;
     let root = read::parse_yaml(file, &text, d)?;
     if root.as_mapping().is_none() {
-        invalid(root.span, format!("a targets file must be a mapping, found {}", root.kind()), "write `targets:` and a list", d);
+        invalid(
+            root.span,
+            format!("a targets file must be a mapping, found {}", root.kind()),
+            "write `targets:` and a list",
+            d,
+        );
         return None;
     }
     let mut fields = Fields::new(&root, "a targets file", d)?;
@@ -243,7 +249,10 @@ fn aliases(file: &TargetsFile, spans: &[Span], d: &mut Diagnostics) {
         while let Provider::Alias(next) = &current.provider {
             steps += 1;
             if steps > MAX_ALIASES {
-                let message = format!("`use_target` of `{}` leads in a circle, or over more than {MAX_ALIASES} steps", target.name);
+                let message = format!(
+                    "`use_target` of `{}` leads in a circle, or over more than {MAX_ALIASES} steps",
+                    target.name
+                );
                 invalid(*span, message, "name a target that runs", d);
                 break;
             }
@@ -251,7 +260,12 @@ fn aliases(file: &TargetsFile, spans: &[Span], d: &mut Diagnostics) {
                 if steps == 1 {
                     let names: Vec<&str> = file.targets.iter().map(|target| target.name.as_str()).collect();
                     let help = suggest::did_you_mean_or_known(next, &names);
-                    d.report(Code::TargetNotRunnable, *span, format!("`use_target` names `{next}`, which is not defined"), help);
+                    d.report(
+                        Code::TargetNotRunnable,
+                        *span,
+                        format!("`use_target` names `{next}`, which is not defined"),
+                        help,
+                    );
                 }
                 break;
             };

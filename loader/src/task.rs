@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_schema::{
-    Case, Input, Object, PathRef, ReferenceSolution, ReferenceSource, Trials, Workspace,
-};
+use evalsuite_schema::{Case, Input, Object, PathRef, ReferenceSolution, ReferenceSource, Trials, Workspace};
 
 use crate::assertions::{self, CaseFacts};
 use crate::case::{Checked, location};
@@ -64,7 +62,8 @@ pub(crate) fn read(node: &Node, path: &Path, rules: Rules, scope: Scope<'_>, d: 
         }
     };
     fields.finish(d);
-    let facts = CaseFacts { expected_output: &[], has_criteria: description.is_some(), span: node.span, tasks_layout: true };
+    let facts =
+        CaseFacts { expected_output: &[], has_criteria: description.is_some(), span: node.span, tasks_layout: true };
     let user_graders = assertions::user_graders(graders.iter()).collect();
     let graders = assertions::merge(graders, &[], &facts, d);
     let workspace = if scope.request.fixtures { fixtures(input_entry, path, scope, d) } else { None };
@@ -99,7 +98,8 @@ fn fixtures(input: Option<&Entry>, path: &Path, scope: Scope<'_>, d: &mut Diagno
         let entry = input?.value.entry(key)?;
         // Only text names a fixture; anything else belongs to the agent.
         let text = entry.value.as_str()?;
-        let found = scope.find_text(text, &entry.value, &format!("`{key}`"), (Code::MissingFixture, Kind::Directory), d);
+        let found =
+            scope.find_text(text, &entry.value, &format!("`{key}`"), (Code::MissingFixture, Kind::Directory), d);
         if let Some(found) = &found {
             workspace::check_links(&found.path, &entry.value, scope, d);
         }

@@ -85,7 +85,13 @@ fn object(node: &Node, place: Place, scope: Scope<'_>, d: &mut Diagnostics) -> O
     }
     mode(&mut fields, d);
     for key in ["path", "static_path", "pool", "static"] {
-        fields.refuse(key, Code::UnsupportedWorkspace, &format!("`{key}`: working in place is not supported"), "use `template`: every trial gets its own copy", d);
+        fields.refuse(
+            key,
+            Code::UnsupportedWorkspace,
+            &format!("`{key}`: working in place is not supported"),
+            "use `template`: every trial gets its own copy",
+            d,
+        );
     }
     written.repos = fields.get("repos").map(|entry| repos::read(entry, scope, d));
     if let Some(entry) = fields.get("hooks") {
@@ -201,7 +207,8 @@ pub(crate) fn merge(suite: Option<&Written>, case: Option<Written>, d: &mut Diag
             "delete `template` to share the suite's copy",
         );
     }
-    let isolation = if own_template { Isolation::PerTest } else { case.isolation.or(suite.isolation).unwrap_or_default() };
+    let isolation =
+        if own_template { Isolation::PerTest } else { case.isolation.or(suite.isolation).unwrap_or_default() };
     Some(Workspace {
         template: case.template.or_else(|| suite.template.clone()),
         base_fixture: None,
