@@ -1,1 +1,51 @@
 //! Showing diagnostics to people and programs.
+
+mod excerpt;
+mod github;
+mod harmless;
+mod json;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use github::github;
+pub use json::json;
+pub use text::text;
+
+use crate::diagnostic::{Diagnostics, Severity};
+use crate::source::Files;
+
+/// Whether text is meant for a terminal with colors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// No escape sequences.
+    #[default]
+    Plain,
+    /// The colors of rustc.
+    Colored,
+}
+
+/// All problems, one after the other with an empty line behind each, and the count. Without problems, only the count.
+pub fn report(diagnostics: &Diagnostics, files: &Files, style: Style) -> String {
+    let mut report = String::new();
+    for diagnostic in diagnostics {
+        report.push_str(&text(diagnostic, files, style));
+        report.push_str("\n\n");
+    }
+    report + &summary(diagnostics)
+}
+
+/// How many problems there are: `2 errors, 1 warning`, or `no problems`.
+pub fn summary(diagnostics: &Diagnostics) -> String {
+    let count = |severity: Severity| diagnostics.iter().filter(|found| found.severity() == severity).count();
+    let parts: Vec<String> = [Severity::Error, Severity::Warning]
+        .into_iter()
+        .filter_map(|severity| match count(severity) {
+            0 => None,
+            1 => Some(format!("1 {}", severity.as_str())),
+            several => Some(format!("{several} {}s", severity.as_str())),
+        })
+        .collect();
+    if parts.is_empty() { "no problems".to_owned() } else { parts.join(", ") }
+}

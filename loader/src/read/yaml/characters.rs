@@ -221,7 +221,7 @@ impl Input for Characters<'_> {
         match self.bytes[self.at] {
             b':' => {
                 let next = self.byte(self.at + 1) as char;
-                !is_blank_or_breakz(next) && !(in_flow && is_flow(next))
+                !(is_blank_or_breakz(next) || in_flow && is_flow(next))
             }
             b',' | b'[' | b']' | b'{' | b'}' => !in_flow,
             0xEF => !self.is_byte_order_mark(self.at),

@@ -231,13 +231,14 @@ impl<'a, 't> Tree<'a, 't> {
             return (start, true);
         }
         // A list may be written at the indentation of the key above it. Then the parser marks what is behind its first dash.
-        if let Some(Open { is_flow: false, contents: Contents::Mapping { .. }, start: above, .. }) = self.open.last() {
-            if bracket == b'[' && start.line > above.line {
-                let dash = Pos { line: start.line, column: above.column };
-                self.cursor.seek(dash);
-                if self.cursor.pos() == dash && self.cursor.byte() == b'-' {
-                    return (dash, false);
-                }
+        if let Some(Open { is_flow: false, contents: Contents::Mapping { .. }, start: above, .. }) = self.open.last()
+            && bracket == b'['
+            && start.line > above.line
+        {
+            let dash = Pos { line: start.line, column: above.column };
+            self.cursor.seek(dash);
+            if self.cursor.pos() == dash && self.cursor.byte() == b'-' {
+                return (dash, false);
             }
         }
         self.cursor.seek(start);
@@ -307,10 +308,10 @@ impl<'a, 't> Tree<'a, 't> {
         if self.nodes > MAX_NODES {
             return self.fail(too_many_nodes(node.span));
         }
-        if anchor != 0 {
-            if let Err(diagnostic) = self.keep(&node, anchor) {
-                return self.fail(diagnostic);
-            }
+        if anchor != 0
+            && let Err(diagnostic) = self.keep(&node, anchor)
+        {
+            return self.fail(diagnostic);
         }
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
