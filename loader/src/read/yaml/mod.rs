@@ -1,5 +1,6 @@
 //! YAML 1.2, core schema, with merge keys.
 
+mod anchors;
 mod characters;
 mod escape;
 mod merge;
@@ -99,7 +100,7 @@ fn too_deep(file: FileId, text: &str, error: &saphyr_parser::ScanError, diagnost
     let before = diagnostics.len();
     parse_yaml(file, &text[..cursor.offset().min(text.len())], diagnostics);
     if diagnostics.len() == before {
-        diagnostics.push(tree::too_deep(Span::new(file, pos, pos)));
+        diagnostics.push(anchors::too_deep(Span::new(file, pos, pos)));
     }
     None
 }

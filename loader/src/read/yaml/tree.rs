@@ -2,12 +2,13 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Marker, ScalarStyle, Tag};
 
+use super::anchors::{Anchors, too_deep, too_many_nodes};
 use super::scalar::{self, Scalar};
 use super::{merge, syntax_error};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::node::{Data, Entry, Node};
 use crate::read::cursor::Cursor;
-use crate::read::{MAX_BYTES, MAX_DEPTH, MAX_NODES, keys, number};
+use crate::read::{MAX_DEPTH, MAX_NODES, keys, number};
 use crate::source::{FileId, Pos, Span};
 
 /// Builds nodes from the events of the parser.
@@ -18,13 +19,9 @@ pub(super) struct Tree<'a, 't> {
     /// Collections that have started and not ended, the root first.
     open: Vec<Open>,
     root: Option<Node>,
-    /// What anchors stand for, by the parser's number of the anchor; `None` for one that is still open.
-    anchors: Vec<Option<Anchored>>,
+    anchors: Anchors,
     /// Values so far, aliases expanded.
     nodes: usize,
-    /// What was copied for anchors, and then for aliases.
-    kept: Size,
-    copied: Size,
     /// Something was reported that leaves no tree to check.
     failed: bool,
 }
@@ -55,18 +52,6 @@ struct Key {
     is_merge: bool,
 }
 
-struct Anchored {
-    node: Node,
-    size: Size,
-    height: usize,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Size {
-    nodes: usize,
-    bytes: usize,
-}
-
 impl<'a, 't> Tree<'a, 't> {
     pub(super) fn new(file: FileId, text: &'t str, diagnostics: &'a mut Diagnostics) -> Self {
         Self {
@@ -75,10 +60,8 @@ impl<'a, 't> Tree<'a, 't> {
             diagnostics,
             open: Vec::new(),
             root: None,
-            anchors: Vec::new(),
+            anchors: Anchors::default(),
             nodes: 0,
-            kept: Size::default(),
-            copied: Size::default(),
             failed: false,
         }
     }
@@ -278,28 +261,10 @@ impl<'a, 't> Tree<'a, 't> {
 
     fn alias(&mut self, anchor: usize, at: saphyr_parser::Span) -> Next {
         let span = self.span(pos(at.start), pos(at.end));
-        let Some(Some(anchored)) = self.anchors.get(anchor) else {
-            return self.fail(
-                Diagnostic::new(Code::YamlSyntax, span, "the alias stands inside the value it stands for")
-                    .help("a value cannot contain itself"),
-            );
-        };
-        // The clone comes after the checks: a few lines of aliases can stand for more than fits in memory.
-        if self.open.len() + anchored.height > MAX_DEPTH {
-            return self.fail(too_deep(span));
+        match self.anchors.copy(anchor, span, self.open.len(), &mut self.nodes) {
+            Ok(node) => self.place(node, 0, false),
+            Err(problem) => self.fail(problem),
         }
-        self.copied.nodes += anchored.size.nodes;
-        self.copied.bytes += anchored.size.bytes;
-        // The alias is a value itself, which `place` will count.
-        self.nodes += anchored.size.nodes - 1;
-        if self.nodes >= MAX_NODES {
-            return self.fail(too_many_nodes(span));
-        }
-        if self.copied.bytes > MAX_BYTES {
-            return self.fail(too_much_text(span));
-        }
-        let node = Node { span, data: anchored.node.data.clone() };
-        self.place(node, 0, false)
     }
 
     /// Puts a complete value where it belongs.
@@ -309,7 +274,7 @@ impl<'a, 't> Tree<'a, 't> {
             return self.fail(too_many_nodes(node.span));
         }
         if anchor != 0
-            && let Err(diagnostic) = self.keep(&node, anchor)
+            && let Err(diagnostic) = self.anchors.keep(anchor, &node)
         {
             return self.fail(diagnostic);
         }
@@ -335,39 +300,6 @@ impl<'a, 't> Tree<'a, 't> {
         }
         Next::Event
     }
-
-    /// Keeps what an anchor stands for.
-    fn keep(&mut self, node: &Node, anchor: usize) -> Result<(), Diagnostic> {
-        let mut size = Size::default();
-        let height = measure(node, &mut size);
-        self.kept.nodes += size.nodes;
-        self.kept.bytes += size.bytes;
-        if self.kept.nodes > MAX_NODES {
-            return Err(too_many_nodes(node.span));
-        }
-        if self.kept.bytes > MAX_BYTES {
-            return Err(too_much_text(node.span));
-        }
-        while self.anchors.len() <= anchor {
-            self.anchors.push(None);
-        }
-        self.anchors[anchor] = Some(Anchored { node: node.clone(), size, height });
-        Ok(())
-    }
-}
-
-pub(super) fn too_deep(span: Span) -> Diagnostic {
-    Diagnostic::new(Code::LimitExceeded, span, format!("nesting deeper than {MAX_DEPTH}")).help("split the file")
-}
-
-fn too_many_nodes(span: Span) -> Diagnostic {
-    let message = format!("more than {MAX_NODES} values, with aliases expanded");
-    Diagnostic::new(Code::LimitExceeded, span, message).help("split the file")
-}
-
-fn too_much_text(span: Span) -> Diagnostic {
-    let message = format!("anchors and aliases copy more than {} MiB of text", MAX_BYTES >> 20);
-    Diagnostic::new(Code::LimitExceeded, span, message).help("split the file")
 }
 
 fn pos(mark: Marker) -> Pos {
@@ -389,28 +321,5 @@ fn spell(data: Data) -> Option<String> {
         Data::Bool(value) => Some(value.to_string()),
         Data::Number(value) => Some(number::as_key(&value)),
         Data::Sequence(_) | Data::Mapping(_) => None,
-    }
-}
-
-/// Adds up values and text, and says how many collections are nested.
-fn measure(node: &Node, size: &mut Size) -> usize {
-    size.nodes += 1;
-    match &node.data {
-        Data::Null | Data::Bool(_) | Data::Number(_) => 0,
-        Data::String(text) => {
-            size.bytes += text.len();
-            0
-        }
-        Data::Sequence(items) => 1 + items.iter().map(|item| measure(item, size)).max().unwrap_or_default(),
-        Data::Mapping(entries) => {
-            let mut height = 0;
-            for entry in entries {
-                // A key is a value as well.
-                size.nodes += 1;
-                size.bytes += entry.key.len();
-                height = height.max(measure(&entry.value, size));
-            }
-            1 + height
-        }
     }
 }

@@ -1,0 +1,113 @@
+use crate::diagnostic::{Code, Diagnostic};
+use crate::node::{Data, Node};
+use crate::read::{MAX_BYTES, MAX_DEPTH, MAX_NODES};
+use crate::source::Span;
+
+/// What anchors stand for, and how much of it was copied: a few lines of aliases can stand for more than fits in memory.
+#[derive(Default)]
+pub(super) struct Anchors {
+    /// By the parser's number of the anchor; `None` for one whose value has not ended.
+    values: Vec<Option<Anchored>>,
+    /// Copied for anchors.
+    kept: Size,
+    /// Bytes of text copied for aliases.
+    copied: usize,
+}
+
+struct Anchored {
+    node: Node,
+    size: Size,
+    /// How many collections are nested in it.
+    height: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Size {
+    nodes: usize,
+    bytes: usize,
+}
+
+impl Anchors {
+    /// Keeps what an anchor stands for.
+    pub(super) fn keep(&mut self, anchor: usize, node: &Node) -> Result<(), Diagnostic> {
+        let mut size = Size::default();
+        let height = measure(node, &mut size);
+        self.kept.nodes += size.nodes;
+        self.kept.bytes += size.bytes;
+        if self.kept.nodes > MAX_NODES {
+            return Err(too_many_nodes(node.span));
+        }
+        if self.kept.bytes > MAX_BYTES {
+            return Err(too_much_text(node.span));
+        }
+        while self.values.len() <= anchor {
+            self.values.push(None);
+        }
+        self.values[anchor] = Some(Anchored { node: node.clone(), size, height });
+        Ok(())
+    }
+
+    /// What an alias stands for, at the place of the alias, which is `depth` collections deep. `nodes` grows by what is
+    /// inside of it.
+    pub(super) fn copy(
+        &mut self,
+        anchor: usize,
+        span: Span,
+        depth: usize,
+        nodes: &mut usize,
+    ) -> Result<Node, Diagnostic> {
+        let Some(Some(anchored)) = self.values.get(anchor) else {
+            let message = "the alias stands inside the value it stands for";
+            return Err(Diagnostic::new(Code::YamlSyntax, span, message).help("a value cannot contain itself"));
+        };
+        if depth + anchored.height > MAX_DEPTH {
+            return Err(too_deep(span));
+        }
+        *nodes += anchored.size.nodes - 1;
+        if *nodes >= MAX_NODES {
+            return Err(too_many_nodes(span));
+        }
+        self.copied += anchored.size.bytes;
+        if self.copied > MAX_BYTES {
+            return Err(too_much_text(span));
+        }
+        Ok(Node { span, data: anchored.node.data.clone() })
+    }
+}
+
+/// Adds up values and text, and says how many collections are nested.
+fn measure(node: &Node, size: &mut Size) -> usize {
+    size.nodes += 1;
+    match &node.data {
+        Data::Null | Data::Bool(_) | Data::Number(_) => 0,
+        Data::String(text) => {
+            size.bytes += text.len();
+            0
+        }
+        Data::Sequence(items) => 1 + items.iter().map(|item| measure(item, size)).max().unwrap_or_default(),
+        Data::Mapping(entries) => {
+            let mut height = 0;
+            for entry in entries {
+                // A key is a value as well.
+                size.nodes += 1;
+                size.bytes += entry.key.len();
+                height = height.max(measure(&entry.value, size));
+            }
+            1 + height
+        }
+    }
+}
+
+pub(super) fn too_deep(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::LimitExceeded, span, format!("nesting deeper than {MAX_DEPTH}")).help("split the file")
+}
+
+pub(super) fn too_many_nodes(span: Span) -> Diagnostic {
+    let message = format!("more than {MAX_NODES} values, with aliases expanded");
+    Diagnostic::new(Code::LimitExceeded, span, message).help("split the file")
+}
+
+fn too_much_text(span: Span) -> Diagnostic {
+    let message = format!("anchors and aliases copy more than {} MiB of text", MAX_BYTES >> 20);
+    Diagnostic::new(Code::LimitExceeded, span, message).help("split the file")
+}
