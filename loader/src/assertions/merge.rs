@@ -1,0 +1,88 @@
+//! The graders of a case: its own, then its suite's.
+
+use evalsuite_schema::Message;
+use evalsuite_schema::grader::Grader;
+
+use super::{Parsed, reference};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::source::Span;
+
+/// What checks of a case's graders need to know about the case.
+pub(crate) struct CaseFacts<'a> {
+    /// The reference answer. A task has none, which is not a problem of its graders.
+    pub(crate) expected_output: &'a [Message],
+    pub(crate) has_criteria: bool,
+    /// Where the case stands.
+    pub(crate) span: Span,
+    pub(crate) tasks_layout: bool,
+}
+
+/// Puts graders of the case and the suite together, and checks what concerns all of them.
+pub(crate) fn merge(case: Vec<Parsed>, suite: &[Parsed], facts: &CaseFacts<'_>, d: &mut Diagnostics) -> Vec<Grader> {
+    let own = case.len();
+    let mut all = case;
+    all.extend_from_slice(suite);
+    let reference = reference::Reference::of(facts.expected_output);
+    for (index, parsed) in all.iter_mut().enumerate().filter(|(_, parsed)| !parsed.is_broken) {
+        let is_own = index < own;
+        check_judges(parsed, is_own, facts, d);
+        if parsed.notes.needs_reference && !(facts.tasks_layout && facts.expected_output.is_empty()) {
+            reference.check(parsed, is_own, facts.span, d);
+        }
+    }
+    check_weights(&all, own, facts, d);
+    number_names(&mut all, own, facts.tasks_layout, d);
+    all.into_iter().map(|parsed| parsed.grader).collect()
+}
+
+/// A judge grader without prompt and rubrics judges by criteria or reference of the case.
+fn check_judges(parsed: &Parsed, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+    if facts.has_criteria || !facts.expected_output.is_empty() {
+        return;
+    }
+    let help = "add `prompt` or `rubrics` to the grader, or `criteria` or `expected_output` to the case";
+    for span in &parsed.notes.bare_judges {
+        let diagnostic = if is_own {
+            Diagnostic::new(Code::MissingGraderSetting, *span, "the `llm-grader` has nothing to judge by")
+        } else {
+            let message = "the suite's `llm-grader` has nothing to judge this case by";
+            Diagnostic::new(Code::MissingGraderSetting, facts.span, message).related(*span, "the grader")
+        };
+        d.push(diagnostic.help(help));
+    }
+}
+
+fn check_weights(all: &[Parsed], own: usize, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+    let is_zero = |parsed: &Parsed| !parsed.is_broken && parsed.grader.weight == 0.0;
+    if all.is_empty() || !all.iter().all(is_zero) {
+        return;
+    }
+    let place = if own > 0 { all[0].span } else { facts.span };
+    d.report(Code::ZeroTotalWeight, place, "every grader of the case has weight 0", "give one a weight");
+}
+
+/// Makes names unique: a repeated one gets `#2`, `#3` and so on.
+fn number_names(all: &mut [Parsed], own: usize, tasks_layout: bool, d: &mut Diagnostics) {
+    for index in 1..all.len() {
+        let (before, rest) = all.split_at(index);
+        let Some((current, after)) = rest.split_first() else { continue };
+        let name = &current.grader.name;
+        let Some(first) = before.iter().position(|parsed| parsed.grader.name == *name) else { continue };
+        if current.is_broken {
+            continue;
+        }
+        let is_taken = |name: &str| before.iter().chain(after).any(|parsed| parsed.grader.name == name);
+        let numbered = (2usize..).map(|number| format!("{name}#{number}")).find(|name| !is_taken(name));
+        let Some(numbered) = numbered else { continue };
+        if let (Some(span), false) = (current.named, tasks_layout) {
+            let mut diagnostic =
+                Diagnostic::new(Code::RepeatedGraderName, span, format!("name `{name}` is used again"));
+            // Across case and suite the first place differs from case to case; the warning should be one.
+            if (first < own) == (index < own) {
+                diagnostic = diagnostic.related(before[first].named.unwrap_or(before[first].span), "first here");
+            }
+            d.push(diagnostic.help(format!("it becomes `{numbered}`; give it another name")));
+        }
+        all[index].grader.name = numbered;
+    }
+}

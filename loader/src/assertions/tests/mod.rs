@@ -1,0 +1,4 @@
+mod include;
+mod list;
+mod merge;
+mod task;

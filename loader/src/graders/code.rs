@@ -1,0 +1,79 @@
+//! `code-grader`.
+
+use evalsuite_schema::Object;
+use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
+
+use crate::command;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::{self, Fields, label};
+use crate::node::Entry;
+use crate::paths::{Kind, Scope};
+
+/// Keys so close to a known one are typing errors rather than settings of the command.
+const NEAR: usize = 2;
+
+pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CodeGrader> {
+    let command = fields.get_renamed("command", &["script"], d);
+    if command.is_none() {
+        super::missing(fields, "command", d);
+    }
+    let cwd = fields.get("cwd");
+    let run = command.and_then(|command| prepared(command, cwd, scope, d));
+    let timeout_seconds =
+        fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    let preprocessors = fields.get("preprocessors").map(|entry| super::preprocessors(entry, scope, d));
+    fields.refuse(
+        "target",
+        Code::UnsupportedKey,
+        "`target` of a `code-grader` is not supported: there is no proxy to a model",
+        "delete it, and let the command call the model itself",
+        d,
+    );
+    let config_entry = fields.get("config");
+    let mut config = config_entry.and_then(|entry| fields::object(&entry.value, "`config`", d)).unwrap_or_default();
+    for entry in fields.rest() {
+        surplus_key(entry, config_entry, fields.known(), &mut config, d);
+    }
+    Some(CodeGrader { run: run?, timeout_seconds, config, preprocessors })
+}
+
+/// A command and its working directory, which is searched first for the files the command names.
+pub(super) fn prepared(
+    command: &Entry,
+    cwd: Option<&Entry>,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<PreparedCommand> {
+    let directory = match cwd {
+        Some(entry) => scope.find(&entry.value, "`cwd`", Kind::Directory, d).map(Some),
+        None => Some(None),
+    };
+    let path = directory.as_ref().and_then(Option::as_ref).map(|found| found.path.as_path());
+    let command = command::read(&command.value, &label(command), scope, path, d);
+    Some(PreparedCommand { command: command?, cwd: directory?.map(|found| found.reference) })
+}
+
+/// A key that belongs to the command.
+fn surplus_key(entry: &Entry, written: Option<&Entry>, known: &[&str], config: &mut Object, d: &mut Diagnostics) {
+    let near = known.iter().find(|known| strsim::osa_distance(&entry.key, known) <= NEAR);
+    if let Some(near) = near {
+        d.report(
+            Code::NearMissKey,
+            entry.key_span,
+            format!("`{}` is close to `{near}`, a key of `code-grader`", entry.key),
+            format!("did you mean `{near}`? else put it under `config`"),
+        );
+        return;
+    }
+    if config.contains_key(&entry.key) {
+        let first =
+            written.and_then(|config| config.value.entry(&entry.key)).map_or(entry.key_span, |first| first.key_span);
+        d.push(
+            Diagnostic::new(Code::ConflictingKeys, entry.key_span, format!("`{}` is also in `config`", entry.key))
+                .related(first, "also here")
+                .help("keep one"),
+        );
+        return;
+    }
+    config.insert(entry.key.clone(), entry.value.to_json());
+}

@@ -1,0 +1,219 @@
+//! `composite`: several graders in one.
+
+use evalsuite_schema::grader::{Aggregator, Composite, Grader};
+
+use super::{Context, Notes, code, prompt, require};
+use crate::assertions::{self, Parsed};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::{self, Fields};
+use crate::node::{Entry, Node};
+use crate::suggest;
+
+/// Composites in composites, the outermost included.
+const MAX_DEPTH: usize = 4;
+
+const TYPES: &[&str] = &["weighted_average", "threshold", "code-grader", "llm-grader"];
+
+pub(super) fn read(
+    fields: &mut Fields<'_>,
+    cx: Context<'_>,
+    notes: &mut Notes,
+    d: &mut Diagnostics,
+) -> Option<Composite> {
+    let members_entry = fields.get_renamed("assertions", assertions::OLD_KEYS, d);
+    let aggregator_entry = require(fields, "aggregator", d);
+    let node = fields.node;
+    if cx.depth >= MAX_DEPTH {
+        let message = format!("composites are nested deeper than {MAX_DEPTH}");
+        invalid(node, message, "move its members into the composite around it", d);
+        return None;
+    }
+    let members = match members_entry {
+        Some(entry) => members(&entry.value, Context { depth: cx.depth + 1, ..cx }, d),
+        None => {
+            invalid(node, "a composite has no members".to_owned(), "add `assertions`", d);
+            None
+        }
+    };
+    let names = members.as_deref().map(names);
+    let has_min_score = node.entry("min_score").is_some_and(|entry| !entry.value.is_null());
+    let aggregator =
+        aggregator_entry.and_then(|entry| aggregator(&entry.value, names.as_deref(), has_min_score, cx, d));
+    let members = members?;
+    for member in &members {
+        notes.extend(&member.notes);
+    }
+    if members.iter().any(|member| member.is_broken) {
+        return None;
+    }
+    let members: Vec<Grader> = members.into_iter().map(|member| member.grader).collect();
+    Some(Composite { members, aggregator: aggregator? })
+}
+
+fn invalid(node: &Node, message: String, help: &str, d: &mut Diagnostics) {
+    d.report(Code::InvalidComposite, node.span, message, help);
+}
+
+/// The members, whose names have to differ: weights and results go by them.
+fn members(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Vec<Parsed>> {
+    fields::list(node, "`assertions`", d)?;
+    let members = assertions::read_list(node, cx, d);
+    if members.is_empty() {
+        invalid(node, "a composite has no members".to_owned(), "add an assertion", d);
+        return None;
+    }
+    let mut is_valid = true;
+    for (index, member) in members.iter().enumerate().filter(|(_, member)| !member.is_broken) {
+        let same = |other: &&Parsed| !other.is_broken && other.grader.name == member.grader.name;
+        if let Some(first) = members[..index].iter().find(same) {
+            let place = member.named.unwrap_or(member.span);
+            let message = format!("two members of the composite are named `{}`", member.grader.name);
+            d.push(
+                Diagnostic::new(Code::InvalidComposite, place, message)
+                    .related(first.named.unwrap_or(first.span), "first here")
+                    .help("give one of them another `name`"),
+            );
+            is_valid = false;
+        }
+    }
+    is_valid.then_some(members)
+}
+
+/// Names of the members; none if one of them could not be read.
+fn names(members: &[Parsed]) -> Vec<&str> {
+    if members.iter().any(|member| member.is_broken) {
+        return Vec::new();
+    }
+    members.iter().map(|member| member.grader.name.as_str()).collect()
+}
+
+fn aggregator(
+    node: &Node,
+    members: Option<&[&str]>,
+    has_min_score: bool,
+    cx: Context<'_>,
+    d: &mut Diagnostics,
+) -> Option<Aggregator> {
+    let mut fields = Fields::new(node, "`aggregator`", d)?;
+    let type_entry = require(&mut fields, "type", d);
+    let weights_entry = fields.get("weights");
+    let threshold_entry = fields.get("threshold");
+    let command_entry = fields.get_either("command", "path", d);
+    let cwd_entry = fields.get("cwd");
+    let prompt_entry = fields.get("prompt");
+    let model_entry = fields.get("model");
+    fields.finish(d);
+    let kind = kind(&type_entry?.value, d)?;
+    let mut fits = true;
+    for (entry, owner) in [
+        (weights_entry, "weighted_average"),
+        (threshold_entry, "threshold"),
+        (command_entry, "code-grader"),
+        (cwd_entry, "code-grader"),
+        (prompt_entry, "llm-grader"),
+        (model_entry, "llm-grader"),
+    ] {
+        if let Some(entry) = entry.filter(|_| kind != owner) {
+            let message = format!("`{}` has no meaning with `type: {kind}`", entry.key);
+            d.report(Code::SettingConflict, entry.key_span, message, format!("delete it, or write `type: {owner}`"));
+            fits = false;
+        }
+    }
+    let aggregator = match kind {
+        "weighted_average" => {
+            let weights = match weights_entry {
+                Some(entry) => weights(&entry.value, members, d)?,
+                None => Vec::new(),
+            };
+            Aggregator::WeightedAverage { weights }
+        }
+        "threshold" => Aggregator::Threshold { threshold: threshold(threshold_entry, node, has_min_score, d)? },
+        "code-grader" => {
+            let Some(command) = command_entry else {
+                missing(node, "command", d);
+                return None;
+            };
+            Aggregator::CodeGrader(code::prepared(command, cwd_entry, cx.scope, d)?)
+        }
+        _ => {
+            let prompt = match prompt_entry {
+                Some(entry) => Some(prompt::aggregator(&entry.value, cx, d)?),
+                None => None,
+            };
+            let model = match model_entry {
+                Some(entry) => Some(fields::text(&entry.value, "`model`", d)?),
+                None => None,
+            };
+            Aggregator::LlmGrader { prompt, model }
+        }
+    };
+    fits.then_some(aggregator)
+}
+
+fn missing(node: &Node, key: &str, d: &mut Diagnostics) {
+    d.report(
+        Code::MissingGraderSetting,
+        node.span,
+        format!("missing key `{key}` in `aggregator`"),
+        format!("add `{key}`"),
+    );
+}
+
+fn kind(node: &Node, d: &mut Diagnostics) -> Option<&'static str> {
+    let written = fields::literal_text(node, "`type` of the aggregator", d)?;
+    // The names of graders are written with `_` or `-` everywhere, those of formulas with `_` only.
+    let folded = match written.as_str() {
+        "code_grader" => "code-grader",
+        "llm_grader" => "llm-grader",
+        other => other,
+    };
+    let found = TYPES.iter().find(|known| **known == folded).copied();
+    if found.is_none() {
+        let help = match folded {
+            "code-judge" | "code_judge" => Some("use `code-grader`".to_owned()),
+            "llm-judge" | "llm_judge" => Some("use `llm-grader`".to_owned()),
+            _ => suggest::did_you_mean(&written, TYPES.iter().copied()),
+        };
+        let help = help.unwrap_or_else(|| format!("write {}", suggest::quoted(TYPES, "or")));
+        invalid(node, format!("`{written}` is not a way to aggregate"), &help, d);
+    }
+    found
+}
+
+fn weights(node: &Node, members: Option<&[&str]>, d: &mut Diagnostics) -> Option<Vec<(String, f64)>> {
+    let Some(entries) = node.as_mapping() else {
+        fields::wrong_type(node, "`weights`", "a mapping of members to numbers", d);
+        return None;
+    };
+    let before = d.len();
+    let mut weights = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let known = members.unwrap_or_default();
+        if !known.is_empty() && !known.contains(&entry.key.as_str()) {
+            d.report(
+                Code::InvalidComposite,
+                entry.key_span,
+                format!("`weights` names `{}`, members are {}", entry.key, suggest::quoted(known, "and")),
+                suggest::did_you_mean(&entry.key, known.iter().copied())
+                    .unwrap_or_else(|| "give the member this `name`".to_owned()),
+            );
+        }
+        if let Some(weight) = super::weight(&entry.value, &format!("the weight of `{}`", entry.key), d) {
+            weights.push((entry.key.clone(), weight));
+        }
+    }
+    (d.len() == before).then_some(weights)
+}
+
+fn threshold(entry: Option<&Entry>, node: &Node, has_min_score: bool, d: &mut Diagnostics) -> Option<f64> {
+    let Some(entry) = entry else {
+        missing(node, "threshold", d);
+        return None;
+    };
+    if has_min_score {
+        let message = "a composite has either `min_score` or `aggregator.threshold`";
+        d.report(Code::SettingConflict, entry.key_span, message, "keep `threshold`");
+        return None;
+    }
+    fields::fraction(&entry.value, "`threshold`", d)
+}

@@ -1,0 +1,126 @@
+//! `field-accuracy`, and whether a case's reference has the fields.
+
+use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch};
+
+use super::{Notes, require};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::{self, Fields};
+use crate::node::{Entry, Node};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Match {
+    Exact,
+    NumericTolerance,
+    Date,
+}
+
+const MATCHES: &[(&str, Match)] =
+    &[("exact", Match::Exact), ("numeric_tolerance", Match::NumericTolerance), ("date", Match::Date)];
+
+const AGGREGATIONS: &[(&str, FieldAggregation)] =
+    &[("weighted_average", FieldAggregation::WeightedAverage), ("all_or_nothing", FieldAggregation::AllOrNothing)];
+
+const FORMATS: &[(&str, DateFormat)] = &[
+    ("YYYY-MM-DDTHH:mm:ssZ", DateFormat::DateTimeOffset),
+    ("YYYY-MM-DDTHH:mm:ss", DateFormat::DateTime),
+    ("YYYY-MM-DD", DateFormat::Date),
+    ("DD-MMM-YYYY", DateFormat::DayMonthName),
+    ("MM/DD/YYYY", DateFormat::MonthDaySlash),
+    ("DD/MM/YYYY", DateFormat::DayMonthSlash),
+    ("MM-DD-YYYY", DateFormat::MonthDayDash),
+    ("DD-MM-YYYY", DateFormat::DayMonthDash),
+];
+
+pub(super) fn read(fields: &mut Fields<'_>, notes: &mut Notes, d: &mut Diagnostics) -> Option<FieldAccuracy> {
+    let entry = require(fields, "fields", d);
+    let aggregation = match fields.get("aggregation") {
+        Some(entry) => fields::choice(&entry.value, "`aggregation`", AGGREGATIONS, d),
+        None => Some(FieldAggregation::default()),
+    };
+    let node = &entry?.value;
+    let items = fields::list(node, "`fields`", d)?;
+    if items.is_empty() {
+        d.report(Code::MissingGraderSetting, node.span, "`fields` is empty", "add a field with `path` and `match`");
+        return None;
+    }
+    let fields: Vec<Field> = items.iter().filter_map(|item| field(item, notes, d)).collect();
+    if fields.len() < items.len() {
+        return None;
+    }
+    if fields.iter().all(|field| field.weight == 0.0) {
+        d.report(Code::ZeroTotalWeight, node.span, "every field has weight 0", "give one a weight");
+        return None;
+    }
+    notes.needs_reference = true;
+    Some(FieldAccuracy { fields, aggregation: aggregation? })
+}
+
+fn field(node: &Node, notes: &mut Notes, d: &mut Diagnostics) -> Option<Field> {
+    let mut fields = Fields::new(node, "a field", d)?;
+    let path_entry = require(&mut fields, "path", d);
+    let match_entry = require(&mut fields, "match", d);
+    let required = match fields.get("required") {
+        Some(entry) => fields::boolean(&entry.value, "`required`", d),
+        None => Some(true),
+    };
+    let weight = match fields.get("weight") {
+        Some(entry) => super::weight(&entry.value, "`weight`", d),
+        None => Some(1.0),
+    };
+    let tolerance_entry = fields.get("tolerance");
+    let relative_entry = fields.get("relative");
+    let formats_entry = fields.get("formats");
+    fields.finish(d);
+    let path = path_entry.and_then(|entry| fields::text(&entry.value, "`path`", d));
+    let tolerance = match tolerance_entry {
+        Some(entry) => fields::not_negative(&entry.value, "`tolerance`", d),
+        None => Some(0.0),
+    };
+    let relative = match relative_entry {
+        Some(entry) => fields::boolean(&entry.value, "`relative`", d),
+        None => Some(false),
+    };
+    let formats = match formats_entry {
+        Some(entry) => formats(&entry.value, d),
+        None => Some(Vec::new()),
+    };
+    let kind = match_entry.and_then(|entry| fields::choice(&entry.value, "`match`", MATCHES, d))?;
+    let mut fits = true;
+    for (entry, owner) in [
+        (tolerance_entry, Match::NumericTolerance),
+        (relative_entry, Match::NumericTolerance),
+        (formats_entry, Match::Date),
+    ] {
+        if let Some(entry) = entry.filter(|_| kind != owner) {
+            useless(entry, owner, d);
+            fits = false;
+        }
+    }
+    let matching = match kind {
+        Match::Exact => FieldMatch::Exact,
+        Match::NumericTolerance => FieldMatch::NumericTolerance { tolerance: tolerance?, relative: relative? },
+        Match::Date => FieldMatch::Date { formats: formats? },
+    };
+    let path = path?;
+    if let Some(entry) = path_entry {
+        notes.fields.push((path.clone(), entry.value.span));
+    }
+    fits.then_some(Field { path, matching, required: required?, weight: weight? })
+}
+
+fn useless(entry: &Entry, owner: Match, d: &mut Diagnostics) {
+    let word = MATCHES.iter().find(|(_, known)| *known == owner).map_or("", |(word, _)| word);
+    d.report(
+        Code::SettingConflict,
+        entry.key_span,
+        format!("`{}` has a meaning only with `match: {word}`", entry.key),
+        format!("delete it, or write `match: {word}`"),
+    );
+}
+
+fn formats(node: &Node, d: &mut Diagnostics) -> Option<Vec<DateFormat>> {
+    let items = fields::list(node, "`formats`", d)?;
+    let read = |item| fields::choice(item, "a date format", FORMATS, d);
+    let formats: Vec<DateFormat> = items.iter().filter_map(read).collect();
+    (formats.len() == items.len()).then_some(formats)
+}

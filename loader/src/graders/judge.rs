@@ -1,0 +1,86 @@
+//! `llm-grader` and `rubrics`.
+
+use evalsuite_schema::grader::{JudgeSettings, LlmGrader, Rubrics};
+
+use super::{Context, Notes, criteria, prompt};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::{self, Fields, label};
+use crate::paths::Scope;
+
+pub(super) fn llm_grader(
+    fields: &mut Fields<'_>,
+    cx: Context<'_>,
+    notes: &mut Notes,
+    d: &mut Diagnostics,
+) -> Option<LlmGrader> {
+    let prompt_entry = fields.get("prompt");
+    let rubrics_entry = fields.get("rubrics");
+    let judge = settings(fields, cx.scope, d);
+    let prompt = match prompt_entry {
+        Some(entry) => prompt::grader(&entry.value, cx, d).map(Some),
+        None => Some(None),
+    };
+    let rubrics = match rubrics_entry {
+        Some(entry) => criteria::list(&entry.value, "`rubrics`", d),
+        None => Some(Vec::new()),
+    };
+    let (prompt, rubrics) = (prompt?, rubrics?);
+    if prompt.is_none() && rubrics.is_empty() {
+        notes.bare_judges.push(fields.node.span);
+    }
+    Some(LlmGrader { prompt, rubrics, judge: judge? })
+}
+
+/// Settings of `rubrics`; the criteria stand under one of `keys`, of which the first is the usual one.
+pub(super) fn rubrics(
+    fields: &mut Fields<'_>,
+    scope: Scope<'_>,
+    keys: &[&'static str],
+    d: &mut Diagnostics,
+) -> Option<Rubrics> {
+    let entry = match keys {
+        [key, other] => fields.get_either(key, other, d),
+        _ => fields.get(keys[0]),
+    };
+    if entry.is_none() {
+        super::missing(fields, keys[0], d);
+    }
+    let judge = settings(fields, scope, d);
+    let entry = entry?;
+    let criteria = criteria::list(&entry.value, &label(entry), d)?;
+    if criteria.is_empty() {
+        let message = format!("{} is empty", label(entry));
+        d.report(Code::MissingGraderSetting, entry.value.span, message, "add a criterion");
+        return None;
+    }
+    Some(Rubrics { criteria, judge: judge? })
+}
+
+/// What is handed to a judge. `None`: a problem was reported.
+fn settings(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JudgeSettings> {
+    let before = d.len();
+    let target = fields.get("target").and_then(|entry| fields::literal_text(&entry.value, "`target`", d));
+    let model = fields.get("model").and_then(|entry| fields::text(&entry.value, "`model`", d));
+    let temperature = fields.get("temperature").and_then(|entry| {
+        let allowed = |value| (0.0..=2.0).contains(&value);
+        fields::number_in(&entry.value, "`temperature`", "a number within 0..2", allowed, d)
+    });
+    let timeout_seconds =
+        fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    let config = fields.get("config").and_then(|entry| fields::object(&entry.value, "`config`", d));
+    let preprocessors = fields.get("preprocessors").map(|entry| super::preprocessors(entry, scope, d));
+    let steps = fields.get_renamed("max_steps", &["maxSteps"], d);
+    let max_steps = steps
+        .and_then(|entry| fields::integer(&entry.value, &label(entry), 1, 50, d))
+        .and_then(|value| u32::try_from(value).ok());
+    let failed = d.iter().skip(before).any(|problem| problem.severity() == crate::diagnostic::Severity::Error);
+    (!failed).then(|| JudgeSettings {
+        target,
+        model,
+        temperature,
+        max_steps,
+        timeout_seconds,
+        config: config.unwrap_or_default(),
+        preprocessors,
+    })
+}

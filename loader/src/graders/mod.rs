@@ -1,0 +1,213 @@
+//! Settings of graders: one file per family, and what all of them share.
+
+mod code;
+mod composite;
+mod criteria;
+mod field_accuracy;
+mod judge;
+mod metrics;
+mod pattern;
+mod preprocessors;
+mod prompt;
+mod text;
+mod trajectory;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::path::Path;
+
+use evalsuite_schema::grader::GraderConfig;
+
+pub(crate) use criteria::{list as criteria, plain as plain_criterion};
+pub(crate) use preprocessors::read as preprocessors;
+
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::{self, Fields};
+use crate::node::{Data, Entry, Node};
+use crate::paths::Scope;
+use crate::source::Span;
+
+/// Where a grader stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) scope: Scope<'a>,
+    /// Composites around it.
+    pub(crate) depth: usize,
+    /// Templates around it, the innermost first.
+    pub(crate) templates: Option<&'a Template<'a>>,
+}
+
+/// A template that is being included.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Template<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) parent: Option<&'a Template<'a>>,
+}
+
+impl<'a> Context<'a> {
+    /// The place of a list in a file of the suite.
+    pub(crate) fn new(scope: Scope<'a>) -> Self {
+        Self { scope, depth: 0, templates: None }
+    }
+
+    /// Whether `${{ }}` is resolved in this file: in the tasks layout nothing is.
+    fn interpolates(&self) -> bool {
+        !self.scope.roots.only_root
+    }
+}
+
+/// What is known about a grader beside its settings.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Notes {
+    /// Graders registered in Rust that it uses, and where they are named.
+    pub(crate) users: Vec<(String, Span)>,
+    /// Paths of `field-accuracy`, and where they are written.
+    pub(crate) fields: Vec<(String, Span)>,
+    /// Whether it compares with a reference.
+    pub(crate) needs_reference: bool,
+    /// Judge graders that say nothing themselves about what to judge by.
+    pub(crate) bare_judges: Vec<Span>,
+}
+
+impl Notes {
+    /// Adds what is known about a member.
+    fn extend(&mut self, member: &Notes) {
+        self.users.extend_from_slice(&member.users);
+        self.fields.extend_from_slice(&member.fields);
+        self.needs_reference |= member.needs_reference;
+        self.bare_judges.extend_from_slice(&member.bare_judges);
+    }
+}
+
+type Reader = fn(&mut Fields<'_>, Context<'_>, &mut Notes, &mut Diagnostics) -> Option<GraderConfig>;
+
+/// A built-in type.
+pub(crate) struct Type {
+    name: &'static str,
+    /// How messages call an entry of the type.
+    pub(crate) what: &'static str,
+    /// Whether keys that it does not know belong to its `config`.
+    pub(crate) takes_any_key: bool,
+    read: Reader,
+}
+
+impl Type {
+    /// Reads the settings of the type. `None`: a problem was reported.
+    pub(crate) fn read(
+        &self,
+        fields: &mut Fields<'_>,
+        cx: Context<'_>,
+        notes: &mut Notes,
+        d: &mut Diagnostics,
+    ) -> Option<GraderConfig> {
+        (self.read)(fields, cx, notes, d)
+    }
+}
+
+macro_rules! types {
+    ($($name:literal => $read:expr;)*) => {
+        const TYPES: &[Type] = &[$(Type {
+            name: $name,
+            what: concat!("`", $name, "`"),
+            takes_any_key: matches!($name.as_bytes(), b"code-grader"),
+            read: $read,
+        },)*];
+    };
+}
+
+types! {
+    "contains" => |f, _, _, d| text::value(f, d).map(GraderConfig::Contains);
+    "contains-any" => |f, _, _, d| text::values(f, d).map(GraderConfig::ContainsAny);
+    "contains-all" => |f, _, _, d| text::values(f, d).map(GraderConfig::ContainsAll);
+    "icontains" => |f, _, _, d| text::value(f, d).map(GraderConfig::Icontains);
+    "icontains-any" => |f, _, _, d| text::values(f, d).map(GraderConfig::IcontainsAny);
+    "icontains-all" => |f, _, _, d| text::values(f, d).map(GraderConfig::IcontainsAll);
+    "starts-with" => |f, _, _, d| text::value(f, d).map(GraderConfig::StartsWith);
+    "ends-with" => |f, _, _, d| text::value(f, d).map(GraderConfig::EndsWith);
+    "equals" => |f, _, _, d| text::value(f, d).map(GraderConfig::Equals);
+    "regex" => |f, cx, _, d| text::regex(f, cx, d).map(GraderConfig::Regex);
+    "is-json" => |_, _, _, _| Some(GraderConfig::IsJson);
+    "latency" => |f, _, _, d| metrics::latency(f, d).map(GraderConfig::Latency);
+    "cost" => |f, _, _, d| metrics::cost(f, d).map(GraderConfig::Cost);
+    "token-usage" => |f, _, _, d| metrics::token_usage(f, d).map(GraderConfig::TokenUsage);
+    "execution-metrics" => |f, _, _, d| metrics::execution_metrics(f, d).map(GraderConfig::ExecutionMetrics);
+    "tool-trajectory" => |f, _, _, d| trajectory::tools(f, d).map(GraderConfig::ToolTrajectory);
+    "skill-trigger" => |f, _, _, d| trajectory::skill(f, d).map(GraderConfig::SkillTrigger);
+    "field-accuracy" => |f, _, notes, d| field_accuracy::read(f, notes, d).map(GraderConfig::FieldAccuracy);
+    "code-grader" => |f, cx, _, d| code::read(f, cx.scope, d).map(GraderConfig::CodeGrader);
+    "composite" => |f, cx, notes, d| composite::read(f, cx, notes, d).map(GraderConfig::Composite);
+    "llm-grader" => |f, cx, notes, d| judge::llm_grader(f, cx, notes, d).map(GraderConfig::LlmGrader);
+    "rubrics" => |f, cx, _, d| judge::rubrics(f, cx.scope, &["criteria"], d).map(GraderConfig::Rubrics);
+}
+
+/// The old type `rubric`.
+pub(crate) const RUBRIC: Type = Type {
+    name: "rubric",
+    what: "`rubric`",
+    takes_any_key: false,
+    read: |f, cx, _, d| judge::rubrics(f, cx.scope, &["rubrics", "criteria"], d).map(GraderConfig::Rubrics),
+};
+
+/// The built-in type with this name; `_` and `-` are the same.
+pub(crate) fn built_in(name: &str) -> Option<&'static Type> {
+    if name.contains('_') {
+        let folded = name.replace('_', "-");
+        return TYPES.iter().find(|known| known.name == folded);
+    }
+    TYPES.iter().find(|known| known.name == name)
+}
+
+/// The name of a grader whose author gave none; `written` is the type as it is written.
+pub(crate) fn automatic_name(config: &GraderConfig, written: &str) -> String {
+    match config {
+        GraderConfig::Contains(text)
+        | GraderConfig::Icontains(text)
+        | GraderConfig::StartsWith(text)
+        | GraderConfig::EndsWith(text)
+        | GraderConfig::Equals(text) => format!("{}-{}", config.type_name(), text.value),
+        GraderConfig::ContainsAny(list)
+        | GraderConfig::ContainsAll(list)
+        | GraderConfig::IcontainsAny(list)
+        | GraderConfig::IcontainsAll(list) => format!("{}-{}", config.type_name(), list.value.len()),
+        GraderConfig::Regex(regex) => {
+            let end = regex.value.char_indices().nth(30).map_or(regex.value.len(), |(end, _)| end);
+            format!("regex-{}", &regex.value[..end])
+        }
+        GraderConfig::SkillTrigger(trigger) => format!("skill-trigger-{}", trigger.skill),
+        _ => written.replace('_', "-"),
+    }
+}
+
+/// Reports that `key`, which the type needs, is absent.
+fn missing(fields: &Fields<'_>, key: &str, d: &mut Diagnostics) {
+    fields.missing(Code::MissingGraderSetting, key, d);
+}
+
+/// The value of a key that the type needs.
+fn require<'n>(fields: &mut Fields<'n>, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
+    let found = fields.get(key);
+    if found.is_none() {
+        missing(fields, key, d);
+    }
+    found
+}
+
+/// A share in a weighted mean.
+pub(crate) fn weight(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
+    let found = match &node.data {
+        Data::Number(number) => match number.as_f64() {
+            Some(value) if value >= 0.0 && value.is_finite() => return Some(value),
+            _ => format!("{what} is {number}"),
+        },
+        _ => format!("{what} is {}", node.kind()),
+    };
+    d.report(Code::InvalidWeight, node.span, found, "write a number of at least 0");
+    None
+}
+
+/// A pass mark.
+pub(crate) fn min_score(node: &Node, d: &mut Diagnostics) -> Option<f64> {
+    let allowed = |value| value > 0.0 && value <= 1.0;
+    fields::number_in(node, "`min_score`", "a number greater than 0 and at most 1", allowed, d)
+}

@@ -1,0 +1,240 @@
+//! Whether a pattern compiles.
+
+use fancy_regex::{Assertion, CompileError, Error, Expr, LookAround, RegexBuilder};
+
+/// Upper bound for what a pattern that is not compiled may expand to. Even `\w`, the largest class, can be repeated a few
+/// hundred times before a limit of the regex engine is reached.
+const MAX_COST: usize = 100;
+
+/// The problem of a pattern, as the parser explains it. Flags out of `imsxu`.
+pub(super) fn check(pattern: &str, flags: &str) -> Result<(), String> {
+    if certainly_compiles(pattern, flags) {
+        return Ok(());
+    }
+    let mut builder = RegexBuilder::new(pattern);
+    builder
+        .case_insensitive(flags.contains('i'))
+        .multi_line(flags.contains('m'))
+        .dot_matches_new_line(flags.contains('s'))
+        .verbose_mode(flags.contains('x'));
+    builder.build().map(|_| ()).map_err(|error| explain(&error))
+}
+
+fn explain(error: &Error) -> String {
+    let text = match error {
+        Error::ParseError(position, problem) => format!("{} at offset {position}", lower_first(&problem.to_string())),
+        Error::CompileError(problem) => match problem.as_ref() {
+            CompileError::InnerError(problem) => innermost(problem),
+            other => lower_first(&other.to_string()),
+        },
+        other => other.to_string(),
+    };
+    format!("the pattern does not compile: {text}")
+}
+
+/// The explanation at the end of a chain of causes. Explanations of the regex engine draw the pattern before they say
+/// what is wrong in their last line.
+fn innermost(mut error: &dyn std::error::Error) -> String {
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    let text = error.to_string();
+    let line = text.lines().last().unwrap_or_default();
+    lower_first(line.trim_start_matches("error: "))
+}
+
+fn lower_first(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
+}
+
+/// Whether it is known without compiling that the pattern compiles.
+///
+/// Compiling takes milliseconds in a macro, which is not optimised; parsing takes a hundredth of that.
+fn certainly_compiles(pattern: &str, flags: &str) -> bool {
+    let tree =
+        if flags.is_empty() { Expr::parse_tree(pattern) } else { Expr::parse_tree(&format!("(?{flags}){pattern}")) };
+    tree.is_ok_and(|tree| cost(&tree.expr).is_some_and(|cost| cost <= MAX_COST))
+}
+
+/// How many characters and classes an expression expands to; `None` where that does not tell whether it compiles.
+fn cost(expr: &Expr) -> Option<usize> {
+    match expr {
+        Expr::Empty => Some(0),
+        Expr::Any { .. } => Some(1),
+        Expr::Literal { val, .. } => Some(val.len()),
+        Expr::Assertion(
+            Assertion::StartText
+            | Assertion::EndText
+            | Assertion::StartLine { .. }
+            | Assertion::EndLine { .. }
+            | Assertion::WordBoundary
+            | Assertion::NotWordBoundary,
+        ) => Some(1),
+        Expr::Concat(parts) | Expr::Alt(parts) => {
+            parts.iter().try_fold(0usize, |sum, part| Some(sum.saturating_add(cost(part)?)))
+        }
+        Expr::Group(inner) => cost(inner),
+        Expr::Repeat { child, lo, hi, .. } if lo <= hi && is_repeatable(child) => {
+            let times = if *hi == usize::MAX { lo.saturating_add(1) } else { *hi };
+            Some(cost(child)?.saturating_mul(times.max(1)))
+        }
+        Expr::LookAround(inner, LookAround::LookAhead | LookAround::LookAheadNeg) => cost(inner),
+        Expr::Delegate { inner, .. } => is_plain_class(inner).then_some(1),
+        _ => None,
+    }
+}
+
+fn is_repeatable(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Any { .. }
+            | Expr::Literal { .. }
+            | Expr::Group(_)
+            | Expr::Delegate { .. }
+            | Expr::Concat(_)
+            | Expr::Alt(_)
+    )
+}
+
+/// Classes that any regex engine knows: `\d` and the like, and lists in brackets without ranges or set operations other
+/// than those among letters and digits.
+fn is_plain_class(class: &str) -> bool {
+    if let [b'\\', letter] = class.as_bytes() {
+        return is_class_letter(*letter);
+    }
+    let Some(inner) = class.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) else { return false };
+    let mut bytes = inner.strip_prefix('^').unwrap_or(inner).bytes().peekable();
+    if bytes.peek().is_none() {
+        return false;
+    }
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => match bytes.next() {
+                Some(letter) if is_class_letter(letter) || b".,-/\\[]()$^*+?|{}".contains(&letter) => {}
+                _ => return false,
+            },
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
+                if bytes.peek() == Some(&b'-') {
+                    bytes.next();
+                    match bytes.next() {
+                        Some(end) if end.is_ascii_alphanumeric() && byte <= end => {}
+                        _ => return false,
+                    }
+                }
+            }
+            b' ' | b'.' | b',' | b':' | b';' | b'_' | b'/' | b'\'' | b'"' | b'!' | b'?' | b'%' | b'+' | b'*' | b'@'
+            | b'$' | b'(' | b')' => {
+                if bytes.peek() == Some(&b'-') {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
+fn is_class_letter(letter: u8) -> bool {
+    b"dDwWsS".contains(&letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{certainly_compiles, check};
+
+    /// Pieces from which patterns are put together, good and bad ones.
+    const PIECES: &[&str] = &[
+        "a",
+        "refund",
+        ".",
+        "\\d",
+        "\\w+",
+        "\\b",
+        "^",
+        "$",
+        "(",
+        ")",
+        "|",
+        "*",
+        "+?",
+        "{2,5}",
+        "{200}",
+        "{3,1}",
+        "[a-z]",
+        "[z-a]",
+        "[^\\d.,]",
+        "[a&&b]",
+        "[]",
+        "(?i)",
+        "(?=x)",
+        "(?!y)",
+        "(?<=z)",
+        "(?<n>b)",
+        "\\k<n>",
+        "\\1",
+        "\\p{L}",
+        "\\p{Foo}",
+        "(?:",
+        "\\",
+        "é",
+        "[é]",
+        "(?x) # c\n",
+        "\\x41",
+        "\\u{1F600}",
+        "(?>a)",
+        "[[:alpha:]]",
+        "\\R",
+        "[\\]-a]",
+    ];
+
+    #[test]
+    fn a_pattern_that_is_not_compiled_would_compile() {
+        let mut checked = 0;
+        for first in PIECES {
+            for second in PIECES {
+                for third in ["", "a", ")", "*", "{3}"] {
+                    for flags in ["", "i", "msxu"] {
+                        let pattern = format!("{first}{second}{third}");
+                        if certainly_compiles(&pattern, flags) {
+                            checked += 1;
+                            let built = fancy_regex::RegexBuilder::new(&pattern)
+                                .case_insensitive(flags.contains('i'))
+                                .multi_line(flags.contains('m'))
+                                .dot_matches_new_line(flags.contains('s'))
+                                .verbose_mode(flags.contains('x'))
+                                .build();
+                            assert!(built.is_ok(), "{pattern:?} with {flags:?}: {built:?}");
+                        }
+                    }
+                }
+            }
+        }
+        assert!(checked > 1000, "only {checked} patterns took the short way");
+    }
+
+    #[test]
+    fn everyday_patterns_take_the_short_way() {
+        for pattern in
+            [r"\b19[.,]90\b", r"(?i)refund\s+(of|for)\s+\d+", r"^\w+@\w+\.\w+$", r"\d{4}-\d{2}-\d{2}", "hello"]
+        {
+            assert!(certainly_compiles(pattern, ""), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn problems_are_explained() {
+        let table = [
+            ("(", "opening parenthesis without closing parenthesis at offset 1"),
+            ("[a", "invalid character class at offset 2"),
+            (r"(a)\2", "invalid back reference to group 2"),
+            (r"\p{Foo}", "Unicode property not found"),
+        ];
+        for (pattern, expected) in table {
+            let problem = check(pattern, "").expect_err(pattern);
+            assert!(problem.to_lowercase().contains(&expected.to_lowercase()), "{pattern}: {problem}");
+        }
+        assert!(check(r"(?<=a+)b\1?", "").is_err());
+        assert!(check(r"(?<=a+)b", "ix").is_ok());
+    }
+}

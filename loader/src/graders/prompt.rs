@@ -1,0 +1,133 @@
+//! Prompts of judges.
+
+use evalsuite_schema::grader::{PreparedCommand, Prompt};
+
+use super::Context;
+use crate::command;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::{self, Fields};
+use crate::node::{Data, Node};
+use crate::paths::Kind;
+use crate::source::{FileId, Pos, Span};
+use crate::suggest;
+use crate::template;
+
+const VARIABLES: &[&str] = &["input", "output", "expected_output", "criteria", "file_changes", "tool_calls"];
+
+/// Old names of variables, and what they are now.
+const OLD_VARIABLES: &[(&str, &str)] =
+    &[("input_text", "input"), ("output_text", "output"), ("expected_output_text", "expected_output")];
+
+/// The only variable of an aggregator's prompt.
+const RESULTS: &[&str] = &["EVALUATOR_RESULTS_JSON"];
+
+/// Endings by which a text is recognised as the name of a file.
+const ENDINGS: &[&str] = &[".md", ".txt", ".prompt", ".tmpl", ".jinja", ".j2", ".hbs", ".liquid"];
+
+/// Reads `prompt` of an `llm-grader`: text, a file or a command.
+pub(super) fn grader(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Prompt> {
+    match &node.data {
+        Data::Mapping(_) => from_command(node, cx, d),
+        Data::String(text) => from_text(text, node, cx, VARIABLES, d),
+        _ => {
+            fields::wrong_type(node, "`prompt`", "text or `{command: […]}`", d);
+            None
+        }
+    }
+}
+
+/// Reads `prompt` of a composite's aggregator: text or a file.
+pub(super) fn aggregator(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Prompt> {
+    let text = fields::string(node, "`prompt`", d)?;
+    from_text(&text, node, cx, RESULTS, d)
+}
+
+fn from_command(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Prompt> {
+    let mut fields = Fields::new(node, "`prompt`", d)?;
+    let command = super::require(&mut fields, "command", d);
+    let config = match fields.get("config") {
+        Some(entry) => fields::object(&entry.value, "`config`", d),
+        None => Some(Default::default()),
+    };
+    fields.finish(d);
+    let command = command::argv(&command?.value, "`command`", cx.scope, None, d)?;
+    Some(Prompt::Command { run: PreparedCommand { command, cwd: None }, config: config? })
+}
+
+fn from_text(text: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut Diagnostics) -> Option<Prompt> {
+    if let Some(path) = text.trim().strip_prefix("file://") {
+        return from_file(path, node, cx, known, d);
+    }
+    let text = fields::text(node, "`prompt`", d)?;
+    if looks_like_path(&text) {
+        let path = text.trim();
+        let message = format!("`{path}` is used as the text of the prompt");
+        d.report(Code::PathLikePrompt, node.span, message, format!("write `file://{path}` to name a file"));
+    }
+    for variable in template::variables(&text, cx.interpolates()) {
+        check(variable.name, node.span, known, d);
+    }
+    Some(Prompt::Text(text))
+}
+
+fn looks_like_path(text: &str) -> bool {
+    let text = text.trim();
+    !text.contains(char::is_whitespace)
+        && !text.contains("{{")
+        && (text.starts_with("./") || text.starts_with("../") || ENDINGS.iter().any(|ending| text.ends_with(ending)))
+}
+
+fn from_file(path: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut Diagnostics) -> Option<Prompt> {
+    let scope = cx.scope;
+    if !fields::literal(path, node, "`prompt`", d) {
+        return None;
+    }
+    let found = scope.find_text(path, node, "`prompt`", (Code::MissingPath, Kind::File), d)?;
+    let (file, text) = scope.files.memo.text(&found.path, scope.files, d)?;
+    if text.is_empty() {
+        d.push(Diagnostic::new(Code::EmptyFile, node.span, format!("`{}` is empty", scope.files.shown(&found.path))));
+    }
+    let mut shows_answer = false;
+    for variable in template::variables(&text, false) {
+        let name = check(variable.name, place(&text, file, variable.start..variable.end), known, d);
+        shows_answer |= name == "output" || name == "expected_output";
+    }
+    if !shows_answer && known == VARIABLES {
+        d.report(
+            Code::PromptWithoutAnswer,
+            Span::new(file, Pos::START, Pos::START),
+            "the template never shows the answer",
+            "insert `{{ output }}`",
+        );
+        return None;
+    }
+    let reference = evalsuite_schema::PathRef { written: format!("file://{path}"), ..found.reference };
+    Some(Prompt::File { file: reference, text: text.as_ref().to_owned() })
+}
+
+/// Reports an old or unknown variable, and gives its name as it is now.
+fn check<'v>(name: &'v str, span: Span, known: &[&str], d: &mut Diagnostics) -> &'v str {
+    if known.contains(&name) {
+        return name;
+    }
+    if let Some((old, new)) = OLD_VARIABLES.iter().find(|(old, new)| *old == name && known.contains(new)) {
+        let message = format!("`{{{{ {old} }}}}` is now `{{{{ {new} }}}}`");
+        d.report(Code::DeprecatedKey, span, message, format!("rename it to `{new}`"));
+        return new;
+    }
+    let message = format!("`{{{{ {name} }}}}` is not a variable of this prompt, and stays as it is");
+    d.report(Code::UnknownTemplateVariable, span, message, suggest::did_you_mean_or_known(name, known));
+    name
+}
+
+/// The place of a stretch of a file's text.
+fn place(text: &str, file: FileId, range: std::ops::Range<usize>) -> Span {
+    let position = |offset: usize| {
+        let before = &text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        let column = before[line_start..].chars().count() + 1;
+        Pos { line: u32::try_from(line).unwrap_or(u32::MAX), column: u32::try_from(column).unwrap_or(u32::MAX) }
+    };
+    Span::new(file, position(range.start), position(range.end))
+}

@@ -1,0 +1,88 @@
+//! `contains` and its kin, `regex`.
+
+use evalsuite_schema::grader::{Regex, TextList, TextValue};
+
+use super::{Context, pattern, require};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::{self, Fields};
+use crate::interpolation;
+use crate::node::Node;
+
+/// Settings with one text.
+pub(super) fn value(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<TextValue> {
+    let entry = require(fields, "value", d)?;
+    not_empty(&entry.value, "`value`", d).map(|value| TextValue { value })
+}
+
+/// Settings with several texts.
+pub(super) fn values(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<TextList> {
+    let entry = require(fields, "value", d)?;
+    let items = fields::list(&entry.value, "`value`", d)?;
+    if items.is_empty() {
+        d.report(Code::BlankValue, entry.value.span, "`value` is an empty list", "add a text to look for");
+        return None;
+    }
+    let value: Vec<String> = items.iter().filter_map(|item| not_empty(item, "an element of `value`", d)).collect();
+    (value.len() == items.len()).then_some(TextList { value })
+}
+
+/// Text that may be blank, since blanks can be looked for, but not empty.
+fn not_empty(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
+    let text = fields::string(node, what, d)?;
+    if text.is_empty() {
+        d.report(Code::BlankValue, node.span, format!("{what} is empty"), "write the text to look for");
+        return None;
+    }
+    Some(text)
+}
+
+/// Settings of `regex`.
+pub(super) fn regex(fields: &mut Fields<'_>, cx: Context<'_>, d: &mut Diagnostics) -> Option<Regex> {
+    let value_entry = require(fields, "value", d);
+    let flags_entry = fields.get("flags");
+    let flags = match flags_entry {
+        Some(entry) => flags(&entry.value, d),
+        None => Some(String::new()),
+    };
+    let node = &value_entry?.value;
+    let value = not_empty(node, "`value`", d)?;
+    let flags = flags?;
+    if cx.interpolates() && interpolation::is_in(&value) {
+        d.report(
+            Code::CheckedAtRunTime,
+            node.span,
+            "the pattern is known only at run time, because it is interpolated",
+            "write the pattern out to have it checked now",
+        );
+    } else if let Err(problem) = pattern::check(&value, &flags) {
+        d.report(Code::InvalidRegex, node.span, problem, "patterns have the syntax of the crate `fancy-regex`");
+        return None;
+    }
+    Some(Regex { value, flags })
+}
+
+/// Flags without those that mean nothing.
+fn flags(node: &Node, d: &mut Diagnostics) -> Option<String> {
+    let written = fields::string(node, "`flags`", d)?;
+    let mut flags = String::with_capacity(written.len());
+    let mut is_valid = true;
+    for (index, flag) in written.char_indices() {
+        let again = written[..index].contains(flag);
+        match flag {
+            'i' | 'm' | 's' | 'x' | 'u' if !again => flags.push(flag),
+            'g' | 'y' if !again => d.report(
+                Code::IgnoredRegexFlag,
+                node.span,
+                format!("flag `{flag}` has no effect: one match anywhere is enough"),
+                "remove it",
+            ),
+            _ => {
+                let problem = if again { "is given twice" } else { "is not known" };
+                let message = format!("flag `{flag}` {problem}");
+                d.report(Code::InvalidRegex, node.span, message, "flags are `i`, `m`, `s`, `x` and `u`, each once");
+                is_valid = false;
+            }
+        }
+    }
+    is_valid.then_some(flags)
+}

@@ -1,0 +1,198 @@
+//! `tool-trajectory` and `skill-trigger`.
+
+use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
+use serde_json::Value;
+
+use super::require;
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::{self, Fields, label};
+use crate::node::{Data, Entry, Node};
+use crate::source::Span;
+
+const MODES: &[(&str, TrajectoryMode)] = &[
+    ("any_order", TrajectoryMode::AnyOrder),
+    ("in_order", TrajectoryMode::InOrder),
+    ("exact", TrajectoryMode::Exact),
+    ("superset", TrajectoryMode::Superset),
+    ("subset", TrajectoryMode::Subset),
+];
+
+#[derive(Clone, Copy)]
+enum Word {
+    Exact,
+    Superset,
+    Subset,
+    Ignore,
+}
+
+const ARGS_MATCHES: &[(&str, Word)] =
+    &[("exact", Word::Exact), ("superset", Word::Superset), ("subset", Word::Subset), ("ignore", Word::Ignore)];
+
+pub(super) fn skill(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<SkillTrigger> {
+    let should_trigger = match fields.get("should_trigger") {
+        Some(entry) => fields::boolean(&entry.value, "`should_trigger`", d),
+        None => Some(true),
+    };
+    let skill = require(fields, "skill", d).and_then(|entry| fields::text(&entry.value, "`skill`", d));
+    Some(SkillTrigger { skill: skill?, should_trigger: should_trigger? })
+}
+
+pub(super) fn tools(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<ToolTrajectory> {
+    let mode_entry = require(fields, "mode", d);
+    let mode = mode_entry.and_then(|entry| fields::choice(&entry.value, "`mode`", MODES, d));
+    let minimums_entry = fields.get("minimums");
+    let expected_entry = fields.get("expected");
+    let args_match = match fields.get_renamed("args_match", &["argsMatch"], d) {
+        Some(entry) => args_match(entry, d).map(|(matching, _)| matching),
+        None => Some(ArgsMatch::default()),
+    };
+    let minimums = match minimums_entry {
+        Some(entry) => minimums(&entry.value, d),
+        None => Some(Vec::new()),
+    };
+    let expected = match expected_entry {
+        Some(entry) => expected(&entry.value, mode, d),
+        None => Some(Vec::new()),
+    };
+    let mode = mode?;
+    let before = d.len();
+    let (needed, needed_entry, useless) = match mode {
+        TrajectoryMode::AnyOrder => ("minimums", minimums_entry, expected_entry),
+        _ => ("expected", expected_entry, minimums_entry),
+    };
+    if let Some(entry) = useless {
+        let message = format!("`{}` has no meaning with `mode: {}`", entry.key, word(mode));
+        d.report(Code::SettingConflict, entry.key_span, message, format!("use `{needed}`"));
+    }
+    if needed_entry.is_none() {
+        super::missing(fields, needed, d);
+    }
+    if let (TrajectoryMode::InOrder, Some(entry), Some([])) = (mode, expected_entry, expected.as_deref()) {
+        let help = "add a call, or write `mode: exact` to say that no tool may be called";
+        d.report(Code::MissingGraderSetting, entry.value.span, "`expected` is empty", help);
+    }
+    if d.len() > before {
+        return None;
+    }
+    Some(ToolTrajectory { mode, minimums: minimums?, expected: expected?, args_match: args_match? })
+}
+
+fn word(mode: TrajectoryMode) -> &'static str {
+    MODES.iter().find(|(_, known)| *known == mode).map_or("", |(word, _)| word)
+}
+
+fn minimums(node: &Node, d: &mut Diagnostics) -> Option<Vec<(String, u64)>> {
+    let Some(entries) = node.as_mapping() else {
+        fields::wrong_type(node, "`minimums`", "a mapping of tools to numbers", d);
+        return None;
+    };
+    if entries.is_empty() {
+        d.report(Code::MissingGraderSetting, node.span, "`minimums` is empty", "add a tool, such as `search: 1`");
+        return None;
+    }
+    let read = |entry: &Entry, d: &mut Diagnostics| {
+        let what = format!("the minimum of `{}`", entry.key);
+        Some((entry.key.clone(), fields::integer(&entry.value, &what, 0, u64::MAX, d)?))
+    };
+    let minimums: Vec<_> = entries.iter().filter_map(|entry| read(entry, d)).collect();
+    (minimums.len() == entries.len()).then_some(minimums)
+}
+
+fn expected(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> Option<Vec<ExpectedCall>> {
+    let items = fields::list(node, "`expected`", d)?;
+    let calls: Vec<_> = items.iter().filter_map(|item| call(item, mode, d)).collect();
+    (calls.len() == items.len()).then_some(calls)
+}
+
+fn call(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> Option<ExpectedCall> {
+    let before = d.len();
+    let mut fields = Fields::new(node, "an expected call", d)?;
+    let tool = require(&mut fields, "tool", d).and_then(|entry| fields::text(&entry.value, "`tool`", d));
+    let args = fields.get("args").and_then(|entry| args(&entry.value, d));
+    let matching = fields.get_renamed("args_match", &["argsMatch"], d).and_then(|entry| args_match(entry, d));
+    let limit = fields.get_renamed("max_duration_ms", &["maxDurationMs"], d);
+    let max_duration_ms = limit.and_then(|entry| fields::not_negative(&entry.value, &label(entry), d));
+    fields.finish(d);
+    let has_limits = matches!(mode, None | Some(TrajectoryMode::InOrder | TrajectoryMode::Exact));
+    if let (Some(entry), false) = (limit, has_limits) {
+        d.report(
+            Code::SettingConflict,
+            entry.key_span,
+            format!("`{}` has no meaning with `mode: {}`", entry.key, mode.map_or("", word)),
+            "use `mode: in_order` or `mode: exact`",
+        );
+    }
+    if let Some((ArgsMatch::Paths(paths), spans)) = &matching {
+        for (path, span) in paths.iter().zip(spans) {
+            let found = matches!(&args, Some(Args::Object(object)) if has_path(object, path));
+            if !found {
+                let message = format!("`args` of this call have no `{path}`");
+                d.report(Code::SettingConflict, *span, message, "name a path that is in `args`, or write it there");
+            }
+        }
+    }
+    let is_valid = !d.iter().skip(before).any(|diagnostic| diagnostic.severity() == crate::diagnostic::Severity::Error);
+    if !is_valid {
+        return None;
+    }
+    Some(ExpectedCall { tool: tool?, args, args_match: matching.map(|(matching, _)| matching), max_duration_ms })
+}
+
+fn args(node: &Node, d: &mut Diagnostics) -> Option<Args> {
+    match &node.data {
+        Data::String(word) if word == "any" => Some(Args::Any),
+        Data::Mapping(_) => fields::object(node, "`args`", d).map(Args::Object),
+        _ => {
+            fields::wrong_type(node, "`args`", "a mapping or `any`", d);
+            None
+        }
+    }
+}
+
+/// How arguments are compared, and where its paths are written.
+fn args_match(entry: &Entry, d: &mut Diagnostics) -> Option<(ArgsMatch, Vec<Span>)> {
+    let (node, what) = (&entry.value, label(entry));
+    let items = match &node.data {
+        Data::Sequence(items) => items,
+        Data::String(_) => {
+            let matching = match fields::choice(node, &what, ARGS_MATCHES, d)? {
+                Word::Exact => ArgsMatch::Exact,
+                Word::Superset => ArgsMatch::Superset,
+                Word::Subset => ArgsMatch::Subset,
+                Word::Ignore => ArgsMatch::Ignore,
+            };
+            return Some((matching, Vec::new()));
+        }
+        _ => {
+            fields::wrong_type(node, &what, "a word or a list of paths", d);
+            return None;
+        }
+    };
+    if items.is_empty() {
+        let help = "name paths that have to be equal, or write `ignore`";
+        d.report(Code::MissingGraderSetting, node.span, format!("{what} is an empty list"), help);
+        return None;
+    }
+    let paths = fields::texts(node, &what, d)?;
+    let spans = items.iter().map(|item| item.span).collect();
+    (paths.len() == items.len()).then_some((ArgsMatch::Paths(paths), spans))
+}
+
+/// Whether there is a value at a dotted path; a key with dots in it counts, too.
+fn has_path(object: &evalsuite_schema::Object, path: &str) -> bool {
+    if object.contains_key(path) {
+        return true;
+    }
+    let mut parts = path.split('.');
+    let Some(mut value) = parts.next().and_then(|first| object.get(first)) else { return false };
+    for part in parts {
+        let next = match value {
+            Value::Object(object) => object.get(part),
+            Value::Array(items) => part.parse().ok().and_then(|index: usize| items.get(index)),
+            _ => None,
+        };
+        let Some(next) = next else { return false };
+        value = next;
+    }
+    true
+}

@@ -1,0 +1,46 @@
+//! What several cases of a load have in common, and is read once.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::diagnostic::Diagnostics;
+use crate::node::Node;
+use crate::read;
+use crate::source::{FileId, Files};
+
+/// A text file that was read.
+pub(crate) type Text = (FileId, Arc<str>);
+
+/// Files that cases name: every one is read, registered and complained about once.
+#[derive(Debug, Default)]
+pub(crate) struct Memo {
+    texts: Mutex<BTreeMap<PathBuf, Option<Text>>>,
+    trees: Mutex<BTreeMap<PathBuf, Option<Arc<Node>>>>,
+}
+
+impl Memo {
+    /// A text file. `None`: a problem was reported, now or before.
+    pub(crate) fn text(&self, path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Text> {
+        // The lock is held while reading, so that a file never gets two ids, whatever threads do.
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = texts.get(path) {
+            return known.clone();
+        }
+        let text = read::read_text(path, files, d);
+        texts.insert(path.to_path_buf(), text.clone());
+        text
+    }
+
+    /// A YAML file. `None`: a problem was reported, now or before.
+    pub(crate) fn tree(&self, path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Arc<Node>> {
+        let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = trees.get(path) {
+            return known.clone();
+        }
+        let text = read::read_text(path, files, d);
+        let tree = text.and_then(|(file, text)| read::parse_yaml(file, &text, d)).map(Arc::new);
+        trees.insert(path.to_path_buf(), tree.clone());
+        tree
+    }
+}
