@@ -1,0 +1,83 @@
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+use serde_json::Value;
+
+use crate::{ChatMessage, ModelError, agent, tools::ERROR_PREFIX};
+
+/// What a conversation shows so far.
+#[derive(Debug)]
+pub(super) struct Seen<'a> {
+    pub(super) today: Date,
+    pub(super) note: &'a str,
+    /// The files there are, or why they cannot be listed; `None` before the listing.
+    pub(super) listing: Option<Result<Vec<&'a str>, &'a str>>,
+    /// Texts of the files read; `Err` for those that cannot be read.
+    pub(super) files: BTreeMap<String, Result<&'a str, &'a str>>,
+    /// Results of writing and appending, in order.
+    pub(super) writes: Vec<Write<'a>>,
+    /// What was written, by path.
+    pub(super) written: BTreeMap<String, String>,
+}
+
+/// A file written or appended to.
+#[derive(Debug)]
+pub(super) struct Write<'a> {
+    pub(super) path: String,
+    pub(super) result: Result<(), &'a str>,
+}
+
+impl<'a> Seen<'a> {
+    pub(super) fn of(conversation: &'a [ChatMessage]) -> Result<Self, ModelError> {
+        let [ChatMessage::System(instructions), ChatMessage::User(note), rest @ ..] = conversation else {
+            return Err(ModelError::new("a conversation begins with instructions and a note"));
+        };
+        let today = instructions
+            .lines()
+            .find_map(|line| line.strip_prefix(agent::TODAY)?.parse().ok())
+            .ok_or_else(|| ModelError::new("the instructions do not say what day it is"))?;
+        let mut seen = Self {
+            today,
+            note: agent::unwrap(note),
+            listing: None,
+            files: BTreeMap::new(),
+            writes: Vec::new(),
+            written: BTreeMap::new(),
+        };
+        let results: BTreeMap<&str, &str> = rest
+            .iter()
+            .filter_map(|message| match message {
+                ChatMessage::Tool { call_id, content } => Some((call_id.as_str(), content.as_str())),
+                _ => None,
+            })
+            .collect();
+        for message in rest {
+            let ChatMessage::Assistant { tool_calls, .. } = message else { continue };
+            for call in tool_calls {
+                if let Some(result) = results.get(call.id.as_str()) {
+                    let result = result.strip_prefix(ERROR_PREFIX).map_or(Ok(*result), Err);
+                    seen.take(&call.name, &call.arguments, result);
+                }
+            }
+        }
+        Ok(seen)
+    }
+
+    fn take(&mut self, tool: &str, arguments: &str, result: Result<&'a str, &'a str>) {
+        // The calls are the model's own, so they are well-formed.
+        let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+        let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
+        match tool {
+            "list_files" => self.listing = Some(result.map(|text| text.lines().collect())),
+            "read_file" => {
+                self.files.insert(text("path"), result);
+            }
+            _ => {
+                self.writes.push(Write { path: text("path"), result: result.map(|_| ()) });
+                if tool == "write_file" {
+                    self.written.insert(text("path"), text("content"));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Runs `suites/card_agent`, one test per task.
+
+mod graders;
+
+use std::time::Duration;
+
+use card_agent::{CardAgent, ConfiguredModel, Desk, Model, Note, Observer};
+use evalsuite::{Message, Outcome, Role, ToolCall, Trial, Usage, include_eval_suite};
+use graders::{
+    ExistingFilesKept, card_asks_back, card_completion, card_matches_reference, card_must_contain, card_template,
+    card_untouched, ledger_line,
+};
+use jiff::civil::Date;
+
+include_eval_suite! {
+    "suites/card_agent",
+    graders = [
+        card_completion,
+        card_must_contain,
+        card_template,
+        card_matches_reference,
+        card_untouched,
+        card_asks_back,
+        ledger_line,
+        "existing_files_kept" => ExistingFilesKept,
+    ],
+}
+
+/// `input` of the tasks.
+#[derive(serde::Deserialize)]
+struct TaskInput {
+    content: String,
+    today: Date,
+}
+
+async fn card_agent(trial: &mut Trial<'_>) -> anyhow::Result<Outcome> {
+    let input: TaskInput = trial.input()?;
+    let desk = Desk::open(trial.workspace())?;
+    let model = ConfiguredModel::from_env()?;
+    let name = model.name().to_owned();
+    let answer =
+        CardAgent::new(model).run(&Note::new(input.content, input.today), &desk, &mut Recorder(trial)).await?;
+    // A refusal calls no tools; without this, "no calls" could not be told from "calls not reported".
+    trial.transcript_complete();
+    Ok(Outcome::new().text(answer).model(name))
+}
+
+
+/// Passes on what the agent does while it does it, so that nothing is lost if it fails or is out of time.
+struct Recorder<'r, 't>(&'r mut Trial<'t>);
+
+impl Observer for Recorder<'_, '_> {
+    fn said(&mut self, text: Option<&str>) {
+        self.0.message(match text {
+            Some(text) => Message::text(Role::Assistant, text),
+            None => Message::empty(Role::Assistant),
+        });
+    }
+
+    fn called(&mut self, call: &card_agent::ToolCall, result: &card_agent::ToolResult, took: Duration) {
+        let mut record = ToolCall::new(&call.name);
+        record.id = Some(call.id.clone());
+        // Arguments that are not JSON are the model's mistake, and worth seeing as they are.
+        record.input =
+            Some(serde_json::from_str(&call.arguments).unwrap_or_else(|_| call.arguments.as_str().into()));
+        record.is_error = result.is_err();
+        record.output = Some(match result {
+            Ok(text) => text.as_str().into(),
+            Err(error) => error.to_string().into(),
+        });
+        record.duration_ms = Some(took.as_secs_f64() * 1000.0);
+        self.0.tool_call(record);
+    }
+
+    fn used(&mut self, usage: card_agent::Usage) {
+        self.0.usage(Usage::new(usage.input, usage.output).cached(usage.cached));
+    }
+}

@@ -1,0 +1,26 @@
+use evalsuite::{Assertion, Evidence, Score};
+use serde::Deserialize;
+
+/// Config of [`card_asks_back`].
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AsksBack {
+    /// What the question names, in any case.
+    #[serde(default)]
+    about: Vec<String>,
+}
+
+/// The answer is one question, about the right thing.
+pub(crate) async fn card_asks_back(config: AsksBack, evidence: &Evidence<'_>) -> Score {
+    let answer = evidence.answer().trim();
+    let lower = answer.to_lowercase();
+    let questions = answer.chars().filter(|c| matches!(c, '?' | '？' | '؟')).count();
+    let mut assertions = vec![
+        Assertion::new("the answer ends with a question", answer.ends_with(['?', '？', '؟'])).actual(answer),
+        Assertion::new("the answer is one question", questions == 1).expected("1").actual(questions.to_string()),
+    ];
+    assertions.extend(config.about.iter().map(|topic| {
+        Assertion::new(format!("the question names {topic:?}"), lower.contains(&topic.to_lowercase())).actual(answer)
+    }));
+    Score::from_assertions(assertions)
+}

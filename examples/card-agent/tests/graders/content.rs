@@ -1,0 +1,115 @@
+use std::collections::BTreeMap;
+
+use evalsuite::{Assertion, Evidence, Score};
+use serde::Deserialize;
+
+use super::cards::{self, WrittenCard};
+
+/// What each template needs.
+const REQUIRED: &[(&str, &[&str])] = &[
+    ("event", &["date"]),
+    ("task", &[]),
+    ("expense", &["amount", "currency", "date"]),
+    ("contact", &[]),
+    ("note", &["text"]),
+];
+
+/// Exactly one card was written, its template is known, and everything the template needs has a value.
+pub(crate) fn card_completion(evidence: &Evidence<'_>) -> anyhow::Result<Vec<Assertion>> {
+    let paths: Vec<&str> = cards::paths(evidence).collect();
+    let [path] = paths.as_slice() else {
+        return Ok(vec![
+            Assertion::new("exactly one card is written", false)
+                .expected("1")
+                .actual(format!("{} {paths:?}", paths.len())),
+        ]);
+    };
+    let text = cards::read(evidence, path)?;
+    let card: WrittenCard = match serde_json::from_str(&text) {
+        Ok(card) => card,
+        Err(error) => return Ok(vec![Assertion::new(format!("{path} is a card"), false).evidence(error.to_string())]),
+    };
+    let Some((_, required)) = REQUIRED.iter().find(|(template, _)| *template == card.template) else {
+        return Ok(vec![Assertion::new("the template is known", false).actual(card.template)]);
+    };
+    let has = |field: &str| card.fields.get(field).is_some_and(|value| !value.trim().is_empty());
+    let mut assertions = vec![
+        Assertion::new("the card has a title", !card.title.trim().is_empty()),
+        Assertion::new("the card keeps the note", !card.note.trim().is_empty()),
+    ];
+    assertions.extend(required.iter().map(|field| Assertion::new(format!("the card has a value for `{field}`"), has(field))));
+    if card.template == "contact" {
+        assertions.push(Assertion::new("the person can be reached", has("phone") || has("email")));
+    }
+    Ok(assertions)
+}
+
+/// Config of [`card_must_contain`].
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MustContain {
+    needles: Vec<String>,
+}
+
+/// The written cards hold certain texts, letter by letter.
+pub(crate) fn card_must_contain(config: MustContain, evidence: &Evidence<'_>) -> anyhow::Result<Score> {
+    let cards = cards::written(evidence)?;
+    let holds = |needle: &str| {
+        cards.iter().any(|(_, card)| card.title.contains(needle) || card.fields.values().any(|value| value.contains(needle)))
+    };
+    Ok(Score::from_assertions(
+        config.needles.iter().map(|needle| Assertion::new(format!("a card contains {needle:?}"), holds(needle))),
+    ))
+}
+
+/// Config of [`card_template`].
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TemplateConfig {
+    template: String,
+}
+
+/// All written cards have one template.
+pub(crate) fn card_template(config: TemplateConfig, evidence: &Evidence<'_>) -> anyhow::Result<Vec<Assertion>> {
+    Ok(cards::written(evidence)?
+        .into_iter()
+        .map(|(path, card)| {
+            Assertion::new(format!("{path} has the right template"), card.template == config.template)
+                .expected(&config.template)
+                .actual(card.template)
+        })
+        .collect())
+}
+
+/// `expected_outcome` of the reference solutions.
+#[derive(Deserialize)]
+struct Reference {
+    cards: Vec<ReferenceCard>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ReferenceCard {
+    template: String,
+    title: String,
+    fields: BTreeMap<String, String>,
+}
+
+/// The written cards say what those of the reference solution say. Undecided without a reference.
+pub(crate) async fn card_matches_reference(evidence: &Evidence<'_>) -> anyhow::Result<Option<Score>> {
+    let Some(reference) = evidence.reference::<Reference>()? else { return Ok(None) };
+    let written = cards::written(evidence)?;
+    let mut assertions = vec![
+        Assertion::new("as many cards as the reference", written.len() == reference.cards.len())
+            .expected(reference.cards.len().to_string())
+            .actual(written.len().to_string()),
+    ];
+    for ((path, card), reference) in written.iter().zip(&reference.cards) {
+        let mut compare = |what: &str, expected: &str, actual: &str| {
+            assertions.push(Assertion::new(format!("{what} of {path}"), expected == actual).expected(expected).actual(actual));
+        };
+        compare("template", &reference.template, &card.template);
+        compare("title", &reference.title, &card.title);
+        compare("fields", &format!("{:?}", reference.fields), &format!("{:?}", card.fields));
+    }
+    Ok(Some(Score::from_assertions(assertions)))
+}
