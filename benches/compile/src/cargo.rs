@@ -1,0 +1,140 @@
+//! Calls of cargo, in the same surroundings for every package.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::competitor::TEST_TARGET;
+use crate::package::Package;
+use crate::process::{self, Finished};
+
+/// cargo with a target directory of its own, shared by all packages.
+pub(crate) struct Cargo {
+    target: PathBuf,
+    limit: Duration,
+}
+
+/// How a build went.
+pub(crate) struct Build {
+    /// From the start of cargo to its end.
+    pub(crate) elapsed: Duration,
+    /// Processor time of cargo and all that it started.
+    pub(crate) processor: Option<Duration>,
+    /// The test binary.
+    pub(crate) executable: PathBuf,
+    /// Nothing had to be built.
+    pub(crate) fresh: bool,
+}
+
+impl Cargo {
+    /// Builds go to `target`, and each may take as long as `limit`.
+    pub(crate) fn new(target: PathBuf, limit: Duration) -> Result<Self> {
+        std::fs::create_dir_all(&target).with_context(|| format!("cannot create {}", target.display()))?;
+        Ok(Self { target, limit })
+    }
+
+    /// Builds what the tests depend on and the package's empty library. `Err` says why that is not possible.
+    pub(crate) fn build_dependencies(&self, package: &Package) -> Result<Result<(), String>> {
+        let built = self.run(package, &["test", "--no-run", "--lib"])?;
+        Ok(built.map(drop))
+    }
+
+    /// Builds the tests. The inner `Err` says why that is not possible.
+    pub(crate) fn build_tests(&self, package: &Package) -> Result<Result<Build, String>> {
+        let arguments = ["test", "--no-run", "--offline", "--message-format=json"];
+        let finished = match self.run(package, &arguments)? {
+            Ok(finished) => finished,
+            Err(why) => return Ok(Err(why)),
+        };
+        let (executable, fresh) = test_binary(&finished.stdout).context("cargo does not name the test binary")?;
+        Ok(Ok(Build { elapsed: finished.elapsed, processor: finished.processor, executable, fresh }))
+    }
+
+    /// Removes what was built from the package itself.
+    pub(crate) fn clean(&self, package: &Package) -> Result<()> {
+        let cleaned = self.run(package, &["clean", "--offline", "--package", &package.name()])?;
+        cleaned.map(drop).map_err(anyhow::Error::msg)
+    }
+
+    fn run(&self, package: &Package, arguments: &[&str]) -> Result<Result<Finished, String>> {
+        let mut command = Command::new("cargo");
+        command.args(arguments).current_dir(&package.root);
+        for (name, _) in std::env::vars_os() {
+            if is_setting(&name) {
+                command.env_remove(name);
+            }
+        }
+        command.env("CARGO_TARGET_DIR", &self.target).env("CARGO_TERM_COLOR", "never");
+        Ok(match process::run(&mut command, self.limit, &self.target)? {
+            Err(timed_out) => Err(timed_out.to_string()),
+            Ok(finished) if finished.status.success() => Ok(finished),
+            Ok(finished) => Err(format!("does not build: {}", first_error(&finished))),
+        })
+    }
+}
+
+/// Whether a variable would change how a package is built: builds are cargo's defaults, whatever the surroundings are.
+fn is_setting(name: &OsStr) -> bool {
+    const EXACT: &[&str] = &[
+        "CARGO_BIN_NAME",
+        "CARGO_CRATE_NAME",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "CARGO_INCREMENTAL",
+        "CARGO_TARGET_DIR",
+        "OUT_DIR",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "RUSTC_WRAPPER",
+        "RUSTFLAGS",
+    ];
+    const FAMILIES: &[&str] =
+        &["CARGO_BUILD_", "CARGO_MANIFEST_", "CARGO_PKG_", "CARGO_PROFILE_", "CARGO_TARGET_", "EVALSUITE_"];
+    name.to_str().is_some_and(|name| EXACT.contains(&name) || FAMILIES.iter().any(|family| name.starts_with(family)))
+}
+
+/// The test binary, and whether it was there before.
+fn test_binary(messages: &str) -> Option<(PathBuf, bool)> {
+    messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|message| {
+        let is_test = message["reason"] == "compiler-artifact" && message["target"]["name"] == TEST_TARGET;
+        let executable = is_test.then(|| message["executable"].as_str()).flatten()?;
+        Some((Path::new(executable).to_path_buf(), message["fresh"].as_bool()?))
+    })
+}
+
+/// The first line that says what went wrong: compile errors come as JSON where they were asked for.
+fn first_error(finished: &Finished) -> String {
+    let rendered =
+        finished.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|message| {
+            let is_error = message["message"]["level"] == "error";
+            is_error.then(|| message["message"]["message"].as_str().map(str::to_owned)).flatten()
+        });
+    rendered
+        .or_else(|| finished.stderr.lines().find(|line| line.starts_with("error")).map(str::to_owned))
+        .unwrap_or_else(|| finished.stderr.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_told_from_what_cargo_needs() {
+        for name in ["CARGO_INCREMENTAL", "CARGO_PROFILE_DEV_DEBUG", "RUSTFLAGS", "CARGO_MANIFEST_DIR"] {
+            assert!(is_setting(OsStr::new(name)), "{name}");
+        }
+        for name in ["CARGO_HOME", "PATH", "CARGO_HTTP_PROXY", "CARGO_REGISTRIES_X_INDEX", "RUSTUP_TOOLCHAIN"] {
+            assert!(!is_setting(OsStr::new(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_test_binary_is_found_among_the_messages() {
+        let messages = r#"{"reason":"compiler-artifact","target":{"name":"lib"},"executable":"/t/lib-1","fresh":true}
+{"reason":"compiler-artifact","target":{"name":"evals"},"executable":"/t/evals-1","fresh":false}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(test_binary(messages), Some((PathBuf::from("/t/evals-1"), false)));
+    }
+}

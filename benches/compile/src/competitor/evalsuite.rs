@@ -1,0 +1,49 @@
+//! evalsuite itself, from the sources of this workspace, tracked by a build script as its documentation says.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::Competitor;
+use crate::layout::Cases;
+
+pub(super) struct EvalSuite;
+
+impl Competitor for EvalSuite {
+    fn name(&self) -> &'static str {
+        "evalsuite"
+    }
+
+    fn dependencies(&self, workspace: &Path) -> String {
+        // Debug formatting of a path is a basic TOML string, backslashes and all.
+        format!(
+            "[dev-dependencies]\nevalsuite = {{ path = {:?} }}\n\n[build-dependencies]\nevalsuite-build = {{ path = {:?}, \
+             default-features = false }}\n",
+            workspace.join("runtime"),
+            workspace.join("build")
+        )
+    }
+
+    fn build_script(&self) -> Option<&'static str> {
+        Some("fn main() {\n    evalsuite_build::track(\"suites\");\n}\n")
+    }
+
+    fn test_source(&self, cases: Cases) -> String {
+        let mut source = String::from(
+            "use evalsuite::{Trial, include_eval_suite};\n\nasync fn agent(trial: &mut Trial<'_>) -> Result<String, \
+             std::convert::Infallible> {\n    Ok(trial.prompt().to_string())\n}\n",
+        );
+        for suite in cases.suites() {
+            let _ = write!(source, "\ninclude_eval_suite!(\"suites/{suite}\", agent = agent);\n");
+        }
+        source
+    }
+
+    /// `suite_check` of every suite.
+    fn further_tests(&self, cases: Cases) -> usize {
+        cases.suites().len()
+    }
+
+    fn test(&self, cases: Cases, case: usize) -> Option<String> {
+        Some(cases.test(case).path())
+    }
+}

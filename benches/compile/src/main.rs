@@ -1,0 +1,60 @@
+//! Measures what a suite costs a build, beside tests written by hand and other crates that make tests of files.
+//!
+//! See the README for what is measured and how.
+
+mod builds;
+mod cargo;
+mod case_text;
+mod competitor;
+mod layout;
+mod options;
+mod package;
+mod process;
+mod report;
+mod startup;
+mod statistics;
+mod subject;
+mod surroundings;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+use serde_json::json;
+
+use crate::options::Options;
+use crate::surroundings::Surroundings;
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Ends with 1 if a competitor could not be measured.
+fn run(options: &Options) -> Result<ExitCode> {
+    let competitors = competitor::chosen(&options.only)?;
+    let surroundings = Surroundings::new(options)?;
+    let complete = if options.startup {
+        let measured = startup::measure(options, &competitors, &surroundings)?;
+        if options.json {
+            println!("{}", json!({ "layout": format!("{:?}", options.layout), "startup": measured }));
+        } else {
+            report::startup(&measured);
+        }
+        measured.iter().all(|measured| measured.failure.is_none())
+    } else {
+        let measured = builds::measure(options, &competitors, &surroundings)?;
+        if options.json {
+            println!("{}", json!({ "layout": format!("{:?}", options.layout), "builds": measured }));
+        } else {
+            report::builds(&measured, options.runs.get());
+        }
+        measured.iter().all(|measured| measured.failure.is_none())
+    };
+    Ok(if complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,79 @@
+//! What the command line says.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use clap::Parser;
+
+use crate::layout::Layout;
+
+/// Builds packages with generated cases, one per competitor and number of cases, and compares how long the builds take.
+#[derive(Debug, Parser)]
+#[command(version)]
+pub(crate) struct Options {
+    /// Numbers of cases; the smallest is what the cost per case is reckoned from
+    #[arg(long, value_delimiter = ',', default_value = "100,1000,5000,20000")]
+    cases: Vec<NonZeroUsize>,
+
+    /// Timed rounds; in each round every competitor takes its turn
+    #[arg(long, default_value = "5")]
+    pub(crate) runs: NonZeroUsize,
+
+    /// Only these competitors (see the README for their names)
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+
+    /// How the cases lie on the disk
+    #[arg(long, value_enum, default_value_t = Layout::Cases)]
+    pub(crate) layout: Layout,
+
+    /// Times one test in a process of its own instead of builds
+    #[arg(long)]
+    pub(crate) startup: bool,
+
+    /// A build that takes longer is reported as such and not tried again
+    #[arg(long, value_name = "SECONDS", default_value = "600")]
+    timeout: u64,
+
+    /// Leaves the packages and what was built from them in the target directory
+    #[arg(long)]
+    pub(crate) keep: bool,
+
+    /// Prints every sample as one JSON object instead of tables
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Options {
+    /// Numbers of cases, ascending, each once.
+    pub(crate) fn sizes(&self) -> Vec<usize> {
+        let mut sizes: Vec<usize> = self.cases.iter().map(|size| size.get()).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// The limit of one build.
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::Options;
+
+    #[test]
+    fn sizes_come_in_order_and_once() {
+        let options = Options::parse_from(["bench", "--cases", "2000,100,2000"]);
+        assert_eq!(options.sizes(), [100, 2000]);
+    }
+
+    #[test]
+    fn no_cases_and_no_runs_are_refused() {
+        assert!(Options::try_parse_from(["bench", "--cases", "0"]).is_err());
+        assert!(Options::try_parse_from(["bench", "--runs", "0"]).is_err());
+    }
+}

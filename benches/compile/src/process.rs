@@ -1,0 +1,136 @@
+//! Child processes that end in time.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow};
+
+/// What a child used and left behind.
+pub(crate) struct Finished {
+    pub(crate) status: ExitStatus,
+    /// From start to end.
+    pub(crate) elapsed: Duration,
+    /// Processor time of the child and its children; `None` where the system does not tell.
+    pub(crate) processor: Option<Duration>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// A child that was ended because its time was over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimedOut(pub(crate) Duration);
+
+impl fmt::Display for TimedOut {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "takes longer than {} s", self.0.as_secs())
+    }
+}
+
+/// Runs `command` for at most `limit`, with its output going through files in `scratch`: pipes would need threads that
+/// compete with the build for the processor.
+pub(crate) fn run(command: &mut Command, limit: Duration, scratch: &Path) -> Result<Result<Finished, TimedOut>> {
+    let (stdout, stderr) = (scratch.join("stdout"), scratch.join("stderr"));
+    let create = |path: &Path| fs::File::create(path).with_context(|| format!("cannot write {}", path.display()));
+    command.stdin(Stdio::null()).stdout(create(&stdout)?).stderr(create(&stderr)?);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+
+    let before = processor_time_of_children();
+    let start = Instant::now();
+    let mut child = command.spawn().with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    let id = child.id();
+    let (sender, receiver) = channel();
+    let waiting = std::thread::spawn(move || {
+        let waited = child.wait().map(|status| (status, start.elapsed()));
+        // Fails only when nobody waits any more.
+        let _ = sender.send(waited);
+        child
+    });
+    let waited = match receiver.recv_timeout(limit) {
+        Ok(waited) => waited,
+        Err(RecvTimeoutError::Timeout) => {
+            end(id)?;
+            join(waiting)?;
+            return Ok(Err(TimedOut(limit)));
+        }
+        Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("the thread that waits for a child has panicked")),
+    };
+    join(waiting)?;
+    let (status, elapsed) = waited.context("cannot wait for a child")?;
+    let processor = before.zip(processor_time_of_children()).map(|(before, after)| after.saturating_sub(before));
+    let read = |path: &Path| {
+        let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Ok::<_, anyhow::Error>(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    Ok(Ok(Finished { status, elapsed, processor, stdout: read(&stdout)?, stderr: read(&stderr)? }))
+}
+
+fn join(thread: std::thread::JoinHandle<Child>) -> Result<Child> {
+    thread.join().map_err(|_| anyhow!("the thread that waits for a child has panicked"))
+}
+
+/// Ends a child and all that it started.
+#[cfg(unix)]
+fn end(id: u32) -> Result<()> {
+    use rustix::io::Errno;
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let id = i32::try_from(id).ok().and_then(Pid::from_raw).context("a child without a process id")?;
+    match kill_process_group(id, Signal::KILL) {
+        // It ended by itself in the meantime.
+        Ok(()) | Err(Errno::SRCH) => Ok(()),
+        Err(error) => Err(error).context("cannot end a build that takes too long"),
+    }
+}
+
+#[cfg(not(unix))]
+fn end(id: u32) -> Result<()> {
+    let mut command = Command::new("taskkill");
+    command.args(["/F", "/T", "/PID", &id.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().map(drop).context("cannot end a build that takes too long")
+}
+
+/// Processor time of all children that have been waited for, and of theirs, in steps of 10 ms.
+fn processor_time_of_children() -> Option<Duration> {
+    // `cutime` and `cstime` (proc_pid_stat(5)); the fields are counted behind the name, which may hold anything.
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut ticks = fields.split_ascii_whitespace().skip(13).map(str::parse::<u64>);
+    let sum = ticks.next()?.ok()? + ticks.next()?.ok()?;
+    Some(Duration::from_millis(sum * 10))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> std::path::PathBuf {
+        let path = std::env::temp_dir().join(format!("evalsuite-bench-compile-{}-{name}", std::process::id()));
+        fs::create_dir_all(&path).expect("a directory");
+        path
+    }
+
+    #[test]
+    fn a_child_that_takes_too_long_is_ended() {
+        let scratch = scratch("long");
+        let start = Instant::now();
+        let result = run(Command::new("sh").args(["-c", "sleep 60"]), Duration::from_millis(100), &scratch);
+        assert!(result.expect("it starts").is_err());
+        assert!(start.elapsed() < Duration::from_secs(30));
+        fs::remove_dir_all(scratch).expect("removed");
+    }
+
+    #[test]
+    fn output_and_status_are_kept() {
+        let scratch = scratch("short");
+        let result =
+            run(Command::new("sh").args(["-c", "echo out; echo err >&2; exit 3"]), Duration::from_secs(60), &scratch);
+        let finished = result.expect("it starts").expect("it ends");
+        assert_eq!((finished.stdout.as_str(), finished.stderr.as_str()), ("out\n", "err\n"));
+        assert_eq!(finished.status.code(), Some(3));
+        fs::remove_dir_all(scratch).expect("removed");
+    }
+}

@@ -1,0 +1,101 @@
+//! One competitor at one number of cases: its package, built and checked.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use crate::cargo::Build;
+use crate::competitor::Competitor;
+use crate::layout::Cases;
+use crate::package::Package;
+use crate::surroundings::Surroundings;
+
+/// A package that takes part.
+pub(crate) struct Subject {
+    pub(crate) package: Package,
+    pub(crate) state: State,
+}
+
+/// Whether a package can be measured.
+pub(crate) enum State {
+    /// It lists the right tests.
+    Ready {
+        /// The first build of its tests, without those of the dependencies.
+        first: Build,
+    },
+    /// Why it cannot be measured.
+    Failed(String),
+}
+
+impl Subject {
+    /// Writes the package, builds it and looks whether it has the tests that it should have.
+    pub(crate) fn prepare(
+        competitor: &'static dyn Competitor,
+        cases: Cases,
+        surroundings: &Surroundings,
+    ) -> Result<Self> {
+        let package = Package::write(competitor, cases, &surroundings.directory, &surroundings.workspace)?;
+        eprintln!("preparing {}", package.name());
+        let state = match first_build(&package, surroundings)? {
+            Ok(first) => State::Ready { first },
+            Err(why) => {
+                eprintln!("{}: {why}", package.name());
+                State::Failed(why)
+            }
+        };
+        Ok(Self { package, state })
+    }
+
+    /// Removes the package and what was built from it.
+    pub(crate) fn remove(&self, surroundings: &Surroundings) -> Result<()> {
+        surroundings.cargo.clean(&self.package)?;
+        self.package.remove()
+    }
+}
+
+fn first_build(package: &Package, surroundings: &Surroundings) -> Result<Result<Build, String>> {
+    if let Err(why) = surroundings.cargo.build_dependencies(package)? {
+        return Ok(Err(why));
+    }
+    let build = match surroundings.cargo.build_tests(package)? {
+        Ok(build) => build,
+        Err(why) => return Ok(Err(why)),
+    };
+    Ok(check(package, &listed(&build.executable, package)?).map(|()| build))
+}
+
+/// A test binary, set up as `cargo test` does.
+pub(crate) fn test_command(executable: &Path, package: &Package) -> Command {
+    let mut command = Command::new(executable);
+    command.current_dir(&package.root).env("CARGO_MANIFEST_DIR", &package.root).stdin(Stdio::null());
+    command.env("EVALSUITE_OUTPUT", results(package));
+    command
+}
+
+/// Where tests leave their results.
+fn results(package: &Package) -> PathBuf {
+    package.root.join("results")
+}
+
+fn listed(executable: &Path, package: &Package) -> Result<Vec<String>> {
+    let output = test_command(executable, package).args(["--list", "--format", "terse"]).output();
+    let output = output.with_context(|| format!("cannot start {}", executable.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+}
+
+fn check(package: &Package, listed: &[String]) -> Result<(), String> {
+    let Package { competitor, cases, .. } = package;
+    let expected = cases.count + competitor.further_tests(*cases);
+    if listed.len() != expected {
+        return Err(format!("lists {} tests instead of {expected}", listed.len()));
+    }
+    let listed: BTreeSet<&str> = listed.iter().map(String::as_str).collect();
+    let mut known = (0..cases.count).filter_map(|case| competitor.test(*cases, case));
+    match known.find(|name| !listed.contains(name.as_str())) {
+        Some(name) => Err(format!("does not list `{name}`")),
+        None => Ok(()),
+    }
+}
