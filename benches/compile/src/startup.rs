@@ -17,7 +17,7 @@ use crate::package::Package;
 use crate::subject::{State, Subject, test_command};
 use crate::surroundings::Surroundings;
 
-/// Processes per round.
+/// Processes that count as one of the rounds that the options ask for.
 const PROCESSES: usize = 20;
 
 /// All samples of one competitor at one number of cases.
@@ -46,11 +46,9 @@ pub(crate) fn measure(
             subjects.push((Measured::new(&subject), subject, test));
         }
     }
-    for run in 1..=options.runs.get() {
-        eprintln!("round {run} of {}", options.runs);
+    for _ in 0..options.runs.get() * PROCESSES {
         for (measured, subject, test) in &mut subjects {
-            let State::Ready { first } = &subject.state else { continue };
-            for _ in 0..PROCESSES {
+            if let State::Ready { first } = &subject.state {
                 measured.seconds.push(start(&first.executable, &subject.package, test)?);
             }
         }
