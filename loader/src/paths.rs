@@ -20,6 +20,9 @@ pub fn workspace_root(package_root: &Path) -> PathBuf {
     package_root.ancestors().find(is_workspace).unwrap_or(package_root).to_path_buf()
 }
 
+/// Most places that a help text lists.
+const MAX_PLACES: usize = 6;
+
 /// What a path has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -262,16 +265,24 @@ impl<'a> Scope<'a> {
             .help(format!("name a {}", kind.noun())),
             Miss::Missing(tried) => {
                 let near = tried.iter().find_map(|path| nearest_entry(path));
-                let shown: Vec<String> = tried.iter().map(|path| self.files.shown(path)).collect();
-                let places = suggest::quoted(&shown.iter().map(String::as_str).collect::<Vec<_>>(), "and");
-                Diagnostic::new(code, node.span, format!("{what}: {} `{written}` not found", kind.noun())).help(
-                    match near {
-                        Some(name) => format!("did you mean `{name}`? tried {places}"),
-                        None => format!("tried {places}"),
-                    },
-                )
+                Diagnostic::new(code, node.span, format!("{what}: {} `{written}` not found", kind.noun()))
+                    .help(self.tried(&tried, near.as_deref()))
             }
         }
+    }
+
+    /// Help for something that is at none of the places `tried`: the nearest name there is, and the places.
+    pub(crate) fn tried(&self, tried: &[PathBuf], near: Option<&str>) -> String {
+        let mut places: Vec<String> =
+            tried.iter().take(MAX_PLACES).map(|path| format!("`{}`", self.files.shown(path))).collect();
+        match tried.len().saturating_sub(MAX_PLACES) {
+            0 => {}
+            1 => places.push("1 more place".to_owned()),
+            more => places.push(format!("{more} more places")),
+        }
+        let last = places.pop().unwrap_or_default();
+        let places = if places.is_empty() { last } else { format!("{} and {last}", places.join(", ")) };
+        near.map_or_else(|| format!("tried {places}"), |name| format!("did you mean `{name}`? tried {places}"))
     }
 }
 
