@@ -1,10 +1,6 @@
 use std::{error::Error, future::Future, marker::PhantomData, sync::Arc};
 
-use crate::{
-    AgentError, Outcome, Trial,
-    cancel::Cancel,
-    outcome::BoxError,
-};
+use crate::{AgentError, Outcome, Trial, cancel::Cancel, outcome::BoxError};
 
 /// An agent as a type, where a function is not enough.
 ///

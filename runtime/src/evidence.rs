@@ -4,10 +4,7 @@ use std::{
     sync::Arc,
 };
 
-use evalsuite_schema::{
-    Content, Input, Message, Object, ReferenceSolution, Role, ToolCall,
-    record::Usage,
-};
+use evalsuite_schema::{Content, Input, Message, Object, ReferenceSolution, Role, ToolCall, record::Usage};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

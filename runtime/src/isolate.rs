@@ -23,12 +23,13 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Runs `work` on a thread of its own and waits at most `limit`.
 ///
 /// A thread is the only way to survive a call that never returns, be it plain code or an async function that blocks.
-/// It bears the name of the current one, so that messages of panics name the test. After the limit `cancel` is set, and
-/// a call that does not end within a short grace is abandoned if `cooperative`, at once otherwise.
+/// It bears the name of the current one, so that messages of panics name the test. After the limit `cancel` is set and
+/// `stop` is called; a call that is `cooperative` gets a short grace, then it is abandoned.
 pub(crate) fn call_within<T: Send + 'static>(
     limit: Duration,
     cancel: &Cancel,
     cooperative: bool,
+    stop: impl FnOnce(),
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Ended<T>> {
     let (sender, receiver) = sync_channel(1);
@@ -44,6 +45,7 @@ pub(crate) fn call_within<T: Send + 'static>(
         Err(RecvTimeoutError::Disconnected) => Ok(Ended::Panicked("the thread ended without a result".to_owned())),
         Err(RecvTimeoutError::Timeout) => {
             cancel.request();
+            stop();
             if cooperative {
                 let _ = receiver.recv_timeout(GRACE);
             }
@@ -69,11 +71,17 @@ mod tests {
     fn a_call_that_never_returns_is_abandoned() {
         let cancel = Cancel::default();
         let seen = cancel.clone();
-        let ended = call_within(Duration::from_millis(20), &cancel, false, move || {
-            while !seen.is_requested() {
-                thread::sleep(Duration::from_millis(1));
-            }
-        });
+        let ended = call_within(
+            Duration::from_millis(20),
+            &cancel,
+            false,
+            || (),
+            move || {
+                while !seen.is_requested() {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            },
+        );
         assert!(matches!(ended, Ok(Ended::TimedOut)));
     }
 
@@ -88,19 +96,31 @@ mod tests {
         let (sender, receiver) = std::sync::mpsc::channel();
         let cancel = Cancel::default();
         let inner = cancel.clone();
-        let ended = call_within(Duration::from_millis(20), &cancel, true, move || {
-            inner.block_on(async move {
-                let _guard = Dropped(sender);
-                std::future::pending::<()>().await;
-            })
-        });
+        let ended = call_within(
+            Duration::from_millis(20),
+            &cancel,
+            true,
+            || (),
+            move || {
+                inner.block_on(async move {
+                    let _guard = Dropped(sender);
+                    std::future::pending::<()>().await;
+                })
+            },
+        );
         assert!(matches!(ended, Ok(Ended::TimedOut)));
         assert_eq!(receiver.try_recv(), Ok(()));
     }
 
     #[test]
     fn a_panic_is_reported_with_its_message() {
-        let ended = call_within(Duration::from_secs(5), &Cancel::default(), false, || std::panic::resume_unwind(Box::new("boom")));
+        let ended = call_within(
+            Duration::from_secs(5),
+            &Cancel::default(),
+            false,
+            || (),
+            || std::panic::resume_unwind(Box::new("boom")),
+        );
         assert!(matches!(ended, Ok(Ended::Panicked(message)) if message == "boom"), "the message is kept");
     }
 }

@@ -41,14 +41,16 @@ pub(crate) fn pretty(value: &Value) -> String {
 
 /// Every file part of the messages, in order.
 pub(crate) fn file_parts(messages: &[Message]) -> impl Iterator<Item = &PathRef> {
-    messages.iter().flat_map(|message| match &message.content {
-        Some(Content::Parts(parts)) => parts.as_slice(),
-        _ => &[],
-    })
-    .filter_map(|part| match part {
-        Part::File(file) => Some(file),
-        Part::Text(_) | Part::Image { .. } => None,
-    })
+    messages
+        .iter()
+        .flat_map(|message| match &message.content {
+            Some(Content::Parts(parts)) => parts.as_slice(),
+            _ => &[],
+        })
+        .filter_map(|part| match part {
+            Part::File(file) => Some(file),
+            Part::Text(_) | Part::Image { .. } => None,
+        })
 }
 
 /// The input as an agent reads it. A file is shown by its absolute path; the agent opens it if it wants to.

@@ -234,8 +234,7 @@ mod tests {
     #[test]
     fn a_program_past_its_limit_ends_with_all_it_started() {
         let started = Instant::now();
-        let finished =
-            run(shell("echo before; sleep 60 & sleep 60"), Vec::new(), Duration::from_millis(200)).unwrap();
+        let finished = run(shell("echo before; sleep 60 & sleep 60"), Vec::new(), Duration::from_millis(200)).unwrap();
         assert!(finished.timed_out);
         assert_eq!(finished.stdout.text(), "before\n");
         assert!(started.elapsed() < Duration::from_secs(10), "took {:?}", started.elapsed());
@@ -251,8 +250,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_output_is_cut() {
-        let finished =
-            run(shell("head -c 12000000 /dev/zero"), Vec::new(), Duration::from_secs(30)).unwrap();
+        let finished = run(shell("head -c 12000000 /dev/zero"), Vec::new(), Duration::from_secs(30)).unwrap();
         assert_eq!((finished.stdout.bytes.len(), finished.stdout.truncated), (CAPTURE_LIMIT, true));
     }
 

@@ -89,11 +89,6 @@ impl EvalSuite {
             .filter(|directory| directory.join(self.root).exists())
             .unwrap_or_else(|| PathBuf::from(self.manifest_dir))
     }
-
-    /// Directory of the suite while this program runs; it may not exist.
-    pub(crate) fn directory(&self) -> PathBuf {
-        self.package_root().join(self.root)
-    }
 }
 
 /// A case as it was compiled into this program.

@@ -53,8 +53,7 @@ pub(crate) struct Facts {
 
 impl Trial<'_> {
     pub(crate) fn new(facts: Facts, cancel: Cancel) -> (Self, Arc<Shared>) {
-        let shared =
-            Arc::new(Shared { facts, recording: Mutex::default(), cancel, groups: ChildGroups::default() });
+        let shared = Arc::new(Shared { facts, recording: Mutex::default(), cancel, groups: ChildGroups::default() });
         (Self { shared: Arc::clone(&shared), _scope: PhantomData }, shared)
     }
 

@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use case::{CaseRecord, Rule, Stability, TrialSummary};
 pub use grader::{Assertion, CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, Verdict};
-pub use trial::{
-    HookRecord, Mode, Note, Started, Timings, TrialRecord, TurnRecord, Usage, Versions, WorkspaceRecord,
-};
+pub use trial::{HookRecord, Mode, Note, Started, Timings, TrialRecord, TurnRecord, Usage, Versions, WorkspaceRecord};
 
 use crate::Location;
 

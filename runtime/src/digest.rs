@@ -1,0 +1,51 @@
+//! SHA-256 and names made of it.
+
+use sha2::{Digest, Sha256};
+
+/// Characters of a name that are kept in front of its digest.
+const KEPT: usize = 80;
+
+/// SHA-256 in hexadecimal.
+pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Directory name of a case: its id as far as it can be one, and a digest of suite, target and id.
+pub(crate) fn case_key(suite: &str, target: &str, id: &str) -> String {
+    keyed(id, format!("{suite}\0{target}\0{id}"))
+}
+
+/// A file name for any text: the text as far as it can be one, and a digest of it.
+pub(crate) fn file_key(text: &str) -> String {
+    keyed(text, text)
+}
+
+fn keyed(shown: &str, digested: impl AsRef<[u8]>) -> String {
+    let kept: String = safe(shown).chars().take(KEPT).collect();
+    format!("{kept}-{}", &sha256(digested)[..8])
+}
+
+/// The text with every character outside `[A-Za-z0-9._-]` as `_`.
+pub(crate) fn safe(text: &str) -> String {
+    text.chars()
+        .map(|character| match character {
+            'A'..='Z' | 'a'..='z' | '0'..='9' | '.' | '_' | '-' => character,
+            _ => '_',
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_safe_short_and_different_per_target() {
+        let key = case_key("shop", "default", "päd/../x");
+        assert!(key.starts_with("p_d_.._x-"), "{key}");
+        assert_eq!(key.len(), "p_d_.._x-".len() + 8);
+        assert_ne!(key, case_key("shop", "codex", "päd/../x"));
+        assert_eq!(case_key("s", "t", &"x".repeat(300)).len(), 89);
+        assert_eq!(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

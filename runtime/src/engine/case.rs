@@ -1,0 +1,221 @@
+use std::{
+    collections::BTreeSet,
+    io,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
+
+use evalsuite_schema::record::{CaseOutcome, CaseRecord, Reason, ReasonCode, Rule, Stage, TrialRecord, TrialSummary};
+
+use super::{plan::Plan, requirements, trial::run_trial, unsupported, workers::Slot};
+use crate::{
+    EvalCase, Evals,
+    report::CaseReport,
+    run_directory::{RunDirectory, write_json},
+    scoring::{
+        TrialPoint, decide_case, is_settled,
+        statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability},
+    },
+    settings::Settings,
+};
+
+/// Runs a case with all its trials and writes its records.
+///
+/// # Errors
+///
+/// If the case cannot be decoded, or its records cannot be written.
+pub(crate) fn run_case(
+    evals: &Evals,
+    entry: &'static EvalCase,
+    settings: &Settings,
+    run: &RunDirectory,
+) -> Result<CaseReport, String> {
+    let plan = Plan::new(evals, entry, settings, run)?;
+    let written = |error: io::Error| {
+        format!("the records of case `{}` cannot be written to {}: {error}", entry.id, plan.directory.display())
+    };
+    mark_latest(run).map_err(written)?;
+    let mut trials = Vec::new();
+    let mut ending = Ending::default();
+    match prevented(&plan) {
+        Some((outcome, reason)) => (ending.outcome, ending.reason) = (outcome, Some(reason)),
+        None => {
+            let cost_limited = run_trials(&plan, &mut trials).map_err(written)?;
+            ending = Ending::of(&plan, &trials, cost_limited);
+        }
+    }
+    require(&plan, &mut ending);
+    let record = record(&plan, &trials, ending);
+    write_json(&plan.directory.join("case.json"), &record, &plan.redactor).map_err(written)?;
+    Ok(CaseReport::new(evals.suite(), entry, record, trials, plan.directory.clone(), plan.redactor.clone()))
+}
+
+/// How a case ended.
+struct Ending {
+    outcome: CaseOutcome,
+    reason: Option<Reason>,
+    score: Option<f64>,
+    truncated: bool,
+    cost_limited: bool,
+}
+
+impl Default for Ending {
+    fn default() -> Self {
+        Self { outcome: CaseOutcome::Error, reason: None, score: None, truncated: false, cost_limited: false }
+    }
+}
+
+impl Ending {
+    fn of(plan: &Plan<'_>, trials: &[TrialRecord], cost_limited: bool) -> Self {
+        let (outcome, score) = decide_case(plan.rule, plan.threshold, &points(trials));
+        let reason = (outcome != CaseOutcome::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
+        Self { outcome, reason, score, truncated: trials.len() < plan.planned as usize, cost_limited }
+    }
+}
+
+/// The reason of the first trial that ended like the case, or the mean where that decides.
+fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: CaseOutcome, score: Option<f64>) -> Option<Reason> {
+    let what = match plan.rule {
+        Rule::Mean => "the mean of the trials' scores",
+        Rule::ConfidenceInterval => "the lower end of the confidence interval of the mean score",
+        Rule::Any | Rule::Every => "",
+    };
+    if outcome == CaseOutcome::Failed && !what.is_empty() && trials.len() > 1 {
+        let message = format!("{what}, {}, is below {}", score?, plan.threshold);
+        return Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message));
+    }
+    trials.iter().find(|trial| trial.outcome == outcome).and_then(|trial| trial.reason.clone())
+}
+
+/// What keeps a case from running at all.
+fn prevented(plan: &Plan<'_>) -> Option<(CaseOutcome, Reason)> {
+    if let (Some(target), Some(chosen)) = (plan.entry.target, &plan.settings.targets)
+        && !chosen.iter().any(|name| name == target)
+    {
+        let message = format!("target `{target}` is not chosen by EVALSUITE_TARGET");
+        return Some((CaseOutcome::Skipped, Reason::new(Stage::Select, ReasonCode::Filtered, message)));
+    }
+    if let Some(reason) = requirements::missing(&plan.case, plan.evals.registry()) {
+        return Some((CaseOutcome::Skipped, reason));
+    }
+    unsupported::first(&plan.case, &plan.suite_data, &plan.target).map(|key| {
+        let message = format!("`{key}` is not supported yet");
+        let reason = Reason::new(Stage::Setup, ReasonCode::Unsupported, message).at(plan.case.location.clone());
+        (CaseOutcome::Error, reason)
+    })
+}
+
+/// Where skips are errors, only cases that were not chosen are skipped.
+fn require(plan: &Plan<'_>, ending: &mut Ending) {
+    let Some(reason) = &mut ending.reason else { return };
+    if plan.settings.require && ending.outcome == CaseOutcome::Skipped && reason.code != ReasonCode::Filtered {
+        ending.outcome = CaseOutcome::Error;
+        reason.code = ReasonCode::Required;
+        reason.message = format!("{}, and EVALSUITE_REQUIRE forbids to skip", reason.message);
+    }
+}
+
+/// Runs trials until the case is decided; `true` if their cost ended them.
+fn run_trials(plan: &Plan<'_>, trials: &mut Vec<TrialRecord>) -> io::Result<bool> {
+    let _slot = Slot::take(plan.suite.name, plan.suite_data.workers);
+    let mut cost = 0.0;
+    for index in 0..plan.planned {
+        let record = run_trial(plan, index)?;
+        cost += record.cost_usd.unwrap_or(0.0);
+        let skipped = record.outcome == CaseOutcome::Skipped;
+        trials.push(record);
+        let settled = !plan.settings.run_all && is_settled(plan.rule, &points(trials));
+        if skipped || settled {
+            return Ok(false);
+        }
+        let more = index + 1 < plan.planned;
+        if more && plan.case.trials.cost_limit_usd.is_some_and(|limit| cost >= limit) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn points(trials: &[TrialRecord]) -> Vec<TrialPoint> {
+    trials.iter().map(|trial| TrialPoint { outcome: trial.outcome, score: trial.score }).collect()
+}
+
+fn record(plan: &Plan<'_>, trials: &[TrialRecord], ending: Ending) -> CaseRecord {
+    let count = |outcome| trials.iter().filter(|trial| trial.outcome == outcome).count();
+    let (passed, failed, errors) = (count(CaseOutcome::Passed), count(CaseOutcome::Failed), count(CaseOutcome::Error));
+    let completed = passed + failed;
+    let scores: Vec<f64> = points(trials)
+        .iter()
+        .filter(|point| matches!(point.outcome, CaseOutcome::Passed | CaseOutcome::Failed))
+        .filter_map(|point| point.score)
+        .collect();
+    let whole = !ending.truncated;
+    let summary = Summary::of(&scores).filter(|_| whole);
+    CaseRecord {
+        schema: CaseRecord::SCHEMA.to_owned(),
+        run_id: plan.run.run_id.clone(),
+        suite: plan.suite.name.to_owned(),
+        suite_digest: plan.suite_data.digest.clone(),
+        layout: plan.suite_data.layout,
+        kind: plan.suite_data.kind,
+        case_id: plan.entry.id.to_owned(),
+        case_key: plan.case_key.clone(),
+        case_digest: plan.digests.case.clone(),
+        input_digest: plan.digests.input.clone(),
+        grader_digest: plan.digests.graders.clone(),
+        test_name: plan.suite.test_path(plan.entry),
+        target: plan.target.clone(),
+        agent: plan.agent_name.clone(),
+        location: plan.location(),
+        runner_attempt: plan.settings.runner.attempt,
+        requested_by: None,
+        outcome: ending.outcome,
+        reason: ending.reason,
+        score: ending.score,
+        threshold: plan.threshold,
+        rule: plan.rule,
+        strategy: plan.case.trials.strategy,
+        trials: trials.iter().map(summarise).collect(),
+        planned: plan.planned,
+        completed: number(completed),
+        passed: number(passed),
+        errors: number(errors),
+        truncated: ending.truncated,
+        cost_limited: ending.cost_limited,
+        pass_at_k: by_k(completed, |k| pass_at_k(completed, passed, k).filter(|_| whole)),
+        pass_hat_k: by_k(completed, |k| pass_hat_k(completed, passed, k).filter(|_| whole)),
+        mean: summary.map(|summary| summary.mean),
+        min: summary.map(|summary| summary.min),
+        max: summary.map(|summary| summary.max),
+        stddev: summary.map(|summary| summary.stddev),
+        ci95_lower: summary.map(|summary| summary.lower),
+        ci95_upper: summary.map(|summary| summary.upper),
+        stability: stability(completed, passed).filter(|_| whole),
+    }
+}
+
+fn summarise(trial: &TrialRecord) -> TrialSummary {
+    TrialSummary {
+        index: trial.trial,
+        outcome: trial.outcome,
+        score: trial.score,
+        duration_ms: trial.duration_ms,
+        cost_usd: trial.cost_usd,
+        path: format!("trial-{:03}/result.json", trial.trial),
+    }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// The first case of a run in this process makes it the newest one.
+fn mark_latest(run: &RunDirectory) -> io::Result<()> {
+    static MARKED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let mut marked = MARKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !marked.contains(run.path()) {
+        run.mark_latest()?;
+        marked.insert(run.path().to_owned());
+    }
+    Ok(())
+}

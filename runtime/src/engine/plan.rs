@@ -1,0 +1,179 @@
+use std::{path::PathBuf, time::Duration};
+
+use evalsuite_schema::{
+    Case, Layout, Location, Suite,
+    record::{Rule, Versions},
+};
+use serde_json::Value;
+
+use crate::{
+    EvalCase, EvalSuite, Evals,
+    digest::{case_key, sha256},
+    place::Places,
+    redaction::Redactor,
+    run_directory::RunDirectory,
+    scoring::case_rule,
+    settings::Settings,
+};
+
+use super::interpolation;
+
+/// Limit of an agent call where none is written.
+const AGENT_LIMIT: Duration = Duration::from_secs(300);
+
+/// Everything about a case that is the same in all its trials.
+pub(crate) struct Plan<'a> {
+    pub(crate) evals: &'a Evals,
+    pub(crate) suite: &'static EvalSuite,
+    pub(crate) entry: &'static EvalCase,
+    pub(crate) settings: &'a Settings,
+    pub(crate) run: &'a RunDirectory,
+    pub(crate) suite_data: Suite,
+    pub(crate) case: Case,
+    pub(crate) places: Places,
+    pub(crate) target: String,
+    pub(crate) agent_name: String,
+    pub(crate) threshold: f64,
+    pub(crate) limit: Duration,
+    pub(crate) planned: u32,
+    pub(crate) rule: Rule,
+    pub(crate) case_key: String,
+    pub(crate) directory: PathBuf,
+    pub(crate) redactor: Redactor,
+    pub(crate) digests: Digests,
+}
+
+/// SHA-256 of the parts of a case.
+pub(crate) struct Digests {
+    pub(crate) case: String,
+    pub(crate) input: String,
+    pub(crate) graders: String,
+}
+
+impl<'a> Plan<'a> {
+    /// # Errors
+    ///
+    /// If the compiled suite cannot be decoded, or a setting makes no sense for it.
+    pub(crate) fn new(
+        evals: &'a Evals,
+        entry: &'static EvalCase,
+        settings: &'a Settings,
+        run: &'a RunDirectory,
+    ) -> Result<Self, String> {
+        let suite = evals.suite();
+        let suite_data =
+            suite.decode().map_err(|error| format!("suite `{}` cannot be decoded: {error}", suite.name))?;
+        let case = entry.decode().map_err(|error| format!("case `{}` cannot be decoded: {error}", entry.id))?;
+        let target = target(entry, &case, settings)?;
+        let agent = evals.agent_of(&target);
+        let agent_name =
+            suite.agent_name.map(str::to_owned).or_else(|| agent.map(|agent| agent.0.name())).unwrap_or_default();
+        let default_threshold = if suite_data.layout == Layout::Tasks { 1.0 } else { 0.8 };
+        let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let case_key = case_key(suite.name, &target, entry.id);
+        let variables = interpolation::variables(&case, suite_data.layout);
+        let secret = case.requires.env.iter().chain(&variables).map(String::as_str);
+        Ok(Self {
+            threshold: settings.threshold.or(case.threshold).unwrap_or(default_threshold),
+            limit: settings.timeout.or(written_limit).unwrap_or(AGENT_LIMIT),
+            planned: settings.trials.unwrap_or(case.trials.count).max(1),
+            rule: case_rule(suite_data.kind, case.trials.strategy),
+            directory: run.case(suite.name, &case_key, settings),
+            redactor: Redactor::of(secret),
+            digests: Digests::of(&case, &target),
+            places: Places::of(suite),
+            evals,
+            suite,
+            entry,
+            settings,
+            run,
+            suite_data,
+            target,
+            agent_name,
+            case_key,
+            case,
+        })
+    }
+
+    pub(crate) fn location(&self) -> Location {
+        Location::new(self.entry.file, self.entry.line, self.entry.column)
+    }
+
+    pub(crate) fn versions(&self) -> Versions {
+        Versions {
+            evalsuite: env!("CARGO_PKG_VERSION").to_owned(),
+            package: format!("{} {}", self.suite.package, self.suite.package_version),
+            os: std::env::consts::OS.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
+        }
+    }
+}
+
+/// Matrix entry, else the variable, else what the files say, else `default`.
+fn target(entry: &EvalCase, case: &Case, settings: &Settings) -> Result<String, String> {
+    if let Some(target) = entry.target {
+        return Ok(target.to_owned());
+    }
+    match settings.targets.as_deref() {
+        None => Ok(case.target.clone().unwrap_or_else(|| "default".to_owned())),
+        Some([target]) => Ok(target.clone()),
+        Some(targets) => Err(format!(
+            "EVALSUITE_TARGET names {} targets, but the suite has no matrix of targets to choose from",
+            targets.len()
+        )),
+    }
+}
+
+impl Digests {
+    fn of(case: &Case, target: &str) -> Self {
+        let value = |value: serde_json::Result<Value>| value.unwrap_or(Value::Null);
+        let input = serde_json::json!({
+            "input": value(serde_json::to_value(&case.input)),
+            "workspace": value(serde_json::to_value(&case.workspace)),
+            "target": target,
+        });
+        Self {
+            case: digest(value(serde_json::to_value(case))),
+            input: digest(input),
+            graders: digest(value(serde_json::to_value(&case.graders))),
+        }
+    }
+}
+
+fn digest(value: Value) -> String {
+    sha256(canonical(value).to_string())
+}
+
+/// Keys sorted, and without places in files: a case that only moved is the same case.
+fn canonical(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(canonical).collect(),
+        Value::Object(object) => {
+            let is_place = |value: &Value| serde_json::from_value::<Location>(value.clone()).is_ok();
+            let mut entries: Vec<(String, Value)> =
+                object.into_iter().filter(|(key, value)| key != "location" || !is_place(value)).collect();
+            entries.sort_by(|left, right| left.0.cmp(&right.0));
+            Value::Object(entries.into_iter().map(|(key, value)| (key, canonical(value))).collect())
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::{Grader, GraderConfig};
+
+    use super::*;
+
+    #[test]
+    fn a_case_that_only_moved_has_the_same_digests() {
+        let case = |line| {
+            let mut case = Case::new("c", Location::new("f", line, 1));
+            case.graders.push(Grader::new("g", Location::new("f", line + 1, 1), GraderConfig::IsJson));
+            case
+        };
+        let (here, there) = (Digests::of(&case(1), "t"), Digests::of(&case(9), "t"));
+        assert_eq!((&here.case, &here.graders), (&there.case, &there.graders));
+        assert_ne!(here.input, Digests::of(&case(1), "other").input);
+    }
+}

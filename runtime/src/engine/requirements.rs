@@ -1,0 +1,116 @@
+//! What a case needs before it is worth running.
+
+use std::path::Path;
+
+use evalsuite_schema::{
+    Case, Grader, GraderConfig,
+    grader::Aggregator,
+    record::{Reason, ReasonCode, Stage},
+};
+
+use crate::evals::Registry;
+
+/// Why a case is skipped, if it lacks something.
+pub(crate) fn missing(case: &Case, registry: &Registry) -> Option<Reason> {
+    let reason = |code, message: String| Some(Reason::new(Stage::Requirements, code, message));
+    if case.workspace.as_ref().is_some_and(|workspace| workspace.docker) {
+        return reason(ReasonCode::DockerUnsupported, "docker workspaces are not supported".to_owned());
+    }
+    if let Some(name) = case.requires.env.iter().find(|name| std::env::var_os(name).is_none_or(|v| v.is_empty())) {
+        return reason(ReasonCode::RequirementMissing, format!("environment variable {name} is not set"));
+    }
+    if let Some(program) = case.requires.commands.iter().find(|program| !is_on_path(program)) {
+        return reason(ReasonCode::RequirementMissing, format!("program `{program}` is not on PATH"));
+    }
+    if needs_judge(case, registry) {
+        return reason(ReasonCode::RequirementMissing, "needs a judge".to_owned());
+    }
+    None
+}
+
+fn needs_judge(case: &Case, registry: &Registry) -> bool {
+    let implicit = case.graders.is_empty() && case.conversation.is_none();
+    implicit || case.graders.iter().any(|grader| asks_judge(grader, registry))
+}
+
+fn asks_judge(grader: &Grader, registry: &Registry) -> bool {
+    match &grader.config {
+        GraderConfig::LlmGrader(_) | GraderConfig::Rubrics(_) => true,
+        GraderConfig::Composite(composite) => {
+            matches!(composite.aggregator, Aggregator::LlmGrader { .. })
+                || composite.members.iter().any(|member| asks_judge(member, registry))
+        }
+        GraderConfig::User { grader, .. } => registry.grader(grader).is_some_and(|grader| grader.0.needs_judge()),
+        _ => false,
+    }
+}
+
+/// Whether a program can be started by this name.
+fn is_on_path(program: &str) -> bool {
+    if program.contains(std::path::MAIN_SEPARATOR) {
+        return is_executable(Path::new(program));
+    }
+    let Some(path) = std::env::var_os("PATH") else { return false };
+    std::env::split_paths(&path).any(|directory| {
+        let file = directory.join(program);
+        is_executable(&file)
+            || cfg!(windows) && ["exe", "cmd", "bat"].iter().any(|e| is_executable(&file.with_extension(e)))
+    })
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(file: &Path) -> bool {
+    file.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::{
+        Location,
+        grader::{Composite, Rubrics},
+    };
+
+    use super::*;
+
+    fn case(change: impl FnOnce(&mut Case)) -> Case {
+        let mut case = Case::new("c", Location::new("f", 1, 1));
+        case.graders.push(grader(GraderConfig::IsJson));
+        change(&mut case);
+        case
+    }
+
+    fn grader(config: GraderConfig) -> Grader {
+        Grader::new("g", Location::new("f", 1, 1), config)
+    }
+
+    fn message(case: &Case) -> Option<String> {
+        missing(case, &Registry::default()).map(|reason| reason.message)
+    }
+
+    #[test]
+    fn a_case_lacks_variables_or_programs() {
+        assert_eq!(message(&case(|_| ())), None);
+        let variable = case(|case| case.requires.env.push("EVALSUITE_NO_SUCH_VARIABLE".into()));
+        assert_eq!(message(&variable).unwrap(), "environment variable EVALSUITE_NO_SUCH_VARIABLE is not set");
+        let program = case(|case| case.requires.commands.push("no-such-program".into()));
+        assert_eq!(message(&program).unwrap(), "program `no-such-program` is not on PATH");
+        assert_eq!(message(&case(|case| case.requires.commands.push("cargo".into()))), None);
+    }
+
+    #[test]
+    fn a_judge_may_be_needed_deep_inside() {
+        let judge = grader(GraderConfig::Rubrics(Rubrics::default()));
+        let composite = GraderConfig::Composite(Composite {
+            members: vec![grader(GraderConfig::IsJson), judge],
+            aggregator: Aggregator::Threshold { threshold: 0.5 },
+        });
+        assert_eq!(message(&case(|case| case.graders.push(grader(composite)))).unwrap(), "needs a judge");
+        assert_eq!(message(&case(|case| case.graders.clear())).unwrap(), "needs a judge");
+    }
+}

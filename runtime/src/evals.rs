@@ -1,0 +1,94 @@
+use crate::{
+    EvalSuite,
+    agent::{BoundAgent, IntoAgent},
+    user_grader::{BoundGrader, IntoGrader},
+};
+
+/// A suite bound to its agent and graders.
+///
+/// `include_eval_suite!` generates a function `evals()` that gives one; its [`run`](Self::run) runs the suite outside
+/// of tests.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Evals {
+    suite: &'static EvalSuite,
+    agent: Option<BoundAgent>,
+    target_agents: Vec<(String, BoundAgent)>,
+    registry: Registry,
+}
+
+impl Evals {
+    /// The suite without an agent.
+    pub fn new(suite: &'static EvalSuite) -> Self {
+        Self { suite, agent: None, target_agents: Vec::new(), registry: Registry::default() }
+    }
+
+    /// Sets the agent of every target that has none of its own.
+    pub fn agent<M>(mut self, agent: impl IntoAgent<M>) -> Self {
+        self.agent = Some(agent.into_agent());
+        self
+    }
+
+    /// Sets the agent of one target.
+    pub fn target_agent<M>(mut self, target: impl Into<String>, agent: impl IntoAgent<M>) -> Self {
+        self.target_agents.push((target.into(), agent.into_agent()));
+        self
+    }
+
+    /// Registers a grader under the name the suite's files use; `-` and `_` are alike.
+    pub fn grader<M>(mut self, name: impl Into<String>, grader: impl IntoGrader<M>) -> Self {
+        self.registry.0.push((name.into(), grader.into_grader()));
+        self
+    }
+
+    /// The suite.
+    pub fn suite(&self) -> &'static EvalSuite {
+        self.suite
+    }
+
+    pub(crate) fn agent_of(&self, target: &str) -> Option<&BoundAgent> {
+        let own = self.target_agents.iter().find(|(name, _)| name == target).map(|(_, agent)| agent);
+        own.or(self.agent.as_ref())
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+}
+
+/// The registered graders by name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Registry(Vec<(String, BoundGrader)>);
+
+impl Registry {
+    /// The grader of this name, else one whose name differs only in `-` and `_`.
+    pub(crate) fn grader(&self, name: &str) -> Option<&BoundGrader> {
+        let find = |fits: &dyn Fn(&str) -> bool| {
+            self.0.iter().find(|(registered, _)| fits(registered)).map(|(_, grader)| grader)
+        };
+        find(&|registered| registered == name).or_else(|| find(&|registered| fold(registered) == fold(name)))
+    }
+}
+
+fn fold(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Evidence;
+
+    #[test]
+    fn a_grader_is_found_by_its_name_and_by_its_other_spelling() {
+        let bind = |name: &str| (name.to_owned(), (|_: &Evidence<'_>| true).into_grader());
+        let registry = Registry(vec![bind("a_b"), bind("a-b"), bind("tone")]);
+        let position = |name: &str| {
+            registry
+                .grader(name)
+                .and_then(|found| registry.0.iter().position(|(_, grader)| std::sync::Arc::ptr_eq(&grader.0, &found.0)))
+        };
+        assert_eq!((position("a-b"), position("a_b"), position("tone")), (Some(1), Some(0), Some(2)));
+        assert_eq!(position("other"), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! Built-in graders, one file per family, and what happens to the result of any grader.
+
+mod code_grader;
+mod composite;
+mod is_json;
+mod json_equality;
+mod metrics;
+mod regex;
+mod settle;
+mod skill_trigger;
+pub(crate) mod text;
+mod tool_trajectory;
+
+use std::{
+    cell::RefCell,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use evalsuite_schema::{
+    Grader, GraderConfig, Layout, Object,
+    record::{CommandRecord, GraderKind, GraderRecord, Note},
+};
+
+use self::text::Case;
+use crate::{
+    Evidence, Score,
+    cancel::Cancel,
+    command::CommandEnvironment,
+    digest::file_key,
+    evals::Registry,
+    excerpt::first_chars,
+    isolate::{Ended, call_within},
+    place::Places,
+    process::Captured,
+    redaction::Redactor,
+};
+
+/// Limit of one call of a grader written in Rust.
+const RUST_GRADER_LIMIT: Duration = Duration::from_secs(300);
+
+/// What graders need beside their settings.
+pub(crate) struct Context<'a> {
+    pub(crate) evidence: &'a Evidence<'a>,
+    pub(crate) suite: &'a str,
+    pub(crate) layout: Layout,
+    /// Effective threshold of the trial.
+    pub(crate) threshold: f64,
+    pub(crate) registry: &'a Registry,
+    pub(crate) places: &'a Places,
+    pub(crate) environment: &'a CommandEnvironment,
+    pub(crate) trial_dir: &'a Path,
+    pub(crate) redactor: &'a Redactor,
+    pub(crate) notes: &'a RefCell<Vec<Note>>,
+}
+
+impl Context<'_> {
+    /// Directory for the files of a grader; it is not made before there is one.
+    fn grader_directory(&self, name: &str) -> PathBuf {
+        self.trial_dir.join("graders").join(file_key(name))
+    }
+
+    /// Keeps the output of a command beside the record; returns its path relative to the trial's directory.
+    fn keep_output(&self, directory: &Path, file: &str, output: &Captured) -> Option<String> {
+        if output.bytes.is_empty() {
+            return None;
+        }
+        let path = directory.join(file);
+        let text = self.redactor.apply(&output.text());
+        let written = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&path, text));
+        if let Err(error) = written {
+            self.notes.borrow_mut().push(Note::new("output_not_kept", format!("{}: {error}", path.display())));
+            return None;
+        }
+        if output.truncated {
+            let message = format!("{}: only the first {} bytes are kept", path.display(), output.bytes.len());
+            self.notes.borrow_mut().push(Note::new("output_truncated", message));
+        }
+        let relative = path.strip_prefix(self.trial_dir).unwrap_or(&path);
+        Some(relative.display().to_string())
+    }
+}
+
+/// What a grader says, before pass mark and negation.
+#[derive(Debug)]
+struct Graded {
+    score: Score,
+    /// The verdict is `fail` whatever the value.
+    forced_fail: bool,
+    /// Who decided, if not code.
+    kind: Option<GraderKind>,
+    /// The grader's own pass mark.
+    pass_mark: Option<f64>,
+    command: Option<CommandRecord>,
+    members: Vec<GraderRecord>,
+}
+
+impl From<Score> for Graded {
+    fn from(score: Score) -> Self {
+        Self { score, forced_fail: false, kind: None, pass_mark: None, command: None, members: Vec::new() }
+    }
+}
+
+/// Runs one grader and settles its result.
+pub(crate) fn grade(grader: &Grader, context: &Context<'_>) -> GraderRecord {
+    grade_as(&grader.name, grader, context)
+}
+
+/// `path` tells the grader's files apart from those of others: its name, below the names of the composites around it.
+fn grade_as(path: &str, grader: &Grader, context: &Context<'_>) -> GraderRecord {
+    let started = Instant::now();
+    let graded = run(path, grader, context);
+    let mut record = settle::settle(grader, graded, context.layout);
+    record.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    record
+}
+
+fn run(path: &str, grader: &Grader, context: &Context<'_>) -> Graded {
+    let answer = context.evidence.answer();
+    match &grader.config {
+        GraderConfig::Contains(config) => text::contains(config, answer, Case::Matters).into(),
+        GraderConfig::ContainsAny(config) => text::contains_any(config, answer, Case::Matters).into(),
+        GraderConfig::ContainsAll(config) => text::contains_all(config, answer, Case::Matters).into(),
+        GraderConfig::Icontains(config) => text::contains(config, answer, Case::Ignored).into(),
+        GraderConfig::IcontainsAny(config) => text::contains_any(config, answer, Case::Ignored).into(),
+        GraderConfig::IcontainsAll(config) => text::contains_all(config, answer, Case::Ignored).into(),
+        GraderConfig::StartsWith(config) => text::starts_with(config, answer).into(),
+        GraderConfig::EndsWith(config) => text::ends_with(config, answer).into(),
+        GraderConfig::Equals(config) => text::equals(config, answer).into(),
+        GraderConfig::Regex(config) => regex::grade(config, answer).into(),
+        GraderConfig::IsJson => is_json::grade(answer).into(),
+        GraderConfig::Latency(config) => metrics::latency(config, context.evidence).into(),
+        GraderConfig::Cost(config) => metrics::cost(config, context.evidence).into(),
+        GraderConfig::TokenUsage(config) => metrics::token_usage(config, context.evidence).into(),
+        GraderConfig::ExecutionMetrics(config) => metrics::execution_metrics(config, context.evidence).into(),
+        GraderConfig::ToolTrajectory(config) => tool_trajectory::grade(config, context.evidence),
+        GraderConfig::SkillTrigger(config) => skill_trigger::grade(config, context.evidence).into(),
+        GraderConfig::CodeGrader(config) => code_grader::grade(path, config, context),
+        GraderConfig::Composite(config) => composite::grade(path, config, context),
+        GraderConfig::User { grader, config } => user(grader, config, context),
+        other => Score::error(format!("graders of type `{}` are not supported yet", other.type_name())).into(),
+    }
+}
+
+fn user(name: &str, config: &Object, context: &Context<'_>) -> Graded {
+    let Some(grader) = context.registry.grader(name) else {
+        return Score::error(format!("no grader named `{name}` is registered")).into();
+    };
+    let (function, evidence, config) = (grader.clone(), context.evidence.detached(), config.clone());
+    let cancel = Cancel::default();
+    let inner = cancel.clone();
+    let ended = call_within(
+        RUST_GRADER_LIMIT,
+        &cancel,
+        grader.0.is_cooperative(),
+        || (),
+        move || function.0.grade(&config, &evidence, &inner),
+    );
+    let score = match ended {
+        Ok(Ended::Returned(score)) => score,
+        Ok(Ended::Panicked(message)) => Score::error(format!("the grader panicked: {message}")),
+        Ok(Ended::TimedOut) => Score::error(format!("the grader did not end within {} s", RUST_GRADER_LIMIT.as_secs())),
+        Err(error) => Score::error(format!("the grader's thread cannot be started: {error}")),
+    };
+    Graded { kind: Some(grader.0.kind()), pass_mark: grader.0.pass_mark(), ..score.into() }
+}
+
+/// Characters of an answer shown in an assertion.
+const SHOWN: usize = 200;
+
+fn shorten(text: &str) -> String {
+    first_chars(text, SHOWN)
+}

@@ -1,0 +1,123 @@
+//! The `code-grader`: a command reads the evidence as JSON and prints a result, or just exits.
+
+mod payload;
+mod reply;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use evalsuite_schema::{
+    Argument, Command,
+    grader::{CodeGrader, PreparedCommand},
+    record::{CommandRecord, GraderKind},
+};
+use serde_json::Value;
+
+use super::{Context, Graded};
+use crate::{
+    Score,
+    process::{self, Finished},
+};
+
+pub(crate) use reply::VerdictRule;
+
+/// Limit of a command where none is written.
+const LIMIT: Duration = Duration::from_secs(60);
+
+pub(crate) fn grade(name: &str, config: &CodeGrader, context: &Context<'_>) -> Graded {
+    let directory = context.grader_directory(name);
+    let input = match payload::build(config, context, &directory) {
+        Ok(input) => input,
+        Err(error) => return Score::error(format!("the transcript cannot be written to a file: {error}")).into(),
+    };
+    let limit = match config.timeout_seconds.map(Duration::try_from_secs_f64) {
+        None => LIMIT,
+        Some(Ok(limit)) => limit,
+        Some(Err(error)) => return Score::error(format!("`timeout_seconds` is out of range: {error}")).into(),
+    };
+    run(&config.run, &input, limit, VerdictRule::IsDetail, &directory, context)
+}
+
+/// Runs a command of a grader and reads what it says.
+pub(crate) fn run(
+    prepared: &PreparedCommand,
+    input: &Value,
+    limit: Duration,
+    verdict: VerdictRule,
+    directory: &Path,
+    context: &Context<'_>,
+) -> Graded {
+    let argv = argv(&prepared.command, context);
+    let cwd = match &prepared.cwd {
+        Some(path) => context.places.resolve(path),
+        None => context.places.suite_dir.clone(),
+    };
+    let mut record = CommandRecord { argv: argv.clone(), cwd: cwd.display().to_string(), ..CommandRecord::default() };
+    let score = match start(&argv, &cwd, input, limit, context) {
+        Ok(finished) => {
+            record.exit_code = finished.status.code();
+            record.signal = signal(&finished);
+            record.timed_out = finished.timed_out;
+            record.stdout = context.keep_output(directory, "stdout.txt", &finished.stdout);
+            record.stderr = context.keep_output(directory, "stderr.txt", &finished.stderr);
+            if finished.timed_out {
+                Score::error(format!("the command did not end within {} s", limit.as_secs_f64()))
+            } else {
+                reply::read(&finished, verdict)
+            }
+        }
+        Err(message) => Score::error(message),
+    };
+    Graded { command: Some(record), kind: Some(GraderKind::Command), ..score.into() }
+}
+
+fn start(
+    argv: &[String],
+    cwd: &Path,
+    input: &Value,
+    limit: Duration,
+    context: &Context<'_>,
+) -> Result<Finished, String> {
+    let Some((program, arguments)) = argv.split_first() else {
+        return Err("the command is empty".to_owned());
+    };
+    if !cwd.is_dir() {
+        return Err(format!("the working directory {} does not exist", cwd.display()));
+    }
+    let mut command = std::process::Command::new(program);
+    command.args(arguments).current_dir(cwd);
+    context.environment.apply(&mut command);
+    let input = serde_json::to_vec_pretty(input).map_err(|error| format!("the input cannot be written: {error}"))?;
+    process::run(command, input, limit).map_err(|error| format!("cannot run `{program}`: {error}"))
+}
+
+/// Program and arguments; text for a shell is handed to one.
+pub(crate) fn argv(command: &Command, context: &Context<'_>) -> Vec<String> {
+    match command {
+        Command::Shell(line) if cfg!(windows) => vec!["cmd".to_owned(), "/C".to_owned(), line.clone()],
+        Command::Shell(line) => vec!["sh".to_owned(), "-c".to_owned(), line.clone()],
+        Command::Argv(arguments) => arguments
+            .iter()
+            .map(|argument| match argument {
+                Argument::Text(text) => text.clone(),
+                Argument::Path(path) => text_of(context.places.resolve(path)),
+            })
+            .collect(),
+    }
+}
+
+fn text_of(path: PathBuf) -> String {
+    path.into_os_string().into_string().unwrap_or_else(|path| path.to_string_lossy().into_owned())
+}
+
+#[cfg(unix)]
+fn signal(finished: &Finished) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&finished.status)
+}
+
+#[cfg(not(unix))]
+fn signal(_finished: &Finished) -> Option<i32> {
+    None
+}

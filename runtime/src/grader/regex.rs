@@ -1,0 +1,64 @@
+//! The `regex` grader.
+
+use evalsuite_schema::{grader::Regex, record::Assertion};
+
+use super::shorten;
+use crate::Score;
+
+pub(crate) fn grade(config: &Regex, answer: &str) -> Score {
+    let pattern = match compile(config) {
+        Ok(pattern) => pattern,
+        Err(error) => return Score::error(format!("pattern does not compile: {error}")),
+    };
+    let found = match pattern.is_match(answer) {
+        Ok(found) => found,
+        Err(error) => return Score::error(format!("pattern cannot be matched: {error}")),
+    };
+    let verb = if found { "matches" } else { "does not match" };
+    let flags = match config.flags.as_str() {
+        "" => String::new(),
+        flags => format!("{flags} (flags: {flags})"),
+    };
+    let assertion = Assertion::new(format!("Output {verb} pattern /{}/{flags}", config.value), found)
+        .expected(config.value.as_str())
+        .actual(shorten(answer));
+    Score::from(found).assertion(assertion)
+}
+
+fn compile(config: &Regex) -> Result<fancy_regex::Regex, Box<fancy_regex::Error>> {
+    // Unicode is always on.
+    let flags: String = config.flags.chars().filter(|flag| *flag != 'u').collect();
+    let pattern = if flags.is_empty() { config.value.clone() } else { format!("(?{flags}){}", config.value) };
+    fancy_regex::Regex::new(&pattern).map_err(Box::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::State;
+
+    fn state(value: &str, flags: &str, answer: &str) -> State {
+        grade(&Regex { value: value.into(), flags: flags.into() }, answer).state
+    }
+
+    #[test]
+    fn a_pattern_matches_anywhere_and_flags_apply() {
+        assert_eq!(state(r"\b19[.,]90\b", "", "total 19,90 EUR"), State::Decided(1.0));
+        assert_eq!(state("^paid$", "imu", "x\nPAID\ny"), State::Decided(1.0));
+        assert_eq!(state("^paid$", "", "x\npaid"), State::Decided(0.0));
+        assert_eq!(state("a b # not this", "x", "ab"), State::Decided(1.0));
+        assert_eq!(state(r"(?<=€)\d+(?!\d*,)", "", "€14"), State::Decided(1.0));
+        assert_eq!(state(r"^\w+$", "", "größe"), State::Decided(1.0));
+    }
+
+    #[test]
+    fn endless_backtracking_is_an_error() {
+        let answer = "a".repeat(5_000);
+        assert!(matches!(state(r"^(a|aa|aaa)+(?=b)\1$", "", &answer), State::Error(_)));
+    }
+
+    #[test]
+    fn a_pattern_known_only_at_run_time_may_not_compile() {
+        assert!(matches!(state("(", "", ""), State::Error(_)));
+    }
+}

@@ -1,0 +1,30 @@
+use std::path::{Path, PathBuf};
+
+use evalsuite_schema::PathRef;
+
+use crate::EvalSuite;
+
+/// Where the files of a suite are while this program runs.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    pub(crate) package_root: PathBuf,
+    pub(crate) suite_dir: PathBuf,
+}
+
+impl Places {
+    pub(crate) fn of(suite: &EvalSuite) -> Self {
+        let package_root = suite.package_root();
+        let suite_dir = package_root.join(suite.root);
+        Self { package_root, suite_dir }
+    }
+
+    /// Absolute place of a path found by the loader.
+    pub(crate) fn resolve(&self, path: &PathRef) -> PathBuf {
+        self.join(&path.path)
+    }
+
+    /// Absolute place of a path relative to the package root.
+    pub(crate) fn join(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.package_root.join(path)
+    }
+}

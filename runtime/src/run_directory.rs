@@ -1,0 +1,179 @@
+use std::{
+    fs::{self, File},
+    hash::{BuildHasher, Hasher},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use serde::Serialize;
+
+use crate::{
+    clock::compact_timestamp,
+    digest::{file_key, safe},
+    place::Places,
+    redaction::Redactor,
+    settings::Settings,
+};
+
+/// Where the records of a run are written.
+#[derive(Debug, Clone)]
+pub(crate) struct RunDirectory {
+    pub(crate) run_id: String,
+    path: PathBuf,
+}
+
+impl RunDirectory {
+    /// The directory of this run; it is not made before something is written.
+    ///
+    /// # Errors
+    ///
+    /// If it would lie in the suite, where every new file would cause a rebuild.
+    pub(crate) fn new(settings: &Settings, places: &Places, run_id: String) -> Result<Self, String> {
+        let root = output_root(settings, places)?;
+        if root.starts_with(&places.suite_dir) {
+            return Err(format!(
+                "the output directory {} lies in the suite; set EVALSUITE_OUTPUT to another one",
+                root.display()
+            ));
+        }
+        Ok(Self { path: root.join("runs").join(&run_id), run_id })
+    }
+
+    /// The directory itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Directory of a case.
+    pub(crate) fn case(&self, suite: &str, case_key: &str, settings: &Settings) -> PathBuf {
+        let mut name = case_key.to_owned();
+        if settings.runner.attempt > 1 {
+            name.push_str(&format!(".attempt-{}", settings.runner.attempt));
+        }
+        if let Some(index) = &settings.runner.stress {
+            name.push_str(&format!(".stress-{}", safe(index)));
+        }
+        self.path.join("suites").join(file_key(suite)).join("cases").join(name)
+    }
+
+    /// Makes this run the newest one.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub(crate) fn mark_latest(&self) -> io::Result<()> {
+        match self.path.parent().and_then(Path::parent) {
+            Some(root) => write_atomically(&root.join("latest"), self.run_id.as_bytes()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Id of the runs of this process, where neither the user nor the test runner gives one.
+pub(crate) fn run_id(settings: &Settings) -> String {
+    static OWN: OnceLock<String> = OnceLock::new();
+    match settings.run_id.as_ref().or(settings.runner.run_id.as_ref()) {
+        Some(id) => match safe(id) {
+            // These two would be other directories.
+            id if id == "." || id == ".." => id.replace('.', "_"),
+            id => id,
+        },
+        None => OWN.get_or_init(new_run_id).clone(),
+    }
+}
+
+/// An id no other run has: the time and 6 random hexadecimal digits.
+pub(crate) fn new_run_id() -> String {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    // The standard library's hash keys are random per process; the counter tells runs of one process apart.
+    let mut hasher = std::hash::RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.write_u32(COUNTER.fetch_add(1, Ordering::Relaxed));
+    format!("{}-{:06x}", compact_timestamp(), hasher.finish() & 0x00ff_ffff)
+}
+
+fn output_root(settings: &Settings, places: &Places) -> Result<PathBuf, String> {
+    if let Some(output) = &settings.output {
+        return std::path::absolute(output)
+            .map_err(|error| format!("EVALSUITE_OUTPUT is {}, which is no place: {error}", output.display()));
+    }
+    let executable = std::env::current_exe().ok();
+    let target = executable
+        .as_deref()
+        .and_then(|executable| executable.ancestors().skip(1).find(|dir| dir.join("CACHEDIR.TAG").is_file()));
+    Ok(target.map_or_else(|| places.package_root.join("target"), Path::to_owned).join("evalsuite"))
+}
+
+/// Writes JSON so that readers see a whole file or none, with secrets hidden.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub(crate) fn write_json(path: &Path, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
+    let mut value = serde_json::to_value(value)?;
+    redactor.apply_to(&mut value);
+    let mut bytes = serde_json::to_vec_pretty(&value)?;
+    bytes.push(b'\n');
+    write_atomically(path, &bytes)
+}
+
+/// Writes to a temporary name in the same directory, flushes to disk and renames.
+///
+/// # Errors
+///
+/// If the file cannot be written; what stood there before is then still there.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"));
+    };
+    fs::create_dir_all(directory)?;
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let temporary = directory.join(format!(".{}.{}-{number}.tmp", name.to_string_lossy(), std::process::id()));
+    let written = File::create_new(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    let result = written.and_then(|()| fs::rename(&temporary, path));
+    if result.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&temporary);
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_id_cannot_leave_its_directory() {
+        let id = |text: &str| run_id(&Settings { run_id: Some(text.into()), ..Settings::default() });
+        assert_eq!(id("../x y"), ".._x_y");
+        assert_eq!(id(".."), "__");
+        assert_ne!(new_run_id(), new_run_id());
+        assert_eq!(new_run_id().len(), "20260104T091500Z-4be1f0".len());
+    }
+
+    #[test]
+    fn records_are_not_written_into_the_suite() {
+        let places = Places { package_root: "/p".into(), suite_dir: "/p/suites/x".into() };
+        let settings = |output: &str| Settings { output: Some(output.into()), ..Settings::default() };
+        assert!(RunDirectory::new(&settings("/p/suites/x/out"), &places, "r".into()).is_err());
+        assert!(RunDirectory::new(&settings("/p/suites/xy"), &places, "r".into()).is_ok());
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_nothing_is_left_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("deep/file.json");
+        write_atomically(&path, b"one").unwrap();
+        write_atomically(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,190 @@
+//! The `EVALSUITE_*` environment variables.
+
+use std::{ffi::OsString, path::PathBuf, sync::OnceLock, time::Duration};
+
+/// What the environment says about a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Settings {
+    /// Skips are errors.
+    pub(crate) require: bool,
+    /// Workspaces are kept.
+    pub(crate) keep: bool,
+    /// No early stopping.
+    pub(crate) run_all: bool,
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) run_id: Option<String>,
+    pub(crate) trials: Option<u32>,
+    pub(crate) threshold: Option<f64>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) targets: Option<Vec<String>>,
+    pub(crate) runner: Runner,
+}
+
+/// What the test runner says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Runner {
+    /// Run id of nextest.
+    pub(crate) run_id: Option<String>,
+    /// Attempt at this test, from 1.
+    pub(crate) attempt: u32,
+    /// Index of a stress run.
+    pub(crate) stress: Option<String>,
+}
+
+/// Variables of features this version does not have, with the value that asks for nothing.
+const UNSUPPORTED: [(&str, &str); 5] = [
+    ("EVALSUITE_RETRIES", "0"),
+    ("EVALSUITE_BUDGET_USD", ""),
+    ("EVALSUITE_WORKERS", ""),
+    ("EVALSUITE_MODE", "live"),
+    ("EVALSUITE_ENV_FILE", ""),
+];
+
+impl Settings {
+    /// The environment of this process, read once.
+    ///
+    /// # Errors
+    ///
+    /// Every variable whose value makes no sense.
+    pub(crate) fn from_environment() -> Result<&'static Self, &'static str> {
+        static SETTINGS: OnceLock<Result<Settings, String>> = OnceLock::new();
+        SETTINGS.get_or_init(|| Self::read(|name| std::env::var_os(name))).as_ref().map_err(String::as_str)
+    }
+
+    fn read(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, String> {
+        let mut source = Source { lookup, problems: Vec::new() };
+        for (name, harmless) in UNSUPPORTED {
+            if source.text(name).is_some_and(|value| value != harmless) {
+                source.problems.push(format!("{name} is not supported yet"));
+            }
+        }
+        let settings = Self {
+            require: source.flag("EVALSUITE_REQUIRE"),
+            keep: source.flag("EVALSUITE_KEEP"),
+            run_all: source.flag("EVALSUITE_RUN_ALL"),
+            output: source.value("EVALSUITE_OUTPUT").map(PathBuf::from),
+            run_id: source.text("EVALSUITE_RUN_ID"),
+            trials: source.number("EVALSUITE_TRIALS", "an integer from 1 to 1000", |n: &u32| (1..=1000).contains(n)),
+            threshold: source.number("EVALSUITE_THRESHOLD", "a number from 0 to 1", |n| (0.0..=1.0).contains(n)),
+            timeout: source
+                .number("EVALSUITE_TIMEOUT_SECONDS", "a number above 0", |n: &f64| {
+                    *n > 0.0 && Duration::try_from_secs_f64(*n).is_ok()
+                })
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            targets: source.names("EVALSUITE_TARGET"),
+            runner: Runner {
+                run_id: source.text("NEXTEST_RUN_ID"),
+                attempt: source.number("NEXTEST_ATTEMPT", "an integer from 1", |n: &u32| *n >= 1).unwrap_or(1),
+                stress: source.text("NEXTEST_STRESS_CURRENT").filter(|index| index != "none"),
+            },
+        };
+        if source.problems.is_empty() { Ok(settings) } else { Err(source.problems.join("; ")) }
+    }
+}
+
+struct Source<L> {
+    lookup: L,
+    problems: Vec<String>,
+}
+
+impl<L: Fn(&str) -> Option<OsString>> Source<L> {
+    /// An empty value is no value.
+    fn value(&self, name: &str) -> Option<OsString> {
+        (self.lookup)(name).filter(|value| !value.is_empty())
+    }
+
+    fn text(&mut self, name: &str) -> Option<String> {
+        match self.value(name)?.into_string() {
+            Ok(text) => Some(text),
+            Err(_) => {
+                self.problems.push(format!("{name} is not valid Unicode"));
+                None
+            }
+        }
+    }
+
+    fn flag(&mut self, name: &str) -> bool {
+        match self.text(name).as_deref() {
+            None | Some("0" | "false") => false,
+            Some("1" | "true") => true,
+            Some(other) => {
+                self.problems.push(format!("{name} is `{other}`, not 1, true, 0 or false"));
+                false
+            }
+        }
+    }
+
+    fn number<T: std::str::FromStr>(&mut self, name: &str, wanted: &str, fits: impl Fn(&T) -> bool) -> Option<T> {
+        let text = self.text(name)?;
+        let number = text.parse().ok().filter(|number| fits(number));
+        if number.is_none() {
+            self.problems.push(format!("{name} is `{text}`, not {wanted}"));
+        }
+        number
+    }
+
+    fn names(&mut self, name: &str) -> Option<Vec<String>> {
+        let text = self.text(name)?;
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        if names.iter().any(String::is_empty) {
+            self.problems.push(format!("{name} is `{text}`, not names separated by commas"));
+        }
+        Some(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(variables: &[(&str, &str)]) -> Result<Settings, String> {
+        Settings::read(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()))
+    }
+
+    #[test]
+    fn nothing_set_is_the_default() {
+        let plain = Settings { runner: Runner { attempt: 1, ..Runner::default() }, ..Settings::default() };
+        assert_eq!(read(&[]), Ok(plain.clone()));
+        assert_eq!(read(&[("EVALSUITE_REQUIRE", ""), ("EVALSUITE_MODE", "live")]), Ok(plain));
+    }
+
+    #[test]
+    fn values_are_read() {
+        let settings = read(&[
+            ("EVALSUITE_REQUIRE", "true"),
+            ("EVALSUITE_TRIALS", "5"),
+            ("EVALSUITE_THRESHOLD", "0.5"),
+            ("EVALSUITE_TIMEOUT_SECONDS", "1.5"),
+            ("EVALSUITE_TARGET", "a, b"),
+            ("NEXTEST_ATTEMPT", "2"),
+        ])
+        .unwrap();
+        assert!(settings.require);
+        assert_eq!((settings.trials, settings.threshold), (Some(5), Some(0.5)));
+        assert_eq!(settings.timeout, Some(Duration::from_millis(1500)));
+        assert_eq!(settings.targets, Some(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(settings.runner.attempt, 2);
+    }
+
+    #[test]
+    fn every_value_that_makes_no_sense_is_named() {
+        let wrong = [
+            ("EVALSUITE_KEEP", "yes"),
+            ("EVALSUITE_TRIALS", "0"),
+            ("EVALSUITE_TRIALS", "1001"),
+            ("EVALSUITE_TRIALS", "2.0"),
+            ("EVALSUITE_THRESHOLD", "NaN"),
+            ("EVALSUITE_THRESHOLD", "80"),
+            ("EVALSUITE_TIMEOUT_SECONDS", "0"),
+            ("EVALSUITE_TIMEOUT_SECONDS", "inf"),
+            ("EVALSUITE_TARGET", "a,,b"),
+            ("EVALSUITE_MODE", "replay"),
+            ("EVALSUITE_RETRIES", "3"),
+        ];
+        for (name, value) in wrong {
+            assert!(read(&[(name, value)]).unwrap_err().contains(name), "{name}={value}");
+        }
+        let both = read(&[("EVALSUITE_KEEP", "x"), ("EVALSUITE_TRIALS", "x")]).unwrap_err();
+        assert!(both.contains("EVALSUITE_KEEP") && both.contains("EVALSUITE_TRIALS"), "{both}");
+    }
+}

@@ -1,0 +1,74 @@
+//! What the generated tests call.
+
+use std::io::Write;
+
+use evalsuite_schema::record::CaseOutcome;
+
+use crate::{
+    Evals,
+    engine::run_case,
+    place::Places,
+    run_directory::{RunDirectory, run_id},
+    settings::Settings,
+    suite_check,
+};
+
+/// Runs one case as a test.
+///
+/// # Panics
+///
+/// If the case does not pass.
+pub(crate) fn case(evals: fn() -> Evals, index: usize) {
+    let evals = evals();
+    let report = Settings::from_environment().map_err(|error| setting_error(error)).and_then(|settings| {
+        let Some(case) = evals.suite().cases.get(index) else {
+            return Err(format!("evaluation error (select/unsupported): the suite has no case {index}"));
+        };
+        let run = RunDirectory::new(settings, &Places::of(evals.suite()), run_id(settings))
+            .map_err(|error| setting_error(&error))?;
+        run_case(&evals, case, settings, &run).map_err(|error| format!("evaluation error (setup): {error}"))
+    });
+    match report {
+        Err(text) => fail(text),
+        Ok(report) => match report.outcome() {
+            CaseOutcome::Passed => {}
+            CaseOutcome::Skipped => {
+                let reason = report.skip_reason().unwrap_or_default();
+                say_past_capture(&format!("evalsuite: SKIPPED {}: {reason}", report.record().test_name));
+            }
+            CaseOutcome::Failed | CaseOutcome::Error => fail(report.to_string()),
+        },
+    }
+}
+
+/// Checks the suite as a test: whether it is the one that was compiled, and whether graders take their configs.
+///
+/// # Panics
+///
+/// If something is wrong.
+pub(crate) fn check(evals: fn() -> Evals) {
+    let evals = evals();
+    let outcome = suite_check::run(&evals);
+    for reason in &outcome.skipped {
+        say_past_capture(&format!("evalsuite: {}: {reason}", evals.suite().name));
+    }
+    if !outcome.problems.is_empty() {
+        fail(outcome.problems.join("\n\n"));
+    }
+}
+
+fn setting_error(error: &str) -> String {
+    format!("evaluation error (setup/invalid_setting): {error}")
+}
+
+/// Fails the test with a text, without the note of a panic and the backtrace that say nothing about the case.
+fn fail(text: String) -> ! {
+    eprintln!("{text}");
+    std::panic::resume_unwind(Box::new(text))
+}
+
+/// The test harness shows the output of failing tests only; this goes to the terminal of every run.
+fn say_past_capture(line: &str) {
+    // Where standard error is closed there is nobody to tell.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

@@ -1,0 +1,85 @@
+//! Suites written by hand, as the macro would generate them.
+
+use std::path::Path;
+
+use evalsuite::{CaseReport, EvalCase, EvalSuite, Evals, Report, RunOptions};
+use serde_json::{Value, json};
+
+/// A suite of one case that lives as long as the test program.
+pub(crate) fn suite(layout: &str, kind: &str, manifest_dir: &Path, cases: &[Value]) -> &'static EvalSuite {
+    let location = json!({"file": "suites/x/suite.json", "line": 1, "column": 1});
+    let suite = json!({"name": "x", "layout": layout, "kind": kind, "location": location, "root": "suites/x"});
+    let cases: Vec<EvalCase> = cases.iter().map(case).collect();
+    leak(EvalSuite {
+        name: "x",
+        agent_name: None,
+        module_path: "evals::x",
+        package: "demo",
+        package_version: "1.2.3",
+        manifest_dir: manifest_dir.display().to_string().leak(),
+        root: "suites/x",
+        json: suite.to_string().leak(),
+        sources: &[],
+        cases: leak(cases),
+    })
+}
+
+fn case(json: &Value) -> EvalCase {
+    let id = json["id"].as_str().unwrap().to_owned().leak();
+    EvalCase {
+        id,
+        test_name: id,
+        file: "suites/x/tasks/a.json",
+        line: 1,
+        column: 1,
+        source: "tasks/a.json",
+        target: json["matrix"].as_str().map(|target| &*target.to_owned().leak()),
+        tags: &[],
+        json: json.to_string().leak(),
+    }
+}
+
+fn leak<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
+
+/// A case with what the loader always writes, and more.
+pub(crate) fn case_json(id: &str, graders: Value, more: Value) -> Value {
+    let mut case = json!({
+        "id": id,
+        "location": {"file": "suites/x/tasks/a.json", "line": 1, "column": 1},
+        "input": {"messages": [{"role": "user", "content": {"text": "say hello"}}]},
+        "graders": graders,
+    });
+    if let (Value::Object(case), Value::Object(more)) = (&mut case, more) {
+        case.extend(more);
+    }
+    case
+}
+
+/// A grader entry at a line.
+pub(crate) fn grader(name: &str, line: u32, config: Value) -> Value {
+    json!({"name": name, "location": {"file": "suites/x/tasks/a.json", "line": line, "column": 5}, "config": config})
+}
+
+/// The grader most tests use: the answer contains a text.
+pub(crate) fn contains(text: &str) -> Value {
+    grader(&format!("contains-{text}"), 7, json!({"contains": {"value": text}}))
+}
+
+/// Runs a suite with its records in `output`.
+pub(crate) fn run(evals: &Evals, output: &Path) -> Report {
+    run_with(evals, output, RunOptions::new())
+}
+
+pub(crate) fn run_with(evals: &Evals, output: &Path, options: RunOptions) -> Report {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(evals.run(&options.output(output))).unwrap()
+}
+
+/// The only case of a report.
+pub(crate) fn only(report: &Report) -> &CaseReport {
+    assert_eq!(report.problems(), &[] as &[String]);
+    assert_eq!(report.cases().len(), 1);
+    &report.cases()[0]
+}

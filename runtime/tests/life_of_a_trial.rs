@@ -1,0 +1,316 @@
+//! What happens around an agent's call, and what is left of it.
+
+mod common;
+
+use std::{fs, path::Path, time::Duration};
+
+use common::{case_json, contains, grader, only, run, run_with, suite};
+use evalsuite::{
+    AgentError, CaseOutcome, CaseReport, Evals, Message, Outcome, Role, RunOptions, ToolCall, Trial, Usage,
+    record::{ReasonCode, TrialRecord},
+};
+use serde_json::{Value, json};
+
+async fn hello(_: &mut Trial<'_>) -> anyhow::Result<String> {
+    Ok("hello world".into())
+}
+
+fn one(case: Value) -> (Evals, tempfile::TempDir) {
+    let directory = tempfile::tempdir().unwrap();
+    (Evals::new(suite("cases", "mixed", directory.path(), &[case])), directory)
+}
+
+fn code(case: &CaseReport) -> Option<ReasonCode> {
+    case.record().reason.as_ref().map(|reason| reason.code)
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_good_answer_passes_and_is_recorded() {
+    let (evals, directory) =
+        one(case_json("greets", json!([contains("hello")]), json!({"metadata": {"failure_bucket": "b"}})));
+    let report = run(&evals.agent(hello), directory.path());
+    let case = only(&report);
+    assert_eq!((case.outcome(), case.record().score), (CaseOutcome::Passed, Some(1.0)));
+
+    let trial = case.directory().join("trial-000");
+    let record: TrialRecord = serde_json::from_value(read(&trial.join("result.json"))).unwrap();
+    assert_eq!(&record, &case.trials()[0]);
+    assert_eq!((record.schema.as_str(), record.answer.as_deref()), ("evalsuite.trial/1", Some("hello world")));
+    assert_eq!((record.test_name.as_str(), record.target.as_str()), ("x::greets", "default"));
+    assert_eq!(record.failure_bucket.as_deref(), Some("b"));
+    assert_eq!(record.versions.package, "demo 1.2.3");
+    assert!(record.agent.ends_with("hello"), "{}", record.agent);
+    assert!(trial.join("started.json").is_file());
+    assert!(!trial.join("workspace").exists(), "the workspace of a passed trial is removed");
+    assert_eq!(read(&case.directory().join("case.json"))["pass_at_k"], json!({"1": 1.0}));
+    let latest = fs::read_to_string(directory.path().join("latest")).unwrap();
+    assert_eq!(latest, report.run_id());
+    let run = directory.path().join("runs").join(report.run_id());
+    assert!(case.directory().starts_with(run.join("suites")), "{}", case.directory().display());
+}
+
+#[test]
+fn what_was_recorded_before_a_timeout_is_kept() {
+    async fn slow(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+        trial.usage(Usage::new(5, 2));
+        trial.log("before the wait");
+        fs::write(trial.workspace().join("note.txt"), "so far\n")?;
+        std::future::pending::<()>().await;
+        Ok(String::new())
+    }
+    fn blocking(trial: &mut Trial<'_>) -> Result<String, AgentError> {
+        trial.usage(Usage::new(5, 2));
+        trial.log("before the wait");
+        fs::write(trial.workspace().join("note.txt"), "so far\n")
+            .map_err(|error| AgentError::new(error.to_string()))?;
+        while !trial.is_cancelled() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok("too late".into())
+    }
+    let case = || case_json("slow", json!([contains("hello")]), json!({"timeout_seconds": 0.2}));
+    for bind in [|evals: Evals| evals.agent(slow), |evals: Evals| evals.agent(blocking)] {
+        let (evals, directory) = one(case());
+        let report = run(&bind(evals), directory.path());
+        let case = only(&report);
+        assert_eq!((case.outcome(), code(case)), (CaseOutcome::Error, Some(ReasonCode::Timeout)));
+        let trial = &case.trials()[0];
+        assert_eq!((trial.usage, trial.score, trial.answer.as_deref()), (Some(Usage::new(5, 2)), None, None));
+        assert!(trial.graders.is_empty());
+        let workspace = trial.workspace.as_ref().unwrap();
+        assert_eq!((workspace.created.as_slice(), workspace.kept), (["note.txt".to_owned()].as_slice(), true));
+        let log = fs::read_to_string(case.directory().join("trial-000/log.txt")).unwrap();
+        assert_eq!(log, "before the wait\n");
+    }
+}
+
+#[test]
+fn a_panic_is_an_error_of_its_case_only() {
+    async fn sometimes(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+        assert_ne!(trial.case_id(), "bad", "this one is bad");
+        Ok("hello".into())
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let cases = ["bad", "good"].map(|id| case_json(id, json!([contains("hello")]), json!({})));
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).agent(sometimes);
+    let report = run(&evals, directory.path());
+    assert_eq!(code(&report.cases()[0]), Some(ReasonCode::AgentPanic));
+    assert!(report.cases()[0].record().reason.as_ref().unwrap().message.contains("this one is bad"));
+    assert_eq!(report.cases()[1].outcome(), CaseOutcome::Passed);
+    assert!(!report.is_success());
+}
+
+#[test]
+fn an_agents_error_names_its_causes_and_a_skip_is_no_error() {
+    async fn fails(_: &mut Trial<'_>) -> anyhow::Result<String> {
+        Err(anyhow::anyhow!("connection refused").context("cannot reach the model"))
+    }
+    async fn skips(_: &mut Trial<'_>) -> anyhow::Result<String> {
+        Err(AgentError::skip("no key"))?
+    }
+    let case = || case_json("c", json!([contains("hello")]), json!({}));
+    let (evals, directory) = one(case());
+    let report = run(&evals.agent(fails), directory.path());
+    let reason = only(&report).record().reason.clone().unwrap();
+    assert_eq!(
+        (reason.code, reason.message.as_str()),
+        (ReasonCode::AgentError, "cannot reach the model: connection refused")
+    );
+
+    let (evals, directory) = one(case());
+    let report = run(&evals.agent(skips), directory.path());
+    assert_eq!((only(&report).outcome(), code(only(&report))), (CaseOutcome::Skipped, Some(ReasonCode::SkipRequested)));
+    assert!(report.is_success());
+}
+
+#[test]
+fn every_trial_works_in_a_fresh_copy() {
+    async fn edits(trial: &mut Trial<'_>) -> anyhow::Result<Outcome> {
+        let file = trial.workspace().join("text.txt");
+        let before = fs::read_to_string(&file)?;
+        fs::write(&file, "changed\n")?;
+        fs::write(trial.workspace().join("new.txt"), "new\n")?;
+        Ok(Outcome::new().text(before).state("files", 2))
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let template = directory.path().join("suites/x/workspace");
+    fs::create_dir_all(&template).unwrap();
+    fs::write(template.join("text.txt"), "hello\n").unwrap();
+    let workspace = json!({"template": {"written": "workspace", "path": "suites/x/workspace"}});
+    let case = case_json("edits", json!([contains("hello")]), json!({"workspace": workspace, "trials": {"count": 2}}));
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).agent(edits);
+    let report = run(&evals, &directory.path().join("out"));
+    let case = only(&report);
+    assert_eq!((case.outcome(), case.trials().len()), (CaseOutcome::Passed, 2));
+    for trial in case.trials() {
+        let workspace = trial.workspace.as_ref().unwrap();
+        assert_eq!(
+            (&workspace.created, &workspace.modified),
+            (&vec!["new.txt".to_owned()], &vec!["text.txt".to_owned()])
+        );
+        assert_eq!(workspace.snippets["text.txt"], "changed\n");
+        assert_eq!(trial.state, json!({"files": 2}).as_object().unwrap().clone());
+    }
+    let patch = fs::read_to_string(case.directory().join("trial-001/diff.patch")).unwrap();
+    assert!(patch.contains("-hello\n+changed\n"), "{patch}");
+    assert_eq!(fs::read_to_string(template.join("text.txt")).unwrap(), "hello\n");
+}
+
+#[test]
+fn transcripts_reach_the_graders() {
+    async fn calls(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+        trial.message(Message::text(Role::Assistant, "let me look"));
+        trial.tool_call(ToolCall::new("read"));
+        Ok("hello".into())
+    }
+    let graders = json!([
+        contains("hello"),
+        grader("calls", 9, json!({"tool-trajectory": {"mode": "exact", "expected": [{"tool": "read"}]}})),
+    ]);
+    let (evals, directory) = one(case_json("c", graders.clone(), json!({})));
+    let report = run(&evals.agent(calls), directory.path());
+    assert_eq!(only(&report).record().score, Some(1.0));
+    let (evals, directory) = one(case_json("c", graders, json!({})));
+    let report = run(&evals.agent(hello), directory.path());
+    assert_eq!(only(&report).record().score, Some(0.5), "a bare answer reports no calls");
+}
+
+#[test]
+fn early_stopping_follows_the_kind() {
+    async fn second_time(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+        Ok(if trial.index() == 1 { "hello" } else { "nothing" }.into())
+    }
+    let outcome = |kind: &str, run_all: bool| {
+        let directory = tempfile::tempdir().unwrap();
+        let case = case_json("c", json!([contains("hello")]), json!({"trials": {"count": 4}}));
+        let evals = Evals::new(suite("cases", kind, directory.path(), &[case])).agent(second_time);
+        let report = run_with(&evals, directory.path(), RunOptions::new().run_all(run_all));
+        let case = only(&report);
+        (case.outcome(), case.trials().len(), case.record().truncated)
+    };
+    assert_eq!(outcome("capability", false), (CaseOutcome::Passed, 2, true));
+    assert_eq!(outcome("regression", false), (CaseOutcome::Failed, 1, true));
+    assert_eq!(outcome("capability", true), (CaseOutcome::Passed, 4, false));
+    assert_eq!(outcome("regression", true), (CaseOutcome::Failed, 4, false));
+}
+
+#[test]
+fn trials_end_when_they_have_cost_enough() {
+    async fn costs(_: &mut Trial<'_>) -> anyhow::Result<Outcome> {
+        Ok(Outcome::new().text("hello").cost_usd(0.4))
+    }
+    let trials = json!({"trials": {"count": 5, "cost_limit_usd": 0.8, "strategy": "mean"}});
+    let (evals, directory) = one(case_json("c", json!([contains("hello")]), trials));
+    let report = run(&evals.agent(costs), directory.path());
+    let record = only(&report).record();
+    assert_eq!((record.trials.len(), record.cost_limited, record.outcome), (2, true, CaseOutcome::Passed));
+    assert_eq!(record.pass_at_k[&1], None, "statistics of a truncated case would mislead");
+}
+
+#[test]
+fn what_cannot_be_done_yet_is_an_error_that_names_it() {
+    let unsupported = [
+        (json!({"depends_on": ["other"]}), "depends_on"),
+        (json!({"conversation": {"turns": []}}), "conversation"),
+        (json!({"workspace": {"isolation": "shared"}}), "workspace.isolation"),
+        (json!({"workspace": {"repos": [{"path": "r", "source": {"git": "u"}}]}}), "workspace.repos"),
+        (json!({"workspace": {"hooks": {"before_each": {"timeout_ms": 1}}}}), "workspace.hooks"),
+    ];
+    for (more, key) in unsupported {
+        let (evals, directory) = one(case_json("c", json!([contains("hello")]), more));
+        let report = run(&evals.agent(hello), directory.path());
+        let case = only(&report);
+        assert_eq!((case.outcome(), code(case)), (CaseOutcome::Error, Some(ReasonCode::Unsupported)), "{key}");
+        assert!(case.to_string().contains(key), "{case}");
+    }
+}
+
+#[test]
+fn requirements_skip_a_case_before_its_agent_runs() {
+    async fn never(_: &mut Trial<'_>) -> anyhow::Result<String> {
+        panic!("the agent ran")
+    }
+    let judge = grader(
+        "tone",
+        7,
+        json!({"rubrics": {"criteria": [{"id": "a", "outcome": "polite", "weight": 1.0, "required": true}]}}),
+    );
+    let missing = [
+        (
+            json!([contains("x")]),
+            json!({"requires": {"env": ["EVALSUITE_TEST_NOT_SET"]}}),
+            "EVALSUITE_TEST_NOT_SET is not set",
+        ),
+        (json!([contains("x")]), json!({"requires": {"commands": ["no-such-program"]}}), "no-such-program"),
+        (json!([contains("x")]), json!({"workspace": {"docker": true}}), "docker"),
+        (json!([judge]), json!({}), "needs a judge"),
+        (json!([]), json!({}), "needs a judge"),
+    ];
+    for (graders, more, text) in missing {
+        let (evals, directory) = one(case_json("c", graders, more));
+        let report = run(&evals.agent(never), directory.path());
+        let case = only(&report);
+        assert_eq!((case.outcome(), case.trials().len()), (CaseOutcome::Skipped, 0), "{text}");
+        assert!(case.record().reason.as_ref().unwrap().message.contains(text), "{case}");
+        assert!(case.directory().join("case.json").is_file());
+    }
+}
+
+#[test]
+fn an_unset_variable_is_an_error_with_its_place() {
+    let (evals, directory) = one(case_json("c", json!([contains("${{ EVALSUITE_TEST_NOT_SET }}")]), json!({})));
+    let report = run(&evals.agent(hello), directory.path());
+    let reason = only(&report).record().reason.clone().unwrap();
+    assert_eq!((reason.code, reason.location.map(|place| place.line)), (ReasonCode::VariableUnset, Some(7)));
+    assert!(reason.message.contains("E073") && reason.message.contains("EVALSUITE_TEST_NOT_SET"), "{}", reason.message);
+}
+
+#[test]
+fn a_target_has_its_own_agent() {
+    async fn other(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+        Ok(format!("hello from {}", trial.target()))
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let case = |target: &str| case_json("c", json!([contains("hello from codex")]), json!({"matrix": target}));
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case("plain"), case("codex")]));
+    let report = run(&evals.agent(hello).target_agent("codex", other), directory.path());
+    let outcomes: Vec<_> = report.cases().iter().map(CaseReport::outcome).collect();
+    assert_eq!(outcomes, [CaseOutcome::Failed, CaseOutcome::Passed]);
+    assert_ne!(report.cases()[0].directory(), report.cases()[1].directory());
+}
+
+#[test]
+fn options_choose_cases_and_results_keep_their_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let cases: Vec<Value> =
+        (0..20).map(|index| case_json(&format!("case-{index}"), json!([contains("hello")]), json!({}))).collect();
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).agent(hello);
+    let ids = |options: RunOptions| -> Vec<&'static str> {
+        run_with(&evals, directory.path(), options).cases().iter().map(|case| case.case().id()).collect()
+    };
+    let four = std::num::NonZeroUsize::new(4).unwrap();
+    let all: Vec<String> = (0..20).map(|index| format!("case-{index}")).collect();
+    assert_eq!(ids(RunOptions::new().concurrency(four)), all);
+    assert_eq!(ids(RunOptions::new().filter("case-1").concurrency(four)).len(), 11);
+    assert_eq!(ids(RunOptions::new().tag("none")).len(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn programs_of_an_agent_end_with_it() {
+    async fn starts(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+        let pid = trial.workspace().join("pid");
+        let script = format!("echo $$ > {}; sleep 60", pid.display());
+        trial.command("sh").args(["-c", &script]).output()?;
+        Ok(String::new())
+    }
+    let (evals, directory) = one(case_json("c", json!([contains("x")]), json!({"timeout_seconds": 0.5})));
+    let report = run(&evals.agent(starts), directory.path());
+    assert_eq!(code(only(&report)), Some(ReasonCode::Timeout));
+    let pid = fs::read_to_string(only(&report).directory().join("trial-000/workspace/pid")).unwrap();
+    assert!(!Path::new("/proc").join(pid.trim()).join("cwd").exists(), "the program still runs");
+}
