@@ -1,12 +1,13 @@
 //! One mapping of a list: what every grader has, then the settings of its type.
 
-use evalsuite_schema::grader::{Grader, GraderConfig};
+use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig};
 
 use super::{Parsed, location};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::{self, Fields};
 use crate::graders::{self, Context, Notes};
 use crate::node::{Data, Entry, Node};
+use crate::suggest;
 
 /// Types that are now called otherwise.
 const REMOVED: &[(&str, &str)] = &[("code-judge", "code-grader"), ("llm-judge", "llm-grader")];
@@ -93,8 +94,17 @@ fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<Gr
         None => evalsuite_schema::Object::new(),
     };
     for entry in fields.rest() {
-        let nearest = crate::suggest::did_you_mean(&entry.key, fields.known().iter().copied());
-        let help = nearest.unwrap_or_else(|| format!("settings of `{written}` stand under `config`"));
+        // The key may be right, and the type be wrong.
+        let meant = suggest::nearest(written, BUILT_IN.iter().copied());
+        let help = if meant.is_empty() {
+            suggest::did_you_mean(&entry.key, fields.known().iter().copied())
+                .unwrap_or_else(|| format!("settings of `{written}` stand under `config`"))
+        } else {
+            format!(
+                "did you mean type {}? settings of a grader in Rust stand under `config`",
+                suggest::quoted(&meant, "or")
+            )
+        };
         d.report(Code::UnknownKey, entry.key_span, format!("unknown key `{}` in a grader", entry.key), help);
     }
     Some(GraderConfig::User { grader: written.to_owned(), config })

@@ -7,7 +7,6 @@ use crate::fields::{self, Fields};
 use crate::graders::{Context, Template};
 use crate::node::{Entry, Node};
 use crate::paths::{self, Kind, Miss};
-use crate::suggest;
 
 /// Templates in templates, the outermost included.
 const MAX_LEVELS: usize = 3;
@@ -68,14 +67,8 @@ fn find(written: &str, node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Opt
         }
     }
     let near = tried.iter().find_map(|path| paths::nearest_entry(path));
-    let shown: Vec<String> = tried.iter().map(|path| scope.files.shown(path)).collect();
-    let places = suggest::quoted(&shown.iter().map(String::as_str).collect::<Vec<_>>(), "and");
-    let help = match near {
-        Some(name) => {
-            format!("did you mean `{}`? tried {places}", name.trim_end_matches(".yaml").trim_end_matches(".yml"))
-        }
-        None => format!("tried {places}"),
-    };
+    let near = near.as_deref().map(|name| name.trim_end_matches(".yaml").trim_end_matches(".yml"));
+    let help = scope.tried(&tried, near);
     d.report(Code::IncludeNotFound, node.span, format!("template `{written}` not found"), help);
     None
 }

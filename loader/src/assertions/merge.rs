@@ -3,7 +3,8 @@
 use evalsuite_schema::Message;
 use evalsuite_schema::grader::Grader;
 
-use super::{Parsed, reference};
+use super::Parsed;
+use super::reference::Reference;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::source::Span;
 
@@ -22,11 +23,12 @@ pub(crate) fn merge(case: Vec<Parsed>, suite: &[Parsed], facts: &CaseFacts<'_>, 
     let own = case.len();
     let mut all = case;
     all.extend_from_slice(suite);
-    let reference = reference::Reference::of(facts.expected_output);
+    let mut reference = None;
     for (index, parsed) in all.iter_mut().enumerate().filter(|(_, parsed)| !parsed.is_broken) {
         let is_own = index < own;
         check_judges(parsed, is_own, facts, d);
         if parsed.notes.needs_reference && !(facts.tasks_layout && facts.expected_output.is_empty()) {
+            let reference = reference.get_or_insert_with(|| Reference::of(facts.expected_output));
             reference.check(parsed, is_own, facts.span, d);
         }
     }

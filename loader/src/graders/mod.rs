@@ -9,6 +9,7 @@ mod metrics;
 mod pattern;
 mod preprocessors;
 mod prompt;
+mod score_ranges;
 mod text;
 mod trajectory;
 

@@ -1,6 +1,6 @@
 //! Whether a pattern compiles.
 
-use fancy_regex::{Assertion, CompileError, Error, Expr, LookAround, RegexBuilder};
+use fancy_regex::{Assertion, CompileError, Error, Expr, LookAround, ParseError, RegexBuilder};
 
 /// Upper bound for what a pattern that is not compiled may expand to. Even `\w`, the largest class, can be repeated a few
 /// hundred times before a limit of the regex engine is reached.
@@ -17,11 +17,18 @@ pub(super) fn check(pattern: &str, flags: &str) -> Result<(), String> {
         .multi_line(flags.contains('m'))
         .dot_matches_new_line(flags.contains('s'))
         .verbose_mode(flags.contains('x'));
-    builder.build().map(|_| ()).map_err(|error| explain(&error))
+    builder.build().map(|_| ()).map_err(|error| explain(pattern, &error))
 }
 
-fn explain(error: &Error) -> String {
+fn explain(pattern: &str, error: &Error) -> String {
     let text = match error {
+        // The parser stops at a surplus parenthesis without naming it.
+        Error::ParseError(position, _) if pattern.get(*position..).is_some_and(|rest| rest.starts_with(')')) => {
+            format!("closing parenthesis without opening parenthesis at offset {position}")
+        }
+        Error::ParseError(position, ParseError::GeneralParseError(problem)) => {
+            format!("{} at offset {position}", lower_first(problem))
+        }
         Error::ParseError(position, problem) => format!("{} at offset {position}", lower_first(&problem.to_string())),
         Error::CompileError(problem) => match problem.as_ref() {
             CompileError::InnerError(problem) => innermost(problem),
@@ -193,8 +200,8 @@ mod tests {
         let mut checked = 0;
         for first in PIECES {
             for second in PIECES {
-                for third in ["", "a", ")", "*", "{3}"] {
-                    for flags in ["", "i", "msxu"] {
+                for third in ["", ")", "*"] {
+                    for flags in ["", "imsxu"] {
                         let pattern = format!("{first}{second}{third}");
                         if certainly_compiles(&pattern, flags) {
                             checked += 1;
@@ -226,6 +233,7 @@ mod tests {
     fn problems_are_explained() {
         let table = [
             ("(", "opening parenthesis without closing parenthesis at offset 1"),
+            ("a)", "closing parenthesis without opening parenthesis at offset 1"),
             ("[a", "invalid character class at offset 2"),
             (r"(a)\2", "invalid back reference to group 2"),
             (r"\p{Foo}", "Unicode property not found"),
