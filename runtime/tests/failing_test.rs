@@ -1,0 +1,171 @@
+//! What a failing test prints.
+
+mod common;
+
+use std::{panic::catch_unwind, path::Path, process::Command, sync::OnceLock};
+
+use common::{case_json, contains, grader, only, run, suite};
+use evalsuite::{Assertion, Evals, Evidence, Score, Trial};
+use serde_json::{Value, json};
+
+async fn wrong(_: &mut Trial<'_>) -> anyhow::Result<String> {
+    Ok("Your refund is on its way.\nHave a nice day.".into())
+}
+
+fn tone(_: &Evidence<'_>) -> Vec<Assertion> {
+    vec![Assertion::new("is polite", true), Assertion::new("is short", false).expected("20 characters").actual("43")]
+}
+
+fn breaks(_: &Evidence<'_>) -> bool {
+    panic!("index out of bounds")
+}
+
+fn text(layout: &str, graders: Value, more: Value, bind: impl Fn(Evals) -> Evals) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let evals = Evals::new(suite(layout, "mixed", directory.path(), &[case_json("refund-small", graders, more)]));
+    let report = run(&bind(evals), directory.path());
+    only(&report).to_string().replace(&only(&report).directory().display().to_string(), "DIR")
+}
+
+#[test]
+fn a_failure_says_what_was_wanted_found_and_where() {
+    let mut required = contains("19.90");
+    required["required"] = json!(true);
+    let graders = json!([required, grader("tone", 9, json!({"user": {"grader": "tone"}}))]);
+    let text = text("cases", graders, json!({}), |evals| evals.agent(wrong).grader("tone", tone));
+    let expected = "\
+evaluation failed: refund-small (x)  score 0.00 < 0.80, required grader `contains-19.90` failed
+  suites/x/tasks/a.json:1:1
+  trial 1 of 1  failed  0.00
+    FAIL  contains-19.90  0.00  weight 1  required  suites/x/tasks/a.json:7:5
+          Output does not contain \"19.90\"
+            expected: 19.90
+            actual:   Your refund is on its way.
+                      Have a nice day.
+    FAIL  tone            0.50  weight 1            suites/x/tasks/a.json:9:5
+          is short
+            expected: 20 characters
+            actual:   43
+    answer: Your refund is on its way.
+            Have a nice day.
+  record: DIR/trial-000/result.json
+  workspace: DIR/trial-000/workspace
+  repeat: cargo test -p demo -- --exact x::refund-small
+";
+    let text = text.replace("cargo nextest run -p demo -E 'test(=x::refund-small)'", "cargo test -p demo -- --exact x::refund-small");
+    assert_eq!(text, expected, "\n{text}");
+}
+
+#[test]
+fn an_error_names_its_stage_and_code() {
+    let graders = json!([contains("refund"), grader("breaks", 9, json!({"user": {"grader": "breaks"}}))]);
+    let text = text("cases", graders, json!({}), |evals| evals.agent(wrong).grader("breaks", breaks));
+    let headline = "evaluation error (grading/grader_error): refund-small (x)  grader `breaks`: the grader panicked: index out of bounds";
+    assert_eq!(text.lines().next(), Some(headline));
+    assert!(text.contains("    ERR   breaks           –"), "{text}");
+    assert!(text.contains("    pass  contains-refund  1.00  weight 1  suites/x/tasks/a.json:7:5"), "{text}");
+}
+
+#[test]
+fn trials_are_counted_and_the_rule_is_named() {
+    async fn flaky(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+        Ok(if trial.index() == 0 { "refund" } else { "sorry" }.into())
+    }
+    let more = json!({"trials": {"count": 3}});
+    let text = text("tasks", json!([contains("refund")]), more, |evals| evals.agent(flaky));
+    assert!(text.starts_with("evaluation failed: refund-small (x)  score 0.00 < 1.00\n"), "{text}");
+    assert!(text.contains("  trial 1 of 3  passed  1.00\n  trial 2 of 3  failed  0.00\n"), "{text}");
+    assert!(text.contains("  trials: 1 of 2 passed (all have to pass); 1 of 3 planned were not needed\n"), "{text}");
+}
+
+#[test]
+fn a_rationale_stands_in_for_assertions() {
+    fn empty(_: &Evidence<'_>) -> Score {
+        Score::fail("there is no card")
+    }
+    let graders = json!([grader("empty", 3, json!({"user": {"grader": "empty"}}))]);
+    let text = text("tasks", graders, json!({}), |evals| evals.agent(wrong).grader("empty", empty));
+    assert!(text.contains("\n          there is no card\n"), "{text}");
+}
+
+/// The suite of the tests below, which are run as tests are: in a process of their own, by index.
+fn evals() -> Evals {
+    static SUITE: OnceLock<&'static evalsuite::EvalSuite> = OnceLock::new();
+    let suite = SUITE.get_or_init(|| {
+        let needs = json!({"requires": {"env": ["EVALSUITE_TEST_NOT_SET"]}});
+        let cases = [
+            case_json("passes", json!([contains("refund")]), json!({})),
+            case_json("fails", json!([contains("19.90")]), json!({})),
+            case_json("skipped", json!([contains("refund")]), needs),
+        ];
+        suite("cases", "mixed", Path::new(env!("CARGO_TARGET_TMPDIR")), &cases)
+    });
+    Evals::new(suite).agent(wrong)
+}
+
+#[test]
+#[ignore = "run by the tests below"]
+fn child() {
+    let index = std::env::var("EVALSUITE_TEST_INDEX").unwrap().parse().unwrap();
+    evalsuite::__private::run_case(evals, index);
+}
+
+/// Runs a case as `cargo test` does; its exit status, standard output and standard error.
+fn run_test(index: usize, variables: &[(&str, &str)]) -> (bool, String, String) {
+    let output = tempfile::tempdir().unwrap();
+    let result = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--ignored"])
+        .env("EVALSUITE_TEST_INDEX", index.to_string())
+        .env("EVALSUITE_OUTPUT", output.path())
+        .env_remove("NEXTEST_RUN_ID")
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (result.status.success(), text(result.stdout), text(result.stderr))
+}
+
+#[test]
+fn a_passing_test_is_silent() {
+    let (passed, out, err) = run_test(0, &[]);
+    assert!(passed && out.contains("test child ... ok"), "{out}{err}");
+    assert_eq!(err, "");
+}
+
+#[test]
+fn a_failing_test_shows_the_text_and_no_panic() {
+    let (passed, out, _) = run_test(1, &[]);
+    assert!(!passed);
+    assert!(out.contains("evaluation failed: fails (x)"), "{out}");
+    assert!(!out.contains("panicked at") && !out.contains("RUST_BACKTRACE"), "{out}");
+}
+
+#[test]
+fn a_skip_is_said_on_standard_error_and_can_be_forbidden() {
+    let (passed, out, err) = run_test(2, &[]);
+    assert!(passed, "{out}");
+    assert_eq!(err, "evalsuite: SKIPPED x::skipped: environment variable EVALSUITE_TEST_NOT_SET is not set\n");
+    let (passed, out, _) = run_test(2, &[("EVALSUITE_REQUIRE", "1")]);
+    assert!(!passed && out.contains("evaluation error (requirements/required)"), "{out}");
+}
+
+#[test]
+fn a_variable_that_makes_no_sense_fails_every_test() {
+    let (passed, out, _) = run_test(0, &[("EVALSUITE_TRIALS", "many")]);
+    assert!(!passed);
+    assert!(out.contains("evaluation error (setup/invalid_setting): EVALSUITE_TRIALS is `many`"), "{out}");
+}
+
+#[test]
+fn variables_change_the_run() {
+    let (passed, out, _) = run_test(0, &[("EVALSUITE_TRIALS", "3"), ("EVALSUITE_RUN_ID", "r")]);
+    assert!(passed, "{out}");
+    let (passed, out, _) = run_test(1, &[("EVALSUITE_THRESHOLD", "0")]);
+    assert!(passed, "{out}");
+}
+
+#[test]
+fn the_panic_carries_the_text() {
+    let payload = catch_unwind(|| evalsuite::__private::run_case(evals, 99)).unwrap_err();
+    assert!(payload.downcast_ref::<String>().is_some_and(|text| text.contains("no case 99")));
+}
