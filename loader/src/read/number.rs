@@ -3,8 +3,11 @@ use serde_json::Number;
 /// The value of decimal digits with an optional sign: an integer where 64 bits hold it, else the nearest float, as in
 /// JavaScript.
 pub(super) fn integer(text: &str) -> Option<Number> {
-    if let Ok(value) = text.parse::<i64>() {
-        return Some(Number::from(value));
+    match text.parse::<i64>() {
+        // Minus zero is a float.
+        Ok(0) if text.starts_with('-') => return float(text),
+        Ok(value) => return Some(Number::from(value)),
+        Err(_) => {}
     }
     match text.parse::<u64>() {
         Ok(value) => Some(Number::from(value)),

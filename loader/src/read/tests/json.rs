@@ -31,7 +31,7 @@ fn numbers_and_escapes_are_read_as_javascript_does() {
         good(text, json(text)).to_json(),
         json!([
             0,
-            0,
+            -0.0,
             2.0,
             18_446_744_073_709_551_615_u64,
             18_446_744_073_709_551_616.0,

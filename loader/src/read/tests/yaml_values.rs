@@ -27,7 +27,7 @@ fn plain_scalars_follow_the_core_schema() {
         ("NULL", Value::Null),
         ("nULL", json!("nULL")),
         ("0", json!(0)),
-        ("-0", json!(0)),
+        ("-0", json!(-0.0)),
         ("+12", json!(12)),
         ("-12", json!(-12)),
         ("007", json!(7)),

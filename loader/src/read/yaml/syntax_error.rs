@@ -137,6 +137,15 @@ pub(super) fn diagnostic(file: FileId, text: &str, scan_error: &ScanError, opene
             place.go_to(place.line_start() + line.find('\t').unwrap_or_default());
             tab(place.character())
         }
+        "'-' must be followed by a valid YAML whitespace" | "':' must be followed by a valid YAML whitespace" => {
+            let before = &text[place.line_start()..place.offset];
+            place.go_to(place.line_start() + before.rfind('\t').unwrap_or(before.len()));
+            error(place.character(), "tab where a space is needed", "write a space")
+        }
+        "while scanning a plain scalar, found a tab" => {
+            place.go_to(place.offset + indented_by_tab(place.rest()).unwrap_or_default());
+            tab(place.character())
+        }
         "while parsing node, found unknown anchor" => {
             let alias = place.word().split([',', ']', '}']).next().unwrap_or_default();
             let help = format!("write `&{}` before the value it stands for, further up", alias.trim_start_matches('*'));
@@ -176,6 +185,16 @@ pub(super) fn diagnostic(file: FileId, text: &str, scan_error: &ScanError, opene
         }
         _ => other(&place, info),
     }
+}
+
+/// The first tab in the white space at the start of a line.
+fn indented_by_tab(text: &str) -> Option<usize> {
+    let tab = |(end, _): (usize, &str)| {
+        let line = &text[end + 1..];
+        let blank = line.len() - line.trim_start_matches([' ', '\t']).len();
+        line[..blank].find('\t').map(|tab| end + 1 + tab)
+    };
+    text.match_indices(['\n', '\r']).find_map(tab)
 }
 
 /// A line among the entries of a mapping has no colon. The parser notices at the next line.
@@ -291,9 +310,6 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("invalid indentation for anchor", "the anchor is indented less than what it belongs to", "indent it deeper"),
     ("tab cannot be used as indentation", "tab in the indentation", "indent with spaces"),
     ("tabs disallowed in this context", "unexpected tab", "use spaces"),
-    ("'-' must be followed by a valid YAML whitespace", "tab behind `-`", "write a space"),
-    ("':' must be followed by a valid YAML whitespace", "tab behind `:`", "write a space"),
-    ("while scanning a plain scalar, found a tab", "tab in the indentation of this text", "indent with spaces"),
     (
         "comments must be separated from other tokens by whitespace",
         "a comment right behind a value",
