@@ -53,7 +53,8 @@ fn a_case_of_500_bytes_is_read_in_microseconds_without_optimisation() {
     assert!(json_time < Duration::from_micros(300), "{json_time:?}");
 }
 
-/// Twice the text takes about twice the time: nothing looks back to the start.
+/// Nothing looks back to the start: 64 times the text would take 4096 times as long. The bound leaves room for whatever else
+/// the machine does.
 #[test]
 fn time_grows_with_the_text_and_not_faster() {
     let yaml_text = |count: usize| {
@@ -76,9 +77,9 @@ fn time_grows_with_the_text_and_not_faster() {
     let as_yaml = |text: &str| yaml(text).0.is_some();
     let as_json = |text: &str| json(text).0.is_some();
     for (name, few, many) in [
-        ("YAML", time(&yaml_text(500), as_yaml), time(&yaml_text(8_000), as_yaml)),
-        ("JSON", time(&json_text(500), as_json), time(&json_text(8_000), as_json)),
+        ("YAML", time(&yaml_text(200), as_yaml), time(&yaml_text(12_800), as_yaml)),
+        ("JSON", time(&json_text(200), as_json), time(&json_text(12_800), as_json)),
     ] {
-        assert!(many < few * 64, "{name}: 16 times the text took {few:?} before, {many:?} after");
+        assert!(many < few * 1_000, "{name}: 64 times the text took {few:?} before, {many:?} after");
     }
 }
