@@ -1,1 +1,33 @@
-fn main() {}
+//! `cargo evalsuite`: checks evaluation suites and shows the code that they become.
+
+mod check;
+mod command_line;
+mod expand;
+mod place;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use command_line::{Command, CommandLine};
+
+fn main() -> ExitCode {
+    // Cargo calls `cargo-evalsuite evalsuite …`; the program called by its own name does not repeat it.
+    let mut arguments: Vec<_> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|argument| argument == "evalsuite") {
+        arguments.remove(1);
+    }
+    let result = match CommandLine::parse_from(arguments).command {
+        Command::Check(command) => check::run(&command),
+        Command::Expand(command) => expand::run(&command),
+    };
+    match result {
+        Ok(code) => code,
+        // Nobody reads the rest, as in `… | head`.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+        Err(error) => {
+            anstream::eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,1 +1,52 @@
-//! The include_eval_suite! macro of evalsuite
+//! The macro of [evalsuite](https://docs.rs/evalsuite), which re-exports it and documents it by example.
+
+mod args;
+mod emit;
+mod expand;
+mod place;
+
+/// Makes an evaluation suite part of this crate: reads and checks the directory while the crate compiles, and expands to
+/// a module with the suite and one `#[test]` per case.
+///
+/// ```ignore
+/// include_eval_suite! {
+///     "suites/card_agent",
+///     agent = card_agent,
+///     graders = [card_completion, "must-contain" => card_must_contain],
+/// }
+/// ```
+///
+/// The module is called like the last component of the path and holds
+///
+/// * `pub static SUITE: EvalSuite`: all cases,
+/// * `pub fn evals() -> Evals`: the suite with the agent and the graders of this call, for use outside of tests,
+/// * one test per case, in one module per folder, and one test `suite_check`, which fails when the directory is not what
+///   was compiled.
+///
+/// A problem in the suite's files is a compile error that names the file, the line and the column. Call the macro where
+/// items stand, not inside of a function.
+///
+/// # Arguments
+///
+/// | argument | form | default |
+/// | --- | --- | --- |
+/// | first | path of the suite: relative to the package's root, or with `./` in front to the source file | required |
+/// | `agent` | expression, usually the path of a function; `none` for a suite without tests | the function named like the suite's `agent_name`, without one `agent` |
+/// | `agents` | `{ "target" => path }`, goes before `agent` | – |
+/// | `graders` | `[path, "name" => path]`: every grader that the files name and that is not built in | `[]` |
+/// | `targets` | `["name"]`: the matrix, for a suite whose files have none | – |
+/// | `require_env`, `require_commands` | `["NAME"]`: without these the cases are skipped | `[]` |
+/// | `name` | identifier: name of the module | last component of the path |
+/// | `ignore` | string: the tests get `#[ignore = "…"]` | – |
+/// | `fixtures` | `on` or `off`: whether `workspace/` and `fixture_*` of a task are its fixtures | `on` |
+/// | `deny_warnings` | nothing: warnings fail the build, as with the variable `EVALSUITE_DENY_WARNINGS` | off |
+/// | `allow` | `["name"]`: diagnostics to be silent about; also `unsupported-docker` | `[]` |
+///
+/// # Changes
+///
+/// An edited file is seen by itself. For added, renamed and deleted files call `evalsuite_build::track("suites")` in
+/// `build.rs`; without it `suite_check` fails and says so.
+#[proc_macro]
+pub fn include_eval_suite(arguments: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    expand::include_eval_suite(arguments.into()).into()
+}

@@ -1,0 +1,88 @@
+//! What decides whether generated code left in OUT_DIR still holds.
+
+use std::path::PathBuf;
+
+use evalsuite_loader::diagnostic::Severity;
+use evalsuite_loader::{LoadedSuite, Request};
+use serde::{Deserialize, Serialize};
+
+use super::entry;
+use super::stamp::Stamps;
+use crate::codegen::Body;
+use crate::expansion::{About, Message};
+
+/// Everything about a loaded suite but its code.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Meta {
+    /// Version of this crate: another one may generate other code.
+    version: String,
+    entry: Option<PathBuf>,
+    package_root: PathBuf,
+    workspace_root: PathBuf,
+    pub(crate) module: String,
+    pub(crate) agent_name: Option<String>,
+    pub(crate) targets: Vec<String>,
+    /// Names of the graders that are not built in.
+    pub(crate) graders: Vec<String>,
+    pub(crate) warnings: Vec<Warning>,
+    /// Lengths of the two files of code.
+    lengths: (usize, usize),
+    pub(crate) stamps: Stamps,
+}
+
+/// A warning as it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Warning {
+    name: String,
+    text: String,
+    short: String,
+}
+
+impl From<Warning> for Message {
+    fn from(Warning { name, text, short }: Warning) -> Self {
+        Self { name, severity: Severity::Warning, text, short }
+    }
+}
+
+impl Meta {
+    pub(crate) fn new(
+        request: &Request,
+        suite: &LoadedSuite,
+        warnings: Vec<Message>,
+        body: &Body,
+        stamps: Stamps,
+    ) -> Self {
+        let About { agent_name, targets } = About::new(suite);
+        let mut graders: Vec<String> = suite.user_graders.iter().map(|grader| grader.name.clone()).collect();
+        graders.sort();
+        graders.dedup();
+        let kept = |Message { name, text, short, .. }: Message| Warning { name, text, short };
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            entry: entry(request),
+            package_root: request.package_root.clone(),
+            workspace_root: request.workspace_root.clone(),
+            module: suite.module.clone(),
+            agent_name,
+            targets,
+            graders,
+            warnings: warnings.into_iter().map(kept).collect(),
+            lengths: (body.statics.len(), body.tests.len()),
+            stamps,
+        }
+    }
+
+    /// Whether loading would give the same.
+    pub(crate) fn holds_for(&self, request: &Request) -> bool {
+        self.version == env!("CARGO_PKG_VERSION")
+            && self.entry == entry(request)
+            && self.package_root == request.package_root
+            && self.workspace_root == request.workspace_root
+            && self.stamps.hold()
+    }
+
+    /// Whether `body` is the code that was kept, as far as its length tells.
+    pub(crate) fn is_of(&self, body: &Body) -> bool {
+        self.lengths == (body.statics.len(), body.tests.len())
+    }
+}

@@ -1,0 +1,83 @@
+//! The suite as a `static`.
+
+use evalsuite_loader::{LoadedSuite, Test};
+
+use super::literal::{push_json, push_number, push_option, push_str};
+
+/// Adds `pub static SUITE`.
+pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<()> {
+    let about = &suite.suite;
+    out.push_str("/// The suite with all its cases.\npub static SUITE: ::evalsuite::EvalSuite = ::evalsuite::EvalSuite {\nname: ");
+    push_str(out, &about.name);
+    out.push_str(",\nagent_name: ");
+    push_option(out, about.agent_name.as_deref());
+    push_place(out);
+    push_str(out, &about.root);
+    out.push_str(",\njson: ");
+    push_json(out, &serde_json::to_string(about)?);
+    out.push_str(",\nsources: &[");
+    for (kind, path) in &suite.sources {
+        out.push('(');
+        push_str(out, kind);
+        out.push_str(", ");
+        push_str(out, path);
+        out.push_str("), ");
+    }
+    out.push_str("],\ncases: &[\n");
+    let tags = tags(&about.tags);
+    for test in &suite.tests {
+        push_case(out, suite, test, &tags)?;
+    }
+    out.push_str("],\n};\n");
+    Ok(())
+}
+
+/// Adds `pub static SUITE` without cases, for code that uses a suite which cannot be loaded.
+pub(crate) fn push_empty(out: &mut String) {
+    out.push_str(
+        "/// Empty: the suite cannot be used.\npub static SUITE: ::evalsuite::EvalSuite = ::evalsuite::EvalSuite {\n",
+    );
+    out.push_str("name: \"\",\nagent_name: ::core::option::Option::None");
+    push_place(out);
+    out.push_str("\"\",\njson: \"{}\",\nsources: &[],\ncases: &[],\n};\n");
+}
+
+fn push_place(out: &mut String) {
+    out.push_str(",\nmodule_path: ::core::module_path!(),\npackage: ::core::env!(\"CARGO_PKG_NAME\"),\n");
+    out.push_str("package_version: ::core::env!(\"CARGO_PKG_VERSION\"),\n");
+    out.push_str("manifest_dir: ::core::env!(\"CARGO_MANIFEST_DIR\"),\nroot: ");
+}
+
+fn tags(tags: &[String]) -> String {
+    let mut list = String::new();
+    for tag in tags {
+        push_str(&mut list, tag);
+        list.push_str(", ");
+    }
+    list
+}
+
+fn push_case(out: &mut String, suite: &LoadedSuite, test: &Test, tags: &str) -> serde_json::Result<()> {
+    let loaded = &suite.cases[test.case];
+    let location = &loaded.case.location;
+    out.push_str("::evalsuite::EvalCase { id: ");
+    push_str(out, &loaded.case.id);
+    out.push_str(", test_name: ");
+    push_str(out, &test.path.join("::"));
+    out.push_str(", file: ");
+    push_str(out, &location.file);
+    out.push_str(", line: ");
+    push_number(out, location.line as usize);
+    out.push_str(", column: ");
+    push_number(out, location.column as usize);
+    out.push_str(", source: ");
+    push_str(out, &loaded.source);
+    out.push_str(", target: ");
+    push_option(out, test.target.as_deref());
+    out.push_str(", tags: &[");
+    out.push_str(tags);
+    out.push_str("], json: ");
+    push_json(out, &serde_json::to_string(&loaded.case)?);
+    out.push_str(" },\n");
+    Ok(())
+}

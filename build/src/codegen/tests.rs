@@ -1,0 +1,50 @@
+//! One `#[test]` per case, in one module per folder.
+
+use evalsuite_loader::LoadedSuite;
+
+use super::literal::push_number;
+
+/// Adds the test functions, each a call with an index: nothing is compiled per case but that call.
+pub(crate) fn push(out: &mut String, suite: &LoadedSuite) {
+    let mut tests: Vec<(&[String], &String, usize)> = suite
+        .tests
+        .iter()
+        .enumerate()
+        .filter_map(|(index, test)| test.path.split_last().map(|(function, folders)| (folders, function, index)))
+        .collect();
+    // Stable: within a folder tests stay in the order of the suite.
+    tests.sort_by(|a, b| a.0.cmp(b.0));
+    let mut open: &[String] = &[];
+    for (folders, function, index) in tests {
+        if folders != open {
+            open_modules(out, open, folders);
+            open = folders;
+        }
+        out.push_str("#[test]\nfn ");
+        out.push_str(function);
+        out.push_str("() {\n::evalsuite::__private::run_case(");
+        for _ in folders {
+            out.push_str("super::");
+        }
+        out.push_str("evals, ");
+        push_number(out, index);
+        out.push_str(")\n}\n");
+    }
+    open_modules(out, open, &[]);
+}
+
+/// Closes modules of `open` and opens those of `wanted` until the latter are open.
+fn open_modules(out: &mut String, open: &[String], wanted: &[String]) {
+    let common = open.iter().zip(wanted).take_while(|(a, b)| a == b).count();
+    for _ in common..open.len() {
+        out.push_str("}\n");
+    }
+    for (depth, name) in wanted.iter().enumerate().skip(common) {
+        if depth == 0 {
+            out.push_str("#[cfg(test)]\n");
+        }
+        out.push_str("mod ");
+        out.push_str(name);
+        out.push_str(" {\n");
+    }
+}

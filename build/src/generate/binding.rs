@@ -1,0 +1,92 @@
+use crate::codegen::string_literal;
+use crate::expansion::About;
+
+/// Agents and graders as the text of Rust expressions.
+#[derive(Debug, Clone, Default)]
+pub struct Binding {
+    agent: Agent,
+    agents: Vec<(String, String)>,
+    graders: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, Default)]
+enum Agent {
+    #[default]
+    ByName,
+    Expression(String),
+    Nobody,
+}
+
+impl Binding {
+    /// The agent of every target.
+    pub fn agent(&mut self, expression: impl Into<String>) {
+        self.agent = Agent::Expression(expression.into());
+    }
+
+    /// No agent, and so no tests.
+    pub fn no_agent(&mut self) {
+        self.agent = Agent::Nobody;
+    }
+
+    /// The agent of one target.
+    pub fn agent_for(&mut self, target: impl Into<String>, expression: impl Into<String>) {
+        self.agents.push((target.into(), expression.into()));
+    }
+
+    /// A grader under the last segment of its path.
+    pub fn grader(&mut self, path: impl Into<String>) {
+        let path = path.into();
+        let name = path.split('<').next().unwrap_or(&path).trim_end_matches(':');
+        let name = name.rsplit("::").next().unwrap_or(name).trim();
+        self.graders.push((name.strip_prefix("r#").unwrap_or(name).to_owned(), path));
+    }
+
+    /// A grader under a name.
+    pub fn named_grader(&mut self, name: impl Into<String>, expression: impl Into<String>) {
+        self.graders.push((name.into(), expression.into()));
+    }
+
+    /// Names of the graders.
+    pub fn names(&self) -> Vec<String> {
+        self.graders.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Whether there is an agent that tests can call.
+    pub fn has_tests(&self) -> bool {
+        !matches!(self.agent, Agent::Nobody)
+    }
+
+    /// Targets with an agent of their own.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &str> {
+        self.agents.iter().map(|(target, _)| target.as_str())
+    }
+
+    /// All expressions, for a check of their syntax.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &str> {
+        let agent = match &self.agent {
+            Agent::Expression(expression) => Some(expression.as_str()),
+            _ => None,
+        };
+        agent.into_iter().chain(self.agents.iter().chain(&self.graders).map(|(_, expression)| expression.as_str()))
+    }
+
+    /// The calls that add agents and graders to `evals`. The agent is left out where it cannot be known.
+    ///
+    /// # Errors
+    ///
+    /// If the suite names an agent that no function can be called.
+    pub(crate) fn calls(&self, suite: Option<&About>) -> Result<String, String> {
+        let agent = match (&self.agent, suite) {
+            (Agent::Expression(expression), _) => Some(expression.clone()),
+            (Agent::ByName, Some(about)) => about.default_agent(self.targets())?,
+            _ => None,
+        };
+        let mut calls = agent.map(|agent| format!(".agent({agent})")).unwrap_or_default();
+        let named = |method: &str, (name, expression): &(String, String)| {
+            format!(".{method}({}, {expression})", string_literal(name))
+        };
+        calls.extend(self.agents.iter().map(|entry| named("agent_for", entry)));
+        calls.extend(self.graders.iter().map(|entry| named("grader", entry)));
+        Ok(calls)
+    }
+}

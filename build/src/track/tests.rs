@@ -1,0 +1,66 @@
+use std::path::Path;
+
+use super::Tracker;
+use crate::environment::Package;
+
+struct Fixture {
+    _root: tempfile::TempDir,
+    package: Package,
+}
+
+fn fixture() -> Fixture {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    let package_root = root.path().join("package");
+    let out_dir = package_root.join("target/debug/build/x/out");
+    std::fs::create_dir_all(&out_dir).expect("a target directory");
+    std::fs::create_dir_all(package_root.join("suites/empty")).expect("a folder of suites");
+    std::fs::write(package_root.join("Cargo.toml"), "[package]\nname = \"x\"\n").expect("a manifest");
+    Fixture { _root: root, package: Package { root: package_root, out_dir } }
+}
+
+fn lines(fixture: &Fixture, directory: impl AsRef<Path>) -> Vec<String> {
+    Tracker::new(directory.as_ref()).instructions(&fixture.package).lines().to_vec()
+}
+
+#[test]
+fn a_tracked_directory_is_watched_and_named_to_the_macro() {
+    let fixture = fixture();
+    let lines = lines(&fixture, "suites");
+    assert_eq!(lines[0], "cargo::rerun-if-changed=suites");
+    assert!(lines[1].starts_with("cargo::rustc-env=EVALSUITE_TRACKED_"), "{lines:?}");
+    assert!(lines[1].ends_with(&format!("={}", fixture.package.root.join("suites").display())), "{lines:?}");
+    assert_eq!(lines.len(), 2, "{lines:?}");
+}
+
+#[test]
+fn each_directory_gets_a_variable_of_its_own() {
+    let fixture = fixture();
+    let variable = |lines: Vec<String>| lines[1].split('=').nth(1).map(str::to_owned);
+    assert_ne!(variable(lines(&fixture, "suites")), variable(lines(&fixture, "suites/empty")));
+}
+
+#[test]
+fn what_would_make_every_build_a_full_one_is_refused() {
+    let fixture = fixture();
+    let table = [
+        ("missing", "cannot track `missing`: it does not exist"),
+        (".", "cannot track `.`: this is the whole package"),
+        ("suites/..", "cannot track `suites/..`: this is the whole package"),
+        ("..", "cannot track `..`: cargo's target directory lies below it"),
+        ("target", "cannot track `target`: cargo's target directory lies below it"),
+        ("a\nb", "cannot track `a"),
+    ];
+    for (directory, start) in table {
+        let lines = lines(&fixture, directory);
+        let error = lines[0].strip_prefix("cargo::error=").expect("an error");
+        assert!(error.starts_with(start), "for {directory:?}: {lines:?}");
+        assert!(lines.iter().all(|line| line.starts_with("cargo::error=")), "for {directory:?}: {lines:?}");
+    }
+}
+
+#[test]
+fn an_unknown_name_to_be_silent_about_is_an_error() {
+    let fixture = fixture();
+    let instructions = Tracker::new("suites").allow(["no-efect"]).instructions(&fixture.package);
+    assert!(instructions.lines()[0].contains("unknown diagnostic `no-efect`"), "{:?}", instructions.lines());
+}

@@ -1,0 +1,61 @@
+//! `cargo evalsuite check`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use evalsuite_loader::diagnostic::Diagnostics;
+use evalsuite_loader::{Loaded, load, render};
+
+use crate::command_line::{Check, Format};
+use crate::place;
+
+pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
+    let suites = suites(command)?;
+    if suites.is_empty() {
+        anstream::eprintln!("error: no suite found\n  = help: name one: `cargo evalsuite check suites/my_agent`");
+        return Ok(ExitCode::FAILURE);
+    }
+    let mut out = anstream::AutoStream::auto(io::stdout().lock());
+    let mut all = Diagnostics::new();
+    let mut tests = 0;
+    for suite in &suites {
+        let loaded = load(&place::request(suite)?);
+        print(&mut out, command.format, &loaded)?;
+        tests += loaded.suite.map_or(0, |suite| suite.tests.len());
+        all.append(loaded.diagnostics);
+    }
+    if command.format == Format::Text {
+        let suites = count(suites.len(), "suite");
+        writeln!(out, "{} in {suites} with {}", render::summary(&all), count(tests, "test"))?;
+    }
+    out.flush()?;
+    let failed = all.has_errors() || (command.deny_warnings && !all.is_empty());
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn suites(command: &Check) -> io::Result<Vec<PathBuf>> {
+    if command.paths.is_empty() {
+        return place::suites_here();
+    }
+    let mut suites = Vec::new();
+    for path in &command.paths {
+        suites.extend(place::suites_at(path)?);
+    }
+    Ok(suites)
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn print(out: &mut impl Write, format: Format, loaded: &Loaded) -> io::Result<()> {
+    for diagnostic in &loaded.diagnostics {
+        match format {
+            Format::Text => writeln!(out, "{}\n", render::text(diagnostic, &loaded.files, render::Style::Colored))?,
+            Format::Json => writeln!(out, "{}", render::json(diagnostic, &loaded.files))?,
+            Format::Github => writeln!(out, "{}", render::github(diagnostic, &loaded.files))?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! What can be written on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Check and inspect evaluation suites.
+#[derive(Debug, Parser)]
+#[command(name = "cargo evalsuite", bin_name = "cargo evalsuite", version, about)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Check(Check),
+    Expand(Expand),
+}
+
+/// Check suites as the compiler does, without compiling
+///
+/// Prints every problem of every file. Exits with 0 if there are none, 1 if there are, 2 if the command line is wrong.
+/// Which graders are registered only the compiler knows.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// Suites, or directories to search for suites; by default the package or workspace around the current directory
+    pub(crate) paths: Vec<PathBuf>,
+    /// How problems are printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Exit with 1 on warnings too
+    #[arg(long)]
+    pub(crate) deny_warnings: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people, with the lines of the files
+    Text,
+    /// One JSON object per line
+    Json,
+    /// Annotations of GitHub Actions
+    Github,
+}
+
+/// Print the code that a suite becomes
+#[derive(Debug, Args)]
+pub(crate) struct Expand {
+    /// The suite: its directory or file
+    pub(crate) path: PathBuf,
+    /// The agent, as in the macro: a path, or `none`
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
+    /// A grader, as in the macro: a path, or `name => path`; may be repeated
+    #[arg(long = "grader", value_name = "PATH")]
+    pub(crate) graders: Vec<String>,
+    /// Name of the module
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+}

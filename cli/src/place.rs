@@ -1,0 +1,61 @@
+//! Which package a path belongs to.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use evalsuite_build::suites;
+use evalsuite_loader::Request;
+
+/// A request for the suite at `path`, with the package around it as its boundary.
+///
+/// # Errors
+///
+/// If the path is not UTF-8, or the current directory is gone.
+pub(crate) fn request(path: &Path) -> io::Result<Request> {
+    let path = whole(path)?;
+    // Outside of every package the suite stands for itself.
+    let root = path.ancestors().skip(1).find(|directory| directory.join("Cargo.toml").is_file());
+    let root = root.or_else(|| path.parent()).unwrap_or(&path);
+    let entry = path.strip_prefix(root).unwrap_or(&path);
+    match entry.to_str() {
+        Some(entry) => Ok(Request::new(entry.replace('\\', "/"), root)),
+        None => Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is not UTF-8", path.display()))),
+    }
+}
+
+/// The suites at or below `path`. A path without any is returned as it is: loading it says what is missing.
+pub(crate) fn suites_at(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let path = whole(path)?;
+    let found = all_below(&path);
+    let is_one = found.is_empty() || found.contains(&path);
+    Ok(if is_one { vec![path] } else { found })
+}
+
+/// The suites of the package or workspace around the current directory.
+pub(crate) fn suites_here() -> io::Result<Vec<PathBuf>> {
+    let here = std::env::current_dir()?;
+    let root = here.ancestors().find(|directory| directory.join("Cargo.toml").is_file());
+    Ok(all_below(root.unwrap_or(&here)))
+}
+
+/// Packages below are searched too: the root of a workspace often is no package itself.
+fn all_below(directory: &Path) -> Vec<PathBuf> {
+    let found = suites::below(directory);
+    let mut all = found.suites;
+    all.extend(found.packages.iter().flat_map(|package| all_below(package)));
+    all
+}
+
+/// The whole path without `.` and `..`. Links stay, so that files are shown as the user knows them.
+fn whole(path: &Path) -> io::Result<PathBuf> {
+    let mut whole = PathBuf::new();
+    for component in std::path::absolute(path)?.components() {
+        match component {
+            std::path::Component::ParentDir => {
+                whole.pop();
+            }
+            other => whole.push(other),
+        }
+    }
+    Ok(whole)
+}

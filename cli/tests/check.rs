@@ -1,0 +1,96 @@
+//! `cargo evalsuite check`, run as a program.
+
+mod package;
+
+use package::{Package, TASK};
+
+#[test]
+fn a_good_package_has_no_problems() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
+    let output = package.run(&["check"]);
+    assert_eq!((output.code, output.out.as_str()), (0, "no problems in 1 suite with 1 test\n"));
+}
+
+#[test]
+fn every_problem_is_shown_and_counted() {
+    let wrong = TASK.replace("\"description\"", "\"descripton\"");
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK), ("suites/card_agent/tasks/b.json", &wrong)]);
+    let output = package.run(&["check", "suites"]);
+    assert_eq!(output.code, 1);
+    let places = output.out.matches("--> suites/card_agent/tasks/b.json:1:").count();
+    assert!(places >= 2, "a place for each problem:\n{}", output.out);
+    assert!(output.out.contains("error[E019 unknown-key]: unknown key `descripton`"), "{}", output.out);
+    assert!(output.out.contains("error[E030 duplicate-id]"), "{}", output.out);
+    assert!(output.out.contains(" errors in 1 suite with 0 tests\n"), "{}", output.out);
+    assert!(!output.out.contains('\u{1b}'), "no colors where there is no terminal");
+}
+
+#[test]
+fn json_is_one_object_per_line() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", "{}")]);
+    let output = package.run(&["check", "--format", "json"]);
+    assert_eq!(output.code, 1);
+    assert!(!output.out.is_empty());
+    for line in output.out.lines() {
+        assert!(line.starts_with("{\"code\":\"E") && line.ends_with('}'), "{line}");
+    }
+}
+
+#[test]
+fn github_gets_commands() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", "{}")]);
+    let output = package.run(&["check", "--format", "github"]);
+    assert_eq!(output.code, 1);
+    assert!(
+        output.out.lines().all(|line| line.starts_with("::error file=suites/card_agent/tasks/a.json,line=1")),
+        "{}",
+        output.out
+    );
+}
+
+#[test]
+fn warnings_count_only_when_denied() {
+    let yaml = "tests:\n  - id: a\n    input: Hello\n    assert:\n      - type: contains\n        value: hello\n";
+    let package = Package::new(&[("suites/greet/EVAL.yaml", yaml)]);
+    let output = package.run(&["check", "suites/greet"]);
+    assert_eq!(output.code, 0, "{}", output.out);
+    assert!(output.out.contains("warning[W001 deprecated-key]"), "{}", output.out);
+    assert!(output.out.ends_with("1 warning in 1 suite with 1 test\n"), "{}", output.out);
+    assert_eq!(package.run(&["check", "suites/greet", "--deny-warnings"]).code, 1);
+}
+
+#[test]
+fn a_missing_path_is_a_problem() {
+    let package = Package::new(&[]);
+    let output = package.run(&["check", "suites/card_agnt"]);
+    assert_eq!(output.code, 1);
+    assert!(output.out.contains("E010 entry-not-found"), "{}", output.out);
+}
+
+#[test]
+fn nothing_found_is_not_green() {
+    let package = Package::new(&[]);
+    std::fs::remove_dir_all(package.root().join("suites")).expect("the folder of suites");
+    let output = package.run(&["check"]);
+    assert_eq!(output.code, 1);
+    assert!(output.err.contains("no suite found"), "{}", output.err);
+}
+
+#[test]
+fn a_wrong_command_line_exits_with_2() {
+    let package = Package::new(&[]);
+    for arguments in [&["check", "--format", "xml"][..], &["chek"], &[], &["expand"]] {
+        assert_eq!(package.run(arguments).code, 2, "for {arguments:?}");
+    }
+}
+
+#[test]
+fn packages_of_a_workspace_are_searched() {
+    let package = Package::new(&[
+        ("suites/card_agent/tasks/a.json", TASK),
+        ("agents/one/Cargo.toml", "[package]\nname = \"one\"\n"),
+    ]);
+    package.write("agents/one/evals/x/EVAL.yaml", "tests:\n  - id: a\n    input: Hi\n    criteria: Says hi\n");
+    let output = package.run(&["check"]);
+    assert!(output.out.ends_with("in 2 suites with 2 tests\n"), "{}", output.out);
+}

@@ -1,0 +1,61 @@
+//! `cargo evalsuite expand`, run as a program.
+
+mod package;
+
+use package::{Package, TASK};
+
+#[test]
+fn the_code_is_printed() {
+    let package = Package::new(&[("suites/card_agent/tasks/positive/25-invoice.json", TASK)]);
+    let output = package.run(&["expand", "suites/card_agent"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    for part in [
+        "pub mod card_agent {",
+        "pub static SUITE: ::evalsuite::EvalSuite",
+        "test_name: \"positive::_25_invoice\"",
+        "evals.agent(card_agent)",
+        "    mod positive {\n        #[test]\n        fn _25_invoice() {\n            ::evalsuite::__private::run_case(super::evals, 0)\n        }",
+    ] {
+        assert!(output.out.contains(part), "{part} is missing in:\n{}", output.out);
+    }
+}
+
+#[test]
+fn options_are_the_arguments_of_the_macro() {
+    let task = TASK.replace("contains", "is_nice");
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", &task)]);
+    let output = package.run(&[
+        "expand",
+        "suites/card_agent",
+        "--agent",
+        "my::agent",
+        "--grader",
+        "is-nice => graders::nice::<A>",
+        "--name",
+        "other",
+    ]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.contains("evals.agent(my::agent).grader(\"is-nice\", graders::nice::<A>)"), "{}", output.out);
+    assert!(output.out.contains("pub mod other {"), "{}", output.out);
+    let output = package.run(&["expand", "suites/card_agent", "--agent", "none"]);
+    assert!(!output.out.contains("#[test]") && output.out.contains("SUITE"), "{}", output.out);
+}
+
+#[test]
+fn an_unregistered_grader_is_an_error() {
+    let task = TASK.replace("contains", "is_nice");
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", &task)]);
+    let output = package.run(&["expand", "suites/card_agent", "--grader", "is_nise"]);
+    assert_eq!((output.code, output.out.as_str()), (1, ""));
+    assert!(output.err.contains("[E050 unknown-grader] unknown grader `is_nice`"), "{}", output.err);
+    assert!(output.err.contains("did you mean `is_nise`?"), "{}", output.err);
+}
+
+#[test]
+fn expanding_twice_gives_the_same_text() {
+    let package = Package::new(&[("suites/card_agent/tasks/b/a.json", TASK)]);
+    package.write("suites/card_agent/tasks/a/c.json", &TASK.replace("\"a\"", "\"c\""));
+    let first = package.run(&["expand", "suites/card_agent"]);
+    assert_eq!(first.code, 0, "{}", first.err);
+    assert_eq!(first.out, package.run(&["expand", "suites/card_agent"]).out);
+}

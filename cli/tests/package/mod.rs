@@ -1,0 +1,58 @@
+//! A package in a temporary directory, and the program run in it.
+
+use std::path::Path;
+
+/// A valid task.
+pub(crate) const TASK: &str = r#"{ "id": "a", "description": "Says hello.", "graders": [{ "name": "contains", "config": { "value": "hello" } }] }"#;
+
+pub(crate) struct Package {
+    root: tempfile::TempDir,
+}
+
+pub(crate) struct Output {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    #[allow(dead_code, reason = "not every test file looks at it")]
+    pub(crate) err: String,
+}
+
+impl Package {
+    /// A package with the suite `suites/card_agent` and these files.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let package = Self { root: tempfile::tempdir().expect("a temporary directory") };
+        package.write("Cargo.toml", "[package]\nname = \"cards\"\n");
+        package.write(
+            "suites/card_agent/suite.json",
+            r#"{ "name": "cards", "agent_name": "card-agent", "kind": "capability" }"#,
+        );
+        for (path, content) in files {
+            package.write(path, content);
+        }
+        if !package.root().join("suites/card_agent/tasks").exists() {
+            std::fs::remove_dir_all(package.root().join("suites/card_agent")).expect("the empty suite");
+        }
+        package
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    pub(crate) fn write(&self, path: &str, content: &str) {
+        let path = self.root().join(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        std::fs::write(path, content).expect("a file");
+    }
+
+    /// Runs `cargo evalsuite …` as cargo does.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        let output = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"))
+            .arg("evalsuite")
+            .args(arguments)
+            .current_dir(self.root())
+            .output()
+            .expect("the program runs");
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        Output { code: output.status.code().expect("an exit code"), out: text(output.stdout), err: text(output.stderr) }
+    }
+}

@@ -1,0 +1,50 @@
+//! Where the macro is called.
+
+use std::path::PathBuf;
+
+use evalsuite_build::environment;
+use proc_macro2::Span;
+
+/// What the compiler and cargo say about the place of a call.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// Directory of the package's `Cargo.toml`.
+    pub(crate) package_root: PathBuf,
+    /// Directory of the source file.
+    pub(crate) source_dir: Option<PathBuf>,
+    /// Where the package's build script writes.
+    pub(crate) out_dir: Option<PathBuf>,
+    /// Directories in which cargo sees changes by itself.
+    pub(crate) tracked: Vec<PathBuf>,
+    /// Whether the environment makes warnings fail the build.
+    pub(crate) deny_warnings: bool,
+}
+
+impl Place {
+    /// The place of the token at `span`.
+    ///
+    /// # Errors
+    ///
+    /// If cargo's environment is missing or a variable has no meaning.
+    pub(crate) fn of(span: Span) -> Result<Self, String> {
+        let Some(package_root) = std::env::var_os("CARGO_MANIFEST_DIR") else {
+            return Err("`CARGO_MANIFEST_DIR` is not set: suites are found relative to the package that cargo builds"
+                .to_owned());
+        };
+        Ok(Self {
+            package_root: package_root.into(),
+            source_dir: source_dir(span),
+            out_dir: std::env::var_os("OUT_DIR").map(PathBuf::from),
+            tracked: environment::tracked_directories(),
+            deny_warnings: environment::warnings_are_denied()?,
+        })
+    }
+}
+
+/// Directory of the source file at `span`. Language servers often do not know it.
+fn source_dir(span: Span) -> Option<PathBuf> {
+    let file = span.unwrap().local_file()?;
+    // The compiler's paths are relative to the directory it was started in.
+    let file = std::env::current_dir().ok()?.join(file);
+    Some(file.parent()?.to_path_buf())
+}
