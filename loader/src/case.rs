@@ -122,11 +122,13 @@ pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d
     let suite_graders: &[Parsed] = if execution.skip_defaults { &[] } else { &defaults.graders };
     let facts = CaseFacts {
         expected_output: &expected_output,
+        reference_is_broken: expected_entry.is_some() && expected_output.is_empty(),
         has_criteria: criteria.is_some(),
         span: node.span,
         tasks_layout: false,
     };
-    let user_graders = assertions::user_graders(graders.iter().chain(suite_graders)).collect();
+    let mut user_graders: Vec<_> = assertions::user_graders(graders.iter().chain(suite_graders)).collect();
+    user_graders.extend(conversation.user_graders);
     let merged = assertions::merge(graders, suite_graders, &facts, d);
     let nothing = merged.is_empty() && criteria.is_none() && expected_entry.is_none() && !conversation.is_conversation;
     if nothing && !graders_are_broken {
@@ -268,10 +270,10 @@ fn dependencies(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Vec<(String, S
     let depends_on = fields.get("depends_on");
     if let Some(entry) = depends_on {
         for node in fields::list(&entry.value, "`depends_on`", d).unwrap_or_default() {
-            if let Some(id) = fields::literal_text(node, "an id in `depends_on`", d) {
-                if dependencies.iter().all(|(other, _)| *other != id) {
-                    dependencies.push((id, node.span));
-                }
+            if let Some(id) = fields::literal_text(node, "an id in `depends_on`", d)
+                && dependencies.iter().all(|(other, _)| *other != id)
+            {
+                dependencies.push((id, node.span));
             }
         }
     }

@@ -138,7 +138,7 @@ fn case_list(
 ) {
     let Some((id, text)) = read::read_text(file, scope.files, d) else { return };
     let before = d.len();
-    let nodes = if file.extension().is_some_and(|extension| extension == "jsonl") {
+    let nodes = if file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl")) {
         read::parse_jsonl(id, &text, d)
     } else {
         let Some(root) = read::parse_yaml(id, &text, d) else { return };

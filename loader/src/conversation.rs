@@ -9,6 +9,7 @@ use crate::fields::{self, Fields};
 use crate::input;
 use crate::node::{Data, Node};
 use crate::paths::Scope;
+use crate::source::Span;
 
 const MODES: &[(&str, ())] = &[("conversation", ())];
 const AGGREGATIONS: &[(&str, Aggregation)] =
@@ -22,6 +23,8 @@ pub(crate) struct Written {
     /// Whether the case is one, right or wrong: then it needs no `input` of its own.
     pub(crate) is_conversation: bool,
     pub(crate) conversation: Option<Conversation>,
+    /// Uses of graders that are not built in, in turns.
+    pub(crate) user_graders: Vec<(String, Span)>,
 }
 
 pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Written {
@@ -59,7 +62,8 @@ pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostic
         ),
         (Some(_), Some(_)) => {}
     }
-    let turns = turns.map(|entry| read_turns(&entry.value, scope, d)).unwrap_or_default();
+    let mut user_graders = Vec::new();
+    let turns = turns.map(|entry| read_turns(&entry.value, scope, &mut user_graders, d)).unwrap_or_default();
     let conversation = Conversation {
         turns,
         aggregation: aggregation
@@ -70,30 +74,31 @@ pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostic
             .unwrap_or_default(),
         window_size: window_size.and_then(|entry| fields::count(&entry.value, "`window_size`", 1, d)),
     };
-    Written { is_conversation: true, conversation: Some(conversation) }
+    Written { is_conversation: true, conversation: Some(conversation), user_graders }
 }
 
-fn read_turns(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Turn> {
+fn read_turns(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut Diagnostics) -> Vec<Turn> {
     let Some(items) = fields::list(node, "`turns`", d) else { return Vec::new() };
     if items.is_empty() {
         mismatch(node, "`turns` is empty", "add a turn with `input`", d);
     }
-    items.iter().filter_map(|item| turn(item, scope, d)).collect()
+    items.iter().filter_map(|item| turn(item, scope, users, d)).collect()
 }
 
 fn mismatch(node: &Node, message: &str, help: &str, d: &mut Diagnostics) {
     d.report(Code::ConversationMismatch, node.span, message, help);
 }
 
-fn turn(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Turn> {
+fn turn(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut Diagnostics) -> Option<Turn> {
     let mut fields = Fields::new(node, "a turn", d)?;
     let input = fields.get("input");
     let expected_output =
         fields.get("expected_output").map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
-    let graders = fields
+    let (graders, named) = fields
         .get_renamed("assertions", assertions::OLD_KEYS, d)
         .map(|entry| assertions::turn(&entry.value, &expected_output, scope, d))
         .unwrap_or_default();
+    users.extend(named);
     fields.finish(d);
     let Some(entry) = input else {
         mismatch(node, "a turn has no `input`", "add `input`, what the user says", d);

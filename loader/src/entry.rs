@@ -113,11 +113,13 @@ fn file_layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Layout
     if lower == "suite.json" {
         return suite_json_layout(path, files, d);
     }
-    if lower.ends_with(".jsonl") {
+    // A name that is nothing but an ending names no suite.
+    let ends_with = |ending: &str| lower.len() > ending.len() && lower.ends_with(ending);
+    if ends_with(".jsonl") {
         warn_of_sidecar(path, files, d);
         return Some(Layout::Lines { file: path.to_path_buf() });
     }
-    if lower.ends_with(".yaml") || lower.ends_with(".yml") {
+    if ends_with(".yaml") || ends_with(".yml") {
         return Some(Layout::Cases { eval_file: path.to_path_buf() });
     }
     let shown = files.shown(path);

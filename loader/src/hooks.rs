@@ -158,10 +158,9 @@ impl Set {
 
     /// Lets hooks without `cwd` run in `directory`.
     pub(crate) fn default_cwd(&mut self, directory: &PathRef) {
-        for hook in [&mut self.before_all, &mut self.before_each, &mut self.after_each, &mut self.after_all] {
-            if let Some(hook) = hook {
-                hook.cwd.get_or_insert_with(|| directory.clone());
-            }
+        let all = [&mut self.before_all, &mut self.before_each, &mut self.after_each, &mut self.after_all];
+        for hook in all.into_iter().flatten() {
+            hook.cwd.get_or_insert_with(|| directory.clone());
         }
     }
 }

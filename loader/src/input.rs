@@ -70,7 +70,7 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Opti
 /// Reads `input_files`.
 pub(crate) fn files(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<PathRef> {
     let Some(items) = fields::list(&entry.value, &label(entry), d) else { return Vec::new() };
-    items.iter().filter_map(|item| text_file(item, "`input_files`", scope, d)).collect()
+    items.iter().filter_map(|item| text_file(item, "an element of `input_files`", scope, d)).collect()
 }
 
 /// A file that is read when a trial runs; an empty one is probably a mistake.

@@ -109,7 +109,8 @@ fn plain<'n>(text: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources
 }
 
 fn is_case_list(path: &Path) -> bool {
-    matches!(path.extension().and_then(|extension| extension.to_str()), Some("yaml" | "yml" | "jsonl"))
+    let ending = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
+    matches!(ending.as_str(), "yaml" | "yml" | "jsonl")
 }
 
 fn file<'n>(path: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources<'n>, d: &mut Diagnostics) {
@@ -222,6 +223,7 @@ fn missing_case_file_help(directory: &Path) -> String {
         names.into_iter().find(|name| matches!(name.to_ascii_lowercase().as_str(), "case.yaml" | "case.yml"))
     });
     match near {
+        Some(name) if matches!(name.as_str(), "case.yaml" | "case.yml") => format!("`{name}` is not a regular file"),
         Some(name) => format!("rename `{name}` to `case.yaml`"),
         None => "add a `case.yaml`, or start the directory's name with `_`".to_owned(),
     }

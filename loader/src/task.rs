@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use evalsuite_schema::{Case, Input, Object, PathRef, ReferenceSolution, ReferenceSource, Trials, Workspace};
+use evalsuite_schema::{
+    Case, Content, Input, Message, Object, PathRef, ReferenceSolution, ReferenceSource, Role, Trials, Workspace,
+};
+use serde_json::Value;
 
 use crate::assertions::{self, CaseFacts};
 use crate::case::{Checked, location};
@@ -62,8 +65,19 @@ pub(crate) fn read(node: &Node, path: &Path, rules: Rules, scope: Scope<'_>, d: 
         }
     };
     fields.finish(d);
-    let facts =
-        CaseFacts { expected_output: &[], has_criteria: description.is_some(), span: node.span, tasks_layout: true };
+    // The expected outcome is what graders compare an answer with.
+    let reference: Vec<Message> = reference_solution
+        .iter()
+        .filter_map(|solution: &ReferenceSolution| solution.expected_outcome.clone())
+        .map(|outcome| Message::new(Role::Assistant, Content::Data(Value::Object(outcome))))
+        .collect();
+    let facts = CaseFacts {
+        expected_output: &reference,
+        reference_is_broken: reference_entry.is_some() && reference.is_empty(),
+        has_criteria: description.is_some(),
+        span: node.span,
+        tasks_layout: true,
+    };
     let user_graders = assertions::user_graders(graders.iter()).collect();
     let graders = assertions::merge(graders, &[], &facts, d);
     let workspace = if scope.request.fixtures { fixtures(input_entry, path, scope, d) } else { None };

@@ -12,10 +12,19 @@ use crate::source::Span;
 pub(crate) struct CaseFacts<'a> {
     /// The reference answer. A task has none, which is not a problem of its graders.
     pub(crate) expected_output: &'a [Message],
+    /// The reference answer has a reported problem, and is missing for that reason.
+    pub(crate) reference_is_broken: bool,
     pub(crate) has_criteria: bool,
     /// Where the case stands.
     pub(crate) span: Span,
     pub(crate) tasks_layout: bool,
+}
+
+impl CaseFacts<'_> {
+    /// A task without a reference solution, which is not a problem of its graders.
+    fn lacks_reference_by_layout(&self) -> bool {
+        self.tasks_layout && self.expected_output.is_empty()
+    }
 }
 
 /// Puts graders of the case and the suite together, and checks what concerns all of them.
@@ -27,7 +36,7 @@ pub(crate) fn merge(case: Vec<Parsed>, suite: &[Parsed], facts: &CaseFacts<'_>, 
     for (index, parsed) in all.iter_mut().enumerate().filter(|(_, parsed)| !parsed.is_broken) {
         let is_own = index < own;
         check_judges(parsed, is_own, facts, d);
-        if parsed.notes.needs_reference && !(facts.tasks_layout && facts.expected_output.is_empty()) {
+        if parsed.notes.needs_reference && !facts.reference_is_broken && !facts.lacks_reference_by_layout() {
             let reference = reference.get_or_insert_with(|| Reference::of(facts.expected_output));
             reference.check(parsed, is_own, facts.span, d);
         }

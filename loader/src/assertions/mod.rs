@@ -58,12 +58,25 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Pa
     read_list(node, Context::new(scope), d)
 }
 
-/// Reads `assertions` of one turn of a conversation, of which `expected_output` is the reference.
-pub(crate) fn turn(node: &Node, expected_output: &[Message], scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Grader> {
+/// Reads `assertions` of one turn of a conversation, of which `expected_output` is the reference: the graders, and the uses
+/// of graders that are not built in.
+pub(crate) fn turn(
+    node: &Node,
+    expected_output: &[Message],
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> (Vec<Grader>, Vec<(String, Span)>) {
     let parsed = list::read_turn(node, Context::new(scope), d);
     // The case may have criteria; whether it has none is not known here.
-    let facts = CaseFacts { expected_output, has_criteria: true, span: node.span, tasks_layout: false };
-    merge(parsed, &[], &facts, d)
+    let facts = CaseFacts {
+        expected_output,
+        reference_is_broken: false,
+        has_criteria: true,
+        span: node.span,
+        tasks_layout: false,
+    };
+    let users = user_graders(&parsed).collect();
+    (merge(parsed, &[], &facts, d), users)
 }
 
 /// Reads the old key `rubrics` of a case: one grader, or none if the list is empty.

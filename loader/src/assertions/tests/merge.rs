@@ -26,7 +26,7 @@ fn merge_with(case: &str, suite: &str, expected_output: &[Message], has_criteria
     let case = assertions::read(&package.node(case), package.scope(), &mut d);
     let suite = assertions::read(&package.node(suite), package.scope(), &mut d);
     let span = Span::whole(file(&package));
-    let facts = CaseFacts { expected_output, has_criteria, span, tasks_layout: false };
+    let facts = CaseFacts { expected_output, reference_is_broken: false, has_criteria, span, tasks_layout: false };
     let graders = assertions::merge(case, &suite, &facts, &mut d);
     Merged { graders, problems: package.lines(&d) }
 }

@@ -34,7 +34,8 @@ fn a_name_may_be_used_again() {
     let package = Package::tasks(&[]);
     let mut d = Diagnostics::new();
     let span = Span::whole(package.files.add(&package.path()));
-    let facts = CaseFacts { expected_output: &[], has_criteria: true, span, tasks_layout: true };
+    let facts =
+        CaseFacts { expected_output: &[], reference_is_broken: false, has_criteria: true, span, tasks_layout: true };
     let graders = assertions::merge(parsed, &[], &facts, &mut d);
     assert!(d.is_empty());
     assert_eq!(graders.iter().map(|grader| grader.name.as_str()).collect::<Vec<_>>(), ["a", "a#2"]);
