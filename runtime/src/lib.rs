@@ -35,6 +35,8 @@ pub use command::Command;
 pub use evals::Evals;
 /// The records a run writes.
 pub use evalsuite_schema::record;
+#[cfg(feature = "macros")]
+pub use evalsuite_macros::include_eval_suite;
 pub use evalsuite_schema::{
     Content, Message, Object, Part, Role, ToolCall,
     record::{Assertion, CaseOutcome, GraderKind, Usage, Verdict},
