@@ -31,6 +31,8 @@ pub mod codegen;
 pub mod environment;
 #[doc(hidden)]
 pub mod expansion;
+#[cfg(test)]
+mod fixture;
 #[cfg(feature = "generate")]
 #[doc(hidden)]
 pub mod generate;

@@ -214,3 +214,6 @@ fn write_if_changed(path: &Path, content: &str) -> std::io::Result<()> {
     }
     fs::write(path, content)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,21 +1,12 @@
 use std::path::Path;
 
 use super::Tracker;
-use crate::environment::Package;
-
-struct Fixture {
-    _root: tempfile::TempDir,
-    package: Package,
-}
+use crate::fixture::Fixture;
 
 fn fixture() -> Fixture {
-    let root = tempfile::tempdir().expect("a temporary directory");
-    let package_root = root.path().join("package");
-    let out_dir = package_root.join("target/debug/build/x/out");
-    std::fs::create_dir_all(&out_dir).expect("a target directory");
-    std::fs::create_dir_all(package_root.join("suites/empty")).expect("a folder of suites");
-    std::fs::write(package_root.join("Cargo.toml"), "[package]\nname = \"x\"\n").expect("a manifest");
-    Fixture { _root: root, package: Package { root: package_root, out_dir } }
+    let fixture = Fixture::new(&[]);
+    std::fs::create_dir(fixture.path("suites/empty")).expect("a folder");
+    fixture
 }
 
 fn lines(fixture: &Fixture, directory: impl AsRef<Path>) -> Vec<String> {

@@ -1,0 +1,72 @@
+//! Packages in temporary directories, for tests.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use evalsuite_loader::Request;
+
+use crate::environment::Package;
+use crate::expansion::Options;
+
+/// A valid task with the id `a`.
+pub(crate) const TASK: &str = r#"{ "id": "a", "description": "Says hello.", "graders": [{ "name": "contains", "config": { "value": "hello" } }] }"#;
+
+/// A package with the suite `suites/card_agent`.
+pub(crate) struct Fixture {
+    _root: tempfile::TempDir,
+    pub(crate) package: Package,
+}
+
+impl Fixture {
+    /// Writes the suite and more `files`. Everything is an hour old, as after a checkout.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let package_root = root.path().join("package");
+        let out_dir = package_root.join("target/debug/build/x/out");
+        std::fs::create_dir_all(&out_dir).expect("a target directory");
+        let fixture = Self { _root: root, package: Package { root: package_root, out_dir } };
+        fixture.write("Cargo.toml", "[package]\nname = \"cards\"\n");
+        fixture.write(
+            "suites/card_agent/suite.json",
+            r#"{ "name": "cards", "agent_name": "card-agent", "kind": "capability" }"#,
+        );
+        fixture.write("suites/card_agent/tasks/a.json", TASK);
+        for (path, content) in files {
+            fixture.write(path, content);
+        }
+        fixture.age();
+        fixture
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.package.root.join(path)
+    }
+
+    pub(crate) fn write(&self, path: &str, content: &str) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        std::fs::write(path, content).expect("a file");
+    }
+
+    /// Makes everything below `suites` an hour old.
+    pub(crate) fn age(&self) {
+        age(&self.path("suites"));
+    }
+
+    /// Options of a macro call without arguments.
+    pub(crate) fn options(&self, entry: &str) -> Options {
+        let mut options = Options::new(Request::new(entry, &self.package.root));
+        options.out_dir = Some(self.package.out_dir.clone());
+        options
+    }
+}
+
+fn age(path: &Path) {
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).expect("a folder") {
+            age(&entry.expect("an entry").path());
+        }
+    }
+    let file = std::fs::File::open(path).expect("a file or folder");
+    file.set_modified(SystemTime::now() - Duration::from_secs(3600)).expect("a time");
+}

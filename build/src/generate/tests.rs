@@ -1,0 +1,147 @@
+use crate::fixture::{Fixture, TASK};
+use crate::instructions::Instructions;
+
+use super::Generator;
+
+fn run(fixture: &Fixture, generator: Generator) -> Instructions {
+    let mut instructions = Instructions::default();
+    generator.run(&fixture.package, &mut instructions);
+    instructions
+}
+
+fn code(fixture: &Fixture, name: &str) -> String {
+    let path = fixture.package.out_dir.join("evalsuite").join(format!("{name}.rs"));
+    std::fs::read_to_string(path).expect("the generated file")
+}
+
+#[test]
+fn a_suite_becomes_a_readable_file() {
+    let task = |id: &str| TASK.replace("\"a\"", &format!("\"{id}\""));
+    let fixture = Fixture::new(&[
+        ("suites/card_agent/tasks/positive/25-invoice/task.json", &task("b")),
+        ("suites/card_agent/tasks/positive/x.json", &task("c").replace("contains", "card-completion")),
+    ]);
+    let instructions = run(&fixture, Generator::new("suites/card_agent").graders(["my::card_completion"]));
+    assert_eq!(instructions.lines()[0], "cargo::rerun-if-changed=suites/card_agent");
+    assert!(instructions.lines().iter().all(|line| !line.contains("error")), "{:?}", instructions.lines());
+    let code = code(&fixture, "card_agent");
+    let tests = code.split_once("pub fn evals()").expect("evals").1;
+    assert_eq!(
+        tests,
+        " -> ::evalsuite::Evals {
+        super::include_eval_suite_belongs_outside_of_functions__card_agent(
+            ::evalsuite::Evals::new(&SUITE),
+        )
+    }
+    #[test]
+    fn a() {
+        ::evalsuite::__private::run_case(evals, 0)
+    }
+    #[cfg(test)]
+    mod positive {
+        #[test]
+        fn _25_invoice() {
+            ::evalsuite::__private::run_case(super::evals, 1)
+        }
+        #[test]
+        fn x() {
+            ::evalsuite::__private::run_case(super::evals, 2)
+        }
+    }
+    #[test]
+    fn suite_check() {
+        ::evalsuite::__private::suite_check(evals)
+    }
+}
+"
+    );
+    assert!(code.contains("evals.agent(card_agent).grader(\"card_completion\", my::card_completion)"), "{code}");
+    assert!(code.contains("sources: &[(\"tasks\", \"tasks\")]"), "{code}");
+}
+
+#[test]
+fn every_option_reaches_the_code() {
+    let fixture = Fixture::new(&[]);
+    let generator = Generator::new("suites/card_agent")
+        .agent("a::b")
+        .name("other")
+        .ignore("needs \"keys\"")
+        .require_env(["KEY"])
+        .require_commands(["git"])
+        .targets(["x", "y"])
+        .agent_for("y", "a::c");
+    let instructions = run(&fixture, generator);
+    assert!(instructions.lines().iter().all(|line| !line.contains("error")), "{:?}", instructions.lines());
+    let code = code(&fixture, "other");
+    for part in [
+        "pub mod other {",
+        "evals.agent(a::b).agent_for(\"y\", a::c)",
+        "#[ignore = \"needs \\\"keys\\\"\"]",
+        "mod x {",
+        "mod y {",
+        "test_name: \"x::a\"",
+        "target: ::core::option::Option::Some(\"y\")",
+        "\"requires\":{\"env\":[\"KEY\"],\"commands\":[\"git\"]}",
+    ] {
+        assert!(code.contains(part), "{part} is missing in\n{code}");
+    }
+    assert_eq!(code.matches("#[ignore").count(), 2, "suite_check is no case");
+}
+
+#[test]
+fn problems_fail_the_build_and_leave_the_same_compile_errors() {
+    let fixture = Fixture::new(&[("suites/card_agent/tasks/b.json", "{}")]);
+    let instructions = run(&fixture, Generator::new("suites/card_agent").graders(["regex", "a::b::", "c", "c"]));
+    let code = code(&fixture, "card_agent");
+    let errors = instructions.lines().iter().filter(|line| line.starts_with("cargo::error=["));
+    assert!(errors.clone().count() >= 4, "{:?}", instructions.lines());
+    for error in errors {
+        let fact = error.trim_start_matches("cargo::error=").replace('"', "\\\"");
+        assert!(code.contains(&fact), "{fact} is missing in\n{code}");
+    }
+    assert!(
+        code.contains("::core::compile_error!") && code.contains("cases: &[]") && !code.contains("#[test]"),
+        "{code}"
+    );
+}
+
+#[test]
+fn no_agent_means_no_tests() {
+    let fixture = Fixture::new(&[]);
+    run(&fixture, Generator::new("suites/card_agent").no_agent());
+    let code = code(&fixture, "card_agent");
+    assert!(!code.contains("#[test]") && !code.contains("fn evals") && code.contains("id: \"a\""), "{code}");
+}
+
+#[test]
+fn a_suite_without_a_file_is_an_error() {
+    let fixture = Fixture::new(&[]);
+    let instructions = run(&fixture, Generator::new("suites/card_agnt"));
+    assert!(
+        instructions.lines().iter().any(|line| line.starts_with("cargo::error=[E010 entry-not-found]")),
+        "{:?}",
+        instructions.lines()
+    );
+}
+
+#[test]
+fn an_agent_for_an_unknown_target_is_an_error() {
+    let fixture = Fixture::new(&[]);
+    let instructions = run(&fixture, Generator::new("suites/card_agent").targets(["codex"]).agent_for("codx", "a"));
+    assert!(
+        instructions.lines().iter().any(|line| line.contains("unknown target `codx`")),
+        "{:?}",
+        instructions.lines()
+    );
+}
+
+#[test]
+fn the_same_code_is_not_written_again() {
+    let fixture = Fixture::new(&[]);
+    run(&fixture, Generator::new("suites/card_agent"));
+    let path = fixture.package.out_dir.join("evalsuite/card_agent.rs");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    std::fs::File::open(&path).expect("a file").set_modified(old).expect("a time");
+    run(&fixture, Generator::new("suites/card_agent"));
+    assert_eq!(std::fs::metadata(&path).expect("a file").modified().expect("a time"), old);
+}
