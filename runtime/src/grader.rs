@@ -2,6 +2,7 @@
 
 mod code_grader;
 mod composite;
+mod field_accuracy;
 mod is_json;
 mod json_equality;
 mod metrics;
@@ -135,6 +136,7 @@ fn run(path: &str, grader: &Grader, context: &Context<'_>) -> Graded {
         GraderConfig::ExecutionMetrics(config) => metrics::execution_metrics(config, context.evidence).into(),
         GraderConfig::ToolTrajectory(config) => tool_trajectory::grade(config, context.evidence),
         GraderConfig::SkillTrigger(config) => skill_trigger::grade(config, context.evidence).into(),
+        GraderConfig::FieldAccuracy(config) => field_accuracy::grade(config, context.evidence).into(),
         GraderConfig::CodeGrader(config) => code_grader::grade(path, config, context),
         GraderConfig::Composite(config) => composite::grade(path, config, context),
         GraderConfig::User { grader, config } => user(grader, config, context),

@@ -33,10 +33,10 @@ mod user_grader;
 pub use agent::{Agent, AgentResult, BoundAgent, IntoAgent};
 pub use command::Command;
 pub use evals::Evals;
-/// The records a run writes.
-pub use evalsuite_schema::record;
 #[cfg(feature = "macros")]
 pub use evalsuite_macros::include_eval_suite;
+/// The records a run writes.
+pub use evalsuite_schema::record;
 pub use evalsuite_schema::{
     Content, Message, Object, Part, Role, ToolCall,
     record::{Assertion, CaseOutcome, GraderKind, Usage, Verdict},

@@ -20,7 +20,7 @@ use crate::{
 /// If the case does not pass.
 pub(crate) fn case(evals: fn() -> Evals, index: usize) {
     let evals = evals();
-    let report = Settings::from_environment().map_err(|error| setting_error(error)).and_then(|settings| {
+    let report = Settings::from_environment().map_err(setting_error).and_then(|settings| {
         let Some(case) = evals.suite().cases.get(index) else {
             return Err(format!("evaluation error (select/unsupported): the suite has no case {index}"));
         };

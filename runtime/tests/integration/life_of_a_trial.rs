@@ -1,10 +1,8 @@
 //! What happens around an agent's call, and what is left of it.
 
-mod common;
-
 use std::{fs, path::Path, time::Duration};
 
-use common::{case_json, contains, grader, only, run, run_with, suite};
+use crate::common::{case_json, contains, grader, only, run, run_with, suite};
 use evalsuite::{
     AgentError, CaseOutcome, CaseReport, Evals, Message, Outcome, Role, RunOptions, ToolCall, Trial, Usage,
     record::{ReasonCode, TrialRecord},

@@ -1,10 +1,8 @@
 //! What a failing test prints.
 
-mod common;
-
 use std::{panic::catch_unwind, path::Path, process::Command, sync::OnceLock};
 
-use common::{case_json, contains, grader, only, run, suite};
+use crate::common::{case_json, contains, grader, only, run, suite};
 use evalsuite::{Assertion, Evals, Evidence, Score, Trial};
 use serde_json::{Value, json};
 
@@ -52,7 +50,10 @@ evaluation failed: refund-small (x)  score 0.00 < 0.80, required grader `contain
   workspace: DIR/trial-000/workspace
   repeat: cargo test -p demo -- --exact x::refund-small
 ";
-    let text = text.replace("cargo nextest run -p demo -E 'test(=x::refund-small)'", "cargo test -p demo -- --exact x::refund-small");
+    let text = text.replace(
+        "cargo nextest run -p demo -E 'test(=x::refund-small)'",
+        "cargo test -p demo -- --exact x::refund-small",
+    );
     assert_eq!(text, expected, "\n{text}");
 }
 
@@ -114,7 +115,7 @@ fn child() {
 fn run_test(index: usize, variables: &[(&str, &str)]) -> (bool, String, String) {
     let output = tempfile::tempdir().unwrap();
     let result = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--ignored"])
+        .args(["--exact", "failing_test::child", "--ignored"])
         .env("EVALSUITE_TEST_INDEX", index.to_string())
         .env("EVALSUITE_OUTPUT", output.path())
         .env_remove("NEXTEST_RUN_ID")
@@ -128,7 +129,7 @@ fn run_test(index: usize, variables: &[(&str, &str)]) -> (bool, String, String) 
 #[test]
 fn a_passing_test_is_silent() {
     let (passed, out, err) = run_test(0, &[]);
-    assert!(passed && out.contains("test child ... ok"), "{out}{err}");
+    assert!(passed && out.contains("test failing_test::child ... ok"), "{out}{err}");
     assert_eq!(err, "");
 }
 

@@ -1,0 +1,158 @@
+//! Graders that need more than an answer: registered ones, commands, composites.
+
+use crate::common::{case_json, contains, grader, only, run, suite};
+use evalsuite::{
+    CaseOutcome, Evals, Evidence, Trial, Verdict,
+    record::{GraderRecord, GraderState},
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+async fn hello(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+    std::fs::write(trial.workspace().join("made.txt"), "made")?;
+    Ok("hello world".into())
+}
+
+#[derive(Deserialize)]
+struct Words {
+    words: Vec<String>,
+}
+
+async fn has_words(config: Words, evidence: &Evidence<'_>) -> f64 {
+    tokio::task::yield_now().await;
+    let found = config.words.iter().filter(|word| evidence.answer().contains(word.as_str())).count();
+    f64::from(u32::try_from(found).unwrap()) / f64::from(u32::try_from(config.words.len()).unwrap())
+}
+
+fn made_a_file(evidence: &Evidence<'_>) -> anyhow::Result<bool> {
+    Ok(std::fs::read_to_string(evidence.workspace().join("made.txt"))? == "made"
+        && evidence.changes().created == ["made.txt"])
+}
+
+fn undecided(_: &Evidence<'_>) -> Option<bool> {
+    None
+}
+
+fn graded(graders: Value) -> (CaseOutcome, Option<f64>, Vec<GraderRecord>) {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(directory.path().join("suites/x")).unwrap();
+    let suite = suite("cases", "mixed", directory.path(), &[case_json("c", graders, json!({}))]);
+    let evals = Evals::new(suite)
+        .agent(hello)
+        .grader("has_words", has_words)
+        .grader("made_a_file", made_a_file)
+        .grader("undecided", undecided);
+    let report = run(&evals, &directory.path().join("out"));
+    let case = only(&report);
+    (case.outcome(), case.record().score, case.trials()[0].graders.clone())
+}
+
+fn user(name: &str, config: Value) -> Value {
+    grader(name, 7, json!({"user": {"grader": name, "config": config}}))
+}
+
+#[test]
+fn registered_graders_get_their_config() {
+    let (outcome, score, _) =
+        graded(json!([user("has-words", json!({"words": ["hello", "world"]})), user("made_a_file", json!({}))]));
+    assert_eq!((outcome, score), (CaseOutcome::Passed, Some(1.0)));
+    let (_, score, records) =
+        graded(json!([user("has_words", json!({"words": ["hello", "x"]})), user("undecided", json!({}))]));
+    assert_eq!((score, records[1].state), (Some(0.5), GraderState::Undecided));
+}
+
+#[test]
+fn a_config_that_does_not_fit_is_an_error() {
+    for (entry, text) in [
+        (user("has_words", json!({"wörds": []})), "missing field `words`"),
+        (user("made_a_file", json!({"x": 1})), "takes no config"),
+        (user("no_such_grader", json!({})), "no grader named `no_such_grader`"),
+    ] {
+        let (outcome, score, records) = graded(json!([contains("hello"), entry]));
+        assert_eq!((outcome, score), (CaseOutcome::Error, None));
+        assert_eq!(records[0].verdict, Some(Verdict::Pass), "the other graders still run");
+        assert!(records[1].error.as_ref().unwrap().contains(text), "{records:?}");
+    }
+}
+
+#[cfg(unix)]
+mod commands {
+    use super::*;
+
+    fn command(name: &str, script: &str, more: Value) -> Value {
+        let mut config = json!({"run": {"command": {"shell": script}}});
+        if let (Value::Object(config), Value::Object(more)) = (&mut config, more) {
+            config.extend(more);
+        }
+        grader(name, 7, json!({"code-grader": config}))
+    }
+
+    #[test]
+    fn a_command_reads_the_evidence_and_prints_a_result() {
+        let script = r#"
+            grep -q '"answer": "hello world"' && test "$EVALSUITE_CASE_ID" = c && test -f "$EVALSUITE_WORKSPACE/made.txt" \
+                && test "$PWD" = "$EVALSUITE_SUITE_DIR" && echo '{"score": 0.5, "assertions": [{"text": "ok", "passed": true}]}'
+        "#;
+        let (outcome, score, records) = graded(json!([command("check", script, json!({}))]));
+        assert_eq!((outcome, score), (CaseOutcome::Failed, Some(0.5)), "{records:?}");
+        let command = records[0].command.as_ref().unwrap();
+        assert_eq!((command.exit_code, command.timed_out), (Some(0), false));
+        assert!(command.stdout.as_ref().unwrap().starts_with("graders/check-"), "{command:?}");
+    }
+
+    #[test]
+    fn an_exit_code_is_enough() {
+        let graders =
+            json!([command("good", "echo fine", json!({})), command("bad", "echo broken >&2; exit 1", json!({}))]);
+        let (outcome, score, records) = graded(graders);
+        assert_eq!((outcome, score), (CaseOutcome::Failed, Some(0.5)));
+        assert_eq!(records[1].assertions[0].text, "broken");
+    }
+
+    #[test]
+    fn a_command_that_hangs_or_cannot_start_is_an_error() {
+        let started = std::time::Instant::now();
+        let hanging = command("hangs", "sleep 60", json!({"timeout_seconds": 0.2}));
+        let argv = json!({"code-grader": {"run": {"command": {"argv": [{"text": "no-such-program"}]}}}});
+        let (outcome, _, records) = graded(json!([hanging, grader("missing", 8, argv)]));
+        assert_eq!(outcome, CaseOutcome::Error);
+        assert!(records[0].error.as_ref().unwrap().contains("did not end within 0.2 s"), "{records:?}");
+        assert!(records[0].command.as_ref().unwrap().timed_out);
+        assert!(records[1].error.as_ref().unwrap().contains("no-such-program"), "{records:?}");
+        assert!(started.elapsed() < std::time::Duration::from_secs(20));
+    }
+
+    #[test]
+    fn a_command_can_combine_the_members_of_a_composite() {
+        let script = r#"grep -q '"contains-hello"' && echo '{"score": 0.1, "verdict": "pass"}'"#;
+        let aggregator = json!({"code-grader": {"command": {"shell": script}}});
+        let composite = json!({"composite": {"members": [contains("hello")], "aggregator": aggregator}});
+        let (_, score, records) = graded(json!([grader("all", 7, composite)]));
+        assert_eq!((score, records[0].verdict), (Some(0.1), Some(Verdict::Pass)), "{records:?}");
+    }
+}
+
+#[test]
+fn a_composite_combines_its_members() {
+    let composite = |aggregator: Value, members: Value| {
+        let config = json!({"composite": {"members": members, "aggregator": aggregator}});
+        let (_, _, mut records) = graded(json!([grader("all", 7, config)]));
+        records.remove(0)
+    };
+    let members = json!([contains("hello"), contains("nothing")]);
+    let average = composite(json!({"weighted_average": {"weights": [["contains-hello", 3.0]]}}), members.clone());
+    assert_eq!((average.value, average.members.len()), (Some(0.75), 2));
+    assert_eq!(average.assertions[1].text, "[contains-nothing] Output does not contain \"nothing\"");
+    let share = composite(json!({"threshold": {"threshold": 0.5}}), members.clone());
+    assert_eq!((share.value, share.verdict), (Some(0.5), Some(Verdict::Pass)));
+
+    let mut gated = members.clone();
+    gated[1]["required"] = json!(true);
+    let closed = composite(json!({"threshold": {"threshold": 0.0}}), gated);
+    assert_eq!((closed.value, closed.verdict, closed.forced_fail), (Some(0.0), Some(Verdict::Fail), true));
+
+    let nothing = composite(json!({"weighted_average": {}}), json!([user("undecided", json!({}))]));
+    assert_eq!(nothing.state, GraderState::Undecided);
+    let broken = composite(json!({"weighted_average": {}}), json!([contains("hello"), user("gone", json!({}))]));
+    assert_eq!(broken.state, GraderState::Error);
+}

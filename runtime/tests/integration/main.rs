@@ -1,0 +1,8 @@
+//! Tests of the crate from outside, in one program to link.
+
+mod common;
+mod failing_test;
+mod graders;
+mod life_of_a_trial;
+mod signatures;
+mod suite_check;
