@@ -20,7 +20,8 @@ pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listi
 }
 
 fn case_file(root: &Path, directory: &str, listing: &mut Listing) {
-    let exists = |name: &str| root.join(directory).join(name).symlink_metadata().is_ok();
+    // A directory of that name, a pipe or a link that leads nowhere is no case file.
+    let exists = |name: &str| root.join(directory).join(name).is_file();
     match (exists("case.yaml"), exists("case.yml")) {
         (true, true) => listing.problem(directory, ProblemKind::TwoCaseFiles, "both `case.yaml` and `case.yml`"),
         (true, false) => listing.files.push(join(directory, "case.yaml")),

@@ -96,13 +96,11 @@ fn plain<'n>(text: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources
         );
         return;
     }
-    if is_case_list(Path::new(path)) {
-        file(path, node, scope, sources, d);
-        return;
-    }
     let Some(found) = scope.find_text(path, node, "`tests`", (Code::MissingPath, Kind::Any), d) else { return };
     if found.path.is_dir() {
         directory(&found.path, node.span, scope, sources, d);
+    } else if is_case_list(&found.path) {
+        sources.list.push(Source::List { file: found.path, source: String::new(), span: node.span });
     } else {
         invalid(node, format!("`{path}` is neither a directory nor a `.yaml`, `.yml` or `.jsonl` file"), d);
     }

@@ -1,0 +1,131 @@
+//! Whether what a diagnostic says is so.
+//!
+//! The text at its place is read with another YAML reader and compared with the format's description: the key really is
+//! unknown, the value really has that type, the file really is not there. A diagnostic about something that is not so
+//! fails the record, whatever the reference did.
+
+mod case;
+mod files;
+mod grader;
+mod keys;
+mod paths;
+mod suite;
+mod tables;
+mod values;
+
+use std::path::Path;
+
+use evalsuite_loader::diagnostic::{Code, Diagnostic};
+use evalsuite_loader::source::Files;
+use serde_json::Value;
+
+use crate::place::Place;
+use crate::record::Record;
+
+/// A diagnostic and all it can be checked against.
+#[derive(Debug)]
+pub struct Claim<'a> {
+    /// What it is about.
+    pub code: Code,
+    /// Its message.
+    pub message: &'a str,
+    /// The words of the message that stand in backticks.
+    pub quoted: Vec<&'a str>,
+    /// Where it points.
+    pub place: Place,
+    /// Other places it names.
+    pub related: Vec<Place>,
+    /// The record.
+    pub record: &'a Record,
+    /// Where the record's files lie.
+    pub root: &'a Path,
+}
+
+/// Checks a diagnostic; the error says what is not so.
+pub fn verify(diagnostic: &Diagnostic, files: &Files, record: &Record, root: &Path) -> Result<(), String> {
+    let claim = Claim {
+        code: diagnostic.code,
+        message: &diagnostic.message,
+        quoted: quoted(&diagnostic.message),
+        place: Place::of(diagnostic, files),
+        related: diagnostic.related.iter().map(|related| Place::at(&related.span, files)).collect(),
+        record,
+        root,
+    };
+    claim.check().map_err(|reason| {
+        let shown = claim.place.path.strip_prefix(root).unwrap_or(&claim.place.path).display().to_string();
+        let (line, column) = (claim.place.start.line, claim.place.start.column);
+        let text = claim.place.text.as_deref().unwrap_or("the whole file");
+        format!("{} at {shown}:{line}:{column} says \"{}\", but {reason} (there: {text:?})", claim.code, claim.message)
+    })
+}
+
+impl Claim<'_> {
+    fn check(&self) -> Result<(), String> {
+        use Code::*;
+        match self.code {
+            UnreadableFile | InvalidUtf8 | YamlSyntax | JsonSyntax | DuplicateKey | MultipleDocuments
+            | RootNotMapping | LimitExceeded | BadMergeKey => files::check(self),
+            EntryNotFound | UnsupportedSuiteFile | NoCases | TwoCaseFiles | MissingTests | InvalidTests
+            | InvalidExternalFile | IncludeNotFound | IncludeCycle | MissingCaseFile => suite::check(self),
+            PathEscape | MissingPath | EmptyFile | ArgumentNotFound => paths::check(self),
+            UnknownKey | MissingKey | ConflictingKeys | UnsupportedKey | NearMissKey | DeprecatedKey | NoEffect => {
+                keys::check(self)
+            }
+            WrongType
+            | BlankValue
+            | InvalidChoice
+            | OutOfRange
+            | InterpolationNotAllowed
+            | InvalidId
+            | InvalidSuiteName
+            | InvalidWeight
+            | DeprecatedValue => values::check(self),
+            DuplicateId
+            | TestNameCollision
+            | MissingInput
+            | NothingToGrade
+            | InvalidInput
+            | InputFilesWithMessages
+            | InvalidMessage
+            | InvalidContentPart
+            | InvalidExpectedOutput
+            | ConversationMismatch
+            | UnknownDependency
+            | DependencyCycle
+            | RoleMarker
+            | InvalidTarget => case::check(self),
+            _ => grader::check(self),
+        }
+    }
+
+    /// The value at the place. Parts that another reader cannot read alone, such as aliases, cannot be checked.
+    fn value(&self) -> Option<&Value> {
+        self.place.value.as_ref()
+    }
+
+    /// The mapping at the place, or the one whose key stands there with nothing behind it.
+    fn mapping(&self) -> Option<&serde_json::Map<String, Value>> {
+        self.value().and_then(Value::as_object)
+    }
+
+    /// Whether the text at the place needs the rest of its file to be read.
+    fn is_entangled(&self) -> bool {
+        self.place.text.as_deref().is_some_and(|text| text.contains('*') || text.contains("<<"))
+    }
+}
+
+/// An error unless `condition` holds.
+fn ensure(condition: bool, reason: impl FnOnce() -> String) -> Result<(), String> {
+    if condition { Ok(()) } else { Err(reason()) }
+}
+
+/// The words of a message that stand in backticks.
+fn quoted(message: &str) -> Vec<&str> {
+    message.split('`').skip(1).step_by(2).collect()
+}
+
+/// Whether a key says nothing: absent or null.
+fn lacks(mapping: &serde_json::Map<String, Value>, key: &str) -> bool {
+    mapping.get(key).is_none_or(Value::is_null)
+}

@@ -1,0 +1,78 @@
+//! Paths that lead nowhere or out of the package: E017, E018 and their warnings.
+
+use std::path::{Component, Path, PathBuf};
+
+use evalsuite_loader::diagnostic::Code;
+
+use super::{Claim, ensure};
+
+pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
+    match claim.code {
+        Code::EmptyFile => {
+            let path = claim.root.join(claim.quoted.first().copied().unwrap_or_default());
+            let is_empty = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() == 0);
+            ensure(is_empty, || format!("{} is not empty", path.display()))
+        }
+        Code::PathEscape => escape(claim),
+        _ => missing(claim),
+    }
+}
+
+/// The path a diagnostic is about: the text at its place, or the one its message names.
+fn written<'a>(claim: &'a Claim<'_>) -> Option<&'a str> {
+    let at_place = claim.value().and_then(|value| value.as_str());
+    let text = at_place.or(claim.quoted.last().copied())?;
+    Some(text.trim().strip_prefix("file://").unwrap_or(text.trim()))
+}
+
+fn escape(claim: &Claim<'_>) -> Result<(), String> {
+    let has_links = claim.record.links().next().is_some();
+    let Some(written) = written(claim) else { return ensure(has_links, || "no path stands there".to_owned()) };
+    let is_absolute = written.starts_with(['/', '\\', '~']) || written.as_bytes().get(1) == Some(&b':');
+    let leaves = places(claim).iter().all(|place| !resolve(&place.join(written)).starts_with(claim.root));
+    let somewhere = places(claim).iter().any(|place| {
+        let path = resolve(&place.join(written));
+        !path.starts_with(claim.root) && path.exists()
+    });
+    ensure(is_absolute || leaves || somewhere || has_links, || format!("`{written}` stays inside"))
+}
+
+/// Nothing of the right kind stands at any place of the search order.
+fn missing(claim: &Claim<'_>) -> Result<(), String> {
+    if let Some((path, kind)) = claim.message.split_once("is not a ") {
+        // There is something, of the other kind.
+        let path = path.trim_end().trim_end_matches('`');
+        let path = claim.root.join(path.rsplit('`').next().unwrap_or_default());
+        let fits = if kind.starts_with("dir") { path.is_file() } else { path.is_dir() };
+        return ensure(fits, || format!("{} is what it should be", path.display()));
+    }
+    let Some(written) = written(claim) else { return Err("no path stands there".to_owned()) };
+    let there = places(claim).into_iter().map(|place| resolve(&place.join(written))).find(|path| path.exists());
+    match there {
+        Some(path) => Err(format!("{} exists", path.display())),
+        None => Ok(()),
+    }
+}
+
+/// Directory of the file, then those from the suite file's up to the root.
+pub(super) fn places(claim: &Claim<'_>) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = claim.place.path.parent().map(Path::to_path_buf).into_iter().collect();
+    let eval = claim.root.join(claim.record.eval.as_deref().unwrap_or_default());
+    places.extend(eval.ancestors().skip(1).take_while(|place| place.starts_with(claim.root)).map(Path::to_path_buf));
+    places
+}
+
+/// Resolves `.` and `..` in the text of a path.
+pub(super) fn resolve(path: &Path) -> PathBuf {
+    let mut resolved = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                resolved.pop();
+            }
+            other => resolved.push(other),
+        }
+    }
+    resolved
+}

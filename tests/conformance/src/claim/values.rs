@@ -1,0 +1,125 @@
+//! Values: of another type, blank, not among the choices, out of range.
+
+use evalsuite_loader::diagnostic::Code;
+use serde_json::Value;
+
+use super::{Claim, ensure, tables};
+use crate::place::kind;
+
+pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
+    let Some(value) = claim.value() else {
+        return ensure(claim.is_entangled() || claim.place.text.is_none(), || "no value stands there".to_owned());
+    };
+    match claim.code {
+        Code::WrongType => wrong_type(claim, value),
+        Code::BlankValue => ensure(is_blank(value), || "something stands there".to_owned()),
+        Code::InvalidChoice => {
+            let key = claim.quoted.first().copied().unwrap_or_default();
+            let choices =
+                tables::CHOICES.iter().find(|(known, _)| *known == key).map_or(&[][..], |(_, choices)| choices);
+            ensure(value.as_str().is_some_and(|text| !choices.contains(&text)), || format!("`{key}` may be that"))
+        }
+        Code::OutOfRange => out_of_range(claim, value),
+        Code::InterpolationNotAllowed => ensure(value.as_str().is_some_and(|text| text.contains("${{")), || {
+            "nothing is interpolated there".to_owned()
+        }),
+        Code::InvalidId => {
+            let text = value.as_str();
+            let wrong = text.is_none_or(|text| text.trim().is_empty() || text.chars().any(char::is_control));
+            ensure(wrong || value.is_object(), || "that is an id".to_owned())
+        }
+        Code::InvalidSuiteName => {
+            let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+            let text = value.as_str().unwrap_or_default();
+            let fits = !text.is_empty() && text.chars().count() <= 64 && text.chars().all(allowed);
+            ensure(!fits, || "that is a name".to_owned())
+        }
+        Code::InvalidWeight => {
+            ensure(value.as_f64().is_none_or(|weight| weight < 0.0), || "that is a weight".to_owned())
+        }
+        _ => ensure(value.is_number(), || "no number stands there".to_owned()),
+    }
+}
+
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+/// ``X must be T, found K``: K is what stands there, it is not T, and T is what the format says of X.
+fn wrong_type(claim: &Claim<'_>, value: &Value) -> Result<(), String> {
+    if claim.message.contains("not finite") {
+        let text = claim.place.text.as_deref().unwrap_or_default().to_ascii_lowercase();
+        let is_huge = text.parse::<f64>().is_ok_and(|number| !number.is_finite());
+        return ensure(text.ends_with(".inf") || text.ends_with(".nan") || is_huge, || {
+            "that number is finite".to_owned()
+        });
+    }
+    let Some((what, rest)) = claim.message.split_once(" must be ") else {
+        return Err("it does not say what".to_owned());
+    };
+    let Some((needed, found)) = rest.rsplit_once(", found ") else {
+        return Err("it does not say what it found".to_owned());
+    };
+    if needed == "a whole number" {
+        ensure(value.as_f64().is_some_and(|number| number.fract() != 0.0), || "that is a whole number".to_owned())?;
+    } else {
+        ensure(kind(value) == found, || format!("there is {}", kind(value)))?;
+        ensure(!fits(value, needed), || format!("that is {needed}"))?;
+    }
+    let key = what.trim_matches('`');
+    match tables::TYPES.iter().find(|(known, _)| *known == key) {
+        Some((_, types)) => ensure(types.contains(&needed), || format!("`{key}` need not be {needed}")),
+        None => Ok(()),
+    }
+}
+
+fn fits(value: &Value, needed: &str) -> bool {
+    match needed {
+        "text" => value.is_string(),
+        "a number" => value.is_number(),
+        "a list" => value.is_array(),
+        "a mapping" => value.is_object(),
+        "`true` or `false`" => value.is_boolean(),
+        "text or a list of text" => value.is_string() || value.is_array(),
+        _ => false,
+    }
+}
+
+/// ``X is N, which is not R``: N stands there, it is outside R, and R is what the format says of X.
+fn out_of_range(claim: &Claim<'_>, value: &Value) -> Result<(), String> {
+    let Some((_, range)) = claim.message.split_once(", which is not ") else {
+        return match claim.quoted.first().copied() {
+            Some("targets") => ensure(value.as_array().is_some_and(Vec::is_empty), || "it is not empty".to_owned()),
+            Some("description") => {
+                ensure(value.as_str().is_some_and(|text| text.chars().count() > 1024), || "it is short".to_owned())
+            }
+            Some("evalsuite") => ensure(value.is_string(), || "it is no text".to_owned()),
+            _ => ensure(value.as_f64().is_some_and(|number| !number.is_finite() || number.abs() > 1e300), || {
+                "nothing is out of range there".to_owned()
+            }),
+        };
+    };
+    let Some(number) = value.as_f64() else { return Err("no number stands there".to_owned()) };
+    ensure(!is_within(number, range), || format!("{number} is {range}"))?;
+    let key = claim.quoted.first().copied().unwrap_or_default();
+    match tables::RANGES.iter().find(|(known, _)| *known == key) {
+        Some((_, ranges)) => ensure(ranges.contains(&range), || format!("`{key}` need not be {range}")),
+        None => Ok(()),
+    }
+}
+
+fn is_within(number: f64, range: &str) -> bool {
+    let numbers: Vec<f64> = range.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect();
+    match (range, numbers.as_slice()) {
+        ("a number greater than 0", _) => number > 0.0,
+        ("a number greater than 0 and at most 1", _) => number > 0.0 && number <= 1.0,
+        (_, [low]) if range.contains("at least") => number >= *low,
+        (_, [low, high]) => number >= *low && number <= *high,
+        _ => false,
+    }
+}

@@ -1,0 +1,176 @@
+//! What the reference complained about, and which of our diagnostics say the same.
+
+use evalsuite_loader::diagnostic::Code::{self, *};
+use serde_json::Value;
+
+use crate::record::Record;
+
+/// A line in which the reference says that something is wrong.
+#[derive(Debug, Clone)]
+pub struct Complaint {
+    /// The line.
+    pub text: String,
+    /// What follows from it.
+    pub effect: Effect,
+    /// Codes of which one says the same.
+    pub codes: &'static [Code],
+    /// What the diagnostic has to name, where the line names it.
+    pub subject: Option<String>,
+}
+
+/// What a complaint of the reference leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// The whole suite is refused.
+    Suite,
+    /// A case, or a part of one, is left out.
+    Part,
+    /// Nothing is left out.
+    Note,
+    /// It is about a file that only the reference reads.
+    OtherFile,
+    /// Something we have no words for: then the tests have to be the same, or we have errors of our own.
+    Unknown,
+}
+
+/// What an incomplete case may lack or have wrong.
+const INCOMPLETE: &[Code] = &[
+    InvalidId,
+    MissingKey,
+    BlankValue,
+    MissingInput,
+    InvalidInput,
+    InputFilesWithMessages,
+    InvalidMessage,
+    InvalidContentPart,
+    InvalidExpectedOutput,
+    NothingToGrade,
+    WrongType,
+    InterpolationNotAllowed,
+    ConversationMismatch,
+    OutOfRange,
+];
+const YAML: &[Code] = &[YamlSyntax, DuplicateKey, MultipleDocuments, BadMergeKey, LimitExceeded, InvalidUtf8];
+const PATH: &[Code] = &[MissingPath, PathEscape, InvalidTests, NoCases, InterpolationNotAllowed, UnreadableFile];
+const ENTRY: &[Code] = &[UnsupportedSuiteFile, EntryNotFound, RootNotMapping];
+const SHAPE: &[Code] = &[InvalidExternalFile, RootNotMapping, NoCases, InvalidTests];
+const INCLUDE: &[Code] = &[IncludeNotFound, IncludeCycle, InvalidExternalFile, PathEscape, InterpolationNotAllowed];
+const SETTING: &[Code] = &[
+    MissingGraderSetting,
+    WrongType,
+    BlankValue,
+    InvalidChoice,
+    OutOfRange,
+    InvalidRegex,
+    InvalidScoreRanges,
+    InvalidRubric,
+    InvalidComposite,
+    FieldNotInExpected,
+    InvalidCommand,
+    InvalidWeight,
+    SettingConflict,
+    UnsupportedKey,
+    UnknownKey,
+    MissingPath,
+    UnknownGrader,
+    RemovedGraderType,
+    MissingKey,
+    NearMissKey,
+    ZeroTotalWeight,
+    PathEscape,
+];
+const OLD: &[Code] = &[DeprecatedKey, ConflictingKeys];
+
+/// Parts of the reference's lines, with what they lead to. The first that fits counts.
+const KNOWN: &[(&str, Effect, &[Code])] = &[
+    ("Could not read .agentv/config.yaml", Effect::OtherFile, &[]),
+    ("Invalid .agentv/config.yaml", Effect::OtherFile, &[]),
+    (".agentv/config.yaml, expected", Effect::OtherFile, &[]),
+    ("sidecar metadata", Effect::OtherFile, &[NoEffect]),
+    ("is deprecated", Effect::Note, OLD),
+    ("has been renamed", Effect::Suite, &[UnsupportedKey]),
+    ("Skipping incomplete test", Effect::Part, INCOMPLETE),
+    ("Skipping invalid test entry", Effect::Part, &[InvalidTests]),
+    ("Skipping directory", Effect::Part, &[MissingCaseFile]),
+    ("Skipping empty string criterion", Effect::Part, &[BlankValue]),
+    ("Skipping invalid member", Effect::Part, &[WrongType, BlankValue]),
+    ("Assertion template", Effect::Part, INCLUDE),
+    ("assertion template", Effect::Part, INCLUDE),
+    ("Invalid weight", Effect::Part, &[InvalidWeight]),
+    ("score_ranges", Effect::Suite, &[InvalidScoreRanges, InvalidRubric, WrongType]),
+    ("prompt file not found", Effect::Part, &[MissingPath, PathEscape]),
+    ("command file not found", Effect::Suite, &[MissingPath, PathEscape]),
+    ("preprocessor", Effect::Suite, SETTING),
+    ("cwd not found", Effect::Part, &[MissingPath, PathEscape]),
+    ("Workspace file not found", Effect::Suite, &[MissingPath, BlankValue, PathEscape]),
+    ("ile not found", Effect::Part, &[MissingPath, PathEscape]),
+    ("Could not read file", Effect::Part, &[MissingPath, UnreadableFile]),
+    ("Unsupported image extension", Effect::Part, &[InvalidContentPart]),
+    ("External test file is empty", Effect::Part, SHAPE),
+    ("External test file", Effect::Suite, SHAPE),
+    ("Unsupported external test file format", Effect::Suite, &[InvalidTests, MissingPath]),
+    ("Cannot read external test file", Effect::Suite, PATH),
+    ("Case file must contain", Effect::Suite, &[RootNotMapping]),
+    ("missing 'tests' field", Effect::Suite, &[MissingTests, InvalidTests]),
+    ("Invalid test file format", Effect::Suite, ENTRY),
+    ("Unsupported file format", Effect::Suite, ENTRY),
+    ("Agent Skills", Effect::Suite, ENTRY),
+    ("Invalid workspace file", Effect::Suite, &[InvalidExternalFile]),
+    ("has been removed", Effect::Suite, &[UnsupportedWorkspace, InvalidHook]),
+    ("Unsupported grader", Effect::Suite, &[RemovedGraderType, InvalidChoice]),
+    ("Unknown grader", Effect::Note, &[InvalidChoice]),
+    ("Malformed JSONL", Effect::Suite, &[JsonSyntax, RootNotMapping]),
+    ("Invalid JSON", Effect::Suite, &[JsonSyntax, RootNotMapping]),
+    ("Expected JSON object", Effect::Suite, &[JsonSyntax, RootNotMapping]),
+    ("Duplicate test ID", Effect::Suite, &[DuplicateId]),
+    ("depends on itself", Effect::Suite, &[UnknownDependency]),
+    ("no test with that ID", Effect::Suite, &[UnknownDependency, InvalidId]),
+    ("ircular dependency", Effect::Suite, &[DependencyCycle]),
+    ("Invalid execution.", Effect::Note, &[OutOfRange, WrongType, InvalidChoice]),
+    ("No eval", Effect::Suite, &[]),
+    ("Skipping ", Effect::Part, SETTING),
+    ("Invalid ", Effect::Part, SETTING),
+    ("must be ", Effect::Part, SETTING),
+];
+
+/// Every complaint of a record, in order.
+pub fn all(record: &Record) -> Vec<Complaint> {
+    let expected = record.expected();
+    let mut found: Vec<Complaint> = Vec::new();
+    for line in expected["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        found.push(known(line));
+    }
+    if let Some(line) = expected["error"].as_str() {
+        let mut complaint = match expected["error_kind"].as_str() {
+            Some("yaml" | "js-RangeError") => suite(line.to_owned(), YAML),
+            Some("io") => suite(line.to_owned(), &[EntryNotFound, MissingPath]),
+            Some("metadata-schema") => suite(text_of(expected), METADATA),
+            _ => known(line),
+        };
+        complaint.effect = Effect::Suite;
+        found.push(complaint);
+    }
+    // Dependencies are looked at when the suite runs; the run is refused as a whole.
+    if let Some(line) = expected["run"]["error"].as_str() {
+        found.push(Complaint { effect: Effect::Suite, ..known(line) });
+    }
+    found
+}
+
+/// What the reference's check of name, description, version, tags and the like can find.
+const METADATA: &[Code] = &[InvalidSuiteName, WrongType, OutOfRange, BlankValue, MissingKey];
+
+fn text_of(expected: &Value) -> String {
+    expected["error_full"].as_str().or(expected["error"].as_str()).unwrap_or_default().to_owned()
+}
+
+fn suite(text: String, codes: &'static [Code]) -> Complaint {
+    Complaint { text, effect: Effect::Suite, codes, subject: None }
+}
+
+fn known(line: &str) -> Complaint {
+    let found = KNOWN.iter().find(|(part, _, _)| line.contains(part));
+    let (effect, codes) = found.map_or((Effect::Unknown, Code::ALL), |(_, effect, codes)| (*effect, *codes));
+    let subject = line.contains("Skipping directory").then(|| line.split('\'').nth(1).unwrap_or_default().to_owned());
+    Complaint { text: line.to_owned(), effect, codes, subject }
+}

@@ -1,0 +1,57 @@
+//! Where two documents differ.
+
+use serde_json::Value;
+
+/// A place at which two documents differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// Keys and indices from the root, joined by dots.
+    pub path: String,
+    /// What the reference has there; `None`: nothing.
+    pub expected: Option<Value>,
+    /// What we have there; `None`: nothing.
+    pub ours: Option<Value>,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let show = |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), Value::to_string);
+        write!(f, "{}: the reference has {}, we have {}", self.path, show(&self.expected), show(&self.ours))
+    }
+}
+
+/// Every difference; the order of keys is none, nor is the spelling of a number.
+pub fn between(expected: &Value, ours: &Value) -> Vec<Difference> {
+    let mut found = Vec::new();
+    compare(String::new(), Some(expected), Some(ours), &mut found);
+    found
+}
+
+fn compare(path: String, expected: Option<&Value>, ours: Option<&Value>, found: &mut Vec<Difference>) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match (expected, ours) {
+        (Some(Value::Object(expected)), Some(Value::Object(ours))) => {
+            let mut keys: Vec<&String> = expected.keys().collect();
+            keys.extend(ours.keys().filter(|key| !expected.contains_key(*key)));
+            for key in keys {
+                compare(below(key), expected.get(key), ours.get(key), found);
+            }
+        }
+        (Some(Value::Array(expected)), Some(Value::Array(ours))) if expected.len() == ours.len() => {
+            for (index, (expected, ours)) in expected.iter().zip(ours).enumerate() {
+                compare(below(&index.to_string()), Some(expected), Some(ours), found);
+            }
+        }
+        (Some(Value::Number(a)), Some(Value::Number(b))) if a == b || !is_big(a) && a.as_f64() == b.as_f64() => {}
+        (expected, ours) if expected == ours => {}
+        (expected, ours) => {
+            found.push(Difference { path, expected: expected.cloned(), ours: ours.cloned() });
+        }
+    }
+}
+
+/// Whether a number may be one of several integers that a double cannot tell apart.
+fn is_big(number: &serde_json::Number) -> bool {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    !number.is_f64() && number.as_f64().is_some_and(|value| value.abs() >= EXACT)
+}

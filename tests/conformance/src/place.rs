@@ -1,0 +1,115 @@
+//! What stands at the place a diagnostic points at, read again by another reader.
+
+use std::path::PathBuf;
+
+use evalsuite_loader::diagnostic::Diagnostic;
+use evalsuite_loader::source::{Files, Pos, Span};
+use serde_json::Value;
+
+/// The place of a diagnostic.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The file or directory.
+    pub path: PathBuf,
+    /// Text of the whole file, if it is one.
+    pub file_text: Option<String>,
+    /// Text between the two ends of the place; `None` for a whole file.
+    pub text: Option<String>,
+    /// That text read as YAML, which JSON is, too.
+    pub value: Option<Value>,
+    /// Line and column of its start.
+    pub start: Pos,
+}
+
+impl Place {
+    /// The place of `diagnostic`.
+    pub fn of(diagnostic: &Diagnostic, files: &Files) -> Self {
+        Self::at(&diagnostic.span, files)
+    }
+
+    /// The place of a span.
+    pub fn at(span: &Span, files: &Files) -> Self {
+        let file = files.get(span.file);
+        let start = span.start();
+        let file_text = file.text.map(|text| text.to_string());
+        let text = match (span.range, &file_text) {
+            (Some((start, end)), Some(text)) => Some(slice(text, start, end)),
+            _ => None,
+        };
+        let value = text.as_deref().and_then(|text| read(text, start));
+        Self { path: file.path, file_text, text, value, start }
+    }
+
+    /// The value that belongs to the key at this place: what follows its colon.
+    pub fn value_of_key(&self) -> Option<Value> {
+        let (Some(file), Some(text)) = (&self.file_text, &self.text) else { return None };
+        let line = file.lines().nth(self.start.line as usize - 1)?;
+        let after: String = line.chars().skip(self.start.column as usize - 1 + text.chars().count()).collect();
+        let after = after.trim_start().strip_prefix(':')?.trim();
+        // In a flow mapping the rest of the line goes on after the value: take the longest prefix that is a value.
+        let ends = after.char_indices().filter(|(_, c)| matches!(c, ',' | '}')).map(|(at, _)| at);
+        let ends: Vec<usize> = std::iter::once(after.len()).chain(ends.collect::<Vec<_>>().into_iter().rev()).collect();
+        ends.into_iter().find_map(|end| from_yaml(&after[..end]))
+    }
+}
+
+fn slice(text: &str, start: Pos, end: Pos) -> String {
+    let mut found = String::new();
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let number = index + 1;
+        let (first, last) = (start.line as usize, end.line as usize);
+        if number < first || number > last {
+            continue;
+        }
+        let line = if number == 1 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line };
+        let from = if number == first { start.column as usize - 1 } else { 0 };
+        let to = if number == last { end.column as usize - 1 } else { usize::MAX };
+        found.extend(line.chars().enumerate().filter(|(at, _)| (from..to).contains(at)).map(|(_, c)| c));
+    }
+    found
+}
+
+/// A value cut out of a file keeps its column, so that the lines below are still indented against it.
+fn read(text: &str, start: Pos) -> Option<Value> {
+    let indented = format!("{}{text}", " ".repeat(start.column as usize - 1));
+    from_yaml(&indented).or_else(|| from_yaml(text))
+}
+
+/// The data of a YAML text, as another reader sees it; `None` if that reader refuses it.
+pub fn from_yaml(text: &str) -> Option<Value> {
+    let value: serde_yaml::Value = serde_yaml::from_str(text).ok()?;
+    Some(to_json(value))
+}
+
+fn to_json(value: serde_yaml::Value) -> Value {
+    match value {
+        serde_yaml::Value::Null => Value::Null,
+        serde_yaml::Value::Bool(value) => Value::Bool(value),
+        serde_yaml::Value::Number(number) => serde_json::to_value(number).unwrap_or(Value::Null),
+        serde_yaml::Value::String(text) => Value::String(text),
+        serde_yaml::Value::Sequence(items) => Value::Array(items.into_iter().map(to_json).collect()),
+        serde_yaml::Value::Mapping(entries) => {
+            let entry = |(key, value)| {
+                let key = match to_json(key) {
+                    Value::String(key) => key,
+                    other => other.to_string(),
+                };
+                (key, to_json(value))
+            };
+            Value::Object(entries.into_iter().map(entry).collect())
+        }
+        serde_yaml::Value::Tagged(tagged) => to_json(tagged.value),
+    }
+}
+
+/// What kind of value this is, in the words of diagnostics.
+pub fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a mapping",
+    }
+}

@@ -1,0 +1,188 @@
+//! The reference's tests, with defaults filled in and without what says the same twice.
+
+use serde_json::{Map, Value, json};
+
+/// A test of a record.
+pub fn test(expected: &Value) -> Value {
+    let mut test = expected.clone();
+    let Value::Object(fields) = &mut test else { return test };
+    fields.remove("evaluator");
+    // The template stands in `workspace`, too.
+    fields.remove("workspace_template");
+    fields.entry("on_dependency_failure").or_insert(json!("skip"));
+    if let Some(Value::Array(graders)) = fields.get_mut("graders") {
+        *graders = graders.iter().map(grader).collect();
+    }
+    if let Some(workspace) = fields.get_mut("workspace") {
+        self::workspace(workspace);
+    }
+    for key in ["input", "expected_output"] {
+        fields.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten().for_each(message);
+    }
+    for turn in fields.get_mut("turns").and_then(Value::as_array_mut).into_iter().flatten() {
+        *turn = self::turn(turn);
+    }
+    if fields.get("mode").is_some() {
+        fields.entry("aggregation").or_insert(json!("mean"));
+        fields.entry("on_turn_failure").or_insert(json!("continue"));
+    }
+    super::without_nothing(&mut test);
+    test
+}
+
+/// A turn, which the reference keeps as it is written: its graders by type, strings as one.
+fn turn(turn: &Value) -> Value {
+    let expected_output = match &turn["expected_output"] {
+        Value::Null => json!([]),
+        Value::Array(messages) if messages.first().is_some_and(|first| first.get("role").is_some()) => json!(messages),
+        message if message.get("role").is_some() => json!([message]),
+        content => json!([{ "role": "assistant", "content": content }]),
+    };
+    let mut types: Vec<Value> = Vec::new();
+    for entry in turn["assertions"].as_array().into_iter().flatten() {
+        let kind = if entry.is_string() {
+            json!("strings")
+        } else {
+            json!(entry["type"].as_str().unwrap_or_default().replace('_', "-"))
+        };
+        if !(entry.is_string() && types.contains(&kind)) {
+            types.push(kind);
+        }
+    }
+    json!({ "input": turn["input"], "expected_output": expected_output, "graders": types })
+}
+
+/// A suite-level result of a record.
+pub fn suite(expected: &Value) -> Value {
+    let mut suite = expected.clone();
+    if let Value::Object(fields) = &mut suite {
+        fields.entry("failOnError").or_insert(json!(false));
+        if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+            // It asks for a version of the reference.
+            metadata.remove("requires");
+        }
+        for target in fields.get_mut("targetRefs").and_then(Value::as_array_mut).into_iter().flatten() {
+            *target = json!({ "name": target["name"], "use_target": target["use_target"] });
+            super::without_nothing(target);
+        }
+        if let Some(Value::Object(trials)) = fields.get_mut("trials") {
+            trials.entry("strategy").or_insert(json!("pass_at_k"));
+        }
+    }
+    super::without_nothing(&mut suite);
+    suite
+}
+
+fn message(message: &mut Value) {
+    let Some(Value::Array(parts)) = message.get_mut("content") else { return };
+    for part in parts {
+        if let (Some("file"), Value::Object(fields)) = (part["type"].as_str().map(str::to_owned).as_deref(), part) {
+            // Another spelling of `value`.
+            fields.remove("path");
+        }
+    }
+}
+
+/// A grader of a record.
+pub fn grader(expected: &Value) -> Value {
+    let mut grader = expected.clone();
+    let Value::Object(fields) = &mut grader else { return grader };
+    fields.entry("weight").or_insert(json!(1));
+    fields.entry("negate").or_insert(json!(false));
+    match fields.get("required").and_then(Value::as_f64) {
+        // The old way to say both at once.
+        Some(mark) => {
+            fields.insert("required".to_owned(), json!(true));
+            fields.insert("min_score".to_owned(), json!(mark));
+        }
+        None => {
+            fields.entry("required").or_insert(json!(false));
+        }
+    }
+    fields.remove("resolvedPromptPath");
+    match fields.get("type").and_then(Value::as_str) {
+        Some("skill-trigger") => {
+            fields.entry("should_trigger").or_insert(json!(true));
+        }
+        Some("tool-trajectory") => {
+            fields.entry("argsMatch").or_insert(json!("exact"));
+        }
+        Some("field-accuracy") => field_accuracy(fields),
+        Some("composite") => {
+            let members = fields.get_mut("assertions").and_then(Value::as_array_mut);
+            members.into_iter().flatten().for_each(|member| *member = self::grader(member));
+        }
+        Some("code-grader") => {
+            fields.entry("resolvedCwd").or_insert(Value::Null);
+        }
+        _ => {}
+    }
+    fields.get_mut("rubrics").and_then(Value::as_array_mut).into_iter().flatten().for_each(criterion);
+    if let Some(script) = fields.remove("resolvedPromptScript") {
+        fields.remove("prompt");
+        fields.insert("promptCommand".to_owned(), script);
+        if let Some(config) = fields.remove("promptScriptConfig") {
+            fields.insert("config".to_owned(), config);
+        }
+    }
+    super::without_nothing(&mut grader);
+    grader
+}
+
+fn criterion(criterion: &mut Value) {
+    let Value::Object(fields) = criterion else { return };
+    let has_ranges = fields.get("score_ranges").is_some();
+    fields.entry("weight").or_insert(json!(1));
+    fields.entry("required").or_insert(json!(!has_ranges));
+    let number = |key: &str| fields.get(key).and_then(Value::as_f64);
+    // The same mark out of 10.
+    let same = number("required_min_score")
+        .zip(number("min_score"))
+        .is_some_and(|(tenths, mark)| (tenths - mark * 10.0).abs() < 1e-9);
+    if same {
+        fields.remove("required_min_score");
+    }
+}
+
+fn field_accuracy(fields: &mut Map<String, Value>) {
+    fields.entry("aggregation").or_insert(json!("weighted_average"));
+    for field in fields.get_mut("fields").and_then(Value::as_array_mut).into_iter().flatten() {
+        let Value::Object(field) = field else { continue };
+        field.entry("required").or_insert(json!(true));
+        field.entry("weight").or_insert(json!(1));
+        field.entry("tolerance").or_insert(json!(0));
+        field.entry("relative").or_insert(json!(false));
+    }
+}
+
+fn workspace(workspace: &mut Value) {
+    let Value::Object(fields) = workspace else { return };
+    let file_dir = fields.remove("workspaceFileDir");
+    // Every trial gets its own copy, whatever these say.
+    if fields.get("mode").is_some_and(|mode| mode == "temp" || mode == "pooled") {
+        fields.remove("mode");
+    }
+    fields.entry("isolation").or_insert(json!("per_test"));
+    for repo in fields.get_mut("repos").and_then(Value::as_array_mut).into_iter().flatten() {
+        let Value::Object(repo) = repo else { continue };
+        let checkout = repo.entry("checkout").or_insert(json!({}));
+        let Value::Object(checkout) = checkout else { continue };
+        checkout.entry("resolve").or_insert(json!("remote"));
+        checkout.entry("ancestor").or_insert(json!(0));
+        if let Some(commit) = checkout.remove("base_commit") {
+            checkout.entry("ref").or_insert(commit);
+        }
+    }
+    let Some(Value::Object(hooks)) = fields.get_mut("hooks") else { return };
+    if hooks.remove("enabled") == Some(Value::Bool(false)) {
+        hooks.clear();
+    }
+    for hook in hooks.values_mut() {
+        let Value::Object(hook) = hook else { continue };
+        hook.entry("reset").or_insert(json!("none"));
+        // Hooks of a workspace file run beside it.
+        if let Some(directory) = &file_dir {
+            hook.entry("cwd").or_insert(directory.clone());
+        }
+    }
+}

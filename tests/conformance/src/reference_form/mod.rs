@@ -1,0 +1,210 @@
+//! Our cases in the form in which the records hold the reference's tests.
+//!
+//! Both sides are brought to one form: defaults are filled in, what only says the same twice is left out.
+
+mod expected;
+mod grader;
+mod messages;
+mod workspace;
+
+use std::path::Path;
+
+use evalsuite_loader::LoadedSuite;
+use evalsuite_schema::{Case, Input, Kind, PathRef, Strategy, Trials};
+use serde_json::{Map, Value, json};
+
+pub use expected::{grader as normal_grader, suite as normal_suite, test as normal_test};
+
+/// Where the files of a record lie.
+#[derive(Debug, Clone, Copy)]
+pub struct Site<'a> {
+    /// The record's root.
+    pub root: &'a Path,
+    /// Directory of the suite file, relative to the root.
+    pub eval_dir: &'a str,
+}
+
+impl Site<'_> {
+    /// A path of the compiled suite, as records spell it.
+    fn absolute(&self, path: &PathRef) -> String {
+        self.below_root(&path.path)
+    }
+
+    fn below_root(&self, path: &str) -> String {
+        match path {
+            "" | "." => "{ROOT}".to_owned(),
+            path => format!("{{ROOT}}/{path}"),
+        }
+    }
+
+    /// Replaces the root in every text by its placeholder.
+    fn hide_root(&self, value: &mut Value) {
+        let root = self.root.to_string_lossy();
+        match value {
+            Value::String(text) => *text = text.replace(root.as_ref(), "{ROOT}"),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_root(item)),
+            Value::Object(entries) => entries.values_mut().for_each(|item| self.hide_root(item)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+/// A case as a test of the reference.
+pub fn test(case: &Case, suite: &LoadedSuite, site: Site<'_>) -> Value {
+    let messages = match &case.input {
+        Input::Messages(messages) => messages.as_slice(),
+        Input::Data(_) => &[],
+    };
+    let mut test = json!({
+        "id": case.id,
+        "suite": suite.suite.name,
+        "category": suite.suite.category,
+        "question": messages::question(messages),
+        "input": messages::list(messages, site),
+        "criteria": case.criteria.clone().unwrap_or_default(),
+        "expected_output": messages::list(&case.expected_output, site),
+        "reference_answer": messages::reference_text(&case.expected_output),
+        "file_paths": messages::file_paths(messages, site),
+        "graders": case.graders.iter().map(|grader| grader::form(grader, site)).collect::<Vec<_>>(),
+        "metadata": case.metadata,
+        "targets": case.targets,
+        "depends_on": case.depends_on,
+        "on_dependency_failure": case.on_dependency_failure,
+        "preprocessors": grader::preprocessors(&case.preprocessors, site),
+    });
+    let fields = test.as_object_mut().expect("it was written as an object");
+    let mut set = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+    set("conversation_id", json!(case.conversation_id));
+    // The reference keeps the suite's threshold apart, and a case's own one here.
+    set("threshold", json!(case.threshold));
+    set("workspace", case.workspace.as_ref().map_or(Value::Null, |workspace| workspace::form(workspace, site)));
+    if let Some(conversation) = &case.conversation {
+        let turn = |turn: &evalsuite_schema::Turn| {
+            json!({
+                "input": messages::content(turn.input.content.as_ref(), site),
+                "expected_output": messages::list(&turn.expected_output, site),
+                "graders": turn.graders.iter().map(grader::turn_type).collect::<Vec<_>>(),
+            })
+        };
+        set("mode", json!("conversation"));
+        set("turns", conversation.turns.iter().map(turn).collect());
+        set("aggregation", json!(conversation.aggregation));
+        set("on_turn_failure", json!(conversation.on_turn_failure));
+        set("window_size", json!(conversation.window_size));
+    }
+    without_nothing(&mut test);
+    site.hide_root(&mut test);
+    test
+}
+
+/// What a suite says, as the reference's suite-level result.
+pub fn suite(suite: &LoadedSuite) -> Value {
+    let first = suite.cases.first().map(|case| &case.case);
+    let targets: Vec<&str> = suite.suite.targets.iter().map(|target| target.name.as_str()).collect();
+    let trials = first.map(|case| &case.trials);
+    let mut form = json!({
+        "targets": targets,
+        "targetRefs": suite.suite.targets.iter().map(target).collect::<Vec<_>>(),
+        "trials": trials.map(|trials| trials_form(trials, suite.suite.kind)),
+        "workers": suite.suite.workers,
+        "budgetUsd": suite.suite.budget_usd,
+        "failOnError": suite.suite.fail_on_error,
+        "threshold": first.and_then(|case| case.threshold),
+        "metadata": {
+            "name": suite.suite.name,
+            "description": suite.suite.description,
+            "version": suite.suite.version,
+            "author": suite.suite.author,
+            "license": suite.suite.license,
+            "tags": suite.suite.tags,
+        },
+    });
+    without_nothing(&mut form);
+    form
+}
+
+fn target(target: &evalsuite_schema::Target) -> Value {
+    let mut form = json!({ "name": target.name, "use_target": target.use_target });
+    without_nothing(&mut form);
+    form
+}
+
+/// Where no strategy is written, the kind of the suite stands for one.
+fn trials_form(trials: &Trials, kind: Kind) -> Value {
+    let default = (kind == Kind::Capability).then_some(Strategy::PassAtK);
+    json!({ "count": trials.count, "strategy": trials.strategy.or(default), "costLimitUsd": trials.cost_limit_usd })
+}
+
+/// Leaves out keys that say nothing: null, empty lists, empty objects. Free-form data is left alone.
+pub(crate) fn without_nothing(value: &mut Value) {
+    let Value::Object(entries) = value else { return };
+    for (key, value) in entries.iter_mut() {
+        if !matches!(key.as_str(), "metadata" | "input" | "expected_output" | "turns" | "graders") {
+            without_nothing(value);
+        }
+        if key == "metadata" && value.get("name").is_some() {
+            without_nothing(value);
+        }
+    }
+    entries.retain(|_, value| !is_nothing(value));
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(entries) => entries.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// An object of the pairs that have a value.
+fn object<const N: usize>(pairs: [(&str, Option<Value>); N]) -> Map<String, Value> {
+    pairs.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}
+
+/// Leaves out what the reference does not tell in this test, and what belongs to another place there.
+pub fn align(expected: &Value, record: &crate::record::Record, ours: &mut Value) {
+    let Value::Object(fields) = ours else { return };
+    // The reference keeps the suite's threshold with the suite; ours stands in each case.
+    if expected.get("threshold").is_none()
+        && record.expected()["suite"]["threshold"].as_f64() == fields.get("threshold").and_then(Value::as_f64)
+    {
+        fields.remove("threshold");
+    }
+    // It has a category only if its caller names one.
+    if expected.get("category").is_none() && record.json.get("category").is_none() {
+        fields.remove("category");
+    }
+    // It gives the suite's preprocessors to each judge; ours fall back to them.
+    let preprocessors = fields.get("preprocessors").cloned();
+    for (index, grader) in fields.get_mut("graders").and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
+        let there = &expected["graders"][index]["preprocessors"];
+        if let (Value::Object(grader), true) = (grader, preprocessors.as_ref() == Some(there)) {
+            grader.entry("preprocessors").or_insert(there.clone());
+        }
+    }
+    // A workspace with nothing in it is none.
+    if expected.get("workspace").is_none() && fields.get("workspace") == Some(&json!({ "isolation": "per_test" })) {
+        fields.remove("workspace");
+    }
+}
+
+/// Leaves out what the reference tells only of suites that have a name.
+pub fn align_suite(expected: &Value, record: &crate::record::Record, ours: &mut Value) {
+    let Value::Object(fields) = ours else { return };
+    // The first case may have a threshold of its own.
+    if expected.get("threshold").is_none() && record.expected()["tests"][0].get("threshold").is_some() {
+        fields.remove("threshold");
+    }
+    if expected.get("targetRefs").is_none() {
+        fields.remove("targetRefs");
+    }
+    if expected["metadata"].get("name").is_none() {
+        fields.remove("metadata");
+    }
+    if expected.get("trials").is_none() && fields.get("trials") == Some(&json!({ "count": 1, "strategy": "pass_at_k" }))
+    {
+        fields.remove("trials");
+    }
+}

@@ -1,0 +1,54 @@
+//! `${{ NAME }}`, as the reference replaces it while loading.
+
+use serde_json::Value;
+
+use crate::record::Record;
+
+/// Replaces `${{ NAME }}` by the record's variables, unset ones by nothing. Whether there was one.
+pub(super) fn apply(value: &mut Value, record: &Record) -> bool {
+    match value {
+        Value::String(text) => {
+            let resolved = resolve(text, record);
+            let changed = resolved != *text;
+            *text = resolved;
+            changed
+        }
+        Value::Array(items) => items.iter_mut().fold(false, |any, item| apply(item, record) | any),
+        Value::Object(entries) => entries.values_mut().fold(false, |any, item| apply(item, record) | any),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Whether a line has a value that is nothing but variables, all of them unset or empty.
+pub(super) fn leaves_blank(text: &str, record: &Record) -> bool {
+    text.match_indices("${{").any(|(start, _)| {
+        let end = text[start..].find("}}").map_or(text.len(), |end| start + end + 2);
+        let before = text[..start].trim_end_matches(['"', '\'', ' ']);
+        before.ends_with(':') && resolve(&text[start..end], record).trim().is_empty()
+    })
+}
+
+fn resolve(text: &str, record: &Record) -> String {
+    let mut resolved = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${{") {
+        resolved.push_str(before);
+        let name = after.split_once("}}").map(|(name, behind)| (name.trim(), behind)).filter(|(name, _)| is_name(name));
+        match name {
+            Some((name, behind)) => {
+                resolved.push_str(record.env.get(name).map_or("", String::as_str));
+                rest = behind;
+            }
+            None => {
+                resolved.push_str("${{");
+                rest = after;
+            }
+        }
+    }
+    resolved + rest
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

@@ -1,0 +1,257 @@
+//! Rules about one value of a test.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{Context, interpolation, text, uses_merge_keys};
+use crate::difference::Difference;
+
+type Rule = fn(&Difference, Context<'_>) -> bool;
+
+/// The first whose condition holds explains a difference.
+const RULES: &[(&str, Rule)] = &[
+    ("interpolation-at-run-time", interpolated),
+    ("suite-name-from-directory", suite_name),
+    ("category-from-directory", category),
+    ("repeated-grader-name", repeated_name),
+    ("hook-line-goes-to-the-shell", hook_line),
+    ("hook-shorthand", hook_shorthand),
+    ("case-directory-first", case_directory),
+    ("tool-calls-without-content", tool_calls),
+    ("reference-list-is-data", reference_list),
+    ("evaluators-of-the-suite", evaluators),
+    ("strings-in-composites", composite_strings),
+    ("dependency-named-twice", |difference, _| {
+        let (Some(Value::Array(expected)), Some(Value::Array(ours))) = (&difference.expected, &difference.ours) else {
+            return false;
+        };
+        let mut once: Vec<&Value> = Vec::new();
+        expected.iter().for_each(|id| {
+            if !once.contains(&id) {
+                once.push(id)
+            }
+        });
+        difference.path == "depends_on" && once == ours.iter().collect::<Vec<_>>()
+    }),
+    ("other-files-are-not-read", sidecar),
+    ("cache-settings", |difference, _| difference.path == "cacheConfig" && difference.ours.is_none()),
+    ("exact-integers", |difference, _| {
+        let (Some(Value::Number(expected)), Some(Value::Number(ours))) = (&difference.expected, &difference.ours)
+        else {
+            return false;
+        };
+        ours.as_f64() == expected.as_f64()
+    }),
+    ("merge-keys-applied", |difference, cx| {
+        let below = difference.path.strip_prefix("metadata.");
+        uses_merge_keys(cx.record) && below.is_some_and(|key| key == "<<" || difference.expected.is_none())
+            || uses_merge_keys(cx.record) && difference.path == "metadata" && difference.expected.is_none()
+    }),
+    ("keys-are-kept-as-in-json", |difference, _| {
+        // A null key is "" there; `__proto__` sets the prototype of a JavaScript object.
+        let last = difference.path.rsplit('.').next().unwrap_or_default();
+        match last {
+            "__proto__" | "null" => difference.expected.is_none(),
+            "" => difference.ours.is_none(),
+            _ => false,
+        }
+    }),
+];
+
+/// The rule that explains a difference.
+pub fn explain(difference: &Difference, cx: Context<'_>) -> Option<&'static str> {
+    RULES.iter().find(|(_, holds)| holds(difference, cx)).map(|(name, _)| *name)
+}
+
+fn interpolated(difference: &Difference, cx: Context<'_>) -> bool {
+    let Some(mut resolved) = difference.ours.clone() else { return false };
+    if !interpolation::apply(&mut resolved, cx.record) {
+        return false;
+    }
+    if let (true, Value::Array(graders)) = (difference.path == "graders", &mut resolved) {
+        // A grader whose text is empty is left out there.
+        graders.retain(|grader| grader["value"] != "");
+    }
+    let expected = difference.expected.clone().unwrap_or_else(|| match &resolved {
+        Value::Array(_) => json!([]),
+        _ => json!(""),
+    });
+    crate::difference::between(&expected, &resolved).is_empty()
+}
+
+fn suite_name(difference: &Difference, cx: Context<'_>) -> bool {
+    let eval = cx.record.eval.as_deref().map(Path::new);
+    let Some(stem) = eval.and_then(Path::file_stem).and_then(|stem| stem.to_str()) else { return false };
+    let directory = cx.root().join(cx.site.eval_dir);
+    let name = directory.file_name().map(|name| name.to_string_lossy().into_owned());
+    difference.path == "suite"
+        && stem.eq_ignore_ascii_case("eval")
+        && text(&difference.expected) == Some(stem)
+        && text(&difference.ours).map(str::to_owned) == name
+}
+
+fn category(difference: &Difference, cx: Context<'_>) -> bool {
+    let parts = cx.site.eval_dir.split('/').filter(|part| !part.is_empty() && *part != "evals");
+    let parts: Vec<&str> = parts.collect();
+    let derived = if parts.is_empty() { "Uncategorized".to_owned() } else { parts.join("/") };
+    // The reference's caller passes one, or none.
+    let passed = cx.record.json["category"].as_str();
+    difference.path == "category" && text(&difference.expected) == passed && text(&difference.ours) == Some(&derived)
+}
+
+fn repeated_name(difference: &Difference, _: Context<'_>) -> bool {
+    let (Some(expected), Some(ours)) = (text(&difference.expected), text(&difference.ours)) else { return false };
+    let number = ours.strip_prefix(expected).and_then(|rest| rest.strip_prefix('#'));
+    difference.path.starts_with("graders.")
+        && difference.path.ends_with(".name")
+        && number.and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number >= 2)
+}
+
+fn hook_line(difference: &Difference, _: Context<'_>) -> bool {
+    let (Some(Value::Array(words)), Some(line)) = (&difference.expected, text(&difference.ours)) else { return false };
+    let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+    difference.path.starts_with("workspace.hooks.")
+        && difference.path.ends_with(".command")
+        && words.is_some_and(|words| words == line.split_whitespace().collect::<Vec<_>>())
+}
+
+/// A hook written as a bare command is the hook we have more.
+fn hook_shorthand(difference: &Difference, cx: Context<'_>) -> bool {
+    let (None, Some(ours), Some(case)) = (&difference.expected, &difference.ours, cx.written_case()) else {
+        return false;
+    };
+    let hooks = match difference.path.as_str() {
+        "workspace" => &ours["hooks"],
+        "workspace.hooks" => ours,
+        _ => return false,
+    };
+    let written = &case["workspace"]["hooks"];
+    let bare = |(name, hook): (&String, &Value)| {
+        let there = &written[name.as_str()];
+        !there.is_object() && (there == &hook["command"])
+    };
+    hooks.as_object().is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(bare))
+}
+
+/// A path found beside the case's file, where the reference searches only from the suite file upwards.
+fn case_directory(difference: &Difference, cx: Context<'_>) -> bool {
+    let own = |path: &str| {
+        let relative = path.strip_prefix("{ROOT}/").and_then(|path| path.strip_prefix(cx.case_dir)?.strip_prefix('/'));
+        relative.filter(|_| cx.root().join(path.trim_start_matches("{ROOT}/")).exists()).map(str::to_owned)
+    };
+    let is_own_part = |part: &Value| part["resolvedPath"].as_str().is_some_and(|path| own(path).is_some());
+    match (&difference.expected, &difference.ours) {
+        (Some(Value::String(expected)), Some(Value::String(ours))) if difference.path.ends_with(".text") => {
+            // The text of the other file of the same name.
+            let read = |path: &str| {
+                cx.record.texts().find(|(known, _)| *known == path).map(|(_, text)| text.replace("\r\n", "\n"))
+            };
+            cx.record.texts().any(|(path, text)| {
+                let name = path.strip_prefix(cx.case_dir).and_then(|rest| rest.strip_prefix('/'));
+                let above = name.map(|name| format!("{}/{name}", cx.site.eval_dir).trim_start_matches('/').to_owned());
+                text.replace("\r\n", "\n") == *ours
+                    && above.is_some_and(|above| read(&above).as_ref() == Some(expected))
+            })
+        }
+        (Some(Value::String(expected)), Some(Value::String(ours))) => {
+            let above = format!("{{ROOT}}/{}", cx.site.eval_dir);
+            let above = expected.strip_prefix(above.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+            above.is_some_and(|above| own(ours).as_deref() == Some(above))
+        }
+        // Parts, or paths of files, that the reference did not find at all.
+        (expected, Some(Value::Array(ours))) => {
+            let kept: Vec<Value> = ours
+                .iter()
+                .filter(|item| !is_own_part(item) && item.as_str().is_none_or(|path| own(path).is_none()))
+                .cloned()
+                .collect();
+            let expected = expected.clone().unwrap_or_else(|| json!([]));
+            kept.len() < ours.len() && expected == Value::Array(kept)
+        }
+        _ => false,
+    }
+}
+
+/// Input messages that only call tools are left out there.
+fn tool_calls(difference: &Difference, _: Context<'_>) -> bool {
+    let (Some(Value::Array(ours)), true) = (&difference.ours, difference.path == "input") else { return false };
+    let says_something = |message: &&Value| message.get("content").is_some() || message.get("tool_calls").is_none();
+    let kept: Vec<Value> = ours.iter().filter(says_something).cloned().collect();
+    let expected = difference.expected.clone().unwrap_or_else(|| json!([]));
+    kept.len() < ours.len() && expected == Value::Array(kept)
+}
+
+/// A list that is no list of messages is kept as written; there, texts become parts and scalars are left out.
+fn reference_list(difference: &Difference, cx: Context<'_>) -> bool {
+    let Some(Value::Array(written)) = cx.written_case().map(|case| case["expected_output"].clone()) else {
+        return false;
+    };
+    if written.first().is_none_or(|first| first.get("role").is_some()) {
+        return false;
+    }
+    let converted: Vec<Value> = written
+        .iter()
+        .filter_map(|item| match item {
+            Value::String(text) => Some(json!({ "type": "text", "value": text })),
+            Value::Object(_) => Some(item.clone()),
+            _ => None,
+        })
+        .collect();
+    let pretty = |list: &[Value]| serde_json::to_string_pretty(list).ok();
+    match difference.path.as_str() {
+        "reference_answer" => {
+            text(&difference.expected) == pretty(&converted).as_deref()
+                && text(&difference.ours) == pretty(&written).as_deref()
+        }
+        "expected_output.0.content" => {
+            difference.expected == Some(Value::Array(converted)) && difference.ours == Some(Value::Array(written))
+        }
+        path => {
+            let index = path.strip_prefix("expected_output.0.content.").and_then(|index| index.parse::<usize>().ok());
+            index.is_some_and(|index| {
+                difference.ours.as_ref() == written.get(index) && difference.expected.as_ref() == converted.get(index)
+            })
+        }
+    }
+}
+
+/// The old key `evaluators` of a suite file is read; there it is not.
+fn evaluators(difference: &Difference, cx: Context<'_>) -> bool {
+    let (Some(Value::Array(ours)), Some(root)) = (&difference.ours, cx.suite_file()) else { return false };
+    let Some(written) = root["evaluators"].as_array() else { return false };
+    let expected = difference.expected.as_ref().and_then(Value::as_array).map_or(0, Vec::len);
+    let types = |graders: &[Value]| graders.iter().map(|grader| grader["type"].clone()).collect::<Vec<_>>();
+    difference.path == "graders" && ours.len() == expected + written.len() && types(&ours[expected..]) == types(written)
+}
+
+/// Strings among the members of a composite are a `rubrics` grader; there they are left out.
+fn composite_strings(difference: &Difference, _: Context<'_>) -> bool {
+    let (Some(expected), Some(Value::Array(ours))) = (&difference.expected, &difference.ours) else { return false };
+    let kept: Vec<Value> = ours.iter().filter(|member| member["name"] != "rubrics").cloned().collect();
+    let kept = Value::Array(kept);
+    difference.path.ends_with(".assertions") && crate::difference::between(expected, &kept).is_empty()
+}
+
+/// What a YAML file beside a JSONL entry says: graders of each case, and the suite's name.
+fn sidecar(difference: &Difference, cx: Context<'_>) -> bool {
+    let Some(stem) = cx.record.eval.as_deref().and_then(|eval| eval.strip_suffix(".jsonl")) else { return false };
+    let file = cx.record.texts().find(|(path, _)| *path == format!("{stem}.yaml"));
+    let Some(root) = file.and_then(|(_, text)| crate::place::from_yaml(text)) else { return false };
+    match (difference.path.as_str(), &difference.expected) {
+        ("suite", Some(expected)) => ["name", "suite", "dataset"].iter().any(|key| root[*key] == *expected),
+        ("graders", Some(Value::Array(expected))) => {
+            let none = Vec::new();
+            let ours = difference.ours.as_ref().and_then(Value::as_array).unwrap_or(&none);
+            let lists = ["assertions", "assert", "evaluators"].map(|key| root["execution"][key].as_array());
+            let written: Vec<&Value> = lists.into_iter().flatten().flatten().collect();
+            let from_file =
+                |grader: &Value| written.iter().any(|entry| entry["type"] == grader["type"] || entry.is_string());
+            let rest = &expected[ours.len().min(expected.len())..];
+            let same =
+                ours.iter().zip(expected).all(|(ours, expected)| crate::difference::between(expected, ours).is_empty());
+            same && !rest.is_empty() && rest.iter().all(from_file)
+        }
+        _ => false,
+    }
+}
