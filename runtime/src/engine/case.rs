@@ -124,13 +124,12 @@ fn run_trials(plan: &Plan<'_>, trials: &mut Vec<TrialRecord>) -> io::Result<bool
         cost += record.cost_usd.unwrap_or(0.0);
         let skipped = record.outcome == CaseOutcome::Skipped;
         trials.push(record);
-        let settled = !plan.settings.run_all && is_settled(plan.rule, &points(trials));
-        if skipped || settled {
-            return Ok(false);
-        }
         let more = index + 1 < plan.planned;
         if more && plan.case.trials.cost_limit_usd.is_some_and(|limit| cost >= limit) {
             return Ok(true);
+        }
+        if skipped || !plan.settings.run_all && is_settled(plan.rule, &points(trials)) {
+            return Ok(false);
         }
     }
     Ok(false)

@@ -3,11 +3,11 @@
 use evalsuite_schema::record::Assertion;
 use serde::de::IgnoredAny;
 
-use super::{shorten, text::trim};
+use super::shorten;
 use crate::Score;
 
 pub(crate) fn grade(answer: &str) -> Score {
-    match serde_json::from_str::<IgnoredAny>(trim(answer)) {
+    match serde_json::from_str::<IgnoredAny>(answer) {
         Ok(_) => Score::pass().assertion(Assertion::new("Output is valid JSON", true)),
         Err(error) => Score::from(false).assertion(
             Assertion::new("Output is not valid JSON", false).actual(shorten(answer)).evidence(error.to_string()),
@@ -25,7 +25,7 @@ mod tests {
         for json in ["{}", " [1, 2]\n", "\"x\"", "null", "-1e3"] {
             assert_eq!(grade(json).state, State::Decided(1.0), "{json}");
         }
-        for other in ["", "{} {}", "```json\n{}\n```", "{'a': 1}", "[1,]", "NaN"] {
+        for other in ["", "{} {}", "\u{feff}{}", "```json\n{}\n```", "{'a': 1}", "[1,]", "NaN"] {
             assert_eq!(grade(other).state, State::Decided(0.0), "{other}");
         }
     }
