@@ -30,7 +30,7 @@ impl Evals {
     }
 
     /// Sets the agent of one target.
-    pub fn target_agent<M>(mut self, target: impl Into<String>, agent: impl IntoAgent<M>) -> Self {
+    pub fn agent_for<M>(mut self, target: impl Into<String>, agent: impl IntoAgent<M>) -> Self {
         self.target_agents.push((target.into(), agent.into_agent()));
         self
     }

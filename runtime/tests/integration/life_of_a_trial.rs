@@ -275,7 +275,7 @@ fn a_target_has_its_own_agent() {
     let directory = tempfile::tempdir().unwrap();
     let case = |target: &str| case_json("c", json!([contains("hello from codex")]), json!({"matrix": target}));
     let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case("plain"), case("codex")]));
-    let report = run(&evals.agent(hello).target_agent("codex", other), directory.path());
+    let report = run(&evals.agent(hello).agent_for("codex", other), directory.path());
     let outcomes: Vec<_> = report.cases().iter().map(CaseReport::outcome).collect();
     assert_eq!(outcomes, [CaseOutcome::Failed, CaseOutcome::Passed]);
     assert_ne!(report.cases()[0].directory(), report.cases()[1].directory());
