@@ -4,7 +4,9 @@ mod graders;
 
 use std::time::Duration;
 
-use card_agent::{CardAgent, ConfiguredModel, Desk, Model, Note, Observer};
+// The leading `::` is needed because the module of the suite has the name of the crate.
+use ::card_agent as agent;
+use agent::{CardAgent, ConfiguredModel, Desk, Model, Note, Observer};
 use evalsuite::{Message, Outcome, Role, ToolCall, Trial, Usage, include_eval_suite};
 use graders::{
     ExistingFilesKept, card_asks_back, card_completion, card_matches_reference, card_must_contain, card_template,
@@ -38,13 +40,11 @@ async fn card_agent(trial: &mut Trial<'_>) -> anyhow::Result<Outcome> {
     let desk = Desk::open(trial.workspace())?;
     let model = ConfiguredModel::from_env()?;
     let name = model.name().to_owned();
-    let answer =
-        CardAgent::new(model).run(&Note::new(input.content, input.today), &desk, &mut Recorder(trial)).await?;
+    let answer = CardAgent::new(model).run(&Note::new(input.content, input.today), &desk, &mut Recorder(trial)).await?;
     // A refusal calls no tools; without this, "no calls" could not be told from "calls not reported".
     trial.transcript_complete();
     Ok(Outcome::new().text(answer).model(name))
 }
-
 
 /// Passes on what the agent does while it does it, so that nothing is lost if it fails or is out of time.
 struct Recorder<'r, 't>(&'r mut Trial<'t>);
@@ -57,12 +57,11 @@ impl Observer for Recorder<'_, '_> {
         });
     }
 
-    fn called(&mut self, call: &card_agent::ToolCall, result: &card_agent::ToolResult, took: Duration) {
+    fn called(&mut self, call: &agent::ToolCall, result: &agent::ToolResult, took: Duration) {
         let mut record = ToolCall::new(&call.name);
         record.id = Some(call.id.clone());
         // Arguments that are not JSON are the model's mistake, and worth seeing as they are.
-        record.input =
-            Some(serde_json::from_str(&call.arguments).unwrap_or_else(|_| call.arguments.as_str().into()));
+        record.input = Some(serde_json::from_str(&call.arguments).unwrap_or_else(|_| call.arguments.as_str().into()));
         record.is_error = result.is_err();
         record.output = Some(match result {
             Ok(text) => text.as_str().into(),
@@ -72,7 +71,7 @@ impl Observer for Recorder<'_, '_> {
         self.0.tool_call(record);
     }
 
-    fn used(&mut self, usage: card_agent::Usage) {
+    fn used(&mut self, usage: agent::Usage) {
         self.0.usage(Usage::new(usage.input, usage.output).cached(usage.cached));
     }
 }

@@ -28,12 +28,9 @@ pub(crate) fn read(note: &str, today: Date, profile: &Profile) -> Reading {
         return sheet.contact(&channels);
     }
     let amounts = money::find(&sheet.text);
-    if !amounts.is_empty()
-        || mentions(&sheet.lower, vocabulary::EXPENSE) && sheet.text.contains(|c: char| c.is_ascii_digit())
-    {
-        if let Some(reading) = sheet.expense(amounts) {
-            return reading;
-        }
+    let speaks_of_money = !amounts.is_empty() || mentions(&sheet.lower, vocabulary::EXPENSE);
+    if speaks_of_money && let Some(reading) = sheet.expense(amounts) {
+        return reading;
     }
     sheet.plan()
 }

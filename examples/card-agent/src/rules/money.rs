@@ -31,8 +31,8 @@ const NAMES: &[(&str, Currency)] = &[
     ("gbp", Currency::Is("GBP")),
     ("pounds", Currency::Is("GBP")),
     ("usd", Currency::Is("USD")),
-    ("$", Currency::OneOf(&["USD", "CAD", "AUD", "SGD", "NZD", "HKD", "MXN"])),
-    ("dollars", Currency::OneOf(&["USD", "CAD", "AUD", "SGD", "NZD", "HKD"])),
+    ("$", Currency::OneOf(DOLLARS)),
+    ("dollars", Currency::OneOf(DOLLARS)),
     ("chf", Currency::Is("CHF")),
     ("jpy", Currency::Is("JPY")),
     ("yen", Currency::Is("JPY")),
@@ -53,8 +53,8 @@ const NAMES: &[(&str, Currency)] = &[
     ("kr", Currency::OneOf(&["SEK", "NOK", "DKK"])),
 ];
 
-/// Signs that several currencies share but nearly everyone uses for the first.
-const DOLLAR_SIGNS: &[&str] = &["USD", "CAD", "AUD", "SGD", "NZD", "HKD", "MXN"];
+/// Currencies that share a sign which nearly everyone uses for the first.
+const DOLLARS: &[&str] = &["USD", "CAD", "AUD", "SGD", "NZD", "HKD", "MXN"];
 
 const NUMBER: &str = r"\d{1,3}(?:[.,'’]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1,2})?";
 
@@ -99,12 +99,12 @@ pub(super) fn find_bare(text: &str) -> Vec<Amount> {
 
 impl Currency {
     /// The ISO code, with the help of the currency the user mostly pays in.
-    pub(super) fn code<'a>(self, usual: Option<&'a str>) -> Option<&'a str> {
+    pub(super) fn code(self, usual: Option<&str>) -> Option<&str> {
         match self {
             Currency::Is(code) => Some(code),
             Currency::OneOf(codes) => match usual.filter(|usual| codes.contains(usual)) {
                 Some(usual) => Some(usual),
-                None if codes.iter().all(|code| DOLLAR_SIGNS.contains(code)) => codes.first().copied(),
+                None if codes == DOLLARS => codes.first().copied(),
                 None => None,
             },
             Currency::Unknown => usual,

@@ -37,7 +37,8 @@ pub(crate) fn card_completion(evidence: &Evidence<'_>) -> anyhow::Result<Vec<Ass
         Assertion::new("the card has a title", !card.title.trim().is_empty()),
         Assertion::new("the card keeps the note", !card.note.trim().is_empty()),
     ];
-    assertions.extend(required.iter().map(|field| Assertion::new(format!("the card has a value for `{field}`"), has(field))));
+    assertions
+        .extend(required.iter().map(|field| Assertion::new(format!("the card has a value for `{field}`"), has(field))));
     if card.template == "contact" {
         assertions.push(Assertion::new("the person can be reached", has("phone") || has("email")));
     }
@@ -55,7 +56,9 @@ pub(crate) struct MustContain {
 pub(crate) fn card_must_contain(config: MustContain, evidence: &Evidence<'_>) -> anyhow::Result<Score> {
     let cards = cards::written(evidence)?;
     let holds = |needle: &str| {
-        cards.iter().any(|(_, card)| card.title.contains(needle) || card.fields.values().any(|value| value.contains(needle)))
+        cards
+            .iter()
+            .any(|(_, card)| card.title.contains(needle) || card.fields.values().any(|value| value.contains(needle)))
     };
     Ok(Score::from_assertions(
         config.needles.iter().map(|needle| Assertion::new(format!("a card contains {needle:?}"), holds(needle))),
@@ -105,7 +108,9 @@ pub(crate) async fn card_matches_reference(evidence: &Evidence<'_>) -> anyhow::R
     ];
     for ((path, card), reference) in written.iter().zip(&reference.cards) {
         let mut compare = |what: &str, expected: &str, actual: &str| {
-            assertions.push(Assertion::new(format!("{what} of {path}"), expected == actual).expected(expected).actual(actual));
+            assertions.push(
+                Assertion::new(format!("{what} of {path}"), expected == actual).expected(expected).actual(actual),
+            );
         };
         compare("template", &reference.template, &card.template);
         compare("title", &reference.title, &card.title);

@@ -44,7 +44,8 @@ impl Grader for ExistingFilesKept {
 
     async fn grade(&self, config: Kept, evidence: &Evidence<'_>) -> Score {
         let changes = evidence.changes();
-        let surprising: Vec<&String> = changes.modified.iter().filter(|path| !config.may_change.contains(path)).collect();
+        let surprising: Vec<&String> =
+            changes.modified.iter().filter(|path| !config.may_change.contains(path)).collect();
         Score::from_assertions([
             Assertion::new("no file is deleted", changes.deleted.is_empty()).actual(format!("{:?}", changes.deleted)),
             Assertion::new("only expected files are changed", surprising.is_empty())

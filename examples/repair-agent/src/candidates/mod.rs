@@ -1,0 +1,141 @@
+//! Changes that may repair a program.
+
+mod arithmetic;
+mod arms;
+mod errors;
+mod guards;
+mod names;
+mod operators;
+mod slices;
+
+use std::ops::Range;
+
+use crate::{
+    diagnosis::{CompilerError, TestRun},
+    program::{Edit, Program},
+    suspicion::Suspicion,
+};
+
+/// A change, and how far it is from the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) edits: Vec<Edit>,
+    /// What it does, such as `` `<` becomes `<=` ``.
+    pub(crate) what: String,
+    /// Line of the first edit, from 1.
+    pub(crate) line: usize,
+    /// How bold the change is; lower is tried first.
+    cost: u8,
+}
+
+/// Collects candidates at suspicious places.
+pub(crate) struct Collector<'a> {
+    pub(crate) program: &'a Program,
+    suspicion: &'a Suspicion,
+    candidates: Vec<Candidate>,
+}
+
+/// What one step of doubt about a place weighs against boldness of a change.
+const DOUBT: u8 = 2;
+
+impl<'a> Collector<'a> {
+    fn new(program: &'a Program, suspicion: &'a Suspicion) -> Self {
+        Self { program, suspicion, candidates: Vec::new() }
+    }
+
+    /// Indices of tokens at suspicious lines.
+    fn suspicious(&self) -> Vec<usize> {
+        (0..self.program.len()).filter(|index| self.suspicion.at(self.program.line(*index)).is_some()).collect()
+    }
+
+    /// Adds a change of boldness `cost` at the place of its first edit; beyond suspicion it is dropped.
+    fn add(&mut self, edits: Vec<Edit>, what: impl Into<String>, cost: u8) {
+        let Some(first) = edits.iter().map(|edit| edit.range.start).min() else { return };
+        let line = self.program.line_at(first);
+        if let Some(suspicion) = self.suspicion.at(line) {
+            self.candidates.push(Candidate { edits, what: what.into(), line, cost: cost + DOUBT * (3 - suspicion) });
+        }
+    }
+
+    /// Adds a change that answers an error at `line`, wherever the change itself stands.
+    fn add_anywhere(&mut self, edit: Edit, what: String, line: usize, cost: u8) {
+        self.candidates.push(Candidate { edits: vec![edit], what, line, cost });
+    }
+
+    /// Replaces a range of tokens.
+    fn replace(&mut self, tokens: Range<usize>, text: impl Into<String>, cost: u8) {
+        let range = self.program.range(tokens.start).start..self.program.range(tokens.end - 1).end;
+        let text = text.into();
+        let what = format!("`{}` becomes `{text}`", shown(self.program.between(tokens)));
+        self.add(vec![Edit { range, text }], what, cost);
+    }
+
+    /// The candidates, most likely first, each text once.
+    fn finish(self) -> Vec<Candidate> {
+        let Self { program, mut candidates, .. } = self;
+        candidates.sort_by_key(|candidate| candidate.cost);
+        let mut seen = Vec::new();
+        candidates.retain(|candidate| match program.with(&candidate.edits) {
+            Some(text) if text != program.text() && !seen.contains(&text) => {
+                seen.push(text);
+                true
+            }
+            _ => false,
+        });
+        candidates
+    }
+}
+
+/// Source on one line, for descriptions.
+fn shown(source: &str) -> String {
+    source.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Candidates for a program whose tests fail.
+pub(crate) fn for_failures(program: &Program, suspicion: &Suspicion, run: &TestRun) -> Vec<Candidate> {
+    let mut collector = Collector::new(program, suspicion);
+    let says =
+        |words: &[&str]| run.failed.iter().any(|failure| words.iter().any(|word| failure.message.contains(word)));
+    if says(&["with overflow"]) {
+        arithmetic::collect(&mut collector);
+    }
+    if says(&["char boundary", "out of bounds of", "byte index"]) {
+        slices::collect(&mut collector);
+    }
+    if says(&["called `Result::unwrap()`", "called `Option::unwrap()`"]) {
+        errors::collect(&mut collector);
+    }
+    if says(&["divide by zero", "divisor of zero", "len is 0", "subtract with overflow", "NaN", "`Option::unwrap()`"]) {
+        guards::collect(&mut collector);
+    }
+    operators::collect(&mut collector);
+    names::collect(&mut collector);
+    collector.finish()
+}
+
+/// Candidates for a program that does not compile.
+pub(crate) fn for_errors(program: &Program, tests: &Program, errors: &[CompilerError]) -> Vec<Candidate> {
+    let suspicion = Suspicion::of_errors(errors);
+    let mut collector = Collector::new(program, &suspicion);
+    // A suggestion may stand far from its error, where nothing else is suspicious.
+    let mut suggested = Vec::new();
+    for error in errors {
+        for suggestion in &error.suggestions {
+            let edits: Vec<Edit> = suggestion
+                .replacements
+                .iter()
+                .map(|(range, text)| Edit { range: range.clone(), text: text.clone() })
+                .collect();
+            let Some(first) = edits.iter().map(|edit| edit.range.start).min() else { continue };
+            suggested.push(Candidate {
+                edits,
+                what: format!("the compiler's advice: {}", suggestion.message),
+                line: program.line_at(first),
+                cost: u8::from(!suggestion.is_sure),
+            });
+        }
+    }
+    collector.candidates.append(&mut suggested);
+    arms::collect(&mut collector, tests, errors);
+    collector.finish()
+}

@@ -1,0 +1,78 @@
+//! Runs `suites/repair`, one test per case.
+
+use std::path::Path;
+
+use evalsuite::{Assertion, Evidence, Message, Outcome, Role, Score, ToolCall, Trial, include_eval_suite};
+use repair_agent::{Observer, Repair, RepairError, Step};
+use serde::Deserialize;
+
+include_eval_suite! {
+    "suites/repair",
+    agent = repair,
+    graders = ["small-change" => small_change],
+}
+
+/// A plain function: compiling and running tests blocks, and there is nothing to wait for meanwhile.
+fn repair(trial: &mut Trial<'_>) -> Result<Outcome, RepairError> {
+    let file = named_file(trial.prompt()).unwrap_or("program.rs").to_owned();
+    let workspace = trial.workspace().to_owned();
+    let report = Repair::new(workspace, file).run(&mut Recorder(trial))?;
+    Ok(Outcome::new().text(report.to_string()).state("tried", report.tried()))
+}
+
+/// The Rust file the prompt names between backticks.
+fn named_file(prompt: &str) -> Option<&str> {
+    prompt
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .find(|name| Path::new(name).extension().is_some_and(|extension| extension == "rs"))
+}
+
+/// Passes on what the agent does while it does it.
+struct Recorder<'r, 't>(&'r mut Trial<'t>);
+
+impl Observer for Recorder<'_, '_> {
+    fn step(&mut self, step: Step) {
+        let mut call = ToolCall::new(step.tool);
+        call.input = Some(step.input);
+        call.output = Some(step.output);
+        call.duration_ms = Some(step.took.as_secs_f64() * 1000.0);
+        self.0.message(Message::empty(Role::Assistant));
+        self.0.tool_call(call);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+}
+
+/// Config of [`small_change`].
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SmallChange {
+    /// The files that may change; all of them have to.
+    files: Vec<String>,
+    /// Lines that may be added or removed, together.
+    max_lines: usize,
+}
+
+/// Only certain files changed, and not much of them.
+fn small_change(config: SmallChange, evidence: &Evidence<'_>) -> Score {
+    let changes = evidence.changes();
+    let lines = evidence
+        .diff()
+        .lines()
+        .filter(|line| line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---"))
+        .count();
+    Score::from_assertions([
+        Assertion::new("no file is new or gone", changes.created.is_empty() && changes.deleted.is_empty())
+            .actual(format!("new {:?}, gone {:?}", changes.created, changes.deleted)),
+        Assertion::new("the right files changed", changes.modified == config.files)
+            .expected(format!("{:?}", config.files))
+            .actual(format!("{:?}", changes.modified)),
+        Assertion::new("the change is small", lines <= config.max_lines)
+            .expected(format!("at most {} lines", config.max_lines))
+            .actual(format!("{lines} lines")),
+    ])
+}
