@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use evalsuite_loader::diagnostic::{Diagnostic, Severity};
 use evalsuite_loader::{Loaded, LoadedCase, LoadedSuite, Request, load};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::claim;
 use crate::complaint::{self, Complaint, Effect};
-use crate::difference;
+use crate::difference::{self, Difference};
 use crate::record::Record;
 use crate::reference_form::{self, Site};
 use crate::rules::{self, Context};
@@ -98,6 +98,10 @@ fn refusals_explained(complaints: &[Complaint], loaded: &Loaded, verdict: &mut V
 
 /// The recorded tests are ours, in order and field by field.
 fn compare(suite: &LoadedSuite, complaints: &[Complaint], cx: Context<'_>, verdict: &mut Verdict) {
+    if let Some(kept) = cx.record.expected().get("kept") {
+        kept_graders(kept, suite, cx, verdict);
+        return;
+    }
     let none = Vec::new();
     let expected = cx.record.expected()["tests"].as_array().unwrap_or(&none);
     let mut ours = suite.cases.iter().filter(|case| is_selected(&case.case.id, cx.record)).peekable();
@@ -129,6 +133,31 @@ fn compare(suite: &LoadedSuite, complaints: &[Complaint], cx: Context<'_>, verdi
     }
     if let Some(expected) = cx.record.expected().get("suite") {
         suite_level(expected, suite, cx, verdict);
+    }
+}
+
+/// The graders of the only case, in what every grader has.
+fn kept_graders(kept: &Value, suite: &LoadedSuite, cx: Context<'_>, verdict: &mut Verdict) {
+    let graders = suite.cases.iter().flat_map(|case| &case.case.graders);
+    let ours: Value = graders
+        .map(|grader| {
+            let mut form = json!({
+                "name": grader.name,
+                "weight": grader.weight,
+                "required": grader.required,
+                "negate": grader.negate,
+            });
+            if let Some(mark) = grader.min_score {
+                form["min_score"] = json!(mark);
+            }
+            form
+        })
+        .collect();
+    // What a record does not tell of a grader is not compared.
+    let told = |difference: &&Difference| difference.expected.is_some();
+    let all = difference::between(&json!({ "graders": kept }), &json!({ "graders": ours }));
+    for difference in all.iter().filter(told) {
+        verdict.need(rules::explain(difference, cx), || difference.to_string());
     }
 }
 

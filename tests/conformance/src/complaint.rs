@@ -79,6 +79,8 @@ const SETTING: &[Code] = &[
     ZeroTotalWeight,
     PathEscape,
 ];
+const REMOVED: &[Code] = &[RemovedGraderType, InvalidComposite];
+const MARK: &[Code] = &[DeprecatedValue, ConflictingKeys, OutOfRange, InvalidRubric];
 const OLD: &[Code] = &[DeprecatedKey, ConflictingKeys];
 
 /// Parts of the reference's lines, with what they lead to. The first that fits counts.
@@ -87,7 +89,13 @@ const KNOWN: &[(&str, Effect, &[Code])] = &[
     ("Invalid .agentv/config.yaml", Effect::OtherFile, &[]),
     (".agentv/config.yaml, expected", Effect::OtherFile, &[]),
     ("sidecar metadata", Effect::OtherFile, &[NoEffect]),
+    ("-judge' is deprecated", Effect::Part, REMOVED),
+    ("_judge' is deprecated", Effect::Part, REMOVED),
+    ("'required: ", Effect::Note, MARK),
+    ("'required_min_score: ", Effect::Note, MARK),
     ("is deprecated", Effect::Note, OLD),
+    ("Must include at least one of", Effect::Part, &[PromptWithoutAnswer]),
+    ("invalid variables", Effect::Note, &[UnknownTemplateVariable]),
     ("has been renamed", Effect::Suite, &[UnsupportedKey]),
     ("Skipping incomplete test", Effect::Part, INCOMPLETE),
     ("Skipping invalid test entry", Effect::Part, &[InvalidTests]),

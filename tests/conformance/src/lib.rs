@@ -12,6 +12,7 @@ pub mod corpus;
 pub mod difference;
 pub mod documented;
 pub mod folders;
+pub mod grader_record;
 pub mod place;
 pub mod record;
 pub mod reference_form;

@@ -27,14 +27,43 @@ pub struct Materialised {
     _keep: tempfile::TempDir,
 }
 
-/// Reads every record of a file.
-pub fn read(path: &Path) -> Result<Vec<Record>, String> {
+/// A line of a file of records, not yet read: most test processes need one of many.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// The record's id.
+    pub id: String,
+    text: String,
+    place: String,
+}
+
+/// The lines of a file of records.
+pub fn lines(path: &Path) -> Result<Vec<Line>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    text.lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(index, line)| parse(line).map_err(|error| format!("{}:{}: {error}", path.display(), index + 1)))
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(index, line)| {
+            let place = format!("{}:{}", path.display(), index + 1);
+            let id = line.split_once("\"id\":").and_then(|(_, rest)| rest.split('"').nth(1));
+            let id = id.ok_or_else(|| format!("{place}: no id"))?.to_owned();
+            Ok(Line { id, text: line.to_owned(), place })
+        })
         .collect()
+}
+
+impl Line {
+    /// The kind: the id without its number.
+    pub fn kind(&self) -> &str {
+        kind(&self.id)
+    }
+
+    /// Reads the record.
+    pub fn record(&self) -> Result<Record, String> {
+        parse(&self.text).map_err(|error| format!("{}: {error}", self.place))
+    }
+}
+
+fn kind(id: &str) -> &str {
+    id.rsplit_once('-').map_or(id, |(kind, _)| kind)
 }
 
 fn parse(line: &str) -> Result<Record, String> {
@@ -48,7 +77,7 @@ fn parse(line: &str) -> Result<Record, String> {
 impl Record {
     /// The kind: the id without its number.
     pub fn kind(&self) -> &str {
-        self.id.rsplit_once('-').map_or(self.id.as_str(), |(kind, _)| kind)
+        kind(&self.id)
     }
 
     /// What the reference implementation did.

@@ -90,6 +90,11 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             let names = ["{{output}}", "{{expected_output}}", "{{output_text}}", "{{expected_output_text}}"];
             ensure(!names.iter().any(|name| squeezed.contains(name)), || "the template shows the answer".to_owned())
         }
+        Code::SettingConflict if claim.message.starts_with("a minimum") => {
+            let ranges = claim.record.texts().any(|(_, text)| text.contains("score_ranges"));
+            let key = claim.place.text.as_deref().unwrap_or_default();
+            ensure(!ranges && key.contains("min_score"), || "there are ranges".to_owned())
+        }
         // Left are settings that exclude each other, and warnings: what they name has to stand in the files.
         _ => {
             let named = claim.quoted.iter().any(|word| claim.record.texts().any(|(_, text)| text.contains(word)));

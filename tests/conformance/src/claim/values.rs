@@ -37,7 +37,12 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         Code::InvalidWeight => {
             ensure(value.as_f64().is_none_or(|weight| weight < 0.0), || "that is a weight".to_owned())
         }
-        _ => ensure(value.is_number(), || "no number stands there".to_owned()),
+        // An old mark: the number itself, or the key it stands under.
+        _ => {
+            let is_key =
+                value == "required_min_score" && claim.place.value_of_key().is_some_and(|value| value.is_number());
+            ensure(value.is_number() || is_key, || "no number stands there".to_owned())
+        }
     }
 }
 
@@ -83,7 +88,7 @@ fn fits(value: &Value, needed: &str) -> bool {
         "text" => value.is_string(),
         "a number" => value.is_number(),
         "a list" => value.is_array(),
-        "a mapping" => value.is_object(),
+        "a mapping" | "a mapping of tools to numbers" | "a mapping of members to numbers" => value.is_object(),
         "`true` or `false`" => value.is_boolean(),
         "text or a list of text" => value.is_string() || value.is_array(),
         _ => false,

@@ -36,7 +36,9 @@ const RULES: &[(&str, Rule)] = &[
     ("null-is-absent", |complaint, cx| {
         let root = cx.suite_file();
         let is_null = |key: &str| root.as_ref().is_some_and(|root| root.get(key) == Some(&Value::Null));
-        complaint.text.contains("preprocessors must be") && is_null("preprocessors")
+        let weight = complaint.text.contains("Invalid weight")
+            && cx.record.texts().any(|(_, text)| text.contains("weight: null"));
+        complaint.text.contains("preprocessors must be") && is_null("preprocessors") || weight
     }),
     ("underscore-in-suite-name", |complaint, cx| {
         let root = cx.suite_file().unwrap_or_default();
@@ -44,9 +46,19 @@ const RULES: &[(&str, Rule)] = &[
         let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
         complaint.text.contains("\"name\"") && name.contains('_') && name.chars().all(allowed) && name.len() <= 64
     }),
-    ("strings-in-composites", |complaint, cx| {
-        complaint.text.contains("Skipping invalid member")
-            && cx.record.texts().any(|(_, text)| text.contains("composite"))
+    ("members-of-composites", |complaint, cx| {
+        let parts = ["Skipping invalid member", "Skipping member evaluator with invalid name", "no valid member"];
+        let composite = cx.record.texts().any(|(_, text)| text.contains("composite"));
+        composite && parts.iter().any(|part| complaint.text.contains(part))
+    }),
+    ("spellings-of-criteria", |complaint, cx| {
+        let case = (Context { id: "t", ..cx }).written_case().unwrap_or_default();
+        let graders = case["assertions"].as_array().cloned().unwrap_or_default();
+        let as_text =
+            |grader: &Value| grader["rubrics"].as_array().is_some_and(|list| list.iter().any(Value::is_string));
+        let old_type = |grader: &Value| grader["type"] == "rubric" && grader["criteria"].is_array();
+        complaint.text.contains("invalid rubric entry") && graders.iter().any(as_text)
+            || complaint.text.contains("missing rubrics array") && graders.iter().any(old_type)
     }),
     ("filter-and-dependencies", |complaint, cx| {
         // A filter is the test runner's; what a case depends on is still in the suite.

@@ -21,7 +21,11 @@ const RULES: &[(&str, Rule)] = &[
     ("tool-calls-without-content", tool_calls),
     ("reference-list-is-data", reference_list),
     ("evaluators-of-the-suite", evaluators),
-    ("strings-in-composites", composite_strings),
+    ("members-of-composites", composite_members),
+    ("spellings-of-criteria", |difference, cx| {
+        let dropped = cx.record.expected()["warnings"].to_string().contains("missing rubrics array");
+        difference.path == "graders" && difference.expected == Some(json!([])) && dropped
+    }),
     ("dependency-named-twice", |difference, _| {
         let (Some(Value::Array(expected)), Some(Value::Array(ours))) = (&difference.expected, &difference.ours) else {
             return false;
@@ -225,12 +229,18 @@ fn evaluators(difference: &Difference, cx: Context<'_>) -> bool {
     difference.path == "graders" && ours.len() == expected + written.len() && types(&ours[expected..]) == types(written)
 }
 
-/// Strings among the members of a composite are a `rubrics` grader; there they are left out.
-fn composite_strings(difference: &Difference, _: Context<'_>) -> bool {
-    let (Some(expected), Some(Value::Array(ours))) = (&difference.expected, &difference.ours) else { return false };
-    let kept: Vec<Value> = ours.iter().filter(|member| member["name"] != "rubrics").cloned().collect();
-    let kept = Value::Array(kept);
-    difference.path.ends_with(".assertions") && crate::difference::between(expected, &kept).is_empty()
+/// Strings, and graders without a name, are members of a composite; there they are left out, and all of it with the last.
+fn composite_members(difference: &Difference, cx: Context<'_>) -> bool {
+    let (expected, Some(Value::Array(ours))) = (&difference.expected, &difference.ours) else { return false };
+    let none = Vec::new();
+    let mut expected = expected.as_ref().and_then(Value::as_array).unwrap_or(&none).iter().peekable();
+    let same = |a: &Value, b: &Value| crate::difference::between(a, b).is_empty();
+    for member in ours {
+        expected.next_if(|next| same(next, member));
+    }
+    let all = expected.next().is_none();
+    let dropped = cx.record.expected()["warnings"].to_string().contains("composite");
+    all && dropped && (difference.path.ends_with(".assertions") || difference.path == "graders" && ours.len() == 1)
 }
 
 /// What a YAML file beside a JSONL entry says: graders of each case, and the suite's name.

@@ -1,0 +1,72 @@
+//! Records about one grader, as far as they say what becomes of its entry when a suite is loaded.
+//!
+//! `graders.jsonl`, `code_grader.jsonl` and `rubrics.jsonl` were recorded with the suite
+//! `tests: [{id: t, input: q, criteria: c, assertions: [<grader>]}]`. They tell whether the entry was kept, and the name,
+//! weight and marks it got; what it scored is not a matter of loading.
+
+use serde_json::{Map, Value, json};
+
+use crate::record::Record;
+
+/// The suite that a record was recorded with, as a record of its own.
+pub fn suite(record: Record) -> Result<Record, String> {
+    let mut test = json!({ "id": "t", "input": "q", "criteria": "c" });
+    for (key, value) in record.json["test"].as_object().into_iter().flatten() {
+        test[key] = value.clone();
+    }
+    if !record.json["evidence"]["expected_output"].is_null() {
+        test["expected_output"] = record.json["evidence"]["expected_output"].clone();
+    }
+    match (record.json.get("grader"), record.json.get("assertions")) {
+        (Some(grader), _) => test["assertions"] = json!([grader]),
+        (None, Some(assertions)) => test["assertions"] = assertions.clone(),
+        (None, None) => {}
+    }
+    let text = serde_yaml::to_string(&json!({ "tests": [test] })).map_err(|error| error.to_string())?;
+    let directory = record.json["eval_dir"].as_str().map(|directory| directory.trim_end_matches('/'));
+    let eval = directory.map_or("EVAL.yaml".to_owned(), |directory| format!("{directory}/EVAL.yaml"));
+    let mut files = record.json["files"].as_object().cloned().unwrap_or_default();
+    files.insert(eval.clone(), json!(text));
+    let json = json!({
+        "id": record.id,
+        "files": files,
+        "modes": record.json["modes"],
+        "expected": expected(&record.json["expected"]),
+    });
+    Ok(Record { eval: Some(eval), json, ..record })
+}
+
+/// The part of the outcome that is about loading.
+fn expected(outcome: &Value) -> Value {
+    let lines = outcome["warnings"].as_array().into_iter().flatten();
+    // What the judge's replies led to was said while the test ran.
+    let warnings: Vec<&Value> = lines.filter(|line| line.as_str().is_some_and(|line| !line.starts_with('⚠'))).collect();
+    let mut expected = json!({ "warnings": warnings });
+    if outcome["error"] == "load" {
+        expected["error"] = outcome["message"].clone();
+        expected["error_kind"] = json!("agentv");
+        return expected;
+    }
+    let kept = match &outcome["graders"] {
+        Value::Array(graders) => graders.iter().map(common).collect(),
+        _ if outcome["dropped"] == true || outcome["implicit"] == true => Vec::new(),
+        _ => vec![common(outcome)],
+    };
+    expected["kept"] = Value::Array(kept);
+    expected
+}
+
+/// What every grader has; a record tells some of it.
+fn common(grader: &Value) -> Value {
+    let mark = grader["required"].as_f64().map_or(grader["min_score"].clone(), |mark| json!(mark));
+    let is_required = grader["required"] == true || grader["required"].is_number();
+    let pairs = [
+        ("name", grader["name"].clone()),
+        ("weight", grader["weight"].clone()),
+        ("required", grader.get("required").map_or(Value::Null, |_| json!(is_required))),
+        ("negate", grader["negate"].clone()),
+        ("min_score", mark),
+    ];
+    let pairs = pairs.into_iter().filter(|(_, value)| !value.is_null());
+    Value::Object(pairs.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>())
+}
