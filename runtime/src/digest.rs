@@ -1,5 +1,7 @@
 //! SHA-256 and names made of it.
 
+use std::io::{self, Read};
+
 use sha2::{Digest, Sha256};
 
 /// Characters of a name that are kept in front of its digest.
@@ -7,7 +9,29 @@ const KEPT: usize = 80;
 
 /// SHA-256 in hexadecimal.
 pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+/// SHA-256 of everything a reader gives, in hexadecimal.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub(crate) fn sha256_of(mut reader: impl Read) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(hexadecimal(&digest.finalize())),
+            Ok(count) => digest.update(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Directory name of a case: its id as far as it can be one, and a digest of suite, target and id.

@@ -7,6 +7,7 @@ mod requirements;
 mod snapshot;
 mod transcript;
 mod trial;
+mod trial_record;
 mod unsupported;
 mod workers;
 mod workspace;

@@ -33,7 +33,7 @@ fn write(out: &mut String, report: &CaseReport) -> std::fmt::Result {
         writeln!(out, "  {place}")?;
     }
     for trial in report.trials() {
-        self::trial(out, trial)?;
+        self::trial(out, trial, record)?;
     }
     if record.planned > 1 && !report.trials().is_empty() {
         writeln!(out, "  {}", tally(record, report.trials().len()))?;
@@ -84,14 +84,17 @@ fn headline(out: &mut String, record: &CaseRecord) -> std::fmt::Result {
     }
 }
 
-fn trial(out: &mut String, trial: &TrialRecord) -> std::fmt::Result {
+fn trial(out: &mut String, trial: &TrialRecord, case: &CaseRecord) -> std::fmt::Result {
     let number = trial.trial + 1;
     writeln!(out, "  trial {number} of {}  {}  {}", trial.trials_planned, trial.outcome.as_str(), score(trial.score))?;
     if trial.outcome == CaseOutcome::Passed {
         return Ok(());
     }
     if let (CaseOutcome::Error | CaseOutcome::Skipped, Some(reason)) = (trial.outcome, &trial.reason) {
-        writeln!(out, "    {}", indented(&reason.message, 4))?;
+        // The headline has said it already where there is only one trial.
+        if case.reason.as_ref() != Some(reason) || case.trials.len() > 1 {
+            writeln!(out, "    {}", indented(&reason.message, 4))?;
+        }
         if let Some(place) = &reason.location {
             writeln!(out, "    {place}")?;
         }

@@ -1,4 +1,67 @@
 //! Evaluation suites for AI agents, embedded in the agent's own crate.
+//!
+//! A directory of cases
+//!
+//! ```text
+//! suites/card_agent/
+//!   suite.json                         name, agent, how trials decide a case
+//!   tasks/
+//!     positive/meeting.json            input, graders
+//!     positive/meeting/workspace/      files the agent starts with
+//!     negative/empty_note.json
+//! ```
+//!
+//! and one line in `tests/evals.rs`
+//!
+//! ```ignore
+//! evalsuite::include_eval_suite!("suites/card_agent", agent = card_agent, graders = [card_completion]);
+//!
+//! async fn card_agent(trial: &mut evalsuite::Trial<'_>) -> anyhow::Result<String> {
+//!     my_crate::CardAgent::new().answer(trial.prompt(), trial.workspace()).await
+//! }
+//!
+//! fn card_completion(evidence: &evalsuite::Evidence<'_>) -> bool {
+//!     evidence.answer().starts_with("Saved")
+//! }
+//! ```
+//!
+//! are one test per case. A mistake in a file does not wait for a run:
+//!
+//! ```text
+//! error: E019: unknown field `tiemout_seconds` in task
+//!         --> suites/card_agent/tasks/positive/meeting.json:4:3
+//! ```
+//!
+//! and a good suite runs as all tests do, case by case, under `cargo test` and `cargo nextest run`:
+//!
+//! ```text
+//! test card_agent::negative::empty_note ... ok
+//! test card_agent::positive::meeting ... FAILED
+//!
+//! evaluation failed: meeting (card_agent)  score 0.50 < 1.00
+//!   suites/card_agent/tasks/positive/meeting.json:1:1
+//!   trial 1 of 1  failed  0.50
+//!     pass  contains-14:30   1.00  weight 1  suites/card_agent/tasks/positive/meeting.json:9:5
+//!     FAIL  card_completion  0.00  weight 1  suites/card_agent/tasks/positive/meeting.json:10:5
+//!     answer: I could not find a date.
+//! ```
+//!
+//! # Agents, graders, records
+//!
+//! * An agent is any `async fn(&mut Trial<'_>) -> Result<String, E>`, see [`IntoAgent`]; [`Trial`] gives it the case and
+//!   a fresh workspace, and takes notes of what it does.
+//! * A grader is built in, or a function of the [`Evidence`], see [`IntoGrader`]; it returns whatever becomes a
+//!   [`Score`].
+//! * What happens is written below `target/evalsuite`, as [records](record).
+//! * Outside of tests, the generated `evals()` runs the suite: [`Evals::run`] gives a [`Report`].
+//!
+//! Each call of an agent or grader runs on a thread of its own. So a panic, a call that blocks and a call that never
+//! returns are errors of one case, and of no other.
+//!
+//! # Features
+//!
+//! * `macros` (default): `include_eval_suite!`. Without it, `evalsuite_build::generate` writes the same code from a build
+//!   script.
 
 mod agent;
 mod cancel;
@@ -19,6 +82,7 @@ mod process;
 mod recording;
 mod redaction;
 mod report;
+mod run;
 mod run_directory;
 mod run_options;
 mod score;
@@ -44,7 +108,8 @@ pub use evalsuite_schema::{
 pub use evidence::{Evidence, WorkspaceChanges};
 pub use outcome::{AgentError, BoxError, Outcome};
 pub use report::{CaseReport, Report};
-pub use run_options::{RunError, RunOptions};
+pub use run::RunError;
+pub use run_options::RunOptions;
 pub use score::Score;
 pub use suite::{EvalCase, EvalSuite};
 pub use trial::Trial;

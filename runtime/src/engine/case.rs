@@ -44,7 +44,7 @@ pub(crate) fn run_case(
             ending = Ending::of(&plan, &trials, cost_limited);
         }
     }
-    require(&plan, &mut ending);
+    requirements::forbid_skip(settings, &mut ending.outcome, &mut ending.reason);
     let record = record(&plan, &trials, ending);
     write_json(&plan.directory.join("case.json"), &record, &plan.redactor).map_err(written)?;
     Ok(CaseReport::new(evals.suite(), entry, record, trials, plan.directory.clone(), plan.redactor.clone()))
@@ -103,16 +103,6 @@ fn prevented(plan: &Plan<'_>) -> Option<(CaseOutcome, Reason)> {
         let reason = Reason::new(Stage::Setup, ReasonCode::Unsupported, message).at(plan.case.location.clone());
         (CaseOutcome::Error, reason)
     })
-}
-
-/// Where skips are errors, only cases that were not chosen are skipped.
-fn require(plan: &Plan<'_>, ending: &mut Ending) {
-    let Some(reason) = &mut ending.reason else { return };
-    if plan.settings.require && ending.outcome == CaseOutcome::Skipped && reason.code != ReasonCode::Filtered {
-        ending.outcome = CaseOutcome::Error;
-        reason.code = ReasonCode::Required;
-        reason.message = format!("{}, and EVALSUITE_REQUIRE forbids to skip", reason.message);
-    }
 }
 
 /// Runs trials until the case is decided; `true` if their cost ended them.

@@ -5,10 +5,10 @@ use std::path::Path;
 use evalsuite_schema::{
     Case, Grader, GraderConfig,
     grader::Aggregator,
-    record::{Reason, ReasonCode, Stage},
+    record::{CaseOutcome, Reason, ReasonCode, Stage},
 };
 
-use crate::evals::Registry;
+use crate::{evals::Registry, settings::Settings};
 
 /// Why a case is skipped, if it lacks something.
 pub(crate) fn missing(case: &Case, registry: &Registry) -> Option<Reason> {
@@ -26,6 +26,16 @@ pub(crate) fn missing(case: &Case, registry: &Registry) -> Option<Reason> {
         return reason(ReasonCode::RequirementMissing, "needs a judge".to_owned());
     }
     None
+}
+
+/// Where skips are errors, only cases that were not chosen are skipped.
+pub(super) fn forbid_skip(settings: &Settings, outcome: &mut CaseOutcome, reason: &mut Option<Reason>) {
+    let Some(reason) = reason else { return };
+    if settings.require && *outcome == CaseOutcome::Skipped && reason.code != ReasonCode::Filtered {
+        *outcome = CaseOutcome::Error;
+        reason.code = ReasonCode::Required;
+        reason.message = format!("{}, and EVALSUITE_REQUIRE forbids to skip", reason.message);
+    }
 }
 
 fn needs_judge(case: &Case, registry: &Registry) -> bool {

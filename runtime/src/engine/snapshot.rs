@@ -2,13 +2,14 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs, io,
-    path::Path,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
 };
 
 use similar::TextDiff;
 
-use crate::{digest::sha256, evidence::WorkspaceChanges, excerpt::first_bytes};
+use crate::{digest::sha256_of, evidence::WorkspaceChanges, excerpt::first_bytes};
 
 /// Directories that are not looked into.
 const IGNORED: [&str; 5] = [".git", "node_modules", "__pycache__", ".agentv", ".evalsuite"];
@@ -23,6 +24,7 @@ pub(crate) struct Snapshot(BTreeMap<String, Entry>);
 
 #[derive(Debug)]
 struct Entry {
+    size: u64,
     digest: String,
     /// `None` for binary and large files.
     text: Option<String>,
@@ -41,46 +43,58 @@ impl Snapshot {
     ///
     /// If a file cannot be read.
     pub(crate) fn take(directory: &Path) -> io::Result<Self> {
-        let mut files = BTreeMap::new();
-        walk(directory, "", &mut files)?;
-        Ok(Self(files))
+        let mut entries = BTreeMap::new();
+        for (path, file) in files(directory)? {
+            let size = file.metadata()?.len();
+            entries.insert(path, Entry { size, digest: digest(&file)?, text: text(&file, size)? });
+        }
+        Ok(Self(entries))
     }
 
-    pub(crate) fn changes(&self, after: &Self) -> Changes {
+    /// What has changed in the directory since the snapshot.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read.
+    pub(crate) fn changes(&self, directory: &Path) -> io::Result<Changes> {
+        let now = files(directory)?;
         let mut changes = Changes::default();
-        let paths: BTreeSet<&String> = self.0.keys().chain(after.0.keys()).collect();
+        let paths: BTreeSet<&String> = self.0.keys().chain(now.keys()).collect();
         for path in paths {
-            match (self.0.get(path), after.0.get(path)) {
-                (None, Some(new)) => {
-                    changes.files.created.push(path.clone());
-                    changes.snippet(path, new);
-                    changes.diff.push_str(&diff(path, None, Some(new)));
-                }
-                (Some(old), Some(new)) if old.digest != new.digest => {
-                    changes.files.modified.push(path.clone());
-                    changes.snippet(path, new);
-                    changes.diff.push_str(&diff(path, Some(old), Some(new)));
-                }
-                (Some(old), None) => {
-                    changes.files.deleted.push(path.clone());
-                    changes.diff.push_str(&diff(path, Some(old), None));
-                }
-                _ => {}
+            let old = self.0.get(path);
+            let Some(file) = now.get(path) else {
+                changes.files.deleted.push(path.clone());
+                changes.diff.push_str(&diff(path, old.map(|old| old.text.as_deref()), None));
+                continue;
+            };
+            let size = file.metadata()?.len();
+            // Only a file of the same size can be the same; what agents build can be large and need not be read.
+            if let Some(old) = old
+                && old.size == size
+                && old.digest == digest(file)?
+            {
+                continue;
+            }
+            let text = text(file, size)?;
+            let list = if old.is_some() { &mut changes.files.modified } else { &mut changes.files.created };
+            list.push(path.clone());
+            changes.diff.push_str(&diff(path, old.map(|old| old.text.as_deref()), Some(text.as_deref())));
+            if let Some(text) = text {
+                changes.snippets.insert(path.clone(), first_bytes(&text, SNIPPET).to_owned());
             }
         }
-        changes
+        Ok(changes)
     }
 }
 
-impl Changes {
-    fn snippet(&mut self, path: &str, entry: &Entry) {
-        if let Some(text) = &entry.text {
-            self.snippets.insert(path.to_owned(), first_bytes(text, SNIPPET).to_owned());
-        }
-    }
+/// Regular files by path; links and special files are not followed.
+fn files(directory: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
+    let mut files = BTreeMap::new();
+    walk(directory, "", &mut files)?;
+    Ok(files)
 }
 
-fn walk(directory: &Path, prefix: &str, files: &mut BTreeMap<String, Entry>) -> io::Result<()> {
+fn walk(directory: &Path, prefix: &str, files: &mut BTreeMap<String, PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let name = entry.file_name();
@@ -91,26 +105,32 @@ fn walk(directory: &Path, prefix: &str, files: &mut BTreeMap<String, Entry>) -> 
                 walk(&entry.path(), &format!("{path}/"), files)?;
             }
         } else if kind.is_file() {
-            let bytes = fs::read(entry.path())?;
-            let digest = sha256(&bytes);
-            let is_text = bytes.len() as u64 <= TEXT_LIMIT && !bytes.contains(&0);
-            let text = is_text.then(|| String::from_utf8(bytes).ok()).flatten();
-            files.insert(path, Entry { digest, text });
+            files.insert(path, entry.path());
         }
     }
     Ok(())
 }
 
-fn diff(path: &str, old: Option<&Entry>, new: Option<&Entry>) -> String {
-    let text = |entry: Option<&Entry>| match entry {
-        None => Some(String::new()),
-        Some(entry) => entry.text.clone(),
-    };
+fn digest(file: &Path) -> io::Result<String> {
+    sha256_of(File::open(file)?)
+}
+
+fn text(file: &Path, size: u64) -> io::Result<Option<String>> {
+    if size > TEXT_LIMIT {
+        return Ok(None);
+    }
+    let bytes = fs::read(file)?;
+    let is_text = !bytes.contains(&0);
+    Ok(is_text.then(|| String::from_utf8(bytes).ok()).flatten())
+}
+
+/// The change of one file. The outer `None` is a file that is not there, the inner one a file that is no text.
+fn diff(path: &str, old: Option<Option<&str>>, new: Option<Option<&str>>) -> String {
     let before = if old.is_some() { format!("a/{path}") } else { "/dev/null".to_owned() };
     let after = if new.is_some() { format!("b/{path}") } else { "/dev/null".to_owned() };
-    match (text(old), text(new)) {
+    match (old.unwrap_or(Some("")), new.unwrap_or(Some(""))) {
         (Some(old), Some(new)) => {
-            TextDiff::from_lines(&old, &new).unified_diff().context_radius(3).header(&before, &after).to_string()
+            TextDiff::from_lines(old, new).unified_diff().context_radius(3).header(&before, &after).to_string()
         }
         _ => format!("Binary files {before} and {after} differ\n"),
     }
@@ -139,7 +159,7 @@ mod tests {
         write("image", b"\0\x02");
         write(".git/HEAD", b"b");
         fs::remove_file(directory.path().join("gone")).unwrap();
-        let changes = before.changes(&Snapshot::take(directory.path()).unwrap());
+        let changes = before.changes(directory.path()).unwrap();
         assert_eq!(changes.files.created, ["dir/new"]);
         assert_eq!(changes.files.modified, ["image", "old"]);
         assert_eq!(changes.files.deleted, ["gone"]);

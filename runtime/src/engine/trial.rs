@@ -1,22 +1,24 @@
 use std::{
     cell::RefCell,
     ffi::OsString,
-    fs, io,
+    io,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use evalsuite_schema::{
-    Case, Input, Object,
-    record::{CaseOutcome, Mode, Note, Reason, ReasonCode, Stage, Started, Timings, TrialRecord, WorkspaceRecord},
+    Case, Input,
+    record::{CaseOutcome, Note, Reason, ReasonCode, Stage, Started, TrialRecord, WorkspaceRecord},
 };
-use serde_json::Value;
 
 use super::{
     interpolation,
     plan::Plan,
+    requirements,
     snapshot::{Changes, Snapshot},
-    transcript, workspace,
+    transcript,
+    trial_record::{blank, keep_changes, keep_log, report},
+    workspace,
 };
 use crate::{
     AgentError, Evidence, Outcome, Trial,
@@ -24,7 +26,6 @@ use crate::{
     clock::timestamp,
     command::CommandEnvironment,
     evidence,
-    excerpt::first_bytes,
     grader::{self, Context},
     isolate::{Ended, call_within},
     messages::{file_parts, prompt},
@@ -34,9 +35,6 @@ use crate::{
     scoring::score_trial,
     trial,
 };
-
-/// Bytes of an answer that are kept in the record.
-const ANSWER_LIMIT: usize = 64 * 1024;
 
 /// What ends a trial before its graders.
 struct Stop {
@@ -75,6 +73,7 @@ pub(super) fn run_trial(plan: &Plan<'_>, index: u32) -> io::Result<TrialRecord> 
     if let Err(stop) = live(plan, index, &directory, &mut record) {
         record.outcome = stop.outcome;
         record.reason = Some(stop.reason);
+        requirements::forbid_skip(plan.settings, &mut record.outcome, &mut record.reason);
     }
     record.timings.total_ms = millis(clock);
     record.ended_at = timestamp();
@@ -94,7 +93,7 @@ fn live(plan: &Plan<'_>, index: u32, directory: &Path, record: &mut TrialRecord)
         Some(WorkspaceRecord { path: workspace_dir.display().to_string(), kept: true, ..WorkspaceRecord::default() });
     workspace::materialise(case.workspace.as_ref(), &workspace_dir, &plan.places)
         .map_err(|message| Stop::error(Stage::Workspace, ReasonCode::WorkspaceError, message))?;
-    let before = snapshot(&workspace_dir, Stage::Workspace)?;
+    let before = Snapshot::take(&workspace_dir).map_err(|error| unreadable(Stage::Workspace, &error))?;
     let environment = environment(plan, &case, index, directory, &workspace_dir);
     record.timings.setup_ms = millis(clock);
 
@@ -109,7 +108,7 @@ fn live(plan: &Plan<'_>, index: u32, directory: &Path, record: &mut TrialRecord)
     record.duration_ms = Some(whole_millis(measured));
     record.usage = recording.usage;
     keep_log(plan, directory, &recording, record);
-    let captured = snapshot(&workspace_dir, Stage::Capture).map(|after| before.changes(&after));
+    let captured = before.changes(&workspace_dir).map_err(|error| unreadable(Stage::Capture, &error));
     if let Ok(changes) = &captured {
         keep_changes(plan, directory, changes, record);
     }
@@ -149,10 +148,8 @@ fn resolve(plan: &Plan<'_>) -> Result<Case, Stop> {
     Ok(case)
 }
 
-fn snapshot(directory: &Path, stage: Stage) -> Result<Snapshot, Stop> {
-    Snapshot::take(directory).map_err(|error| {
-        Stop::error(stage, ReasonCode::WorkspaceError, format!("the workspace cannot be read: {error}"))
-    })
+fn unreadable(stage: Stage, error: &io::Error) -> Stop {
+    Stop::error(stage, ReasonCode::WorkspaceError, format!("the workspace cannot be read: {error}"))
 }
 
 type AgentResult = Result<Outcome, Stop>;
@@ -271,24 +268,6 @@ fn facts(
     }
 }
 
-/// What the agent reported, in the record.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the duration was checked to be at least 0, and a float that is too large saturates"
-)]
-fn report(facts: &evidence::Facts, outcome: Outcome, record: &mut TrialRecord) {
-    let shown = first_bytes(&facts.answer, ANSWER_LIMIT);
-    record.answer_truncated = shown.len() < facts.answer.len();
-    record.answer = Some(shown.to_owned());
-    record.usage = facts.usage;
-    record.cost_usd = facts.cost_usd;
-    record.duration_ms = Some(facts.duration_ms.round() as u64);
-    record.model = outcome.model;
-    record.state = outcome.state;
-    record.agent_metadata = outcome.metadata;
-}
-
 fn grade(
     plan: &Plan<'_>,
     case: &Case,
@@ -334,36 +313,6 @@ fn environment(plan: &Plan<'_>, case: &Case, index: u32, directory: &Path, works
     ])
 }
 
-fn keep_log(plan: &Plan<'_>, directory: &Path, recording: &Recording, record: &mut TrialRecord) {
-    if !recording.log.is_empty() {
-        keep(&directory.join("log.txt"), &plan.redactor.apply(&recording.log), record);
-    }
-}
-
-fn keep_changes(plan: &Plan<'_>, directory: &Path, changes: &Changes, record: &mut TrialRecord) {
-    let patch = (!changes.diff.is_empty()
-        && keep(&directory.join("diff.patch"), &plan.redactor.apply(&changes.diff), record))
-    .then(|| "diff.patch".to_owned());
-    if let Some(workspace) = &mut record.workspace {
-        workspace.created.clone_from(&changes.files.created);
-        workspace.modified.clone_from(&changes.files.modified);
-        workspace.deleted.clone_from(&changes.files.deleted);
-        workspace.snippets.clone_from(&changes.snippets);
-        workspace.patch = patch;
-    }
-}
-
-/// Writes a file beside the record; a failure is noted, for the record itself is still to come.
-fn keep(path: &Path, text: &str, record: &mut TrialRecord) -> bool {
-    match fs::write(path, text) {
-        Ok(()) => true,
-        Err(error) => {
-            record.notes.push(Note::new("output_not_kept", format!("{}: {error}", path.display())));
-            false
-        }
-    }
-}
-
 /// The workspace of a failure is kept for people to look at.
 fn tidy(plan: &Plan<'_>, record: &mut TrialRecord) {
     let done = matches!(record.outcome, CaseOutcome::Passed | CaseOutcome::Skipped);
@@ -376,63 +325,6 @@ fn tidy(plan: &Plan<'_>, record: &mut TrialRecord) {
         Err(error) => {
             record.notes.push(Note::new("workspace_not_removed", format!("{}: {error}", workspace.path)));
         }
-    }
-}
-
-fn blank(plan: &Plan<'_>, index: u32) -> TrialRecord {
-    let now = timestamp();
-    TrialRecord {
-        schema: TrialRecord::SCHEMA.to_owned(),
-        run_id: plan.run.run_id.clone(),
-        suite: plan.suite.name.to_owned(),
-        suite_digest: plan.suite_data.digest.clone(),
-        layout: plan.suite_data.layout,
-        kind: plan.suite_data.kind,
-        case_id: plan.entry.id.to_owned(),
-        case_key: plan.case_key.clone(),
-        case_digest: plan.digests.case.clone(),
-        input_digest: plan.digests.input.clone(),
-        grader_digest: plan.digests.graders.clone(),
-        test_name: plan.suite.test_path(plan.entry),
-        target: plan.target.clone(),
-        agent: plan.agent_name.clone(),
-        location: plan.location(),
-        trial: index,
-        trials_planned: plan.planned,
-        attempt: 0,
-        runner_attempt: plan.settings.runner.attempt,
-        requested_by: None,
-        mode: Mode::Live,
-        outcome: CaseOutcome::Error,
-        reason: None,
-        score: None,
-        threshold: plan.threshold,
-        started_at: now.clone(),
-        ended_at: now,
-        timings: Timings::default(),
-        duration_ms: None,
-        usage: None,
-        judge_usage: None,
-        cost_usd: None,
-        judge_cost_usd: None,
-        model: None,
-        answer: None,
-        answer_truncated: false,
-        state: Object::new(),
-        agent_metadata: Object::new(),
-        graders: Vec::new(),
-        turns: None,
-        workspace: None,
-        hooks: Vec::new(),
-        notes: Vec::new(),
-        trajectory: None,
-        dependencies: std::collections::BTreeMap::new(),
-        metadata: plan.case.metadata.clone(),
-        tags: plan.entry.tags.iter().map(|tag| (*tag).to_owned()).collect(),
-        category: plan.suite_data.category.clone(),
-        conversation_id: plan.case.conversation_id.clone(),
-        failure_bucket: plan.case.metadata.get("failure_bucket").and_then(Value::as_str).map(str::to_owned),
-        versions: plan.versions(),
     }
 }
 

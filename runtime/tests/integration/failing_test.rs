@@ -3,7 +3,7 @@
 use std::{panic::catch_unwind, path::Path, process::Command, sync::OnceLock};
 
 use crate::common::{case_json, contains, grader, only, run, suite};
-use evalsuite::{Assertion, Evals, Evidence, Score, Trial};
+use evalsuite::{AgentError, Assertion, Evals, Evidence, Score, Trial};
 use serde_json::{Value, json};
 
 async fn wrong(_: &mut Trial<'_>) -> anyhow::Result<String> {
@@ -98,10 +98,24 @@ fn evals() -> Evals {
             case_json("passes", json!([contains("refund")]), json!({})),
             case_json("fails", json!([contains("19.90")]), json!({})),
             case_json("skipped", json!([contains("refund")]), needs),
+            case_json("leaks", json!([contains("19.90")]), json!({"requires": {"env": ["EVALSUITE_TEST_SECRET"]}})),
+            case_json("asks", json!([contains("19.90")]), json!({})),
         ];
         suite("cases", "mixed", Path::new(env!("CARGO_TARGET_TMPDIR")), &cases)
     });
-    Evals::new(suite).agent(wrong)
+    async fn agent(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+        match trial.case_id() {
+            "leaks" => {
+                let secret = std::env::var("EVALSUITE_TEST_SECRET")?;
+                trial.log(format!("using {secret}"));
+                std::fs::write(trial.workspace().join("key.txt"), &secret)?;
+                Ok(format!("the key is {secret}"))
+            }
+            "asks" => Err(AgentError::skip("no model"))?,
+            _ => wrong(trial).await,
+        }
+    }
+    Evals::new(suite).agent(agent)
 }
 
 #[test]
@@ -113,11 +127,14 @@ fn child() {
 
 /// Runs a case as `cargo test` does; its exit status, standard output and standard error.
 fn run_test(index: usize, variables: &[(&str, &str)]) -> (bool, String, String) {
-    let output = tempfile::tempdir().unwrap();
+    run_test_in(tempfile::tempdir().unwrap().path(), index, variables)
+}
+
+fn run_test_in(output: &Path, index: usize, variables: &[(&str, &str)]) -> (bool, String, String) {
     let result = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "failing_test::child", "--ignored"])
         .env("EVALSUITE_TEST_INDEX", index.to_string())
-        .env("EVALSUITE_OUTPUT", output.path())
+        .env("EVALSUITE_OUTPUT", output)
         .env_remove("NEXTEST_RUN_ID")
         .envs(variables.iter().copied())
         .output()
@@ -169,4 +186,50 @@ fn variables_change_the_run() {
 fn the_panic_carries_the_text() {
     let payload = catch_unwind(|| evalsuite::__private::run_case(evals, 99)).unwrap_err();
     assert!(payload.downcast_ref::<String>().is_some_and(|text| text.contains("no case 99")));
+}
+
+#[test]
+fn secrets_reach_neither_records_nor_output() {
+    fn search(directory: &Path, secret: &str, files: &mut usize) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                // The workspace is the agent's own, and is kept as it is.
+                if !path.ends_with("workspace") {
+                    search(&path, secret, files);
+                }
+            } else {
+                *files += 1;
+                let text = std::fs::read_to_string(&path).unwrap();
+                assert!(!text.contains(secret), "{}: {text}", path.display());
+            }
+        }
+    }
+    let output = tempfile::tempdir().unwrap();
+    let secret = "s3cr3t-v4lu3";
+    let (passed, out, err) = run_test_in(output.path(), 3, &[("EVALSUITE_TEST_SECRET", secret)]);
+    assert!(!passed && out.contains("the key is ***"), "{out}");
+    assert!(!out.contains(secret) && !err.contains(secret), "{out}{err}");
+    let mut files = 0;
+    search(output.path(), secret, &mut files);
+    assert!(files >= 6, "only {files} files were written");
+}
+
+#[test]
+fn an_agents_request_to_be_skipped_can_be_forbidden() {
+    let (passed, _, err) = run_test(4, &[]);
+    assert!(passed && err.contains("SKIPPED x::asks: no model"), "{err}");
+    let (passed, out, _) = run_test(4, &[("EVALSUITE_REQUIRE", "true")]);
+    assert!(!passed && out.contains("evaluation error (agent/required)"), "{out}");
+}
+
+#[test]
+fn workspaces_are_kept_on_request() {
+    let output = tempfile::tempdir().unwrap();
+    let variables = [("EVALSUITE_KEEP", "1"), ("EVALSUITE_RUN_ID", "r/1"), ("NEXTEST_ATTEMPT", "2")];
+    assert!(run_test_in(output.path(), 0, &variables).0);
+    let cases = output.path().join("runs/r_1/suites").read_dir().unwrap().next().unwrap().unwrap().path().join("cases");
+    let case = cases.read_dir().unwrap().next().unwrap().unwrap().path();
+    assert!(case.display().to_string().ends_with(".attempt-2"), "{}", case.display());
+    assert!(case.join("trial-000/workspace").is_dir());
 }
