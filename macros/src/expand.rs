@@ -67,7 +67,7 @@ fn options(args: &Args, place: &Place, errors: &mut Vec<Error>) -> Options {
     for name in &args.allow {
         errors.extend(expansion::allow::problem(&name.value).map(|problem| Error::new(name.span, problem)));
     }
-    let mut request = Request::new(&args.entry.value, &place.package_root);
+    let mut request = Request::new(&args.entry.value, place.package_root_of(&args.entry.value));
     request.source_dir.clone_from(&place.source_dir);
     request.targets = texts(&args.targets);
     request.fixtures = args.fixtures;

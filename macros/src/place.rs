@@ -1,6 +1,6 @@
 //! Where the macro is called.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use evalsuite_build::environment;
 use proc_macro2::Span;
@@ -38,6 +38,17 @@ impl Place {
             tracked: environment::tracked_directories(),
             deny_warnings: environment::warnings_are_denied()?,
         })
+    }
+}
+
+impl Place {
+    /// Root of the package that `entry` is relative to: for a path relative to the source file, the package that file
+    /// belongs to. It is another one than cargo's where a test tool compiles the file inside a generated package.
+    pub(crate) fn package_root_of(&self, entry: &str) -> &Path {
+        let source_dir = self.source_dir.as_deref().filter(|_| entry.starts_with("./"));
+        source_dir
+            .and_then(|directory| directory.ancestors().find(|parent| parent.join("Cargo.toml").is_file()))
+            .unwrap_or(&self.package_root)
     }
 }
 

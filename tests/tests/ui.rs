@@ -1,0 +1,74 @@
+//! What a build says about each mistake: one tiny suite per diagnostic, below `ui/`.
+//!
+//! `main.stderr` is what rustc shows; trybuild leaves the line numbers of other files out of it. `diagnostics.snap` is what
+//! the loader says, with every place. `TRYBUILD=overwrite` and `INSTA_UPDATE=always` write them anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use evalsuite_loader::diagnostic::Code;
+use evalsuite_loader::render::{self, Style};
+use evalsuite_loader::{Request, load};
+
+/// What no build can show: found when a case runs, in the generated `suite_check`, or in a file that only the command-line
+/// tool reads. Their goldens lie with the crates that report them.
+const NOT_IN_A_BUILD: &[Code] = &[
+    Code::UnreadableFile,
+    Code::TargetsFile,
+    Code::TargetNotRunnable,
+    Code::UnknownPlaceholder,
+    Code::UnsetVariable,
+    Code::GraderConfigRejected,
+    Code::SuiteChanged,
+    Code::NoTargetsFile,
+];
+
+/// What only the macro knows, because it has the list of registered graders.
+const MACRO_ONLY: &[Code] = &[Code::UnknownGrader, Code::GraderRegistration, Code::UnusedGrader];
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("ui")
+}
+
+fn goldens() -> Vec<String> {
+    let entries = fs::read_dir(directory()).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn rustc_shows_every_diagnostic_at_the_path_of_the_suite() {
+    trybuild::TestCases::new().compile_fail("ui/*/main.rs");
+}
+
+#[test]
+fn every_diagnostic_has_a_golden() {
+    let names = goldens();
+    for code in Code::ALL {
+        let expected = !NOT_IN_A_BUILD.contains(code);
+        assert_eq!(names.iter().any(|name| name == code.name()), expected, "tests/ui/{} for {code}", code.name());
+    }
+}
+
+#[test]
+fn every_diagnostic_has_its_place() {
+    for name in goldens() {
+        let Some(code) = Code::from_name(&name) else { continue };
+        let case = directory().join(&name);
+        let source = fs::read_to_string(case.join("main.rs")).unwrap();
+        let mut request = Request::new(source.split('"').nth(1).unwrap(), env!("CARGO_MANIFEST_DIR"));
+        request.source_dir = Some(case.clone());
+        let loaded = load(&request);
+        if !MACRO_ONLY.contains(&code) {
+            assert!(loaded.diagnostics.iter().any(|found| found.code == code), "{name} does not give {code}");
+        }
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path(&case);
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| {
+            insta::assert_snapshot!("diagnostics", render::report(&loaded.diagnostics, &loaded.files, Style::Plain));
+        });
+    }
+}

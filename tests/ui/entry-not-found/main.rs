@@ -1,0 +1,3 @@
+evalsuite::include_eval_suite!("./suit", agent = none);
+
+fn main() {}
