@@ -1,4 +1,4 @@
-//! The agent as a whole, offline: every task of the suite in a directory of its own, and what the tasks cannot say.
+//! The agent as a whole, offline: what the tasks of the suite cannot say, since they see one run each.
 
 use std::{collections::BTreeMap, fs, path::Path};
 

@@ -73,15 +73,16 @@ pub(crate) struct TemplateConfig {
 }
 
 /// All written cards have one template.
-pub(crate) fn card_template(config: TemplateConfig, evidence: &Evidence<'_>) -> anyhow::Result<Vec<Assertion>> {
-    Ok(cards::written(evidence)?
-        .into_iter()
-        .map(|(path, card)| {
-            Assertion::new(format!("{path} has the right template"), card.template == config.template)
-                .expected(&config.template)
-                .actual(card.template)
-        })
-        .collect())
+pub(crate) fn card_template(config: TemplateConfig, evidence: &Evidence<'_>) -> anyhow::Result<Score> {
+    let cards = cards::written(evidence)?;
+    if cards.is_empty() {
+        return Ok(Score::fail("no card was written"));
+    }
+    Ok(Score::from_assertions(cards.into_iter().map(|(path, card)| {
+        Assertion::new(format!("{path} has the right template"), card.template == config.template)
+            .expected(&config.template)
+            .actual(card.template)
+    })))
 }
 
 /// `expected_outcome` of the reference solutions.
