@@ -28,8 +28,12 @@
 //! are one test per case. A mistake in a file does not wait for a run:
 //!
 //! ```text
-//! error: E019: unknown field `tiemout_seconds` in task
-//!         --> suites/card_agent/tasks/positive/meeting.json:4:3
+//! error[E019 unknown-key]: unknown key `tiemout_seconds` in a task
+//!  --> suites/card_agent/tasks/positive/meeting.json:4:3
+//!   |
+//! 4 |   "tiemout_seconds": 20,
+//!   |   ^^^^^^^^^^^^^^^^^
+//!   = help: did you mean `timeout_seconds`?
 //! ```
 //!
 //! and a good suite runs as all tests do, case by case, under `cargo test` and `cargo nextest run`:

@@ -48,10 +48,12 @@ fn check_grader(grader: &Grader, evals: &Evals, findings: &mut Findings) {
             return composite.members.iter().for_each(|member| check_grader(member, evals, findings));
         }
         GraderConfig::User { grader: name, config } => match evals.registry().grader(name) {
-            None => format!("error[E050]: no grader named `{name}` is registered"),
+            None => format!("error[E050 unknown-grader]: no grader named `{name}` is registered"),
             Some(registered) => match registered.0.check(config) {
                 Ok(()) => return,
-                Err(error) => format!("error[E074]: grader `{name}` rejects its config: {error}"),
+                Err(error) => {
+                    format!("error[E074 grader-config-rejected]: grader `{name}` rejects its config: {error}")
+                }
             },
         },
         _ => return,
@@ -80,7 +82,7 @@ fn compare(suite: &EvalSuite, places: &Places, findings: &mut Findings) {
         let listing = evalsuite_discovery::list(&places.suite_dir, boundary, kind, path);
         listed.extend(listing.files);
         for problem in listing.problems.iter().filter(|problem| problem.kind != ProblemKind::NoCaseFile) {
-            findings.problems.push(format!("error[E075]: {}: {}", problem.path, problem.message));
+            findings.problems.push(format!("error[E075 suite-changed]: {}: {}", problem.path, problem.message));
         }
     }
     // Cases written in the suite's own file come with it; only files of their own are listed.
@@ -105,7 +107,8 @@ fn lies_in(directory: &str, source: &str) -> bool {
 }
 
 fn changed(suite: &EvalSuite, added: &[&String], removed: &[&String]) -> String {
-    let mut text = format!("error[E075]: the directory `{}` is not the one this test was built from\n", suite.root);
+    let mut text =
+        format!("error[E075 suite-changed]: the directory `{}` is not the one this test was built from\n", suite.root);
     for (what, files) in [("added after the build", added), ("gone since the build", removed)] {
         for file in files.iter().take(SHOWN) {
             // Writing to a string cannot fail.

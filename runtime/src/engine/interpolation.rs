@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_schema::{Case, Layout, Location};
+use evalsuite_schema::{Case, Layout, Location, grader::BUILT_IN};
 use serde_json::Value;
 
 /// A variable that cannot be filled in.
@@ -127,9 +127,15 @@ fn is_file_text<S: AsRef<str>>(path: &[S]) -> bool {
     matches!(path, [.., file, text] if file.as_ref() == "file" && text.as_ref() == "text")
 }
 
-/// Values that say nothing when they are blank.
+/// Values that say nothing when they are blank: what text graders look for, commands, criteria, descriptions.
 fn must_be_text(path: &[String]) -> bool {
-    matches!(path.last().map(String::as_str), Some("value" | "criteria" | "description" | "shell" | "outcome"))
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    match path.as_slice() {
+        ["criteria" | "description"] => true,
+        ["graders", .., kind, "value"] => BUILT_IN.contains(kind),
+        ["graders", .., "shell" | "outcome"] => true,
+        _ => false,
+    }
 }
 
 /// Every `${{ NAME }}` of a text: its start, the name, its end.
@@ -199,7 +205,9 @@ mod tests {
         assert!(error.message.starts_with("E073: environment variable `MISSING` is not set"), "{}", error.message);
         assert_eq!(error.location, Location::new("case.yaml", 5, 5));
         assert!(resolve(case("x", "${{ BLANK }}"), Layout::Cases, lookup).is_err());
-        assert!(resolve(case("${{ BLANK }}", "x"), Layout::Cases, lookup).is_ok());
+        let mut blank = case("${{ BLANK }}", "x");
+        blank.metadata.insert("value".into(), "${{ BLANK }}".into());
+        assert!(resolve(blank, Layout::Cases, lookup).is_ok(), "not every text has to say something");
     }
 
     #[test]

@@ -312,3 +312,52 @@ fn programs_of_an_agent_end_with_it() {
     let pid = fs::read_to_string(only(&report).directory().join("trial-000/workspace/pid")).unwrap();
     assert!(!Path::new("/proc").join(pid.trim()).join("cwd").exists(), "the program still runs");
 }
+
+#[test]
+fn calls_that_never_return_end_at_their_limit() {
+    async fn blocks_its_runtime(_: &mut Trial<'_>) -> anyhow::Result<String> {
+        std::thread::sleep(Duration::from_secs(60));
+        Ok(String::new())
+    }
+    fn blocks(_: &mut Trial<'_>) -> anyhow::Result<String> {
+        std::thread::sleep(Duration::from_secs(60));
+        Ok(String::new())
+    }
+    for bind in [|evals: Evals| evals.agent(blocks_its_runtime), |evals: Evals| evals.agent(blocks)] {
+        let started = std::time::Instant::now();
+        let (evals, directory) = one(case_json("c", json!([contains("x")]), json!({"timeout_seconds": 0.1})));
+        let report = run(&bind(evals), directory.path());
+        assert_eq!(code(only(&report)), Some(ReasonCode::Timeout));
+        assert!(started.elapsed() < Duration::from_secs(20), "took {:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn a_test_decodes_its_own_case_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut good = case_json("good", json!([contains("hello")]), json!({}));
+    good["metadata"] = json!({"n": 1});
+    let cases = [good, json!({"id": "not a case"})];
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).agent(hello);
+    let report = run_with(&evals, directory.path(), RunOptions::new().filter("good"));
+    assert_eq!(only(&report).outcome(), CaseOutcome::Passed);
+    let report = run_with(&evals, directory.path(), RunOptions::new());
+    assert_eq!((report.cases().len(), report.problems().len()), (1, 1));
+    assert!(report.problems()[0].contains("case `not a case` cannot be decoded"), "{report}");
+}
+
+#[test]
+fn a_report_reads_like_a_test_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let needs = json!({"requires": {"env": ["EVALSUITE_TEST_NOT_SET"]}});
+    let cases = [
+        case_json("passes", json!([contains("hello")]), json!({})),
+        case_json("fails", json!([contains("bye")]), json!({})),
+        case_json("skipped", json!([contains("hello")]), needs),
+    ];
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).agent(hello);
+    let text = run(&evals, directory.path()).to_string();
+    assert!(text.starts_with("x: 1 passed, 1 failed, 0 error, 1 skipped\n"), "{text}");
+    assert!(text.contains("\n  evaluation failed: fails (x)"), "{text}");
+    assert!(text.contains("\n  skipped  skipped: environment variable EVALSUITE_TEST_NOT_SET is not set\n"), "{text}");
+}

@@ -75,7 +75,7 @@ fn added_and_removed_cases_are_named_with_the_line_for_build_rs() {
             Evals::new(tasks(&["tasks/a.json", "tasks/gone.json"])).grader("own", with_config)
         });
     }));
-    assert!(text.contains("error[E075]"), "{text}");
+    assert!(text.contains("error[E075 suite-changed]"), "{text}");
     assert!(text.contains("added after the build: suites/x/tasks/deep/b.json"), "{text}");
     assert!(text.contains("gone since the build: suites/x/tasks/gone.json"), "{text}");
     assert!(text.contains("evalsuite_build::track(\"suites\");"), "{text}");
@@ -88,7 +88,7 @@ fn a_config_a_grader_rejects_is_named_with_its_place() {
             Evals::new(tasks(&["tasks/a.json", "tasks/deep/b.json"])).grader("own", without_config)
         });
     }));
-    let expected = "error[E074]: grader `own` rejects its config: the grader takes no config, but `a` is set\n --> suites/x/tasks/a.json:12:5";
+    let expected = "error[E074 grader-config-rejected]: grader `own` rejects its config: the grader takes no config, but `a` is set\n --> suites/x/tasks/a.json:12:5";
     assert_eq!(text, expected, "the same entry is reported once");
 }
 
