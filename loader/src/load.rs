@@ -23,9 +23,11 @@ use crate::task;
 pub fn load(request: &Request) -> Loaded {
     let files = Files::new(&request.workspace_root);
     let mut d = Diagnostics::new();
-    let suite = entry::find(request, &files, &mut d).and_then(|entry| read(&entry, request, &files, &mut d));
+    let mut user_graders = Vec::new();
+    let suite = entry::find(request, &files, &mut d)
+        .and_then(|entry| read(&entry, request, &files, &mut user_graders, &mut d));
     d.sort(|span| files.get(span.file).shown);
-    Loaded { suite: suite.filter(|_| !d.has_errors()), diagnostics: d, files }
+    Loaded { suite: suite.filter(|_| !d.has_errors()), user_graders, diagnostics: d, files }
 }
 
 /// A suite without what only the whole of it can say.
@@ -37,7 +39,13 @@ struct Parts {
     place: Span,
 }
 
-fn read(entry: &Entry, request: &Request, files: &Files, d: &mut Diagnostics) -> Option<LoadedSuite> {
+fn read(
+    entry: &Entry,
+    request: &Request,
+    files: &Files,
+    user_graders: &mut Vec<GraderUse>,
+    d: &mut Diagnostics,
+) -> Option<LoadedSuite> {
     let roots = &entry.roots;
     let scope = Scope { request, roots, files, dir: &roots.suite_root };
     let parts = match &entry.layout {
@@ -60,7 +68,6 @@ fn read(entry: &Entry, request: &Request, files: &Files, d: &mut Diagnostics) ->
     matrix(&mut suite, request, roots, files, d);
     cross_check::unique_targets(&suite, place, d);
     suite.digest = digest(files, roots);
-    let mut user_graders: Vec<GraderUse> = Vec::new();
     for case in &cases {
         for (name, span) in &case.checked.user_graders {
             // A suite's grader is used by every case, and written once.
@@ -72,7 +79,7 @@ fn read(entry: &Entry, request: &Request, files: &Files, d: &mut Diagnostics) ->
     let module = names::segment(&entry.stem);
     let tests = tests(&suite, &cases);
     let cases = cases.into_iter().map(|placed| placed.into_loaded()).collect();
-    Some(LoadedSuite { suite, module, sources: watched, cases, tests, user_graders })
+    Some(LoadedSuite { suite, module, sources: watched, cases, tests })
 }
 
 impl Placed {

@@ -50,6 +50,8 @@ impl Request {
 pub struct Loaded {
     /// The suite; `None` if one of the diagnostics is an error.
     pub suite: Option<LoadedSuite>,
+    /// Every use of a grader that is not built in, as far as cases could be read.
+    pub user_graders: Vec<GraderUse>,
     /// All problems of all files, by file and position.
     pub diagnostics: Diagnostics,
     /// The files and directories that were looked at.
@@ -70,8 +72,6 @@ pub struct LoadedSuite {
     pub cases: Vec<LoadedCase>,
     /// The tests, in order: one per case, or one per target and case.
     pub tests: Vec<Test>,
-    /// Every use of a grader that is not built in.
-    pub user_graders: Vec<GraderUse>,
 }
 
 /// A checked case.
@@ -110,45 +110,4 @@ pub struct GraderUse {
     pub name: String,
     /// Where it is written.
     pub span: Span,
-}
-
-impl LoadedSuite {
-    /// A suite without cases.
-    pub fn new(suite: Suite, module: impl Into<String>) -> Self {
-        Self {
-            suite,
-            module: module.into(),
-            sources: Vec::new(),
-            cases: Vec::new(),
-            tests: Vec::new(),
-            user_graders: Vec::new(),
-        }
-    }
-}
-
-impl LoadedCase {
-    /// A case of the file `source`, whose test is `function` in `folders`.
-    pub fn new(
-        case: Case,
-        source: impl Into<String>,
-        span: Span,
-        folders: Vec<String>,
-        function: impl Into<String>,
-    ) -> Self {
-        Self { case, source: source.into(), span, folders, function: function.into() }
-    }
-}
-
-impl Test {
-    /// The test of the case with index `case`.
-    pub fn new(case: usize, target: Option<String>, path: Vec<String>) -> Self {
-        Self { case, target, path }
-    }
-}
-
-impl GraderUse {
-    /// A grader named at `span`.
-    pub fn new(name: impl Into<String>, span: Span) -> Self {
-        Self { name: name.into(), span }
-    }
 }

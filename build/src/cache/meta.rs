@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use evalsuite_loader::diagnostic::Severity;
-use evalsuite_loader::{LoadedSuite, Request};
+use evalsuite_loader::{GraderUse, LoadedSuite, Request};
 use serde::{Deserialize, Serialize};
 
 use super::entry;
@@ -48,12 +48,13 @@ impl Meta {
     pub(crate) fn new(
         request: &Request,
         suite: &LoadedSuite,
+        user_graders: &[GraderUse],
         warnings: Vec<Message>,
         body: &Body,
         stamps: Stamps,
     ) -> Self {
         let About { agent_name, targets } = About::new(suite);
-        let mut graders: Vec<String> = suite.user_graders.iter().map(|grader| grader.name.clone()).collect();
+        let mut graders: Vec<String> = user_graders.iter().map(|grader| grader.name.clone()).collect();
         graders.sort();
         graders.dedup();
         let kept = |Message { name, text, short, .. }: Message| Warning { name, text, short };

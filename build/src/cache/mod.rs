@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
-use evalsuite_loader::source::Files;
-use evalsuite_loader::{LoadedSuite, Request};
+use evalsuite_loader::{Loaded, Request};
 
 use crate::codegen::Body;
 use crate::expansion::{self, About, Expansion, Message, Options};
@@ -52,11 +51,11 @@ impl Cached {
         out_dir: &Path,
         entry: &Path,
         request: &Request,
-        suite: &LoadedSuite,
+        loaded: &Loaded,
         warnings: Vec<Message>,
-        files: &Files,
         started: SystemTime,
     ) -> io::Result<()> {
+        let Some(suite) = &loaded.suite else { return Ok(()) };
         let place = Place::new(out_dir, entry);
         if let Some(folder) = place.meta.parent() {
             fs::create_dir_all(folder)?;
@@ -67,11 +66,11 @@ impl Cached {
             _ => {}
         }
         let root = if entry.is_dir() { entry } else { entry.parent().unwrap_or(entry) };
-        let Some(stamps) = Stamps::take(files, root, started)? else { return Ok(()) };
+        let Some(stamps) = Stamps::take(&loaded.files, root, started)? else { return Ok(()) };
         let body = Body::new(suite)?;
         fs::write(&place.statics, &body.statics)?;
         fs::write(&place.tests, &body.tests)?;
-        let meta = Meta::new(request, suite, warnings, &body, stamps);
+        let meta = Meta::new(request, suite, &loaded.user_graders, warnings, &body, stamps);
         fs::write(&place.meta, serde_json::to_string(&meta)?)
     }
 

@@ -4,15 +4,12 @@ use evalsuite_loader::diagnostic::{Code, Severity};
 
 use super::suggest;
 
-/// A grader that is registered but used by no case. It has no code because it is not about the suite's files.
-pub const UNUSED_GRADER: &str = "unused-grader";
-
 /// Lets cases with a docker workspace compile; they are skipped.
 pub const DOCKER: &str = "unsupported-docker";
 
 /// What is wrong with `name` as a diagnostic to be silent about.
 pub fn problem(name: &str) -> Option<String> {
-    if name == UNUSED_GRADER || name == DOCKER {
+    if name == DOCKER {
         return None;
     }
     match Code::from_name(name).map(Code::severity) {
@@ -20,7 +17,7 @@ pub fn problem(name: &str) -> Option<String> {
         Some(Severity::Error) => Some(format!("`{name}` is an error: only warnings can be allowed")),
         None => {
             let warnings = Code::ALL.iter().filter(|code| code.severity() == Severity::Warning).map(|code| code.name());
-            let known: Vec<&str> = warnings.chain([DOCKER, UNUSED_GRADER]).collect();
+            let known: Vec<&str> = warnings.chain([DOCKER]).collect();
             Some(suggest::unknown("diagnostic", name, &known))
         }
     }

@@ -79,6 +79,9 @@ pub(crate) fn unused<'u>(registered: &[String], used: impl IntoIterator<Item = &
     registered
         .iter()
         .filter(|name| !folded.contains(&fold(name)))
-        .map(|name| format!("grader `{name}` is registered, but no case of `{entry}` uses it\n  = help: {help}"))
+        .map(|name| {
+            let code = Code::UnusedGrader;
+            format!("[{code}] grader `{name}` is registered, but no case of `{entry}` uses it\n  = help: {help}")
+        })
         .collect()
 }

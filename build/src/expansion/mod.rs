@@ -9,7 +9,7 @@ pub mod suggest;
 
 use std::path::PathBuf;
 
-use evalsuite_loader::diagnostic::{Diagnostics, Severity};
+use evalsuite_loader::diagnostic::{Code, Diagnostics, Severity};
 use evalsuite_loader::source::Files;
 use evalsuite_loader::{Loaded, LoadedSuite, names};
 use evalsuite_schema::Requires;
@@ -61,15 +61,15 @@ pub fn module_name(entry: &str) -> String {
 fn load(options: &Options) -> Expansion {
     let mut request = options.request.clone();
     request.allow_docker |= options.allow.iter().any(|name| name == allow::DOCKER);
-    let Loaded { suite, mut diagnostics, files, .. } = evalsuite_loader::load(&request);
-    if let (Some(suite), Some(registered)) = (&suite, &options.graders) {
-        for diagnostic in graders::unknown(registered, &suite.user_graders) {
+    let Loaded { suite, user_graders, mut diagnostics, files, .. } = evalsuite_loader::load(&request);
+    if let Some(registered) = &options.graders {
+        for diagnostic in graders::unknown(registered, &user_graders) {
             diagnostics.push(diagnostic);
         }
     }
     let mut messages = rendered(diagnostics, &files);
-    if let Some(suite) = &suite {
-        messages.extend(unused(options, suite.user_graders.iter().map(|grader| grader.name.as_str())));
+    if suite.is_some() {
+        messages.extend(unused(options, user_graders.iter().map(|grader| grader.name.as_str())));
     }
     let read = files.all().into_iter().filter(|file| file.digest.is_some()).map(|file| file.path).collect();
     let module = suite.as_ref().map_or_else(|| module_name(&request.entry), |suite| suite.module.clone());
@@ -121,7 +121,7 @@ pub(crate) fn unused<'u>(options: &Options, used: impl IntoIterator<Item = &'u s
     let registered = options.graders.as_deref().unwrap_or_default();
     graders::unused(registered, used, &options.request.entry)
         .into_iter()
-        .map(|text| Message::warning(allow::UNUSED_GRADER, text))
+        .map(|text| Message::warning(Code::UnusedGrader.name(), text))
         .collect()
 }
 

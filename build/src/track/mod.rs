@@ -5,7 +5,7 @@ mod refusal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use evalsuite_loader::{Loaded, Request};
+use evalsuite_loader::Request;
 
 use crate::cache::Cached;
 use crate::environment::{Package, tracked_variable};
@@ -78,14 +78,16 @@ impl Tracker {
         let Some(entry) = entry(path, &package.root) else { return };
         let request = Request::new(entry, &package.root);
         let started = std::time::SystemTime::now();
-        let Loaded { suite, diagnostics, files, .. } = evalsuite_loader::load(&request);
+        let mut loaded = evalsuite_loader::load(&request);
         // A suite with errors is left to the macro, which reports them where the suite is used.
-        let Some(suite) = suite else { return };
-        let messages = expansion::rendered(diagnostics, &files);
+        if loaded.suite.is_none() {
+            return;
+        }
+        let messages = expansion::rendered(std::mem::take(&mut loaded.diagnostics), &loaded.files);
         for message in messages.iter().filter(|message| !self.allow.contains(&message.name)) {
             instructions.warning(&message.short);
         }
-        if let Err(error) = Cached::store(&package.out_dir, path, &request, &suite, messages, &files, started) {
+        if let Err(error) = Cached::store(&package.out_dir, path, &request, &loaded, messages, started) {
             instructions.warning(&format!("{} is read again by every expansion: {error}", path.display()));
         }
     }
