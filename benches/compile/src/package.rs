@@ -40,8 +40,8 @@ impl Package {
         // The versions that the workspace was tested with, so that all packages share one build of their dependencies.
         let lock = workspace.join("Cargo.lock");
         fs::copy(&lock, package.root.join("Cargo.lock")).with_context(|| format!("cannot copy {}", lock.display()))?;
-        if competitor.reads_files() {
-            cases.write(&package.root)?;
+        if let Some(files) = competitor.files(cases) {
+            files.write(&package.root)?;
         }
         Ok(package)
     }

@@ -23,8 +23,8 @@ impl Competitor for ByHand {
         source(cases, 0)
     }
 
-    fn reads_files(&self) -> bool {
-        false
+    fn files(&self, _cases: Cases) -> Option<Cases> {
+        None
     }
 
     fn test(&self, cases: Cases, case: usize) -> Option<String> {
@@ -33,12 +33,18 @@ impl Competitor for ByHand {
 
     /// Without files, to change a case is to change its test.
     fn edit(&self, root: &Path, cases: Cases, revision: usize) -> Result<()> {
-        let path = root.join("tests").join(TEST_TARGET).with_extension("rs");
-        std::fs::write(&path, source(cases, revision)).with_context(|| format!("cannot write {}", path.display()))
+        rewrite(root, &source(cases, revision))
     }
 }
 
-fn source(cases: Cases, revision: usize) -> String {
+/// Replaces the source of the tests.
+pub(super) fn rewrite(root: &Path, source: &str) -> Result<()> {
+    let path = root.join("tests").join(TEST_TARGET).with_extension("rs");
+    std::fs::write(&path, source).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The tests; revisions differ by a number in one of them.
+pub(super) fn source(cases: Cases, revision: usize) -> String {
     let mut source =
         String::from("fn check(case: usize) {\n    assert_ne!(std::hint::black_box(case), usize::MAX);\n}\n");
     let mut tests: Vec<_> = (0..cases.count).map(|case| (cases.test(case), case)).collect();

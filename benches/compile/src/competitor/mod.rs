@@ -4,6 +4,7 @@ mod by_hand;
 mod datatest_stable;
 mod dir_test;
 mod evalsuite;
+mod linked;
 mod rstest;
 mod test_each_file;
 
@@ -37,9 +38,9 @@ pub(crate) trait Competitor: Sync {
         true
     }
 
-    /// Whether the tests are made from files; a package of tests written by hand has none.
-    fn reads_files(&self) -> bool {
-        true
+    /// The cases that lie in files: all, unless the tests are written by hand.
+    fn files(&self, cases: Cases) -> Option<Cases> {
+        Some(cases)
     }
 
     /// Tests beside those of the cases.
@@ -63,6 +64,7 @@ pub(crate) trait Competitor: Sync {
 /// All of them; the first is what the others are compared with.
 pub(crate) const ALL: &[&dyn Competitor] = &[
     &by_hand::ByHand,
+    &linked::Linked,
     &evalsuite::EvalSuite,
     &dir_test::DirTest,
     &rstest::Rstest,
