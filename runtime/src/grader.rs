@@ -6,6 +6,7 @@ mod field_accuracy;
 mod is_json;
 mod json_equality;
 mod metrics;
+mod number;
 mod regex;
 mod settle;
 mod skill_trigger;

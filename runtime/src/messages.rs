@@ -23,13 +23,14 @@ pub(crate) fn content_text(content: &Content) -> String {
     }
 }
 
-/// The answer in a transcript: the text of its last assistant message.
+/// The answer in a transcript: the text of its last assistant message that says something. A message that only calls
+/// tools says nothing.
 pub(crate) fn answer(transcript: &[Message]) -> String {
     transcript
         .iter()
         .rev()
-        .find(|message| message.role == Role::Assistant)
-        .and_then(|message| message.content.as_ref())
+        .filter(|message| message.role == Role::Assistant)
+        .find_map(|message| message.content.as_ref())
         .map(content_text)
         .unwrap_or_default()
 }

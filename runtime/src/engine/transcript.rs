@@ -15,15 +15,11 @@ pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Opt
         return (outcome.text.clone().unwrap_or_default(), None);
     };
     if let Some(text) = &outcome.text
-        && last_answer(&transcript).as_deref() != Some(text)
+        && (transcript.is_empty() || answer(&transcript) != *text)
     {
         transcript.push(Message::text(Role::Assistant, text.as_str()));
     }
     (answer(&transcript), Some(transcript))
-}
-
-fn last_answer(transcript: &[Message]) -> Option<String> {
-    transcript.iter().any(|message| message.role == Role::Assistant).then(|| answer(transcript))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use evalsuite_schema::{
     grader::{Aggregator, Composite},
-    record::{GraderKind, GraderRecord, GraderState, Verdict},
+    record::{Assertion, GraderKind, GraderRecord, GraderState, Verdict},
 };
 use serde_json::{Map, Value, json};
 
@@ -62,7 +62,9 @@ fn combine(path: &str, config: &Composite, members: &[GraderRecord], context: &C
         Aggregator::Threshold { threshold } => {
             let passing = decided.iter().filter(|member| member.verdict == Some(Verdict::Pass)).count();
             let value = ratio(passing, decided.len());
-            Score::new(value).verdict(Verdict::from_passed(value >= *threshold)).into()
+            let verdict = Verdict::from_passed(value >= *threshold);
+            let text = format!("{passing}/{} evaluators passed (threshold: {threshold})", decided.len());
+            Score::new(value).verdict(verdict).assertion(Assertion::new(text, verdict.is_pass())).into()
         }
         Aggregator::CodeGrader(command) => {
             let directory = context.grader_directory(path);

@@ -10,14 +10,18 @@ use evalsuite_schema::{
 use serde_json::Value;
 
 use self::date::Date;
-use super::{json_equality::equal, shorten};
+use super::{
+    json_equality::equal,
+    number::{fixed, show},
+    shorten,
+};
 use crate::{Evidence, Score, scoring::weighted_mean};
 
 pub(super) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
     let Some(expected) = expected_document(evidence.expected_output()) else {
         return Score::error("no message of `expected_output` is an object");
     };
-    let candidate = match candidate_document(evidence.answer()) {
+    let candidate = match document(evidence.answer()) {
         Ok(candidate) => candidate,
         Err(error) => {
             let assertion = Assertion::new("Failed to parse candidate answer as JSON", false)
@@ -52,14 +56,15 @@ fn expected_document(messages: &[Message]) -> Option<Value> {
     messages.iter().rev().filter(|message| message.role == Role::Assistant).find_map(|message| {
         match message.content.as_ref()? {
             Content::Data(value) => value.is_object().then(|| value.clone()),
-            Content::Text(text) => serde_json::from_str::<Value>(text).ok().filter(Value::is_object),
+            Content::Text(text) => document(text).ok().filter(Value::is_object),
             Content::Parts(_) => None,
         }
     })
 }
 
-fn candidate_document(answer: &str) -> serde_json::Result<Value> {
-    let lines: Vec<&str> = answer.lines().filter(|line| !line.trim_start().starts_with("```")).collect();
+/// The object in a text, without code fences and what stands around it; without braces the whole text.
+fn document(text: &str) -> serde_json::Result<Value> {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("```")).collect();
     let text = lines.join("\n");
     let object = match (text.find('{'), text.rfind('}')) {
         (Some(start), Some(end)) if start < end => &text[start..=end],
@@ -116,12 +121,10 @@ fn exact(actual: &Value, expected: &Value) -> (bool, String) {
 
 fn kind(value: &Value) -> &'static str {
     match value {
-        Value::Null => "null",
         Value::Bool(_) => "boolean",
         Value::Number(_) => "number",
         Value::String(_) => "string",
-        Value::Array(_) => "list",
-        Value::Object(_) => "object",
+        Value::Null | Value::Array(_) | Value::Object(_) => "object",
     }
 }
 
@@ -129,14 +132,13 @@ fn numeric(actual: &Value, expected: &Value, tolerance: f64, relative: bool) -> 
     let (Some(actual), Some(expected)) = (number(actual), number(expected)) else {
         return (false, "non-numeric value".to_owned());
     };
-    let mut difference = (actual - expected).abs();
-    if relative && expected != 0.0 {
-        difference /= expected.abs();
+    let difference = (actual - expected).abs();
+    let compared = if relative && expected != 0.0 { difference / expected.abs() } else { difference };
+    let shown = if difference >= 1e21 { show(difference) } else { fixed(difference, 2) };
+    if compared <= tolerance {
+        return (true, format!("within tolerance: diff={shown}"));
     }
-    if difference <= tolerance {
-        return (true, format!("within tolerance: diff={difference:.2}"));
-    }
-    (false, format!("outside tolerance: diff={difference:.2}, tolerance={tolerance}"))
+    (false, format!("outside tolerance: diff={shown}, tolerance={}", show(tolerance)))
 }
 
 /// A number, or a text that is wholly a decimal number.

@@ -5,6 +5,7 @@ use evalsuite_schema::{
     record::Assertion,
 };
 
+use super::number::{fixed, show};
 use crate::{Evidence, Score, score::ratio};
 
 /// Tools whose calls look around without changing anything.
@@ -15,9 +16,8 @@ const EXPLORING: [&str; 10] =
 const EXPLORATION_TOLERANCE: f64 = 0.2;
 
 pub(crate) fn latency(config: &Latency, evidence: &Evidence<'_>) -> Score {
-    let (duration, limit) = (evidence.duration_ms(), config.threshold);
-    let held = duration <= limit;
-    let sign = sign(held);
+    let held = evidence.duration_ms() <= config.threshold;
+    let (duration, limit, sign) = (show(evidence.duration_ms()), show(config.threshold), sign(held));
     Score::from(held).assertion(
         Assertion::new(format!("Duration {duration}ms {sign} {limit}ms threshold"), held)
             .expected(format!("at most {limit} ms"))
@@ -32,7 +32,7 @@ pub(crate) fn cost(config: &Cost, evidence: &Evidence<'_>) -> Score {
     let held = cost <= config.budget;
     let sign = sign(held);
     Score::from(held).assertion(
-        Assertion::new(format!("Cost ${cost:.4} {sign} ${:.4} budget", config.budget), held)
+        Assertion::new(format!("Cost ${} {sign} ${} budget", fixed(cost, 4), fixed(config.budget, 4)), held)
             .expected(format!("at most ${}", config.budget))
             .actual(format!("${cost}")),
     )
@@ -45,9 +45,9 @@ pub(crate) fn token_usage(config: &TokenUsage, evidence: &Evidence<'_>) -> Score
     let (input, output) = (tokens(usage.input), tokens(usage.output));
     let total = input + output + tokens(usage.cached);
     let checks = [
-        ("Total tokens", total, config.max_total),
         ("Input tokens", input, config.max_input),
         ("Output tokens", output, config.max_output),
+        ("Total tokens", total, config.max_total),
     ];
     let assertions: Vec<Assertion> = checks
         .into_iter()
@@ -79,7 +79,7 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
         assertions.push(match evidence.cost_usd() {
             Some(cost) => {
                 let held = cost <= limit;
-                Assertion::new(format!("Cost ${cost:.4} {} ${limit:.4} max", sign(held)), held)
+                Assertion::new(format!("Cost ${} {} ${} max", fixed(cost, 4), sign(held), fixed(limit, 4)), held)
                     .expected(format!("at most ${limit}"))
                     .actual(format!("${cost}"))
             }
@@ -87,8 +87,8 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
         });
     }
     if let Some(limit) = config.max_duration_ms {
-        let duration = evidence.duration_ms();
-        let held = duration <= limit;
+        let held = evidence.duration_ms() <= limit;
+        let (duration, limit) = (show(evidence.duration_ms()), show(limit));
         assertions.push(
             Assertion::new(format!("Duration {duration}ms {} {limit}ms max", sign(held)), held)
                 .expected(format!("at most {limit} ms"))
@@ -112,11 +112,13 @@ fn exploration(calls: Option<&[&str]>, target: f64, tolerance: f64) -> Assertion
     let share = ratio(exploring, calls.len());
     let distance = (share - target).abs();
     let held = distance <= tolerance;
+    let shown = fixed(share, 2);
     let text = if held {
-        format!("Exploration ratio {share:.2} within tolerance of target {target}")
+        format!("Exploration ratio {shown} within tolerance of target {target}")
     } else {
+        let distance = fixed(distance, 2);
         format!(
-            "Exploration ratio {share:.2} outside tolerance of target {target} (diff: {distance:.2}, tolerance: {tolerance})"
+            "Exploration ratio {shown} outside tolerance of target {target} (diff: {distance}, tolerance: {tolerance})"
         )
     };
     Assertion::new(text, held).expected(format!("{target} ± {tolerance}")).actual(format!("{share}"))
@@ -124,9 +126,10 @@ fn exploration(calls: Option<&[&str]>, target: f64, tolerance: f64) -> Assertion
 
 fn at_most(what: &str, actual: f64, limit: f64, suffix: &str) -> Assertion {
     let held = actual <= limit;
+    let (actual, limit) = (show(actual), show(limit));
     Assertion::new(format!("{what} {actual} {} {limit}{suffix}", sign(held)), held)
         .expected(format!("at most {limit}"))
-        .actual(format!("{actual}"))
+        .actual(actual)
 }
 
 fn sign(held: bool) -> &'static str {

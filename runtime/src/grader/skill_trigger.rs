@@ -8,7 +8,7 @@ use crate::{Evidence, Score};
 pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     let skill = &config.skill;
     let Some(calls) = evidence.tool_calls() else {
-        let assertion = Assertion::new("No trace available for evaluation", false)
+        let assertion = Assertion::new("No tool calls recorded", false)
             .evidence("the agent reported neither messages nor tool calls");
         return Score::from(false).assertion(assertion);
     };
@@ -30,7 +30,11 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
 
 /// How a call shows that the skill is used.
 fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
-    let text = |key: &str| call.input.as_ref().and_then(|input| input.get(key)).and_then(Value::as_str);
+    let text = |key: &str| match call.input.as_ref()?.get(key)? {
+        Value::String(text) => Some(text.clone()),
+        number @ Value::Number(_) => Some(number.to_string()),
+        _ => None,
+    };
     match call.tool.as_str() {
         "Skill" => {
             let name = text("skill").filter(|name| name.contains(skill))?;

@@ -7,7 +7,7 @@ use evalsuite_schema::{
 };
 use serde_json::Value;
 
-use super::{Graded, json_equality::equal};
+use super::{Graded, json_equality::equal, number::show};
 use crate::{Evidence, Score, score::ratio};
 
 pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Graded {
@@ -18,7 +18,7 @@ pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Graded 
     };
     match config.mode {
         TrajectoryMode::AnyOrder => any_order(config, &calls).into(),
-        _ if config.expected.is_empty() => no_calls(&calls).into(),
+        mode if config.expected.is_empty() => no_calls(mode, &calls).into(),
         TrajectoryMode::InOrder => in_order(config, &calls).into(),
         TrajectoryMode::Exact => exact(config, &calls),
         TrajectoryMode::Superset => superset(config, &calls).into(),
@@ -51,6 +51,7 @@ impl Tally {
         self.possible += 1;
         let held = duration <= limit;
         let verb = if held { "completed in" } else { "took" };
+        let (duration, limit) = (show(duration), show(limit));
         let text = format!("{} {verb} {duration}ms (max: {limit}ms)", item.tool);
         let assertion =
             Assertion::new(text, held).expected(format!("at most {limit} ms")).actual(format!("{duration} ms"));
@@ -73,13 +74,16 @@ impl Tally {
     }
 }
 
-fn no_calls(calls: &[&ToolCall]) -> Score {
+fn no_calls(mode: TrajectoryMode, calls: &[&ToolCall]) -> Score {
     let held = calls.is_empty();
     let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
-    let text = if held {
-        "No tool calls, as expected".to_owned()
-    } else {
-        format!("Expected no tool calls, got {}", calls.len())
+    let text = match mode {
+        _ if !held => format!("Expected no tool calls, got {}", calls.len()),
+        TrajectoryMode::Superset => "No expected tools specified".to_owned(),
+        TrajectoryMode::Subset => "No actual tool calls (trivially a subset)".to_owned(),
+        TrajectoryMode::AnyOrder | TrajectoryMode::InOrder | TrajectoryMode::Exact => {
+            "No tool sequence specified".to_owned()
+        }
     };
     Score::from(held).assertion(Assertion::new(text, held).expected("no calls").actual(names.join(", ")))
 }

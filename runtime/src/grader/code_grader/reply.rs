@@ -30,7 +30,8 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
     if matches!(code, 126 | 127) {
         return Score::error(format!("the command cannot be run (exit code {code}){}", tail_of(&stderr)));
     }
-    if let Ok(Value::Object(result)) = serde_json::from_str::<Value>(stdout) {
+    let parsed = serde_json::from_str::<Value>(stdout);
+    if let Ok(Value::Object(result)) = parsed {
         if !is_result(&result) {
             return Score::error("the command printed a JSON object without `score`, `assertions` or `verdict`");
         }
@@ -42,6 +43,10 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
         }
         return from_result(result, rule).unwrap_or_else(Score::error);
     }
+    // Whoever prints braces means a result; a result that cannot be read must not become a pass.
+    if let (Err(error), 0, true) = (&parsed, code, stdout.starts_with('{') && stdout.ends_with('}')) {
+        return Score::error(format!("the command printed what looks like a result, but is no JSON: {error}"));
+    }
     let last_line = stdout.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if let Ok(Value::Object(result)) = serde_json::from_str::<Value>(last_line.trim())
         && is_result(&result)
@@ -50,9 +55,12 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
             "the command printed other lines before its result; help: print only the result to stdout, logs to stderr",
         );
     }
-    let shown = if stdout.is_empty() { trim(&stderr) } else { stdout };
-    let assertion =
-        Assertion::new(last_chars(shown, SHOWN), code == 0).expected("exit code 0").actual(format!("exit code {code}"));
+    let text = match (stdout, trim(&stderr)) {
+        ("", "") => format!("exit code {code}"),
+        ("", stderr) => last_chars(stderr, SHOWN),
+        (stdout, _) => last_chars(stdout, SHOWN),
+    };
+    let assertion = Assertion::new(text, code == 0).expected("exit code 0").actual(format!("exit code {code}"));
     Score::from(code == 0).assertion(assertion)
 }
 
@@ -198,6 +206,9 @@ mod tests {
             r#"{"score": 1, "assertions": [{"text": "a", "passed": "yes"}]}"#,
             r#"{"score": 1, "assertions": {}}"#,
             r#"{"result": 1}"#,
+            r#"{"score": NaN}"#,
+            r#"{"score": 1e999}"#,
+            "{'score': 1}",
             "starting\n{\"score\": 1}",
         ] {
             error(&reply(stdout, "", 0));

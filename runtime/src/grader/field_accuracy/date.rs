@@ -93,8 +93,9 @@ fn to_utc(date: Date, time: &str) -> Option<Date> {
 /// `10:00`, `10:00:00` or `10:00:00.5`.
 fn minutes_of_day(clock: &str) -> Option<i32> {
     let mut parts = clock.split(':');
-    let hour = digits(parts.next()?, 2).filter(|hour| *hour < 24)?;
-    let minute = digits(parts.next()?, 2).filter(|minute| *minute < 60)?;
+    // 24:00 is the end of the day.
+    let hour = digits(parts.next()?, 2).filter(|hour| *hour <= 24)?;
+    let minute = digits(parts.next()?, 2).filter(|minute| *minute < 60 && (hour < 24 || *minute == 0))?;
     if let Some(seconds) = parts.next() {
         let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, "0"));
         digits(whole, 2).filter(|second| *second < 60)?;
@@ -229,6 +230,7 @@ mod tests {
         check("2025-03-01T00:30:00+01:00", &[], Some((2025, 2, 28)));
         check("2024-12-31T23:00:00-0200", &[], Some((2025, 1, 1)));
         check("2025-01-15T23:30:00", &[], Some((2025, 1, 15)));
+        check("2025-01-15T24:00:00Z", &[], Some((2025, 1, 16)));
     }
 
     #[test]
