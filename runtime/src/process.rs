@@ -5,7 +5,7 @@ use std::{
     process::{Child, Command, ExitStatus, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
-        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+        mpsc::{Receiver, Sender, channel},
     },
     thread,
     time::{Duration, Instant},
@@ -143,6 +143,8 @@ fn group_exists(_id: u32) -> bool {
 /// Waits until the program has ended, without reaping it; `false` if it has not within `limit`.
 #[cfg(unix)]
 fn wait(child: &mut Child, limit: Duration) -> io::Result<bool> {
+    use std::sync::mpsc::RecvTimeoutError;
+
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     let Some(pid) = group(child.id()) else {
         return Err(io::Error::other("the process id is out of range"));
