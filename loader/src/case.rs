@@ -104,7 +104,7 @@ pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d
             "write it in a turn",
         );
     }
-    let messages = messages(&mut fields, &execution, &conversation, scope, defaults, d);
+    let messages = messages(&mut fields, &execution, scope, defaults, d);
 
     let assertions_entry = fields.get("assertions");
     let old = fields.old_spellings(assertions_entry, "assertions", assertions::OLD_KEYS, d);
@@ -113,11 +113,11 @@ pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d
     if let Some(entry) = fields.old_spellings(None, "assertions` with `type: rubrics", &["rubrics"], d) {
         graders.extend(assertions::rubrics_key(&entry.value, scope, d));
     }
-    let grader_count_before = d.len();
+    let before = d.len();
     if let Some(entry) = written {
         graders.extend(assertions::read(&entry.value, scope, d));
     }
-    let graders_are_broken = d.len() > grader_count_before;
+    let assertions_are_broken = d.len() > before;
     evaluator(&mut fields, d);
     let suite_graders: &[Parsed] = if execution.skip_defaults { &[] } else { &defaults.graders };
     let facts = CaseFacts {
@@ -129,17 +129,8 @@ pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d
     };
     let mut user_graders: Vec<_> = assertions::user_graders(graders.iter().chain(suite_graders)).collect();
     user_graders.extend(conversation.user_graders);
+    let has_graders = assertions_are_broken || !graders.is_empty() || !suite_graders.is_empty();
     let merged = assertions::merge(graders, suite_graders, &facts, d);
-    let nothing = merged.is_empty() && criteria.is_none() && expected_entry.is_none() && !conversation.is_conversation;
-    if nothing && !graders_are_broken {
-        d.report(
-            Code::NothingToGrade,
-            node.span,
-            "nothing to grade: the case has no `criteria`, `assertions` or `expected_output`",
-            "add `criteria` or `assertions`",
-        );
-    }
-
     let workspace_entry = fields.get("workspace");
     let mut own_workspace = workspace_entry.and_then(|entry| workspace::read(entry, Place::Case, scope, d));
     if let (None, Some(template)) = (workspace_entry, around.sibling_workspace) {
@@ -151,6 +142,21 @@ pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d
         fields.get("conversation_id").and_then(|entry| fields::text(&entry.value, "`conversation_id`", d));
     let (dependencies, on_dependency_failure) = dependencies(&mut fields, d);
     fields.no_effect("suite", "delete it: a case belongs to the suite it is found in", d);
+    if fields.node.entry("input").is_none_or(|entry| entry.value.is_null())
+        && !conversation.is_conversation
+        && !fields.misspells(&["input"])
+    {
+        fields.missing(Code::MissingInput, "input", d);
+    }
+    let gradable = has_graders || criteria.is_some() || expected_entry.is_some() || conversation.is_conversation;
+    if !gradable && !fields.misspells(&["assertions", "criteria", "expected_output", "turns"]) {
+        d.report(
+            Code::NothingToGrade,
+            node.span,
+            "nothing to grade: the case has no `criteria`, `assertions` or `expected_output`",
+            "add `criteria` or `assertions`",
+        );
+    }
     fields.finish(d);
 
     if defaults.needs_reference && expected_entry.is_none() {
@@ -196,7 +202,6 @@ pub(crate) fn location(node: &Node, scope: Scope<'_>) -> Location {
 fn messages(
     fields: &mut Fields<'_>,
     execution: &execution::Case<'_>,
-    conversation: &conversation::Written,
     scope: Scope<'_>,
     defaults: &Defaults,
     d: &mut Diagnostics,
@@ -205,12 +210,7 @@ fn messages(
     let files_entry = fields.get("input_files");
     let own_files = files_entry.map(|entry| input::files(entry, scope, d));
     let mut messages = if execution.skip_defaults { Vec::new() } else { defaults.messages.clone() };
-    let Some(entry) = entry else {
-        if !conversation.is_conversation {
-            fields.missing(Code::MissingInput, "input", d);
-        }
-        return messages;
-    };
+    let Some(entry) = entry else { return messages };
     let Some(written) = input::read(entry, scope, d) else { return messages };
     if let input::Written::Messages(_) = &written {
         let suite_files = !execution.skip_defaults && !defaults.input_files.is_empty();

@@ -5,6 +5,7 @@ use evalsuite_schema::Object;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::interpolation;
 use crate::node::{Data, Entry, Node};
+use crate::source::Span;
 use crate::suggest;
 
 /// The keys of one mapping. What was asked for is known; [`Fields::finish`] reports the rest.
@@ -101,8 +102,12 @@ impl<'n> Fields<'n> {
 
     /// Reports that `key` is absent.
     pub(crate) fn missing(&self, code: Code, key: &str, d: &mut Diagnostics) {
-        let place = self.entries.iter().find(|entry| entry.key == key).map_or(self.node.span, |entry| entry.key_span);
-        d.report(code, place, format!("missing key `{key}` in {}", self.what), format!("add `{key}`"));
+        d.report(code, self.place_without(key), format!("missing key `{key}` in {}", self.what), format!("add `{key}`"));
+    }
+
+    /// Where to say that `key` has no value: at the key if it is written, else at the whole mapping.
+    pub(crate) fn place_without(&self, key: &str) -> Span {
+        self.entries.iter().find(|entry| entry.key == key).map_or(self.node.span, |entry| entry.key_span)
     }
 
     /// Accepts `key` and says with a warning that it does nothing.
@@ -133,6 +138,12 @@ impl<'n> Fields<'n> {
     /// The keys that were asked for.
     pub(crate) fn known(&self) -> &[&'static str] {
         &self.known
+    }
+
+    /// Whether a key that was not asked for is probably a misspelling of one of `keys`: its report says what to do, so that
+    /// a report of the missing key would only repeat it.
+    pub(crate) fn misspells(&self, keys: &[&'static str]) -> bool {
+        self.rest().any(|entry| !suggest::nearest(&entry.key, keys.iter().copied()).is_empty())
     }
 
     /// Reports every key that was not asked for.
