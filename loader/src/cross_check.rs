@@ -11,7 +11,7 @@ use crate::source::{Files, Span};
 use crate::suggest;
 
 /// Most cases of one suite.
-pub(crate) const MAX_CASES: usize = 100_000;
+pub(crate) const MAX_CASES: usize = 10_000;
 
 pub(crate) fn check(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
     unique_ids(cases, files, d);
