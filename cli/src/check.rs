@@ -1,11 +1,13 @@
 //! `cargo evalsuite check`.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use evalsuite_loader::diagnostic::Diagnostics;
-use evalsuite_loader::{Loaded, load, render};
+use evalsuite_loader::source::Files;
+use evalsuite_loader::{find_targets_file, load, load_targets, render};
 
 use crate::command_line::{Check, Format};
 use crate::place;
@@ -19,11 +21,22 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     let mut out = anstream::AutoStream::auto(io::stdout().lock());
     let mut all = Diagnostics::new();
     let mut tests = 0;
+    let mut targets_files = BTreeSet::new();
     for suite in &suites {
-        let loaded = load(&place::request(suite)?);
-        print(&mut out, command.format, &loaded)?;
+        let request = place::request(suite)?;
+        let loaded = load(&request);
+        print(&mut out, command.format, &loaded.diagnostics, &loaded.files)?;
         tests += loaded.suite.map_or(0, |suite| suite.tests.len());
         all.append(loaded.diagnostics);
+        let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
+        // Suites of a package often share one.
+        if let Some(file) = find_targets_file(directory, &request.package_root)
+            && targets_files.insert(file.clone())
+        {
+            let targets = load_targets(&file, &request);
+            print(&mut out, command.format, &targets.diagnostics, &targets.files)?;
+            all.append(targets.diagnostics);
+        }
     }
     if command.format == Format::Text {
         let suites = count(suites.len(), "suite");
@@ -49,12 +62,12 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-fn print(out: &mut impl Write, format: Format, loaded: &Loaded) -> io::Result<()> {
-    for diagnostic in &loaded.diagnostics {
+fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, files: &Files) -> io::Result<()> {
+    for diagnostic in diagnostics {
         match format {
-            Format::Text => writeln!(out, "{}\n", render::text(diagnostic, &loaded.files, render::Style::Colored))?,
-            Format::Json => writeln!(out, "{}", render::json(diagnostic, &loaded.files))?,
-            Format::Github => writeln!(out, "{}", render::github(diagnostic, &loaded.files))?,
+            Format::Text => writeln!(out, "{}\n", render::text(diagnostic, files, render::Style::Colored))?,
+            Format::Json => writeln!(out, "{}", render::json(diagnostic, files))?,
+            Format::Github => writeln!(out, "{}", render::github(diagnostic, files))?,
         }
     }
     Ok(())

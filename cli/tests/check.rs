@@ -94,3 +94,20 @@ fn packages_of_a_workspace_are_searched() {
     let output = package.run(&["check"]);
     assert!(output.out.ends_with("in 2 suites with 2 tests\n"), "{}", output.out);
 }
+
+#[test]
+fn a_targets_file_is_checked_once_for_all_suites_that_share_it() {
+    let targets = "targets:\n  - name: small\n    provider: cli\n    command: my-agent {PROMT}\n  - name: big\n    use_target: bgi\n";
+    let eval = "tests:\n  - id: a\n    input: Hello\n    criteria: Says hello.\n";
+    let package = Package::new(&[
+        ("suites/card_agent/tasks/a.json", TASK),
+        ("suites/greet/EVAL.yaml", eval),
+        ("suites/.evalsuite/targets.yaml", targets),
+    ]);
+    let output = package.run(&["check"]);
+    assert_eq!(output.code, 1);
+    assert_eq!(output.out.matches("E072 unknown-placeholder").count(), 1, "{}", output.out);
+    assert!(output.out.contains("--> suites/.evalsuite/targets.yaml:4:14"), "{}", output.out);
+    assert!(output.out.contains("did you mean `PROMPT`?"), "{}", output.out);
+    assert_eq!(output.out.matches("E071 target-not-runnable").count(), 1, "{}", output.out);
+}
