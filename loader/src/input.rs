@@ -114,10 +114,13 @@ pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
             None
         }
     };
-    let tool_calls = fields.get("tool_calls").map(|entry| tool_calls(entry, d));
+    let calls_entry = fields.get("tool_calls");
+    // Also with calls that are wrong: those were reported.
+    let only_calls = calls_entry.is_some_and(|entry| entry.value.as_sequence().is_none_or(|calls| !calls.is_empty()));
+    let tool_calls = calls_entry.map(|entry| tool_calls(entry, d));
     let content = match fields.get("content") {
         Some(entry) => content(&entry.value, scope, d).map(Some),
-        None if tool_calls.as_ref().is_some_and(|calls| !calls.is_empty()) => Some(None),
+        None if only_calls => Some(None),
         None => {
             invalid_message(node, "a message has no `content`".to_owned(), "add `content`", d);
             None

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::claim;
 use crate::complaint::{self, Complaint, Effect};
 use crate::difference::{self, Difference};
+use crate::place::Place;
 use crate::record::Record;
 use crate::reference_form::{self, Site};
 use crate::rules::{self, Context};
@@ -68,8 +69,11 @@ pub fn check(record: &Record) -> Result<Verdict, String> {
 fn complaints_answered(complaints: &[Complaint], loaded: &Loaded, cx: Context<'_>, verdict: &mut Verdict) {
     for complaint in complaints {
         let answers = |diagnostic: &Diagnostic| {
-            let names = complaint.subject.as_deref().is_none_or(|subject| diagnostic.message.contains(subject));
-            complaint.codes.contains(&diagnostic.code) && names
+            let directory = complaint.directory.as_deref();
+            let case = complaint.case.as_deref();
+            complaint.codes.contains(&diagnostic.code)
+                && directory.is_none_or(|directory| diagnostic.message.contains(directory))
+                && case.is_none_or(|case| Place::of(diagnostic, &loaded.files).may_be_in_case(case))
         };
         if complaint.effect == Effect::Unknown || loaded.diagnostics.iter().any(answers) {
             continue;

@@ -14,8 +14,10 @@ pub struct Complaint {
     pub effect: Effect,
     /// Codes of which one says the same.
     pub codes: &'static [Code],
-    /// What the diagnostic has to name, where the line names it.
-    pub subject: Option<String>,
+    /// The directory that the diagnostic has to name.
+    pub directory: Option<String>,
+    /// The case in which the diagnostic has to stand.
+    pub case: Option<String>,
 }
 
 /// What a complaint of the reference leads to.
@@ -123,7 +125,7 @@ const KNOWN: &[(&str, Effect, &[Code])] = &[
     ("Invalid test file format", Effect::Suite, ENTRY),
     ("Unsupported file format", Effect::Suite, ENTRY),
     ("Agent Skills", Effect::Suite, ENTRY),
-    ("Invalid workspace file", Effect::Suite, &[InvalidExternalFile]),
+    ("Invalid workspace file", Effect::Suite, &[InvalidExternalFile, RootNotMapping]),
     ("has been removed", Effect::Suite, &[UnsupportedWorkspace, InvalidHook]),
     ("Unsupported grader", Effect::Suite, &[RemovedGraderType, InvalidChoice]),
     ("Unknown grader", Effect::Note, &[InvalidChoice]),
@@ -172,13 +174,20 @@ fn text_of(expected: &Value) -> String {
     expected["error_full"].as_str().or(expected["error"].as_str()).unwrap_or_default().to_owned()
 }
 
+/// The id of a case that is left out as incomplete; `None` where the id itself is what is wrong.
+fn incomplete_case(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once("Skipping incomplete test")?;
+    let (id, _) = rest.split_once(": ")?.1.split_once(". Missing required fields")?;
+    (!id.is_empty() && id != "unknown").then(|| id.to_owned())
+}
+
 fn suite(text: String, codes: &'static [Code]) -> Complaint {
-    Complaint { text, effect: Effect::Suite, codes, subject: None }
+    Complaint { text, effect: Effect::Suite, codes, directory: None, case: None }
 }
 
 fn known(line: &str) -> Complaint {
     let found = KNOWN.iter().find(|(part, _, _)| line.contains(part));
     let (effect, codes) = found.map_or((Effect::Unknown, Code::ALL), |(_, effect, codes)| (*effect, *codes));
-    let subject = line.contains("Skipping directory").then(|| line.split('\'').nth(1).unwrap_or_default().to_owned());
-    Complaint { text: line.to_owned(), effect, codes, subject }
+    let directory = line.contains("Skipping directory").then(|| line.split('\'').nth(1).unwrap_or_default().to_owned());
+    Complaint { text: line.to_owned(), effect, codes, directory, case: incomplete_case(line) }
 }

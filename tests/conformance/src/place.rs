@@ -46,10 +46,37 @@ impl Place {
         let line = file.lines().nth(self.start.line as usize - 1)?;
         let after: String = line.chars().skip(self.start.column as usize - 1 + text.chars().count()).collect();
         let after = after.trim_start().strip_prefix(':')?.trim();
-        // In a flow mapping the rest of the line goes on after the value: take the longest prefix that is a value.
+        // In a flow mapping the line goes on after the value: take the shortest prefix that is one.
         let ends = after.char_indices().filter(|(_, c)| matches!(c, ',' | '}')).map(|(at, _)| at);
-        let ends: Vec<usize> = std::iter::once(after.len()).chain(ends.collect::<Vec<_>>().into_iter().rev()).collect();
-        ends.into_iter().find_map(|end| from_yaml(&after[..end]))
+        ends.chain([after.len()]).find_map(|end| match from_yaml(&format!("[{}]", &after[..end])) {
+            Some(Value::Array(items)) if items.len() < 2 => Some(items.into_iter().next().unwrap_or_default()),
+            _ => None,
+        })
+    }
+}
+
+impl Place {
+    /// Whether the place may lie in the case with this id: in its directory, its line of a JSONL file, its list item.
+    pub fn may_be_in_case(&self, id: &str) -> bool {
+        let name = self.path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        let Some(text) = &self.file_text else { return true };
+        if matches!(name.as_str(), "case.yaml" | "case.yml") {
+            return self.path.parent().is_some_and(|directory| directory.ends_with(id)) || text.contains(id);
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        let here = self.start.line as usize - 1;
+        if name.ends_with(".jsonl") {
+            return lines.get(here).is_some_and(|line| line.contains(id));
+        }
+        // The list item around the place: from its dash to the next one that is indented alike.
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let is_item = |line: &str| line.trim_start().starts_with("- ");
+        let starts: Vec<usize> = (0..lines.len()).filter(|at| is_item(lines[*at])).collect();
+        let Some(outermost) = starts.iter().map(|at| indent(lines[*at])).min() else { return true };
+        let cases: Vec<usize> = starts.into_iter().filter(|at| indent(lines[*at]) == outermost).collect();
+        let Some(first) = cases.iter().rev().find(|at| **at <= here) else { return true };
+        let end = cases.iter().find(|at| **at > here).copied().unwrap_or(lines.len());
+        lines[*first..end].iter().any(|line| line.contains(id))
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         }
         Code::InvalidMessage => invalid_message(claim, value),
         Code::InvalidContentPart => invalid_part(value),
-        Code::InvalidExpectedOutput => invalid_expected(value),
+        Code::InvalidExpectedOutput => invalid_expected(claim, value),
         Code::ConversationMismatch => conversation(claim),
         Code::UnknownDependency => {
             let name = value.and_then(Value::as_str).unwrap_or_default();
@@ -128,9 +128,9 @@ fn invalid_part(value: Option<&Value>) -> Result<(), String> {
     ensure(wrong, || "that is a part".to_owned())
 }
 
-fn invalid_expected(value: Option<&Value>) -> Result<(), String> {
+fn invalid_expected(claim: &Claim<'_>, value: Option<&Value>) -> Result<(), String> {
     let wrong = match value {
-        Some(Value::String(text)) => text.is_empty() || text == "expected_output",
+        Some(Value::String(text)) => text.is_empty() || claim.message.starts_with("an element"),
         Some(Value::Array(items)) => items.is_empty(),
         Some(Value::Object(message)) => !message.contains_key("role"),
         Some(_) => true,

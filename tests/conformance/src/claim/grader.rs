@@ -91,9 +91,15 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             ensure(!names.iter().any(|name| squeezed.contains(name)), || "the template shows the answer".to_owned())
         }
         Code::SettingConflict if claim.message.starts_with("a minimum") => {
-            let ranges = claim.record.texts().any(|(_, text)| text.contains("score_ranges"));
+            let ranges = claim
+                .record
+                .texts()
+                .any(|(_, text)| text.contains("score_ranges:") || text.contains("\"score_ranges\""));
             let key = claim.place.text.as_deref().unwrap_or_default();
             ensure(!ranges && key.contains("min_score"), || "there are ranges".to_owned())
+        }
+        Code::InvalidComposite if claim.message.starts_with("two members") => {
+            ensure(claim.related.len() == 1, || "it names no second member".to_owned())
         }
         // Left are settings that exclude each other, and warnings: what they name has to stand in the files.
         _ => {

@@ -63,7 +63,7 @@ fn unknown(claim: &Claim<'_>) -> Result<(), String> {
 /// The mapping at the place has no such key, or the key stands there without a value.
 fn absent(claim: &Claim<'_>) -> Result<(), String> {
     let key = claim.quoted.first().copied().unwrap_or_default();
-    if claim.place.text.as_deref() == Some(key) {
+    if claim.value().is_some_and(|value| value == key) {
         let value = claim.place.value_of_key();
         return ensure(value.as_ref().is_none_or(Value::is_null), || format!("`{key}` is {value:?}"));
     }

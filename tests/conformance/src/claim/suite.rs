@@ -64,7 +64,7 @@ fn no_cases(claim: &Claim<'_>) -> Result<(), String> {
         Value::Array(items) => ensure(items.is_empty(), || "the list is not empty".to_owned()),
         Value::Null => Ok(()),
         Value::String(written) => {
-            let path = written.strip_prefix("file://").unwrap_or(written);
+            let path = written.trim().strip_prefix("file://").unwrap_or(written.trim());
             if path.contains(['*', '?', '{']) {
                 return Ok(());
             }
@@ -111,7 +111,7 @@ fn invalid_tests(value: Option<&Value>) -> Result<(), String> {
 fn external(value: Option<&Value>) -> Result<(), String> {
     match value {
         Some(Value::Object(root)) => {
-            let is_template = root.contains_key("assertions") && root.len() == 1;
+            let is_template = !lacks(root, "assertions") && root.len() == 1;
             let is_workspace = root.keys().any(|key| matches!(key.as_str(), "template" | "hooks" | "repos"));
             ensure(!is_template && !is_workspace, || "that is what it should be".to_owned())
         }

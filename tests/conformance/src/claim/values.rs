@@ -70,7 +70,7 @@ fn wrong_type(claim: &Claim<'_>, value: &Value) -> Result<(), String> {
     let Some((needed, found)) = rest.rsplit_once(", found ") else {
         return Err("it does not say what it found".to_owned());
     };
-    if needed == "a whole number" {
+    if needed == "a whole number" && value.is_number() {
         ensure(value.as_f64().is_some_and(|number| number.fract() != 0.0), || "that is a whole number".to_owned())?;
     } else {
         ensure(kind(value) == found, || format!("there is {}", kind(value)))?;

@@ -177,11 +177,20 @@ pub fn align(expected: &Value, record: &crate::record::Record, ours: &mut Value)
         fields.remove("category");
     }
     // It gives the suite's preprocessors to each judge; ours fall back to them.
+    // A judge's own list replaces them here, and is added to them there.
     let preprocessors = fields.get("preprocessors").cloned();
     for (index, grader) in fields.get_mut("graders").and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
         let there = &expected["graders"][index]["preprocessors"];
-        if let (Value::Object(grader), true) = (grader, preprocessors.as_ref() == Some(there)) {
-            grader.entry("preprocessors").or_insert(there.clone());
+        let Value::Object(grader) = grader else { continue };
+        let listed = |list: Option<&Value>, entry: &Value| {
+            list.and_then(Value::as_array).is_some_and(|list| list.contains(entry))
+        };
+        let own = grader.get("preprocessors").cloned();
+        let known = |entry: &Value| listed(own.as_ref(), entry) || listed(preprocessors.as_ref(), entry);
+        let kept =
+            own.as_ref().and_then(Value::as_array).is_none_or(|own| own.iter().all(|entry| listed(Some(there), entry)));
+        if kept && there.as_array().is_some_and(|there| there.iter().all(known)) {
+            grader.insert("preprocessors".to_owned(), there.clone());
         }
     }
     // A workspace with nothing in it is none.

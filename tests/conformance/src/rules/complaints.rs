@@ -1,6 +1,6 @@
 //! Rules about complaints of the reference that we do not share.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Context, interpolation, uses_merge_keys};
 use crate::complaint::{Complaint, Effect};
@@ -17,6 +17,11 @@ const RULES: &[(&str, Rule)] = &[
         // What an unset variable leaves blank there is an error of the trial here.
         let about_value = ["incomplete", "missing value"].iter().any(|part| complaint.text.contains(part));
         about_value && cx.record.texts().any(|(_, text)| interpolation::leaves_blank(text, cx.record))
+    }),
+    ("no-input-files", |complaint, cx| {
+        let id = complaint.case.as_deref().unwrap_or_default();
+        let case = (Context { id, ..cx }).written_case().unwrap_or_default();
+        case["input_files"] == json!([]) && !case["input"].is_null()
     }),
     ("merge-keys-applied", |complaint, cx| complaint.text.contains("incomplete") && uses_merge_keys(cx.record)),
     ("case-directory-first", found_beside_case),
