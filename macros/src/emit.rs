@@ -56,6 +56,21 @@ pub(crate) fn name_argument(name: &str) -> TokenStream {
     code(&format!("{}, ", string_literal(name)))
 }
 
+/// The module in which an agent that the caller does not name is looked up: it holds the caller's names, and its own name
+/// says in rustc's error what to do.
+pub(crate) fn agent_scope(module: &str) -> String {
+    let name = agent_scope_name(module);
+    format!("#[doc(hidden)] #[allow(non_snake_case, unused_imports)] mod {name} {{ pub(super) use super::*; }}")
+}
+
+/// Name of the module of [`agent_scope`].
+pub(crate) fn agent_scope_name(module: &str) -> String {
+    format!(
+        "include_eval_suite_needs_this_function_or_the_argument_agent__{}",
+        module.strip_prefix("r#").unwrap_or(module)
+    )
+}
+
 /// `{ tokens }`.
 pub(crate) fn block(tokens: TokenStream) -> TokenStream {
     TokenTree::Group(Group::new(Delimiter::Brace, tokens)).into()

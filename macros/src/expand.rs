@@ -43,6 +43,9 @@ fn suite(args: &Args, place: &Place, errors: &mut Vec<Error>) -> TokenStream {
         expansion.fail();
     }
     if options.bound {
+        if args.agent.is_none() {
+            output.extend(emit::code(&emit::agent_scope(&expansion.module)));
+        }
         output.extend(emit::code(&codegen::binding_head(&expansion.module)));
         output.extend(emit::block(calls));
     }
@@ -93,9 +96,11 @@ fn calls(args: &Args, expansion: &Expansion, errors: &mut Vec<Error>) -> TokenSt
         (Some(Agent::Expression(agent)), _) => calls.extend(emit::call("agent", agent.clone())),
         (None, Some(about)) => match about.default_agent(with_own()) {
             Ok(Some(function)) => {
-                // Where it does not exist, rustc points at the path of the suite that asks for it.
+                // Where it does not exist, rustc points at the path of the suite that asks for it, and says in what module
+                // it has looked.
                 let span = args.entry.span.resolved_at(Span::call_site());
-                calls.extend(emit::call("agent", emit::spanned(emit::code(&function), span)));
+                let path = format!("{}::{function}", emit::agent_scope_name(&expansion.module));
+                calls.extend(emit::call("agent", emit::spanned(emit::code(&path), span)));
             }
             Ok(None) => {}
             Err(problem) => errors.push(Error::new(args.entry.span, problem)),

@@ -1,1 +1,3 @@
-//! Tests of evalsuite across its crates
+//! Support of the tests that look at evalsuite from outside.
+
+pub mod throwaway;

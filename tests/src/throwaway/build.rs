@@ -1,0 +1,149 @@
+//! What cargo says about a build.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::{Call, Package, Ran};
+
+/// A build, as `cargo --message-format=json` tells it.
+#[derive(Debug)]
+pub struct Build {
+    /// The call; its standard output is JSON.
+    pub ran: Ran,
+    /// Everything that was built or found to be fresh.
+    pub artifacts: Vec<Artifact>,
+    /// What the compiler said.
+    pub messages: Vec<Message>,
+    /// Where build scripts wrote, by the ids of their packages.
+    out_dirs: Vec<(String, PathBuf)>,
+}
+
+/// A library, a program or a build script.
+#[derive(Debug)]
+pub struct Artifact {
+    /// Name of the target: that of the package, the file of a test, an example.
+    pub target: String,
+    /// `lib`, `bin`, `test`, `example`, `custom-build` …
+    pub kind: String,
+    /// Whether it was built with its tests. For integration tests cargo builds programs without theirs, too.
+    pub is_test: bool,
+    /// Whether nothing had to be done for it.
+    pub fresh: bool,
+    /// The program.
+    pub executable: Option<PathBuf>,
+}
+
+/// An error or a warning of the compiler.
+#[derive(Debug)]
+pub struct Message {
+    /// `error`, `warning` …
+    pub level: String,
+    /// Name of the target that is compiled.
+    pub target: String,
+    /// Its first lines: what a macro said.
+    pub message: String,
+    /// As the compiler shows it.
+    pub rendered: String,
+}
+
+impl Build {
+    pub(crate) fn new(ran: Ran) -> Self {
+        let (mut artifacts, mut messages, mut out_dirs) = (Vec::new(), Vec::new(), Vec::new());
+        for line in ran.stdout.lines().filter(|line| line.starts_with('{')) {
+            let value: Value = serde_json::from_str(line).expect("cargo prints JSON");
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let target = text(&value["target"]["name"]);
+            match value["reason"].as_str() {
+                Some("compiler-artifact") => artifacts.push(Artifact {
+                    target,
+                    kind: text(&value["target"]["kind"][0]),
+                    is_test: value["profile"]["test"] == true,
+                    fresh: value["fresh"] == true,
+                    executable: value["executable"].as_str().map(PathBuf::from),
+                }),
+                Some("compiler-message") => messages.push(Message {
+                    level: text(&value["message"]["level"]),
+                    target,
+                    message: text(&value["message"]["message"]),
+                    rendered: text(&value["message"]["rendered"]),
+                }),
+                Some("build-script-executed") => {
+                    out_dirs.push((text(&value["package_id"]), PathBuf::from(text(&value["out_dir"]))));
+                }
+                _ => {}
+            }
+        }
+        Self { ran, artifacts, messages, out_dirs }
+    }
+
+    /// Fails the test unless the build succeeded.
+    #[track_caller]
+    pub fn succeeds(self, expected: &str) -> Self {
+        assert!(self.ran.success, "expected: {expected}\n{}", self.transcript());
+        self
+    }
+
+    /// Fails the test if the build succeeded.
+    #[track_caller]
+    pub fn fails(self, expected: &str) -> Self {
+        assert!(!self.ran.success, "expected: {expected}\n{}", self.transcript());
+        self
+    }
+
+    /// What a person would have seen.
+    pub fn transcript(&self) -> String {
+        let rendered: String = self.messages.iter().map(|message| message.rendered.as_str()).collect();
+        format!("{rendered}{}", self.ran.stderr)
+    }
+
+    /// The errors of a target, in order, without the compiler's summary at the end.
+    pub fn errors(&self, target: &str) -> Vec<&Message> {
+        self.of_level("error", target, |message| !message.starts_with("aborting due to"))
+    }
+
+    /// The warnings of a target, in order, without the compiler's summary at the end.
+    pub fn warnings(&self, target: &str) -> Vec<&Message> {
+        self.of_level("warning", target, |message| !message.ends_with("emitted"))
+    }
+
+    fn of_level(&self, level: &str, target: &str, counts: fn(&str) -> bool) -> Vec<&Message> {
+        let wanted =
+            |message: &&Message| message.level == level && message.target == target && counts(&message.message);
+        self.messages.iter().filter(wanted).collect()
+    }
+
+    /// Names of what was compiled again.
+    pub fn rebuilt(&self) -> Vec<String> {
+        let rebuilt = self.artifacts.iter().filter(|artifact| !artifact.fresh);
+        rebuilt.map(|artifact| format!("{} {}", artifact.kind, artifact.target)).collect()
+    }
+
+    /// The test program of a target; `kind` as in [`Artifact`].
+    #[track_caller]
+    pub fn executable(&self, kind: &str, target: &str) -> PathBuf {
+        let found = self.artifacts.iter().find_map(|artifact| {
+            let wanted = artifact.is_test && artifact.kind == kind && artifact.target == target;
+            wanted.then_some(artifact.executable.clone()).flatten()
+        });
+        found.unwrap_or_else(|| panic!("no program of {kind} {target} was built\n{}", self.transcript()))
+    }
+
+    /// Where the build script of a package wrote.
+    #[track_caller]
+    pub fn out_dir(&self, package: &Package) -> PathBuf {
+        // An id ends with the path of the package and its version, and names it where the folder has another name.
+        let path = format!("{}#", package.root().display());
+        let found = self.out_dirs.iter().find(|(id, _)| id.contains(&path)).map(|(_, directory)| directory.clone());
+        found.unwrap_or_else(|| panic!("{} has no build script that ran\n{}", package.name(), self.transcript()))
+    }
+
+    /// Names of the tests of a target, as libtest lists them.
+    #[track_caller]
+    pub fn tests(&self, package: &Package, kind: &str, target: &str) -> BTreeSet<String> {
+        let list = Call::program(self.executable(kind, target), package).args(["--list", "--format", "terse"]);
+        let list = list.run().succeeds("the test program lists its tests");
+        list.stdout.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect()
+    }
+}

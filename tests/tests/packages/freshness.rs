@@ -1,0 +1,168 @@
+//! A suite that changes, and what the next build makes of it.
+
+use std::collections::BTreeSet;
+
+use evalsuite_tests::throwaway::{Build, Package, Records, suites};
+
+/// Every kind of target that can hold a suite, with the arguments that build it.
+const TARGETS: [(&str, &str); 4] =
+    [("lib", "everywhere"), ("bin", "everywhere-bin"), ("test", "evals"), ("example", "demo")];
+
+const CALLS: &str = "
+evalsuite::include_eval_suite!(\"suites/by_task\");
+evalsuite::include_eval_suite!(\"suites/by_case\");
+";
+
+fn everywhere() -> Package {
+    let package = Package::new("everywhere");
+    let with_main = |agent: &str| {
+        format!(
+            "{agent}{CALLS}
+            fn main() {{
+                by_task::SUITE.cases().iter().chain(by_case::SUITE.cases()).for_each(|case| println!(\"{{}}\", case.id()));
+            }}"
+        )
+    };
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", &format!("{}{CALLS}", suites::AGENT))
+        .write("src/bin/everywhere-bin.rs", &with_main(suites::AGENT))
+        .write("examples/demo.rs", &with_main("use everywhere::{agent, echo};"))
+        .write("tests/evals.rs", &format!("use everywhere::{{agent, echo}};{CALLS}"))
+        .write("suites/by_task/suite.json", suites::SUITE_JSON)
+        .write("suites/by_task/tasks/top.json", &suites::task("top", "hello", "hello"))
+        .write("suites/by_task/tasks/deep/nested/one.json", &suites::task("one", "hello", "hello"))
+        .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
+        .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"));
+    package
+}
+
+fn names(names: &[&str]) -> BTreeSet<String> {
+    let always = ["by_task::suite_check", "by_case::suite_check"];
+    names.iter().chain(&always).map(|name| (*name).to_owned()).collect()
+}
+
+#[track_caller]
+fn has_everywhere(package: &Package, build: &Build, what: &str, expected: &[&str]) {
+    for (kind, target) in TARGETS {
+        assert_eq!(build.tests(package, kind, target), names(expected), "{what}: tests of the {kind} {target}");
+    }
+}
+
+#[test]
+fn every_change_of_a_tracked_suite_shows_up_in_the_next_build() {
+    let package = everywhere();
+    let build = |what: &str| package.build(["--all-targets"]).succeeds(what);
+
+    let first = build("the first build succeeds");
+    let before = ["by_task::top", "by_task::deep::nested::one", "by_case::first"];
+    has_everywhere(&package, &first, "first build", &before);
+
+    package
+        .write("suites/by_task/tasks/added.json", &suites::task("added", "hello", "hello"))
+        .write("suites/by_task/tasks/deep/nested/two.json", &suites::task("two", "hello", "hello"))
+        .write("suites/by_task/tasks/new/folder/three.json", &suites::task("three", "hello", "hello"))
+        .write("suites/by_case/cases/second/case.yaml", &suites::case("hello", "hello"));
+    let added = build("added cases are built");
+    let after = [
+        "by_task::top",
+        "by_task::added",
+        "by_task::deep::nested::one",
+        "by_task::deep::nested::two",
+        "by_task::new::folder::three",
+        "by_case::first",
+        "by_case::second",
+    ];
+    has_everywhere(&package, &added, "after adding", &after);
+
+    package
+        .write("suites/by_task/tasks/deep/nested/one.json", &suites::task("one", "hello", "goodbye"))
+        .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "goodbye"));
+    let edited = package.cargo(["test", "--all-targets", "--no-fail-fast"]).run().fails("edited cases fail");
+    for (_, target) in TARGETS {
+        assert!(edited.stderr.contains(target), "expected the {target} to run\n{}", edited.transcript());
+    }
+    // Twice in each of four test programs: once as it fails, once in the list at the end.
+    edited.says_times("test by_task::deep::nested::one ... FAILED", TARGETS.len());
+    edited.says_times("test by_case::first ... FAILED", TARGETS.len());
+    edited.says_times("test by_task::top ... ok", TARGETS.len());
+    edited.says_times("test by_case::suite_check ... ok", TARGETS.len());
+
+    package
+        .rename("suites/by_task/tasks/added.json", "suites/by_task/tasks/renamed.json")
+        .rename("suites/by_task/tasks/deep/nested", "suites/by_task/tasks/deep/elsewhere")
+        .rename("suites/by_case/cases/second", "suites/by_case/cases/other");
+    let renamed = build("renamed cases are built");
+    let after = [
+        "by_task::top",
+        "by_task::renamed",
+        "by_task::deep::elsewhere::one",
+        "by_task::deep::elsewhere::two",
+        "by_task::new::folder::three",
+        "by_case::first",
+        "by_case::other",
+    ];
+    has_everywhere(&package, &renamed, "after renaming", &after);
+
+    package
+        .remove("suites/by_task/tasks/renamed.json")
+        .remove("suites/by_task/tasks/deep/elsewhere/two.json")
+        .remove("suites/by_task/tasks/new")
+        .remove("suites/by_case/cases/other");
+    let deleted = build("what is left is built");
+    has_everywhere(
+        &package,
+        &deleted,
+        "after deleting",
+        &["by_task::top", "by_task::deep::elsewhere::one", "by_case::first"],
+    );
+
+    let ran = package.cargo(["run", "--quiet", "--bin", "everywhere-bin"]).run().succeeds("the program runs");
+    assert_eq!(ran.stdout.lines().collect::<Vec<_>>(), ["one", "top", "first"], "the program knows the cases, too");
+}
+
+#[test]
+fn nothing_is_built_again_when_nothing_changed_whatever_tests_have_written() {
+    let package = Package::new("unchanged");
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", suites::AGENT)
+        .write("tests/evals.rs", &format!("use unchanged::{{agent, echo}};{CALLS}"))
+        .write("tests/untracked.rs", "use unchanged::agent;\nevalsuite::include_eval_suite!(\"more\");")
+        .write("more/EVAL.yaml", suites::EVAL_YAML)
+        .write("more/cases/first/case.yaml", &suites::case("hello", "goodbye"))
+        .write("suites/by_task/suite.json", suites::SUITE_JSON)
+        .write("suites/by_task/tasks/top.json", &suites::task("top", "hello", "goodbye"))
+        .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
+        .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"));
+    package.build(["--all-targets"]).succeeds("the first build succeeds");
+
+    // To the place where records are by default, below the package, and to the one these tests use.
+    let target = package.cargo(["test", "--no-fail-fast"]).without_env("EVALSUITE_OUTPUT").run();
+    target.fails("both suites have a case that fails").says("record: ").says_times("... FAILED", 2);
+    let below = package.root().join("records");
+    package.cargo(["test", "--no-fail-fast"]).env("EVALSUITE_OUTPUT", below).run().fails("cases fail again");
+    assert_eq!(Records::below(&package.root().join("records")).results().len(), 3, "one record per trial is written");
+
+    for (what, arguments) in [("all targets", &["--all-targets"][..]), ("what `cargo test` builds", &[])] {
+        let again = package.build(arguments.iter().copied()).succeeds("nothing has changed");
+        assert!(!again.artifacts.is_empty(), "cargo names what it built");
+        assert_eq!(again.rebuilt(), [""; 0], "{what} is fresh when no file changed");
+    }
+}
+
+#[test]
+fn records_are_refused_below_a_tracked_suite() {
+    let package = Package::new("records_in_suite");
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", &format!("{}evalsuite::include_eval_suite!(\"suites/by_task\");", suites::AGENT))
+        .write("suites/by_task/suite.json", suites::SUITE_JSON)
+        .write("suites/by_task/tasks/top.json", &suites::task("top", "hello", "hello"));
+    let inside = package.root().join("suites/by_task/records");
+    let ran = package.cargo(["test"]).env("EVALSUITE_OUTPUT", &inside).run();
+    ran.fails("writing there would make every build a full one").says("EVALSUITE_OUTPUT");
+    assert!(!inside.exists(), "nothing is written below a suite");
+    package.build([]).succeeds("it is still built");
+    assert_eq!(package.build([]).rebuilt(), [""; 0], "the build is fresh");
+}

@@ -1,0 +1,10 @@
+//! What users see of evalsuite: packages of theirs, built and run by the real cargo.
+
+mod agents;
+mod arguments;
+mod broken;
+mod freshness;
+mod generated;
+mod placement;
+mod tracking;
+mod without_build_script;
