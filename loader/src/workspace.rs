@@ -9,7 +9,6 @@ use crate::fields::{self, Fields};
 use crate::hooks;
 use crate::node::{Data, Entry, Node};
 use crate::paths::{Found, Kind, Scope};
-use crate::read;
 use crate::repos;
 use crate::requires::Place;
 use crate::source::Span;
@@ -31,15 +30,18 @@ pub(crate) struct Written {
 pub(crate) fn read(entry: &Entry, place: Place, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
     match &entry.value.data {
         Data::String(_) => external(&entry.value, place, scope, d),
-        _ => object(&entry.value, place, scope, d),
+        Data::Mapping(_) => object(&entry.value, place, scope, d),
+        _ => {
+            fields::wrong_type(&entry.value, "`workspace`", "a mapping or a path", d);
+            None
+        }
     }
 }
 
 /// A workspace in a file of its own.
 fn external(node: &Node, place: Place, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
     let found = scope.find(node, "`workspace`", Kind::File, d)?;
-    let (file, text) = read::read_text(&found.path, scope.files, d)?;
-    let root = read::parse_yaml(file, &text, d)?;
+    let root = scope.files.memo.tree(&found.path, scope.files, d)?;
     let wrapped = root.entry("workspace").is_some();
     if root.as_mapping().is_none() || wrapped {
         let message = if wrapped {
@@ -81,6 +83,7 @@ fn object(node: &Node, place: Place, scope: Scope<'_>, d: &mut Diagnostics) -> O
                 "`isolation: shared` needs a `template`",
                 "add `template`, or delete `isolation`",
             );
+            written.isolation = None;
         }
     }
     mode(&mut fields, d);
@@ -135,6 +138,11 @@ fn template(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Foun
 /// A link inside a template may lead to another part of it, not out of it.
 pub(crate) fn check_links(template: &Path, node: &Node, scope: Scope<'_>, d: &mut Diagnostics) {
     let Ok(root) = template.canonicalize() else { return };
+    if !root.starts_with(&scope.roots.real_boundary) {
+        let message = format!("`{}` leads to `{}`, out of the suite", scope.files.shown(template), root.display());
+        d.report(Code::PathEscape, node.span, message, "copy what it names into the suite");
+        return;
+    }
     let mut directories = vec![(template.to_path_buf(), 0)];
     while let Some((directory, depth)) = directories.pop() {
         if depth > evalsuite_discovery::MAX_DEPTH {
