@@ -14,18 +14,24 @@ pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listi
         }
         let Some(kind) = link::resolve(root, boundary, &directory, kind, listing) else { continue };
         if kind.is_dir() {
-            case_file(root, &directory, listing);
+            case_file(root, boundary, &directory, listing);
         }
     }
 }
 
-fn case_file(root: &Path, directory: &str, listing: &mut Listing) {
-    // A directory of that name, a pipe or a link that leads nowhere is no case file.
-    let exists = |name: &str| root.join(directory).join(name).is_file();
+fn case_file(root: &Path, boundary: &Path, directory: &str, listing: &mut Listing) {
+    let before = listing.problems.len();
+    let mut exists = |name: &str| {
+        let file = join(directory, name);
+        // A directory of that name, or a pipe, is no case file; a link leads to one inside the boundary.
+        let Ok(metadata) = root.join(&file).symlink_metadata() else { return false };
+        link::resolve(root, boundary, &file, metadata.file_type(), listing).is_some_and(|kind| kind.is_file())
+    };
     match (exists("case.yaml"), exists("case.yml")) {
         (true, true) => listing.problem(directory, ProblemKind::TwoCaseFiles, "both `case.yaml` and `case.yml`"),
         (true, false) => listing.files.push(join(directory, "case.yaml")),
         (false, true) => listing.files.push(join(directory, "case.yml")),
+        (false, false) if listing.problems.len() > before => {}
         (false, false) => listing.problem(directory, ProblemKind::NoCaseFile, "no `case.yaml`, skipped"),
     }
 }

@@ -76,6 +76,11 @@ pub(crate) fn argv(
     Some(Command::Argv(arguments))
 }
 
+/// Drops what was said about files that a command names: they may lie in its working directory, which has a problem itself.
+pub(crate) fn forgive_paths(found: &mut Diagnostics) {
+    found.retain(|problem| !matches!(problem.code, Code::MissingPath | Code::ArgumentNotFound));
+}
+
 fn empty(node: &Node, message: String, d: &mut Diagnostics) {
     d.report(Code::InvalidCommand, node.span, message, "write a shell command, or a list of program and arguments");
 }

@@ -102,7 +102,12 @@ impl<'n> Fields<'n> {
 
     /// Reports that `key` is absent.
     pub(crate) fn missing(&self, code: Code, key: &str, d: &mut Diagnostics) {
-        d.report(code, self.place_without(key), format!("missing key `{key}` in {}", self.what), format!("add `{key}`"));
+        d.report(
+            code,
+            self.place_without(key),
+            format!("missing key `{key}` in {}", self.what),
+            format!("add `{key}`"),
+        );
     }
 
     /// Where to say that `key` has no value: at the key if it is written, else at the whole mapping.

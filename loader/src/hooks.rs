@@ -107,7 +107,8 @@ fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d
 
 fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
     let mut fields = Fields::new(node, "a hook", d)?;
-    let cwd = fields.get("cwd").and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
+    let cwd_entry = fields.get("cwd");
+    let cwd = cwd_entry.and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
     let command_entry = fields.get_renamed("command", &["script"], d);
     let reset_entry = fields.get("reset");
     let timeout_ms = fields
@@ -127,7 +128,12 @@ fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Di
         invalid(node, format!("{what} has no `command`"), "add `command`", d);
     }
     let directory = cwd.as_ref().map(|found| found.path.as_path());
-    let command = command_entry.and_then(|entry| read_command(&entry.value, "`command`", scope, directory, d));
+    let mut found = Diagnostics::new();
+    let command = command_entry.and_then(|entry| read_command(&entry.value, "`command`", scope, directory, &mut found));
+    if cwd_entry.is_some() && cwd.is_none() {
+        command::forgive_paths(&mut found);
+    }
+    d.append(found);
     Some(Written { command, timeout_ms, cwd: cwd.map(|found| found.reference), reset })
 }
 

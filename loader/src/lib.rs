@@ -49,5 +49,5 @@ mod workspace;
 
 pub use load::load;
 pub use paths::workspace_root;
-pub use targets_file::{LoadedTargets, find_targets_file, load_targets};
 pub use suite::{GraderUse, Loaded, LoadedCase, LoadedSuite, Request, Test};
+pub use targets_file::{LoadedTargets, find_targets_file, load_targets};

@@ -24,8 +24,8 @@ pub fn load(request: &Request) -> Loaded {
     let files = Files::new(&request.workspace_root);
     let mut d = Diagnostics::new();
     let mut user_graders = Vec::new();
-    let suite = entry::find(request, &files, &mut d)
-        .and_then(|entry| read(&entry, request, &files, &mut user_graders, &mut d));
+    let suite =
+        entry::find(request, &files, &mut d).and_then(|entry| read(&entry, request, &files, &mut user_graders, &mut d));
     d.sort(|span| files.get(span.file).shown);
     Loaded { suite: suite.filter(|_| !d.has_errors()), user_graders, diagnostics: d, files }
 }

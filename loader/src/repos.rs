@@ -24,7 +24,7 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<
     let mut repos: Vec<(Repo, Span)> = Vec::new();
     for node in items {
         let Some(repo) = repo(node, scope, d) else { continue };
-        if let Some((_, first)) = repos.iter().find(|(other, _)| Path::new(&other.path) == Path::new(&repo.path)) {
+        if let Some((_, first)) = repos.iter().find(|(other, _)| same_place(&other.path, &repo.path)) {
             d.push(
                 Diagnostic::new(Code::InvalidRepo, node.span, format!("two repos at `{}`", repo.path))
                     .related(*first, "first here")
@@ -37,8 +37,12 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<
     repos.into_iter().map(|(repo, _)| repo).collect()
 }
 
-fn invalid(node: &Node, message: String, help: &str, d: &mut Diagnostics) {
-    d.report(Code::InvalidRepo, node.span, message, help);
+fn same_place(one: &str, other: &str) -> bool {
+    paths::normalize(Path::new(one)) == paths::normalize(Path::new(other))
+}
+
+fn invalid(place: Span, message: String, help: &str, d: &mut Diagnostics) {
+    d.report(Code::InvalidRepo, place, message, help);
 }
 
 fn repo(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
@@ -46,14 +50,24 @@ fn repo(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
     let path = match fields.get("path") {
         Some(entry) => place(&entry.value, d),
         None => {
-            invalid(node, "a repo has no `path`".to_owned(), "add `path`, a place inside the workspace", d);
+            invalid(
+                fields.place_without("path"),
+                "a repo has no `path`".to_owned(),
+                "add `path`, a place inside the workspace",
+                d,
+            );
             None
         }
     };
     let source = match fields.get("source") {
         Some(entry) => source(&entry.value, scope, d),
         None => {
-            invalid(node, "a repo has no `source`".to_owned(), "add `source: {type: git, url: …}`", d);
+            invalid(
+                fields.place_without("source"),
+                "a repo has no `source`".to_owned(),
+                "add `source: {type: git, url: …}`",
+                d,
+            );
             None
         }
     };
@@ -70,7 +84,7 @@ fn place(node: &Node, d: &mut Diagnostics) -> Option<String> {
     let inside = normal.components().all(|part| matches!(part, Component::Normal(_)));
     if !inside {
         invalid(
-            node,
+            node.span,
             format!("`{text}` leaves the workspace"),
             "name a place inside the workspace, such as `./repo`",
             d,
@@ -83,26 +97,27 @@ fn place(node: &Node, d: &mut Diagnostics) -> Option<String> {
 fn source(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<RepoSource> {
     let mut fields = Fields::new(node, "`source` of a repo", d)?;
     let (kind, url, path) = (fields.get("type"), fields.get("url"), fields.get("path"));
+    let place_without = ["type", "url", "path"].map(|key| fields.place_without(key));
     fields.finish(d);
     let Some(kind) = kind else {
-        invalid(node, "`source` has no `type`".to_owned(), "add `type: git` or `type: local`", d);
+        invalid(place_without[0], "`source` has no `type`".to_owned(), "add `type: git` or `type: local`", d);
         return None;
     };
     let choices = [("git", SourceKind::Git), ("local", SourceKind::Local)];
     let word = fields::string(&kind.value, "`type`", d)?;
     let Some((_, source)) = choices.iter().find(|(name, _)| *name == word) else {
-        invalid(&kind.value, format!("`type` of a source is `{word}`"), "write `git` or `local`", d);
+        invalid(kind.value.span, format!("`type` of a source is `{word}`"), "write `git` or `local`", d);
         return None;
     };
-    let (name, entry, other) = match source {
-        SourceKind::Git => ("url", url, path),
-        SourceKind::Local => ("path", path, url),
+    let (name, entry, other, place) = match source {
+        SourceKind::Git => ("url", url, path, place_without[1]),
+        SourceKind::Local => ("path", path, url, place_without[2]),
     };
     if let Some(other) = other {
-        invalid(&other.value, format!("`{}` has no meaning with `type: {word}`", other.key), "delete it", d);
+        invalid(other.value.span, format!("`{}` has no meaning with `type: {word}`", other.key), "delete it", d);
     }
     let Some(entry) = entry else {
-        invalid(node, format!("`source` has no `{name}`"), &format!("add `{name}`"), d);
+        invalid(place, format!("`source` has no `{name}`"), &format!("add `{name}`"), d);
         return None;
     };
     let text = fields::text(&entry.value, &format!("`{name}`"), d)?;

@@ -43,7 +43,11 @@ pub(crate) fn read(
     fields.get("$schema");
     let name = fields.require("name", d).and_then(|entry| fields::text(&entry.value, "`name`", d));
     let agent_name = fields.require("agent_name", d).and_then(|entry| fields::text(&entry.value, "`agent_name`", d));
-    let kind = fields.get("kind").and_then(|entry| fields::choice(&entry.value, "`kind`", KINDS, d));
+    let kind = match fields.get("kind") {
+        // Nothing in the cases contradicts this kind: a word that is none of them has no other consequences.
+        Some(entry) => fields::choice(&entry.value, "`kind`", KINDS, d).unwrap_or(Kind::Capability),
+        None => Kind::Mixed,
+    };
     let require_reference_solution = fields
         .get_either("requireReferenceSolution", "require_reference_solution", d)
         .and_then(|entry| fields::boolean(&entry.value, &fields::label(entry), d))
@@ -54,7 +58,7 @@ pub(crate) fn read(
     fields.finish(d);
     let suite = Suite {
         agent_name: agent_name.map(|name| name.trim().to_owned()),
-        kind: kind.unwrap_or(Kind::Mixed),
+        kind,
         ..empty(name.unwrap_or_default().trim().to_owned(), layout, root.span, roots, files)
     };
     Some(SuiteJson { suite, require_reference_solution, task_pass_threshold })

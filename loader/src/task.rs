@@ -80,7 +80,7 @@ pub(crate) fn read(node: &Node, path: &Path, rules: Rules, scope: Scope<'_>, d: 
     };
     let user_graders = assertions::user_graders(graders.iter()).collect();
     let graders = assertions::merge(graders, &[], &facts, d);
-    let workspace = if scope.request.fixtures { fixtures(input_entry, path, scope, d) } else { None };
+    let workspace = if scope.request.fixtures { fixtures(node, input_entry, path, scope, d) } else { None };
     let case = Case {
         dir: scope.roots.compiled(scope.dir),
         description,
@@ -107,11 +107,26 @@ fn reference(entry: &Entry, d: &mut Diagnostics) -> Option<ReferenceSolution> {
 }
 
 /// The workspace of a task: `input.fixture_dir`, else `workspace/` beside the file, over `input.base_fixture`.
-fn fixtures(input: Option<&Entry>, path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Workspace> {
+fn fixtures(
+    node: &Node,
+    input: Option<&Entry>,
+    path: &Path,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<Workspace> {
     let named = |key: &str, d: &mut Diagnostics| -> Option<Option<PathRef>> {
         let entry = input?.value.entry(key)?;
         // Only text names a fixture; anything else belongs to the agent.
         let text = entry.value.as_str()?;
+        if text.trim().is_empty() {
+            d.report(
+                Code::MissingFixture,
+                entry.value.span,
+                format!("`{key}` is blank"),
+                "name a directory, or delete it",
+            );
+            return Some(None);
+        }
         let found =
             scope.find_text(text, &entry.value, &format!("`{key}`"), (Code::MissingFixture, Kind::Directory), d);
         if let Some(found) = &found {
@@ -122,7 +137,7 @@ fn fixtures(input: Option<&Entry>, path: &Path, scope: Scope<'_>, d: &mut Diagno
     let base_fixture = named("base_fixture", d).flatten();
     let template = match named("fixture_dir", d) {
         Some(found) => found,
-        None => sibling(path, input, scope, d),
+        None => sibling(path, input.map_or(node, |entry| &entry.value), scope, d),
     };
     if base_fixture.is_none() && template.is_none() {
         return None;
@@ -130,13 +145,11 @@ fn fixtures(input: Option<&Entry>, path: &Path, scope: Scope<'_>, d: &mut Diagno
     Some(Workspace { template, base_fixture, ..Workspace::default() })
 }
 
-fn sibling(path: &Path, input: Option<&Entry>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
+fn sibling(path: &Path, node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
     let directory = path.with_file_name("workspace");
     if !directory.is_dir() {
         return None;
     }
-    if let Some(entry) = input {
-        workspace::check_links(&directory, &entry.value, scope, d);
-    }
+    workspace::check_links(&directory, node, scope, d);
     Some(PathRef { written: "workspace".to_owned(), path: scope.roots.compiled(&directory) })
 }

@@ -60,7 +60,8 @@ fn try_read(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Parsed>
             user(fields, &written, d)
         }
     };
-    let Some(config) = config else {
+    let name_is_broken = name.is_some() && name_text.is_none();
+    let Some(config) = config.filter(|_| !name_is_broken) else {
         return Some(Parsed { notes, ..Parsed::broken(node, cx.scope) });
     };
     let name_text = name_text.unwrap_or_else(|| graders::automatic_name(&config, &written));

@@ -49,7 +49,12 @@ pub(super) fn prepared(
         None => Some(None),
     };
     let path = directory.as_ref().and_then(Option::as_ref).map(|found| found.path.as_path());
-    let command = command::read(&command.value, &label(command), scope, path, d);
+    let mut found = Diagnostics::new();
+    let command = command::read(&command.value, &label(command), scope, path, &mut found);
+    if directory.is_none() {
+        command::forgive_paths(&mut found);
+    }
+    d.append(found);
     Some(PreparedCommand { command: command?, cwd: directory?.map(|found| found.reference) })
 }
 

@@ -7,6 +7,7 @@ use crate::assertions::{self, Parsed};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::{self, Fields};
 use crate::node::{Entry, Node};
+use crate::source::Span;
 use crate::suggest;
 
 /// Composites in composites, the outermost included.
@@ -25,13 +26,13 @@ pub(super) fn read(
     let node = fields.node;
     if cx.depth >= MAX_DEPTH {
         let message = format!("composites are nested deeper than {MAX_DEPTH}");
-        invalid(node, message, "move its members into the composite around it", d);
+        invalid(node.span, message, "move its members into the composite around it", d);
         return None;
     }
     let members = match members_entry {
         Some(entry) => members(&entry.value, Context { depth: cx.depth + 1, ..cx }, d),
         None => {
-            invalid(node, "a composite has no members".to_owned(), "add `assertions`", d);
+            invalid(fields.place_without("assertions"), "a composite has no members".to_owned(), "add `assertions`", d);
             None
         }
     };
@@ -50,8 +51,8 @@ pub(super) fn read(
     Some(Composite { members, aggregator: aggregator? })
 }
 
-fn invalid(node: &Node, message: String, help: &str, d: &mut Diagnostics) {
-    d.report(Code::InvalidComposite, node.span, message, help);
+fn invalid(place: Span, message: String, help: &str, d: &mut Diagnostics) {
+    d.report(Code::InvalidComposite, place, message, help);
 }
 
 /// The members, whose names have to differ: weights and results go by them.
@@ -59,7 +60,7 @@ fn members(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Vec<Pars
     fields::list(node, "`assertions`", d)?;
     let members = assertions::read_list(node, cx, d);
     if members.is_empty() {
-        invalid(node, "a composite has no members".to_owned(), "add an assertion", d);
+        invalid(node.span, "a composite has no members".to_owned(), "add an assertion", d);
         return None;
     }
     let mut is_valid = true;
@@ -102,6 +103,12 @@ fn aggregator(
     let cwd_entry = fields.get("cwd");
     let prompt_entry = fields.get("prompt");
     let model_entry = fields.get("model");
+    let places = [("command", fields.place_without("command")), ("threshold", fields.place_without("threshold"))];
+    let report_missing = |key: &str, d: &mut Diagnostics| {
+        let place = places.iter().find(|(known, _)| *known == key).map_or(node.span, |(_, place)| *place);
+        let message = format!("missing key `{key}` in `aggregator`");
+        d.report(Code::MissingGraderSetting, place, message, format!("add `{key}`"));
+    };
     fields.finish(d);
     let kind = kind(&type_entry?.value, d)?;
     let mut fits = true;
@@ -127,10 +134,12 @@ fn aggregator(
             };
             Aggregator::WeightedAverage { weights }
         }
-        "threshold" => Aggregator::Threshold { threshold: threshold(threshold_entry, node, has_min_score, d)? },
+        "threshold" => {
+            Aggregator::Threshold { threshold: threshold(threshold_entry, report_missing, has_min_score, d)? }
+        }
         "code-grader" => {
             let Some(command) = command_entry else {
-                missing(node, "command", d);
+                report_missing("command", d);
                 return None;
             };
             Aggregator::CodeGrader(code::prepared(command, cwd_entry, cx.scope, d)?)
@@ -150,15 +159,6 @@ fn aggregator(
     fits.then_some(aggregator)
 }
 
-fn missing(node: &Node, key: &str, d: &mut Diagnostics) {
-    d.report(
-        Code::MissingGraderSetting,
-        node.span,
-        format!("missing key `{key}` in `aggregator`"),
-        format!("add `{key}`"),
-    );
-}
-
 fn kind(node: &Node, d: &mut Diagnostics) -> Option<&'static str> {
     let written = fields::literal_text(node, "`type` of the aggregator", d)?;
     // The names of graders are written with `_` or `-` everywhere, those of formulas with `_` only.
@@ -175,7 +175,7 @@ fn kind(node: &Node, d: &mut Diagnostics) -> Option<&'static str> {
             _ => suggest::did_you_mean(&written, TYPES.iter().copied()),
         };
         let help = help.unwrap_or_else(|| format!("write {}", suggest::quoted(TYPES, "or")));
-        invalid(node, format!("`{written}` is not a way to aggregate"), &help, d);
+        invalid(node.span, format!("`{written}` is not a way to aggregate"), &help, d);
     }
     found
 }
@@ -205,9 +205,14 @@ fn weights(node: &Node, members: Option<&[&str]>, d: &mut Diagnostics) -> Option
     (d.len() == before).then_some(weights)
 }
 
-fn threshold(entry: Option<&Entry>, node: &Node, has_min_score: bool, d: &mut Diagnostics) -> Option<f64> {
+fn threshold(
+    entry: Option<&Entry>,
+    report_missing: impl Fn(&str, &mut Diagnostics),
+    has_min_score: bool,
+    d: &mut Diagnostics,
+) -> Option<f64> {
     let Some(entry) = entry else {
-        missing(node, "threshold", d);
+        report_missing("threshold", d);
         return None;
     };
     if has_min_score {

@@ -100,11 +100,12 @@ fn from_mapping(node: &Node, automatic_id: String, d: &mut Diagnostics) -> Optio
         None => Some(ranges_entry.is_none()),
     };
     let (min_score, min_span) = minimum(&mut fields, d);
+    let without_outcome = fields.place_without("outcome");
     fields.finish(d);
     if outcome_entry.is_none() && ranges_entry.is_none() {
         d.report(
             Code::InvalidRubric,
-            node.span,
+            without_outcome,
             "a criterion has no `outcome`",
             "add `outcome`, what a good answer does",
         );

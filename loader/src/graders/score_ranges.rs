@@ -59,11 +59,12 @@ fn from_list(items: &[Node], d: &mut Diagnostics) -> Option<Ranges> {
         let Some(mut fields) = Fields::new(item, "a score range", d) else { continue };
         let bounds_entry = fields.get("score_range");
         let outcome_entry = fields.get("outcome");
+        let (without_bounds, without_outcome) = (fields.place_without("score_range"), fields.place_without("outcome"));
         fields.finish(d);
         let bounds = match bounds_entry {
             Some(entry) => bounds(&entry.value, d),
             None => {
-                invalid_ranges(item.span, "a score range has no `score_range`".to_owned(), d);
+                invalid_ranges(without_bounds, "a score range has no `score_range`".to_owned(), d);
                 None
             }
         };
@@ -73,7 +74,7 @@ fn from_list(items: &[Node], d: &mut Diagnostics) -> Option<Ranges> {
                 let message = "a score range has no `outcome`";
                 d.report(
                     Code::InvalidScoreRanges,
-                    item.span,
+                    without_outcome,
                     message,
                     "say what an answer with such a score looks like",
                 );

@@ -108,7 +108,8 @@ fn call(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> Optio
     let before = d.len();
     let mut fields = Fields::new(node, "an expected call", d)?;
     let tool = require(&mut fields, "tool", d).and_then(|entry| fields::text(&entry.value, "`tool`", d));
-    let args = fields.get("args").and_then(|entry| args(&entry.value, d));
+    let args_entry = fields.get("args");
+    let args = args_entry.and_then(|entry| args(&entry.value, d));
     let matching = fields.get_renamed("args_match", &["argsMatch"], d).and_then(|entry| args_match(entry, d));
     let limit = fields.get_renamed("max_duration_ms", &["maxDurationMs"], d);
     let max_duration_ms = limit.and_then(|entry| fields::not_negative(&entry.value, &label(entry), d));
@@ -125,7 +126,8 @@ fn call(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> Optio
     if let Some((ArgsMatch::Paths(paths), spans)) = &matching {
         for (path, span) in paths.iter().zip(spans) {
             let found = matches!(&args, Some(Args::Object(object)) if has_path(object, path));
-            if !found {
+            let is_broken = args_entry.is_some() && args.is_none();
+            if !found && !is_broken {
                 let message = format!("`args` of this call have no `{path}`");
                 d.report(Code::SettingConflict, *span, message, "name a path that is in `args`, or write it there");
             }

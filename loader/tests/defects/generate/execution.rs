@@ -1,0 +1,99 @@
+//! `execution` and `requires`.
+
+use evalsuite_loader::diagnostic::Code;
+
+use super::Generator;
+use crate::tree::{FRACTION, Node, POSITIVE, UNBOUNDED, boolean, choice, integer, keys, list, name, number, text};
+
+pub(super) const STRATEGIES: &[&str] = &["pass_at_k", "mean", "confidence_interval"];
+
+impl Generator {
+    /// `execution` of an eval file.
+    pub(super) fn suite_execution(&mut self) -> Node {
+        let mut node = keys("`execution`").tag("suite execution");
+        match self.choices.pick("targets", 3) {
+            0 => {}
+            1 => node = node.put("target", name("gpt").tag("suite target")),
+            _ => {
+                self.targets = vec!["gpt", "Größe 2", "local"];
+                let hooks = self.hooks();
+                let items = list([
+                    name("gpt").tag("target name"),
+                    keys("a target")
+                        .need(Code::MissingKey, "name", name("Größe 2").tag("target name"))
+                        .put("use_target", name("gpt"))
+                        .put("hooks", hooks),
+                    name("local").tag("target name"),
+                ]);
+                node = node.put("targets", items.tag("matrix"));
+            }
+        }
+        node = self.common_execution(node);
+        if self.has() {
+            node = node.renamed("budget_usd", &["budgetUsd"], number("2.5").rule(POSITIVE));
+        }
+        if self.has() {
+            node = node.put("workers", integer(4, 1, 50));
+        }
+        if self.has() {
+            node = node.renamed("fail_on_error", &["failOnError"], boolean(true));
+        }
+        node
+    }
+
+    /// `execution` of a case.
+    pub(super) fn case_execution(&mut self, skip_defaults: bool) -> Node {
+        let mut node = keys("`execution` of a case").tag("case execution");
+        match self.choices.pick("case targets", 3) {
+            1 if self.targets.is_empty() => node = node.put("target", name("mini")),
+            1 => node = node.put("target", name("gpt").tag("chosen target")),
+            2 if !self.targets.is_empty() => {
+                node =
+                    node.put("targets", list([name("local").tag("chosen target"), name("gpt").tag("chosen target")]));
+            }
+            _ => {}
+        }
+        node = self.common_execution(node);
+        if skip_defaults {
+            node = node.put("skip_defaults", boolean(true));
+        }
+        node
+    }
+
+    fn common_execution(&mut self, mut node: Node) -> Node {
+        if self.has() {
+            let mut trials = keys("`trials`").tag("trials").need(Code::MissingKey, "count", integer(3, 1, UNBOUNDED));
+            if self.has() {
+                let first = if self.may_pass_at_k { 0 } else { 1 };
+                let strategy = self.choices.one("strategy", &STRATEGIES[first..]);
+                trials = trials.put("strategy", choice(strategy, STRATEGIES).tag("strategy"));
+            }
+            if self.has() {
+                trials = trials.renamed("cost_limit_usd", &["costLimitUsd"], number("0.5").rule(POSITIVE));
+            }
+            node = node.put("trials", trials);
+        }
+        if self.has() {
+            node = node.put("threshold", number(self.choices.one("threshold", &["0.75", "1", "0"])).rule(FRACTION));
+        }
+        if self.has() {
+            node = node.put("timeout_seconds", number(120).rule(POSITIVE));
+        }
+        node
+    }
+
+    /// `requires` of a suite or a case.
+    pub(super) fn requires(&mut self, of_suite: bool) -> Node {
+        let mut node = keys("`requires`");
+        if self.has() {
+            node = node.put("env", list([text("API_HOST"), text("API_KEY")]));
+        }
+        if self.has() {
+            node = node.put("commands", list([text("cargo")]));
+        }
+        if of_suite && self.has() {
+            node = node.put("evalsuite", name(">=0.1, <100").tag("version"));
+        }
+        node
+    }
+}
