@@ -16,8 +16,16 @@ pub struct Call {
 
 impl Call {
     pub(crate) fn cargo(package: &Package) -> Self {
-        let mut call = Self::program(cargo(), package);
-        call.shown = vec!["cargo".to_owned()];
+        Self::program(cargo(), package).of_cargo()
+    }
+
+    /// Cargo in the workspace of evalsuite, for what leaves it as it is.
+    pub fn cargo_in_workspace() -> Self {
+        Self::new(cargo().as_ref(), place::workspace()).of_cargo()
+    }
+
+    fn of_cargo(self) -> Self {
+        let call = Self { shown: vec!["cargo".to_owned()], ..self };
         call.env("CARGO_TARGET_DIR", place::shared_target())
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TERM_COLOR", "never")
@@ -25,14 +33,19 @@ impl Call {
 
     /// A program that works on a package, such as a test program of it.
     pub fn program(program: impl AsRef<OsStr>, package: &Package) -> Self {
-        let mut command = Command::new(program.as_ref());
-        let shown = Path::new(program.as_ref()).file_name().unwrap_or(program.as_ref());
-        let shown = vec![shown.to_string_lossy().into_owned()];
+        let mut call = Self::new(program.as_ref(), package.root());
+        call.command.env("EVALSUITE_OUTPUT", package.records_directory());
+        call
+    }
+
+    fn new(program: &OsStr, directory: &Path) -> Self {
+        let mut command = Command::new(program);
         for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_this_run(name)) {
             command.env_remove(name);
         }
-        command.current_dir(package.root()).stdin(Stdio::null()).env("EVALSUITE_OUTPUT", package.records_directory());
-        Self { command, shown }
+        command.current_dir(directory).stdin(Stdio::null());
+        let shown = Path::new(program).file_name().unwrap_or(program);
+        Self { command, shown: vec![shown.to_string_lossy().into_owned()] }
     }
 
     /// More arguments.

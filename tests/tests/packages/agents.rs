@@ -91,7 +91,7 @@ fn where_there_is_no_agent_or_none_that_fits_the_compiler_says_what_is_expected(
         for text in expected {
             assert!(errors[0].rendered.contains(text), "{name}: expected {text:?} in\n{}", errors[0].rendered);
         }
-        println!("{}", errors[0].rendered);
+
         package.remove(&file);
     }
 }

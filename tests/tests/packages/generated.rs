@@ -72,7 +72,10 @@ fn write_suites(package: &Package, order: &[usize]) {
 /// What the test program says about its suites, without its own name.
 fn dump(build: &Build, package: &Package, target: &str) -> String {
     let ran = Call::program(build.executable("test", target), package).args(["--exact", "dump", "--nocapture"]).run();
-    ran.succeeds("the suites can be printed").stdout.replace(target, "PROGRAM")
+    let ran = ran.succeeds("the suites can be printed");
+    let dump = ran.stdout.split_once("running 1 test\n").and_then(|(_, rest)| rest.rsplit_once("test dump ... ok"));
+    let (dump, _) = dump.unwrap_or_else(|| panic!("expected one test\n{}", ran.transcript()));
+    dump.replace(target, "PROGRAM")
 }
 
 fn files(build: &Build, package: &Package) -> Vec<(PathBuf, String)> {

@@ -5,6 +5,8 @@ mod arguments;
 mod broken;
 mod freshness;
 mod generated;
+mod outcomes;
 mod placement;
+mod published;
 mod tracking;
 mod without_build_script;

@@ -134,7 +134,7 @@ fn inside_of_a_function_and_as_an_expression_the_error_says_what_to_do() {
             errors.join("\n")
         );
         assert!(errors.len() <= 2, "{name}: expected one error, or two\n{}", errors.join("\n"));
-        println!("{}", errors.join("\n"));
+
         package.remove(&file);
     }
 }

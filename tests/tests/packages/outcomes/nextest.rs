@@ -1,0 +1,49 @@
+//! The same cases under nextest.
+
+use std::collections::BTreeSet;
+
+use evalsuite_tests::throwaway::has_nextest;
+use serde_json::Value;
+
+use super::{ENDS, outcomes};
+
+#[test]
+fn under_nextest_every_case_is_a_process_and_all_share_one_run() {
+    if !has_nextest("under_nextest_every_case_is_a_process_and_all_share_one_run") {
+        return;
+    }
+    let package = outcomes("outcomes_nextest");
+    let ran = package.cargo(["nextest", "run", "--no-fail-fast", "--retries", "1"]).run();
+    assert_eq!(ran.code, Some(100), "nextest's exit code for failed tests\n{}", ran.transcript());
+    for (test, id, outcome) in ENDS {
+        let status = match (id, outcome) {
+            ("second-attempt", _) => "FLAKY 2/2",
+            (_, "passed" | "skipped") => "PASS",
+            _ => "TRY 2 FAIL",
+        };
+        let shown = ran.stderr.lines().any(|line| line.contains(status) && line.ends_with(&format!("by_task::{test}")));
+        assert!(shown, "expected {status} for {test}\n{}", ran.transcript());
+    }
+    ran.says("repeat: cargo nextest run -p outcomes_nextest -E 'test(=by_task::negative::fails)'");
+    ran.says("evaluation failed: fails (echo_tasks)  score 0.50 < 1.00");
+
+    let records = package.records();
+    assert_eq!(records.runs().len(), 1, "all processes write into one run");
+    let ids: BTreeSet<String> = records.results().iter().map(|result| result["run_id"].to_string()).collect();
+    assert_eq!(ids.len(), 1, "all records name one run: {ids:?}");
+    let attempts = |id: &str| -> BTreeSet<u64> {
+        records.of_case(id).iter().filter_map(|result| result["runner_attempt"].as_u64()).collect()
+    };
+    assert_eq!(attempts("passes"), BTreeSet::from([1]), "what passes is run once");
+    assert_eq!(attempts("fails"), BTreeSet::from([1, 2]), "each attempt has records of its own");
+    let outcomes: Vec<Value> =
+        records.of_case("second-attempt").iter().map(|result| result["outcome"].clone()).collect();
+    assert_eq!(outcomes, ["failed", "passed"], "the second attempt passes, the first is kept");
+
+    records.clear();
+    let ran = package.cargo(["nextest", "run", "-E", "test(/::positive::/) - test(every_other)"]).run();
+    ran.succeeds("the case that was chosen passes").says("1 test run: 1 passed, 11 skipped");
+    assert_eq!(records.results().len(), 1, "only what the filter chose was run");
+    let ran = package.cargo(["nextest", "run", "negative", "--no-fail-fast"]).run();
+    ran.fails("both cases fail").says("2 tests run: 0 passed, 2 failed");
+}

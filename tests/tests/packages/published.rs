@@ -1,0 +1,47 @@
+//! What `cargo publish` would upload.
+
+use std::collections::BTreeSet;
+
+use evalsuite_tests::throwaway::Call;
+use serde_json::Value;
+
+/// The crates that are published, those first that others need.
+const PUBLISHED: [&str; 7] = [
+    "evalsuite-schema",
+    "evalsuite-discovery",
+    "evalsuite-loader",
+    "evalsuite-build",
+    "evalsuite-macros",
+    "evalsuite",
+    "cargo-evalsuite",
+];
+
+#[test]
+fn exactly_the_crates_for_users_are_published() {
+    let ran = Call::cargo_in_workspace().args(["metadata", "--no-deps", "--format-version", "1"]).run();
+    let metadata: Value = serde_json::from_str(&ran.succeeds("cargo knows the workspace").stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("a list of packages");
+    let names: BTreeSet<&str> = packages
+        .iter()
+        .filter(|package| package["publish"].is_null())
+        .filter_map(|package| package["name"].as_str())
+        .collect();
+    assert_eq!(names, BTreeSet::from(PUBLISHED), "every other crate says `publish = false`");
+}
+
+#[test]
+fn every_published_crate_can_be_packaged_and_brings_its_licences_and_its_readme() {
+    let flags = ["--no-verify", "--allow-dirty"];
+    let packages = PUBLISHED.iter().flat_map(|name| ["-p", name]);
+    let ran = Call::cargo_in_workspace().args(["package"]).args(packages).args(flags).run();
+    ran.succeeds("the crates can be packaged").is_silent_about("warning");
+    for name in PUBLISHED {
+        let ran = Call::cargo_in_workspace().args(["package", "--list", "-p", name, "--allow-dirty"]).run();
+        let ran = ran.succeeds("cargo lists the files");
+        let files: BTreeSet<&str> = ran.stdout.lines().collect();
+        for file in ["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md"] {
+            assert!(files.contains(file), "expected {name} to contain {file}: {files:?}");
+        }
+        assert!(files.iter().any(|file| file.starts_with("src/")), "expected {name} to contain sources: {files:?}");
+    }
+}
