@@ -16,7 +16,11 @@ fn walk(root: &Path, boundary: &Path, path: &str, depth: usize, listing: &mut Li
     for (name, kind) in entries(root, path, listing) {
         let entry = join(path, &name);
         let linked = kind.is_symlink();
-        let Some(kind) = link::resolve(root, boundary, &entry, kind, listing) else { continue };
+        let Some(kind) = link::resolve(root, boundary, &entry, kind, listing) else {
+            // It was meant to be a task: the directory beside it is still its template.
+            holds_task |= is_task(&name);
+            continue;
+        };
         if kind.is_dir() {
             if linked && link::is_loop(root, &entry) {
                 listing.problem(entry, ProblemKind::Link, "the link leads to a directory it lies in");
