@@ -1,0 +1,292 @@
+//! The deliberate differences of graders: what the reference does, what we do, and how to tell from a record.
+
+use evalsuite::record::{GraderRecord, GraderState};
+use serde_json::Value;
+
+use crate::graders::{Field, Graded};
+
+type Check = fn(&Graded<'_>) -> bool;
+
+/// Types that only we have.
+const OWN: &[&str] = &["similar", "json-schema"];
+
+/// Name, what may differ because of it, and whether it applies to a record.
+const RULES: &[(&str, &[Field], Check)] = {
+    use Field::{Assertions, Error, Evidence, Members, Score, Skipped, Verdict};
+    const VALUE: &[Field] = &[Score, Verdict, Assertions, Evidence];
+    &[
+        ("regex-dialect", VALUE, regex_dialect),
+        ("regex-flags-without-effect", &[Assertions], regex_flags),
+        ("javascript-values", VALUE, |cx| cx.has_tag("js-quirk") && is_decided(cx)),
+        ("unknown-grader-is-an-error", &[Error], |cx| cx.error().starts_with("no grader named `")),
+        ("own-graders", VALUE, |cx| says(cx, "Unknown grader type") && OWN.contains(&cx.kind().as_str())),
+        ("unset-variable-is-an-error", &[Skipped], |cx| cx.shown.contains("(setup/variable_unset)")),
+        ("needs-a-judge", &[Error, Skipped], |cx| asks_judge(cx.grader)),
+        ("measured-duration", VALUE, measured_duration),
+        ("whole-token-counts", VALUE, fractional_tokens),
+        ("transcript-not-reported", VALUE, nothing_reported),
+        ("exact-counts-surplus-calls", VALUE, surplus_calls),
+        ("empty-list-means-no-calls", VALUE, no_calls),
+        ("in-order-keeps-scanning", VALUE, passed_over),
+        ("whole-numbers", VALUE, whole_numbers),
+        ("dates", VALUE, dates),
+        ("numbers-of-a-double", VALUE, beyond_double),
+        ("passed-is-a-field-like-others", VALUE, has_passed),
+        ("fences-in-strings", VALUE, fence_in_string),
+        ("members-are-honoured", &[Score, Verdict, Assertions, Evidence, Members], members_say_more),
+        ("unnamed-members", &[Score, Verdict, Assertions, Members], has_unnamed_member),
+        ("aggregator-lists-members", &[Members], |cx| aggregator(cx) == Some("code-grader")),
+        ("broken-member", &[Error], has_broken_member),
+        ("aggregator-payload", VALUE, aggregator_reads),
+        ("exit-code-decides", VALUE, exit_code_decides),
+        ("workspace-of-a-trial", &[Assertions], |cx| says(cx, "{WORKSPACES}") && cx.command().is_some()),
+        ("share-of-assertions", &[Score, Verdict], share_of_assertions),
+        ("malformed-result-is-an-error", &[Error], malformed_result),
+        ("two-answers-are-an-error", &[Error], |cx| {
+            cx.error().starts_with("the command printed a result but failed with exit code") && exited(cx) > Some(0)
+        }),
+        ("log-lines-before-the-result", &[Error], |cx| {
+            cx.error().starts_with("the command printed other lines before its result") && exited(cx) == Some(0)
+        }),
+        ("ended-by-a-signal", &[Error], |cx| {
+            cx.has_tag("signal") && cx.command().is_some_and(|command| command.signal.is_some())
+        }),
+        ("time-limit-is-an-error", &[Error], |cx| {
+            cx.command().is_some_and(|command| command.timed_out) && says(cx, "timed out")
+        }),
+        ("no-program-is-an-error", &[Error], no_program),
+    ]
+};
+
+/// The rule that explains a difference.
+pub fn explain(field: Field, graded: &Graded<'_>) -> Option<&'static str> {
+    let fits = |(_, fields, check): &&(&str, &[Field], Check)| fields.contains(&field) && check(graded);
+    RULES.iter().find(fits).map(|(name, _, _)| *name)
+}
+
+/// Names of all rules about graders.
+pub fn all() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|(name, _, _)| *name).chain(["decided-while-loading"])
+}
+
+fn is_decided(cx: &Graded<'_>) -> bool {
+    cx.value().is_some_and(|value| (0.0..=1.0).contains(&value))
+}
+
+fn says(cx: &Graded<'_>, part: &str) -> bool {
+    cx.expected_texts().iter().any(|text| text.contains(part))
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// What JavaScript and the crate `fancy-regex` read differently: classes and borders over Unicode, characters in place
+/// of UTF-16 units, line terminators, and syntax that one of them does not have.
+fn regex_dialect(cx: &Graded<'_>) -> bool {
+    let pattern = cx.grader["value"].as_str().unwrap_or_default();
+    let special = |text: &str| text.chars().any(|c| "\\.^$[({}".contains(c) || !c.is_ascii());
+    cx.kind() == "regex" && cx.has_tag("js-regex") && is_decided(cx) && special(pattern)
+}
+
+/// The same assertion without the flags `g` and `y`, which say nothing about one search.
+fn regex_flags(cx: &Graded<'_>) -> bool {
+    let Some(flags) = cx.grader["flags"].as_str() else { return false };
+    let kept: String = flags.chars().filter(|flag| !"gy".contains(*flag)).collect();
+    let old = (format!("/{flags} (flags: {flags})"), format!("/{flags}"));
+    let new = if kept.is_empty() { "/".to_owned() } else { format!("/{kept} (flags: {kept})") };
+    let without = |text: String| text.replace(&old.0, &new).replace(&old.1, &new);
+    let ours = cx.ours.iter().flat_map(|ours| &ours.assertions).map(|assertion| assertion.text.clone());
+    flags != kept && cx.expected_texts().into_iter().map(without).eq(ours)
+}
+
+/// A judge decides, here or in a member.
+fn asks_judge(grader: &Value) -> bool {
+    let kind = grader["type"].as_str().unwrap_or_default().replace('_', "-");
+    matches!(kind.as_str(), "llm-grader" | "rubrics" | "rubric")
+        || grader["aggregator"]["type"].as_str().is_some_and(|kind| kind.replace('_', "-") == "llm-grader")
+        || grader.is_string()
+        || members(grader).iter().any(asks_judge)
+}
+
+fn measured_duration(cx: &Graded<'_>) -> bool {
+    let asks = cx.kind() == "latency" || cx.grader["max_duration_ms"].is_number();
+    asks && cx.evidence()["duration_ms"].is_null() && (says(cx, "No duration data") || says(cx, "Duration data not"))
+}
+
+fn fractional_tokens(cx: &Graded<'_>) -> bool {
+    let usage = cx.evidence()["token_usage"].as_object();
+    usage.is_some_and(|usage| usage.values().any(|tokens| tokens.is_number() && !tokens.is_u64()))
+}
+
+fn nothing_reported(cx: &Graded<'_>) -> bool {
+    let is_absent = cx.evidence().get("messages").is_some_and(Value::is_null);
+    let asks = |grader: &Value| {
+        let kind = grader["type"].as_str().unwrap_or_default().replace('_', "-");
+        matches!(kind.as_str(), "tool-trajectory" | "skill-trigger" | "execution-metrics")
+    };
+    is_absent && (asks(cx.grader) || any_member(cx.grader, &asks)) && is_decided(cx)
+}
+
+fn calls(cx: &Graded<'_>) -> usize {
+    list(cx.evidence(), "messages").iter().map(|message| list(message, "tool_calls").len()).sum()
+}
+
+/// The same points over the calls in place of the items, and no pass.
+fn surplus_calls(cx: &Graded<'_>) -> bool {
+    let items = list(cx.grader, "expected");
+    let (Some(theirs), Some(ours)) = (cx.expected_value(), cx.value()) else { return false };
+    let limits = items.iter().filter(|item| item["max_duration_ms"].is_number()).count();
+    let is_same = |limits: usize| {
+        #[allow(clippy::cast_precision_loss, reason = "a handful of calls")]
+        let (before, after) = ((items.len() + limits) as f64, (items.len().max(calls(cx)) + limits) as f64);
+        (theirs * before - ours * after).abs() < 1e-9
+    };
+    let forced = cx.ours.as_ref().is_some_and(|record| record.forced_fail);
+    let lifted = cx.grader["negate"] == true;
+    cx.grader["mode"] == "exact" && items.len() != calls(cx) && (0..=limits).any(is_same) && (forced || lifted)
+}
+
+fn no_calls(cx: &Graded<'_>) -> bool {
+    let modes = ["exact", "superset", "subset"];
+    let is_empty = cx.grader["expected"].as_array().is_some_and(Vec::is_empty);
+    let wanted = if calls(cx) == 0 { 1.0 } else { 0.0 };
+    cx.grader["mode"].as_str().is_some_and(|mode| modes.contains(&mode)) && is_empty && cx.value() == Some(wanted)
+}
+
+/// The reference met a call of the right name with other arguments, which uses the item up there.
+fn passed_over(cx: &Graded<'_>) -> bool {
+    cx.grader["mode"] == "in_order" && says(cx, "args mismatch")
+}
+
+/// The fields whose assertions differ; `None` where the document as a whole could not be read.
+fn differing_fields<'a>(cx: &'a Graded<'_>) -> Option<Vec<&'a Value>> {
+    let (fields, texts) = (list(cx.grader, "fields"), cx.expected_texts());
+    let ours = &cx.ours.as_ref()?.assertions;
+    let aligned = cx.kind() == "field-accuracy" && texts.len() == fields.len() && ours.len() == fields.len();
+    let pairs = fields.iter().zip(texts).zip(ours);
+    aligned.then(|| pairs.filter(|((_, theirs), ours)| *theirs != ours.text).map(|((field, _), _)| field).collect())
+}
+
+fn differ_only_in(cx: &Graded<'_>, kind: &str) -> bool {
+    differing_fields(cx).is_some_and(|fields| !fields.is_empty() && fields.iter().all(|field| field["match"] == kind))
+}
+
+/// A text that is not wholly a decimal number is none, in one of the documents.
+fn whole_numbers(cx: &Graded<'_>) -> bool {
+    differ_only_in(cx, "numeric_tolerance")
+        && cx.ours.iter().flat_map(|ours| &ours.assertions).any(|assertion| assertion.text.contains("non-numeric"))
+}
+
+/// The order of `formats` counts, days that do not exist are none, and a time zone moves no date without a time.
+fn dates(cx: &Graded<'_>) -> bool {
+    let formats = list(cx.grader, "fields").iter().any(|field| field["formats"].is_array());
+    let refused = || cx.ours.iter().flat_map(|ours| &ours.assertions).any(|a| a.text.contains("unparseable"));
+    let zone = cx.record.env.contains_key("TZ");
+    differ_only_in(cx, "date") && (formats || zone || cx.has_tag("v8-date") || refused())
+}
+
+fn beyond_double(cx: &Graded<'_>) -> bool {
+    cx.has_tag("json-limits") && is_decided(cx) && serde_json::from_str::<Value>(&cx.answer()).is_err()
+}
+
+/// The reference repairs what looks like a judge's `passed` before it reads the document.
+fn has_passed(cx: &Graded<'_>) -> bool {
+    cx.kind() == "field-accuracy" && cx.answer().contains("\"passed\"")
+}
+
+/// Only a fence around the document is one.
+fn fence_in_string(cx: &Graded<'_>) -> bool {
+    let answer = cx.answer();
+    cx.kind() == "field-accuracy" && answer.contains("```") && serde_json::from_str::<Value>(&answer).is_ok()
+}
+
+fn members(grader: &Value) -> &[Value] {
+    let lists = ["assertions", "assert", "evaluators"].map(|key| list(grader, key));
+    lists.into_iter().find(|list| !list.is_empty()).unwrap_or(&[])
+}
+
+fn any_member(grader: &Value, fits: &dyn Fn(&Value) -> bool) -> bool {
+    members(grader).iter().any(|member| fits(member) || any_member(member, fits))
+}
+
+/// A member has a weight, is negated, is a gate or has a mark of its own, all of which count.
+fn members_say_more(cx: &Graded<'_>) -> bool {
+    let says_more =
+        |member: &Value| ["negate", "required", "min_score", "weight"].iter().any(|key| !member[key].is_null());
+    any_member(cx.grader, &says_more)
+}
+
+fn has_unnamed_member(cx: &Graded<'_>) -> bool {
+    any_member(cx.grader, &|member| !member["name"].is_string())
+}
+
+fn has_broken_member(cx: &Graded<'_>) -> bool {
+    let is_broken = |member: &GraderRecord| member.state == GraderState::Error;
+    cx.ours.as_ref().is_some_and(|ours| ours.members.iter().any(is_broken))
+}
+
+fn aggregator<'a>(cx: &'a Graded<'_>) -> Option<&'a str> {
+    let kind = cx.grader["aggregator"]["type"].as_str()?;
+    Some(if kind == "code_grader" { "code-grader" } else { kind })
+}
+
+fn aggregator_command<'a>(cx: &'a Graded<'_>) -> Option<&'a str> {
+    (aggregator(cx) == Some("code-grader")).then(|| cx.grader["aggregator"]["path"].as_str()).flatten()
+}
+
+/// The aggregator looks at what it is told about the members, where names of fields differ.
+fn aggregator_reads(cx: &Graded<'_>) -> bool {
+    aggregator_command(cx).is_some_and(|command| command.contains("stdin"))
+}
+
+fn exited(cx: &Graded<'_>) -> Option<i32> {
+    cx.command()?.exit_code
+}
+
+/// Output that is no result: the reference says 0 whatever the exit code, we go by the exit code.
+fn exit_code_decides(cx: &Graded<'_>) -> bool {
+    let own = |record: &&GraderRecord| {
+        let of_members: usize = record.members.iter().map(|member| member.assertions.len()).sum();
+        record.assertions.len() == of_members + 1
+    };
+    let value = cx.value();
+    let is_single = cx.ours.as_ref().filter(own).is_some();
+    match exited(cx) {
+        Some(0) => {
+            is_single && value == Some(1.0) && cx.expected_value() == Some(0.0) && cx.expected_texts().is_empty()
+        }
+        Some(code) => is_single && value == Some(0.0) && says(cx, &format!("exited with code {code}")),
+        None => false,
+    }
+}
+
+/// A result without `score` is worth the share of its assertions that passed.
+#[allow(clippy::cast_precision_loss, reason = "a handful of assertions")]
+fn share_of_assertions(cx: &Graded<'_>) -> bool {
+    let Some(ours) = &cx.ours else { return false };
+    let passed = ours.assertions.iter().filter(|assertion| assertion.passed != ours.negated).count();
+    exited(cx) == Some(0)
+        && cx.expected_value() == Some(0.0)
+        && !ours.assertions.is_empty()
+        && cx.value() == Some(passed as f64 / ours.assertions.len() as f64)
+}
+
+fn malformed_result(cx: &Graded<'_>) -> bool {
+    let error = cx.error();
+    let starts = [
+        "`score",
+        "`assertions",
+        "`verdict",
+        "`details",
+        "`rationale",
+        "the command printed what looks like a result, but is no JSON",
+        "the command printed a JSON object without `score`",
+    ];
+    exited(cx) == Some(0) && starts.iter().any(|start| error.starts_with(start))
+}
+
+fn no_program(cx: &Graded<'_>) -> bool {
+    let is_missing = cx.error().starts_with("cannot run `") || matches!(exited(cx), Some(126 | 127));
+    is_missing && cx.expected_value() == Some(0.0) && says(cx, "ailed")
+}

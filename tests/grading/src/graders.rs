@@ -1,0 +1,216 @@
+//! `graders.jsonl` and `code_grader.jsonl`: what one grader says about one answer.
+
+use std::collections::BTreeSet;
+
+use evalsuite::record::{Assertion, CommandRecord, GraderRecord, GraderState};
+use evalsuite::{RunOptions, Verdict};
+use evalsuite_conformance::{check, grader_record, record::Record};
+use serde_json::{Value, json};
+
+use crate::{evidence, grader_rules, replay};
+
+/// What can differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Field {
+    /// One refuses the entry while loading, the other does not.
+    Loading,
+    /// Ours did not run.
+    Skipped,
+    /// Ours broke, which is neither a pass nor a fail.
+    Error,
+    /// The value, by more than 1e-12.
+    Score,
+    /// Pass or fail.
+    Verdict,
+    /// What was checked, and whether it held.
+    Assertions,
+    /// What shows it.
+    Evidence,
+    /// We list the assertions of a composite's members, too.
+    Members,
+}
+
+/// A record, and what we make of it.
+#[derive(Debug)]
+pub struct Graded<'a> {
+    /// The record.
+    pub record: &'a Record,
+    /// The entry as it is written.
+    pub grader: &'a Value,
+    /// What the reference said.
+    pub expected: &'a Value,
+    /// What we say; `None` where nothing was graded.
+    pub ours: Option<GraderRecord>,
+    /// Why nothing was graded.
+    pub shown: String,
+}
+
+impl Graded<'_> {
+    /// Whether the record has a tag.
+    pub fn has_tag(&self, tag: &str) -> bool {
+        self.record.json["tags"].as_array().is_some_and(|tags| tags.iter().any(|own| own == tag))
+    }
+
+    /// The built-in type of the entry, spelled with `-`.
+    pub fn kind(&self) -> String {
+        self.grader["type"].as_str().unwrap_or_default().replace('_', "-")
+    }
+
+    /// The evidence.
+    pub fn evidence(&self) -> &Value {
+        &self.record.json["evidence"]
+    }
+
+    /// The recorded answer.
+    pub fn answer(&self) -> String {
+        evidence::text(self.evidence(), "output").unwrap_or_default()
+    }
+
+    /// Texts of the reference's assertions.
+    pub fn expected_texts(&self) -> Vec<String> {
+        self.expected["assertions"].as_array().into_iter().flatten().filter_map(|a| evidence::text(a, "text")).collect()
+    }
+
+    /// The reference's value before negation.
+    pub fn expected_value(&self) -> Option<f64> {
+        let value = self.expected["score"].as_f64()?;
+        Some(if self.grader["negate"] == true { 1.0 - value } else { value })
+    }
+
+    /// Our value before negation.
+    pub fn value(&self) -> Option<f64> {
+        let ours = self.ours.as_ref()?;
+        ours.value.map(|value| if ours.negated { 1.0 - value } else { value })
+    }
+
+    /// Why our grader broke.
+    pub fn error(&self) -> &str {
+        self.ours.as_ref().and_then(|ours| ours.error.as_deref()).unwrap_or_default()
+    }
+
+    /// The process that graded.
+    pub fn command(&self) -> Option<&CommandRecord> {
+        self.ours.as_ref()?.command.as_ref()
+    }
+}
+
+/// The rules a record needed, or what no rule explains.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// Names of rules.
+    pub rules: BTreeSet<&'static str>,
+    /// Differences without a rule.
+    pub unexplained: Vec<String>,
+}
+
+/// Runs a record and explains every difference.
+///
+/// # Errors
+///
+/// What keeps the record from being tested.
+pub fn check(record: &Record) -> Result<Checked, String> {
+    let mut limited = record.clone();
+    // The reference's commands have the time of its agents; ours have their own.
+    if let Some(limit) = record.json["agent_timeout_ms"].as_f64() {
+        limited.json["grader"]["timeout_seconds"] = json!(limit / 1000.0);
+    }
+    let suite = grader_record::suite(limited)?;
+    let evidence = record.json["evidence"].clone();
+    let replay = replay::run(&suite, RunOptions::new(), move |trial| evidence::report(&evidence, trial))?;
+    let root = replay.root.display().to_string();
+    let expected: Value = serde_json::from_str(&record.expected().to_string().replace("{ROOT}", &root))
+        .map_err(|error| error.to_string())?;
+    let ran = replay.cases.first();
+    let graded = Graded {
+        record,
+        grader: &record.json["grader"],
+        expected: &expected,
+        ours: ran.and_then(|ran| ran.trials.first()?.graders.first().cloned()),
+        shown: ran.map_or_else(|| format!("refused: {:?}", replay.refused), |ran| ran.shown.clone()),
+    };
+    let mut checked = Checked::default();
+    for field in differences(&graded, !replay.refused.is_empty()) {
+        let rule = match field {
+            Field::Loading => loading(&suite)?,
+            _ => grader_rules::explain(field, &graded),
+        };
+        match rule {
+            Some(rule) => {
+                checked.rules.insert(rule);
+            }
+            None => checked.unexplained.push(describe(field, &graded)),
+        }
+    }
+    Ok(checked)
+}
+
+/// The rule for what is decided while loading: the checks of the recorded loads have to explain it.
+fn loading(suite: &Record) -> Result<Option<&'static str>, String> {
+    let verdict = check::check(suite)?;
+    Ok(verdict.unexplained.is_empty().then_some("decided-while-loading"))
+}
+
+fn differences(graded: &Graded<'_>, is_refused: bool) -> Vec<Field> {
+    let kept = graded.expected["score"].is_number();
+    if is_refused || !kept {
+        return if is_refused == kept { vec![Field::Loading] } else { Vec::new() };
+    }
+    let Some(ours) = &graded.ours else { return vec![Field::Skipped] };
+    if ours.state != GraderState::Decided {
+        return vec![Field::Error];
+    }
+    let mut found = Vec::new();
+    let score = graded.expected["score"].as_f64();
+    if !matches!((ours.value, score), (Some(ours), Some(score)) if (ours - score).abs() < 1e-12) {
+        found.push(Field::Score);
+    }
+    let verdict = ours.verdict.map(|verdict| if verdict == Verdict::Pass { "pass" } else { "fail" });
+    if verdict != graded.expected["verdict"].as_str() {
+        found.push(Field::Verdict);
+    }
+    if graded.has_tag("engine-text") || graded.has_tag("os-text") {
+        return found;
+    }
+    let list = graded.expected["assertions"].as_array().cloned().unwrap_or_default();
+    let passed: Vec<bool> = list.iter().map(|assertion| assertion["passed"] == true).collect();
+    let wanted: Vec<(String, bool)> = graded.expected_texts().into_iter().zip(passed).collect();
+    let texts: Vec<(String, bool)> = ours.assertions.iter().map(|a| (a.text.clone(), a.passed)).collect();
+    if texts != wanted {
+        let own = texts.len().checked_sub(members(ours)).map(|own| &texts[..own]);
+        let only_members = graded.kind() == "composite" && own == Some(wanted.as_slice());
+        found.push(if only_members { Field::Members } else { Field::Assertions });
+        return found;
+    }
+    // Where the reference shows nothing, we may.
+    let differs = |(theirs, ours): (&Value, &Assertion)| {
+        evidence::text(theirs, "evidence").is_some_and(|theirs| Some(theirs) != ours.evidence)
+    };
+    if list.iter().zip(&ours.assertions).any(differs) {
+        found.push(Field::Evidence);
+    }
+    found
+}
+
+/// Number of assertions that members of a composite made.
+fn members(ours: &GraderRecord) -> usize {
+    ours.members.iter().map(|member| member.assertions.len()).sum()
+}
+
+fn describe(field: Field, graded: &Graded<'_>) -> String {
+    let ours = graded.ours.as_ref().map_or_else(
+        || graded.shown.clone(),
+        |ours| {
+            let texts: Vec<(&str, bool, Option<&str>)> =
+                ours.assertions.iter().map(|a| (a.text.as_str(), a.passed, a.evidence.as_deref())).collect();
+            format!("{:?} {:?} {:?} {texts:?}", ours.value, ours.verdict, ours.error)
+        },
+    );
+    let short = |text: String| text.chars().take(700).collect::<String>();
+    format!(
+        "{field:?}\n  grader   {}\n  evidence {}\n  expected {}\n  ours     {}",
+        short(graded.grader.to_string()),
+        short(graded.evidence().to_string()),
+        short(graded.expected.to_string()),
+        short(ours)
+    )
+}

@@ -1,0 +1,102 @@
+//! A record's suite through loader and runtime.
+
+use std::num::ParseFloatError;
+use std::path::PathBuf;
+
+use evalsuite::record::{CaseRecord, TrialRecord};
+use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Evidence, Outcome, RunOptions, Trial};
+use evalsuite_conformance::record::{Materialised, Record};
+use evalsuite_loader::diagnostic::{Code, Severity};
+use evalsuite_loader::{Request, load};
+
+/// The grader whose value is the answer, a number.
+pub const RECORDED_SCORE: &str = "recorded-score";
+
+fn recorded_score(evidence: &Evidence<'_>) -> Result<f64, ParseFloatError> {
+    evidence.answer().parse()
+}
+
+/// What became of a record's suite.
+#[derive(Debug)]
+pub struct Replay {
+    /// Codes of the errors the loader refused it for; then there are no cases.
+    pub refused: Vec<Code>,
+    /// The cases that ran.
+    pub cases: Vec<Ran>,
+    /// The directory `{ROOT}` stands for.
+    pub root: PathBuf,
+    _files: Materialised,
+}
+
+/// What became of a case.
+#[derive(Debug)]
+pub struct Ran {
+    /// Its record.
+    pub case: CaseRecord,
+    /// The records of its trials.
+    pub trials: Vec<TrialRecord>,
+    /// How a failing test shows it.
+    pub shown: String,
+}
+
+/// Loads and runs the suite of a record with an agent.
+///
+/// # Errors
+///
+/// What keeps the record from being tested.
+pub fn run<F>(record: &Record, options: RunOptions, agent: F) -> Result<Replay, String>
+where
+    F: Fn(&mut Trial<'_>) -> Result<Outcome, AgentError> + Send + Sync + 'static,
+{
+    let files = record.materialise()?;
+    let root = files.root.clone();
+    let eval = record.eval.clone().ok_or("the record has no suite")?;
+    let mut request = Request::new(eval, root.clone());
+    request.workspace_root.clone_from(&root);
+    let loaded = load(&request);
+    let errors = loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error);
+    let refused = errors.map(|diagnostic| diagnostic.code).collect();
+    let Some(loaded) = loaded.suite else {
+        return Ok(Replay { refused, cases: Vec::new(), root, _files: files });
+    };
+    let cases = loaded.cases.iter().map(|loaded| {
+        let case = &loaded.case;
+        Ok(EvalCase {
+            id: case.id.clone().leak(),
+            test_name: loaded.function.clone().leak(),
+            file: case.location.file.clone().leak(),
+            line: case.location.line,
+            column: case.location.column,
+            source: loaded.source.clone().leak(),
+            target: None,
+            tags: &[],
+            json: serde_json::to_string(case).map_err(|error| error.to_string())?.leak(),
+        })
+    });
+    let suite = EvalSuite {
+        name: loaded.suite.name.clone().leak(),
+        agent_name: None,
+        module_path: "evals::suite",
+        package: "records",
+        package_version: "0.0.0",
+        manifest_dir: root.display().to_string().leak(),
+        root: loaded.suite.root.clone().leak(),
+        json: serde_json::to_string(&loaded.suite).map_err(|error| error.to_string())?.leak(),
+        sources: &[],
+        cases: cases.collect::<Result<Vec<_>, String>>()?.leak(),
+    };
+    let records = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let evals = Evals::new(Box::leak(Box::new(suite))).agent(agent).grader(RECORDED_SCORE, recorded_score);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(|error| error.to_string())?;
+    let report = runtime.block_on(evals.run(&options.output(records.path()))).map_err(|error| error.to_string())?;
+    if let Some(problem) = report.problems().first() {
+        return Err(problem.clone());
+    }
+    let ran = |case: &evalsuite::CaseReport| Ran {
+        case: case.record().clone(),
+        trials: case.trials().to_vec(),
+        shown: case.to_string(),
+    };
+    let cases = report.cases().iter().map(ran).collect();
+    Ok(Replay { refused, cases, root, _files: files })
+}

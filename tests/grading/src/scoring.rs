@@ -1,0 +1,235 @@
+//! `scoring.jsonl`: what the graders of a case come to.
+//!
+//! Where the outcome differs from the recorded one, it has to be the one that [`decide`] computes from the recorded
+//! grades: a second implementation of the rules for cases, written from their description alone.
+
+use std::collections::BTreeSet;
+
+use evalsuite::record::{CaseOutcome, ReasonCode};
+use evalsuite::{AgentError, Outcome, RunOptions};
+use evalsuite_conformance::record::Record;
+use evalsuite_loader::diagnostic::Code;
+use serde_json::{Map, Value, json};
+
+use crate::graders::Checked;
+use crate::replay::{self, Ran};
+
+/// Names of the rules about scores.
+pub const RULES: &[&str] =
+    &["threshold-of-suite-and-run", "gate-at-threshold-0", "decided-while-loading", "needs-a-judge", "not-run-yet"];
+
+/// Runs a record and explains every difference.
+///
+/// # Errors
+///
+/// What keeps the record from being tested.
+pub fn check(record: &Record) -> Result<Checked, String> {
+    let (suite, tests) = suite(record);
+    let failing: BTreeSet<String> =
+        tests.iter().filter(|test| test["provider_error"] == true).map(|test| text(&test["id"])).collect();
+    let mut options = RunOptions::new();
+    if let Some(threshold) = record.json["cli_threshold"].as_f64() {
+        options = options.threshold(threshold);
+    }
+    let replay = replay::run(&suite, options, move |trial| {
+        if failing.contains(trial.case_id()) || trial.prompt().starts_with("FAIL") {
+            return Err(AgentError::new("the provider failed"));
+        }
+        Ok(Outcome::new().text("the answer"))
+    })?;
+    let mut checked = Checked::default();
+    if !replay.refused.is_empty() {
+        let odd = replay.refused.iter().find(|code| !is_wrong(**code, record, &tests));
+        match odd {
+            None => {
+                checked.rules.insert("decided-while-loading");
+            }
+            Some(code) => checked.unexplained.push(format!("refused with {code:?}: {}", suite.json["files"])),
+        }
+        return Ok(checked);
+    }
+    for test in &tests {
+        let id = text(&test["id"]);
+        let Some(ran) = replay.cases.iter().find(|ran| ran.case.case_id == id) else {
+            checked.unexplained.push(format!("test {id} did not run"));
+            continue;
+        };
+        if !is_same(ran, &test["expected"]) {
+            match explain(ran, record, test) {
+                Some(rule) => {
+                    checked.rules.insert(rule);
+                }
+                None => checked.unexplained.push(format!(
+                    "test {id}: expected {}, ours {:?} {:?}\n{}",
+                    test["expected"], ran.case.outcome, ran.case.score, ran.shown
+                )),
+            }
+        }
+    }
+    Ok(checked)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The suite a record was made with, and its tests with what became of them.
+fn suite(record: &Record) -> (Record, Vec<Value>) {
+    let tests: Vec<Value> = match &record.json["tests"] {
+        Value::Array(tests) => tests.clone(),
+        _ => vec![single(&record.json)],
+    };
+    let written = tests.iter().map(written).collect::<Vec<_>>();
+    let mut execution = Map::new();
+    for (key, value) in
+        [("threshold", &record.json["suite_threshold"]), ("fail_on_error", &record.json["fail_on_error"])]
+    {
+        if !value.is_null() {
+            execution.insert(key.to_owned(), value.clone());
+        }
+    }
+    let mut suite = json!({ "tests": written });
+    if !execution.is_empty() {
+        suite["execution"] = Value::Object(execution);
+    }
+    let json = json!({ "files": { "EVAL.yaml": suite.to_string() } });
+    (Record { eval: Some("EVAL.yaml".to_owned()), json, ..record.clone() }, tests)
+}
+
+fn single(json: &Value) -> Value {
+    let mut test = json.clone();
+    test["id"] = json["test"].get("id").cloned().unwrap_or_else(|| json!("t"));
+    test
+}
+
+fn written(test: &Value) -> Value {
+    if let Value::Object(whole) = &test["test"] {
+        return Value::Object(whole.clone());
+    }
+    let mut case = json!({ "id": test["id"], "input": "q", "criteria": "c" });
+    if !test["test_threshold"].is_null() {
+        case["execution"] = json!({ "threshold": test["test_threshold"] });
+    }
+    case["assertions"] = match &test["assertions"] {
+        Value::Array(assertions) => json!(assertions),
+        _ => test["graders"].as_array().into_iter().flatten().map(stand_in).collect(),
+    };
+    if case["assertions"].as_array().is_some_and(Vec::is_empty) {
+        // The provider failed before anything was graded.
+        case["assertions"] = json!([{ "type": "contains", "value": "answer" }]);
+    }
+    case
+}
+
+/// A grader that says what the record says it said.
+fn stand_in(grader: &Value) -> Value {
+    let command = match grader["verdict"].as_str() {
+        Some("skip") => "kill -9 $$".to_owned(),
+        _ => format!("cat >/dev/null; echo '{{\"score\":{}}}'", grader["score"]),
+    };
+    let mut entry = json!({ "name": grader["name"], "type": "code-grader", "command": command });
+    for key in ["weight", "required", "min_score"] {
+        if !grader[key].is_null() {
+            entry[key] = grader[key].clone();
+        }
+    }
+    entry
+}
+
+fn is_same(ran: &Ran, expected: &Value) -> bool {
+    let outcome = match expected["execution_status"].as_str() {
+        Some("ok") => CaseOutcome::Passed,
+        Some("quality_failure") => CaseOutcome::Failed,
+        _ => CaseOutcome::Error,
+    };
+    // What broke has no score here, and 0 there.
+    ran.case.outcome == outcome && (outcome == CaseOutcome::Error || close(ran.case.score, expected["score"].as_f64()))
+}
+
+fn close(a: Option<f64>, b: Option<f64>) -> bool {
+    matches!((a, b), (Some(a), Some(b)) if (a - b).abs() < 1e-12)
+}
+
+fn explain(ran: &Ran, record: &Record, test: &Value) -> Option<&'static str> {
+    let is_unsupported = ran.case.reason.as_ref().is_some_and(|reason| reason.code == ReasonCode::Unsupported);
+    if is_unsupported && (test["test"]["mode"] == "conversation" || record.json["fail_on_error"] == true) {
+        return Some("not-run-yet");
+    }
+    let skips = test["graders"].as_array()?.iter().any(|grader| grader["verdict"] == "skip");
+    if skips && matches!(ran.case.outcome, CaseOutcome::Error | CaseOutcome::Skipped) {
+        return Some("needs-a-judge");
+    }
+    let threshold = threshold(record, test);
+    let (outcome, score) = decide(test["graders"].as_array()?, threshold);
+    if ran.case.outcome != outcome || !close(ran.case.score, Some(score)) {
+        return None;
+    }
+    if record.json["suite_threshold"].is_number() || record.json["cli_threshold"].is_number() {
+        return Some("threshold-of-suite-and-run");
+    }
+    (threshold == 0.0).then_some("gate-at-threshold-0")
+}
+
+/// The effective threshold: the run's, else the case's, else the suite's, else 0.8.
+fn threshold(record: &Record, test: &Value) -> f64 {
+    let levels = [&record.json["cli_threshold"], &test["test_threshold"], &record.json["suite_threshold"]];
+    levels.into_iter().find_map(Value::as_f64).unwrap_or(0.8)
+}
+
+/// Outcome and score of a case from its grades, none of which broke.
+fn decide(graders: &[Value], threshold: f64) -> (CaseOutcome, f64) {
+    let number = |grader: &Value, key: &str, absent: f64| grader[key].as_f64().unwrap_or(absent);
+    let is_gate = |grader: &Value| grader["required"] == true || grader["required"].is_number();
+    let closed = |grader: &Value| number(grader, "score", 0.0) < number(grader, "min_score", threshold);
+    let weights: f64 = graders.iter().map(|grader| number(grader, "weight", 1.0)).sum();
+    if weights == 0.0 || graders.iter().any(|grader| is_gate(grader) && closed(grader)) {
+        return (CaseOutcome::Failed, 0.0);
+    }
+    let sum: f64 = graders.iter().map(|grader| number(grader, "weight", 1.0) * number(grader, "score", 0.0)).sum();
+    let score = sum / weights;
+    (if score >= threshold { CaseOutcome::Passed } else { CaseOutcome::Failed }, score)
+}
+
+/// Whether what a suite was refused for is really wrong in it.
+fn is_wrong(code: Code, record: &Record, tests: &[Value]) -> bool {
+    let out_of_range = |value: &Value| value.as_f64().is_some_and(|value| !(0.0..=1.0).contains(&value));
+    let thresholds = || tests.iter().map(|test| &test["test_threshold"]).chain([&record.json["suite_threshold"]]);
+    let entries = || tests.iter().flat_map(|test| test["assertions"].as_array().into_iter().flatten());
+    let turns = || tests.iter().flat_map(|test| test["test"]["turns"].as_array().into_iter().flatten());
+    let is_mark = |value: &Value| value.is_null() || value.as_f64().is_some_and(|mark| mark > 0.0 && mark <= 1.0);
+    match code {
+        Code::ConflictingKeys => entries().any(|entry| entry["required"].is_number() && entry["min_score"].is_number()),
+        Code::InvalidRegex => entries().any(|entry| {
+            // The reference could not compile it either.
+            let pattern = entry["value"].as_str().filter(|_| entry["type"] == "regex");
+            let zero = |grader: &Value| grader["name"] == entry["name"] && grader["score"] == 0;
+            pattern.is_some() && tests.iter().any(|test| test["graders"].as_array().is_some_and(|l| l.iter().any(zero)))
+        }),
+        Code::OutOfRange => thresholds().any(out_of_range) || entries().any(|entry| !is_mark(&entry["min_score"])),
+        Code::WrongType => {
+            turns().any(|turn| turn["input"].is_object() && turn["input"].get("role").is_none())
+                || thresholds().any(|value| !value.is_null() && !value.is_number())
+                || entries().any(|entry| {
+                    let is_gate = entry["required"].is_null() || entry["required"].is_boolean();
+                    !is_gate || entry["min_score"].is_string() || entry["negate"].is_string()
+                })
+        }
+        Code::ZeroTotalWeight => tests.iter().any(|test| {
+            test["graders"].as_array().is_some_and(|list| !list.is_empty() && list.iter().all(|g| g["weight"] == 0))
+        }),
+        Code::NothingToGrade => turns().any(|turn| turn["assertions"].as_array().is_some_and(Vec::is_empty)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_gate_is_a_failure_at_any_threshold() {
+        let grade = |score: f64, required: bool| json!({"score": score, "weight": 1, "required": required});
+        assert_eq!(decide(&[grade(1.0, false), grade(0.5, false)], 0.75), (CaseOutcome::Passed, 0.75));
+        assert_eq!(decide(&[grade(1.0, false), grade(0.5, true)], 0.75), (CaseOutcome::Failed, 0.0));
+    }
+}

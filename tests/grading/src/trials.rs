@@ -1,0 +1,220 @@
+//! `trials.jsonl`: what the trials of a case come to.
+//!
+//! Where the outcome differs from the recorded one, it has to be the one that [`decide`] computes from what each trial
+//! would give: a second implementation of the rules for trials, written from their description alone.
+
+use evalsuite::record::CaseOutcome;
+use evalsuite::{AgentError, Outcome, RunOptions};
+use evalsuite_conformance::record::Record;
+use evalsuite_loader::diagnostic::Code;
+use serde_json::{Value, json};
+
+use crate::graders::Checked;
+use crate::replay;
+
+/// Names of the rules about trials.
+pub const RULES: &[&str] =
+    &["trial-passes-at-its-threshold", "broken-trials", "mean-or-bound-decides", "decided-while-loading"];
+
+/// Runs a record and explains every difference.
+///
+/// # Errors
+///
+/// What keeps the record from being tested.
+pub fn check(record: &Record) -> Result<Checked, String> {
+    let json = &record.json;
+    let attempts = json["per_trial"].as_array().cloned().unwrap_or_default();
+    let later = attempts.clone();
+    let replay = replay::run(&suite(record), RunOptions::new(), move |trial| {
+        let attempt = usize::try_from(trial.index()).ok().and_then(|index| later.get(index));
+        let attempt = attempt.ok_or_else(|| AgentError::new("the record says nothing of this trial"))?;
+        if attempt["provider_error"] == true {
+            return Err(AgentError::new("the provider failed"));
+        }
+        // Not a number where the grader has to break.
+        let answer = if is_broken(attempt) { "broken".to_owned() } else { attempt["score"].to_string() };
+        let outcome = Outcome::new().text(answer);
+        Ok(match attempt["cost_usd"].as_f64() {
+            Some(cost) => outcome.cost_usd(cost),
+            None => outcome,
+        })
+    })?;
+    let mut checked = Checked::default();
+    if !replay.refused.is_empty() {
+        if replay.refused.iter().all(|code| is_wrong(*code, &json["trials"])) {
+            checked.rules.insert("decided-while-loading");
+        } else {
+            checked.unexplained.push(format!("refused with {:?}", replay.refused));
+        }
+        return Ok(checked);
+    }
+    let Some(ran) = replay.cases.first() else { return Err("the case did not run".to_owned()) };
+    let case = &ran.case;
+    let ours =
+        Ended { trials: ran.trials.len(), cost_limited: case.cost_limited, outcome: case.outcome, score: case.score };
+    let theirs = Ended {
+        trials: json["expected"]["trials_run"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0),
+        cost_limited: json["expected"]["cost_limited"] == true,
+        outcome: match json["expected"]["execution_status"].as_str() {
+            Some("ok") => CaseOutcome::Passed,
+            Some("quality_failure") => CaseOutcome::Failed,
+            _ => CaseOutcome::Error,
+        },
+        score: json["expected"]["score"].as_f64(),
+    };
+    let broken = attempts.iter().take(ours.trials).any(is_broken);
+    if !ours.is(&theirs) {
+        let own = decide(json, &attempts);
+        match rule(json, broken).filter(|_| ours.is(&own)) {
+            Some(rule) => {
+                checked.rules.insert(rule);
+            }
+            None => {
+                checked.unexplained.push(format!("expected {theirs:?}, computed {own:?}, ours {ours:?}\n{}", ran.shown))
+            }
+        }
+    }
+    if broken || ran.trials.len() < 2 {
+        return Ok(checked);
+    }
+    let statistics = [
+        ("mean", case.mean),
+        ("min", case.min),
+        ("max", case.max),
+        ("stddev", case.stddev),
+        ("ci95_lower", case.ci95_lower),
+        ("ci95_upper", case.ci95_upper),
+    ];
+    for (name, ours) in statistics {
+        let theirs = json["expected"]["aggregation"][name].as_f64();
+        if theirs.is_some() && !close(ours, theirs) && !case.truncated {
+            checked.unexplained.push(format!("{name}: expected {theirs:?}, ours {ours:?}"));
+        }
+    }
+    Ok(checked)
+}
+
+fn suite(record: &Record) -> Record {
+    let json = &record.json;
+    let grader = json!({ "type": replay::RECORDED_SCORE });
+    let mut case = json!({ "id": "t", "input": "q", "criteria": "c", "assertions": [grader] });
+    if !json["test_threshold"].is_null() {
+        case["execution"] = json!({ "threshold": json["test_threshold"] });
+    }
+    let suite = json!({ "execution": { "trials": json["trials"] }, "tests": [case] });
+    let json = json!({ "files": { "EVAL.yaml": suite.to_string() } });
+    Record { eval: Some("EVAL.yaml".to_owned()), json, ..record.clone() }
+}
+
+/// What counts of a case with trials.
+#[derive(Debug)]
+struct Ended {
+    trials: usize,
+    cost_limited: bool,
+    outcome: CaseOutcome,
+    score: Option<f64>,
+}
+
+impl Ended {
+    /// Whether they are the same. What broke has no score here, and 0 there.
+    fn is(&self, other: &Self) -> bool {
+        let scores = self.outcome == CaseOutcome::Error || close(self.score, other.score);
+        (self.trials, self.cost_limited, self.outcome) == (other.trials, other.cost_limited, other.outcome) && scores
+    }
+}
+
+fn close(a: Option<f64>, b: Option<f64>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => (a - b).abs() < 1e-12,
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+fn is_broken(attempt: &Value) -> bool {
+    attempt["provider_error"] == true || attempt["grader_skip"] == true
+}
+
+fn rule(json: &Value, broken: bool) -> Option<&'static str> {
+    let by_mean = matches!(json["strategy"].as_str(), Some("mean" | "confidence_interval"));
+    match () {
+        () if broken => Some("broken-trials"),
+        () if by_mean => Some("mean-or-bound-decides"),
+        () => json["test_threshold"].is_number().then_some("trial-passes-at-its-threshold"),
+    }
+}
+
+/// Two-sided 95 % quantiles of Student's t distribution for 1 to 9 degrees of freedom.
+const T: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+
+/// What the trials of a record come to.
+fn decide(json: &Value, attempts: &[Value]) -> Ended {
+    let strategy = json["strategy"].as_str();
+    let planned = json["trials"]["count"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
+    let threshold = json["test_threshold"].as_f64().unwrap_or(0.8);
+    let limit = json["trials"]["cost_limit_usd"].as_f64();
+    let by_mean = matches!(strategy, Some("mean" | "confidence_interval"));
+    let (mut scores, mut errors, mut cost, mut passed, mut cost_limited) = (Vec::new(), 0, 0.0, false, false);
+    for attempt in attempts.iter().take(planned) {
+        if !by_mean && passed {
+            break;
+        }
+        if limit.is_some_and(|limit| cost >= limit) {
+            cost_limited = true;
+            break;
+        }
+        // What a failed provider cost is not known.
+        if attempt["provider_error"] != true {
+            cost += attempt["cost_usd"].as_f64().unwrap_or(0.0);
+        }
+        match attempt["score"].as_f64().filter(|_| !is_broken(attempt)) {
+            Some(score) => {
+                passed |= score >= threshold;
+                scores.push(score);
+            }
+            None => errors += 1,
+        }
+    }
+    #[allow(clippy::cast_precision_loss, reason = "a handful of trials")]
+    let n = scores.len() as f64;
+    let mean = scores.iter().sum::<f64>() / n;
+    let spread = (scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+    let score = match (strategy, scores.len()) {
+        (_, 0) => None,
+        (Some("mean"), _) | (Some("confidence_interval"), 1) => Some(mean),
+        (Some("confidence_interval"), count) => {
+            let t = T.get(count - 2).copied().unwrap_or(f64::NAN);
+            Some((mean - t * spread / n.sqrt()).clamp(0.0, 1.0))
+        }
+        _ => scores.iter().copied().reduce(f64::max),
+    };
+    let outcome = match () {
+        () if !by_mean && passed => CaseOutcome::Passed,
+        () if errors > 0 => CaseOutcome::Error,
+        () if by_mean && score.is_some_and(|score| score >= threshold) => CaseOutcome::Passed,
+        () => CaseOutcome::Failed,
+    };
+    Ended { trials: scores.len() + errors, cost_limited, outcome, score }
+}
+
+/// Whether what a suite was refused for is really wrong in its `trials`.
+fn is_wrong(code: Code, trials: &Value) -> bool {
+    let count = &trials["count"];
+    match code {
+        Code::OutOfRange => {
+            count.as_f64().is_some_and(|count| !(1.0..=1000.0).contains(&count))
+                || trials["cost_limit_usd"].as_f64().is_some_and(|limit| limit <= 0.0)
+        }
+        Code::MissingKey => count.is_null(),
+        Code::WrongType => {
+            let is_integer = count.is_null() || count.as_f64().is_some_and(|count| count.fract() == 0.0);
+            let is_text = trials["strategy"].is_null() || trials["strategy"].is_string();
+            let is_number = trials["cost_limit_usd"].is_null() || trials["cost_limit_usd"].is_number();
+            !trials.is_object() || !is_integer || !is_text || !is_number
+        }
+        Code::InvalidChoice => {
+            let known = ["pass_at_k", "mean", "confidence_interval"];
+            trials["strategy"].as_str().is_some_and(|strategy| !known.contains(&strategy))
+        }
+        _ => false,
+    }
+}

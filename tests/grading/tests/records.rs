@@ -1,0 +1,142 @@
+//! `graders.jsonl`, `code_grader.jsonl`, `scoring.jsonl` and `trials.jsonl`: every record gives the recorded grades, or
+//! a difference that `docs/grading-differences.md` lists.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use evalsuite_conformance::folders::{self, Folder};
+use evalsuite_conformance::record::{self, Line, Record};
+use evalsuite_grading_tests::graders::Checked;
+use evalsuite_grading_tests::table::Table;
+use evalsuite_grading_tests::{grader_rules, graders, scoring, table, trials};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// Runs one record in a process of its own, which has the record's environment variables.
+const ONE: &str = "EVALSUITE_GRADING_RECORD";
+
+const PACKAGE: &str = "CARGO_MANIFEST_DIR";
+
+type Check = fn(&Record) -> Result<Checked, String>;
+
+const FILES: &[(&str, Check)] = &[
+    ("graders", graders::check),
+    ("code_grader", graders::check),
+    ("scoring", scoring::check),
+    ("trials", trials::check),
+];
+
+fn main() -> ExitCode {
+    // Test runners set it to this crate's directory, where the runtime would look for the suites of records.
+    if std::env::var_os(PACKAGE).is_some() {
+        return without_package().unwrap_or_else(|reason| failed(&reason));
+    }
+    let (folder, is_other) = match folders::find("EVALSUITE_VECTORS", "../shared/vectors") {
+        Folder::There { path, is_other } => (path, is_other),
+        Folder::Absent(reason) => {
+            eprintln!("skipped: {reason}");
+            return libtest_mimic::run(&Arguments::from_args(), Vec::new()).exit_code();
+        }
+        Folder::Missing(reason) => return failed(&reason),
+    };
+    if let Ok(id) = std::env::var(ONE) {
+        return one(&folder, &id).map_or_else(|reason| failed(&reason), |()| ExitCode::SUCCESS);
+    }
+    match tests(&folder, is_other) {
+        Ok(tests) => libtest_mimic::run(&Arguments::from_args(), tests).exit_code(),
+        Err(reason) => failed(&reason),
+    }
+}
+
+/// The same in a process that does not know of this package.
+fn without_package() -> Result<ExitCode, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let status = Command::new(program).args(std::env::args_os().skip(1)).env_remove(PACKAGE).status();
+    let status = status.map_err(|error| error.to_string())?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn failed(reason: &str) -> ExitCode {
+    eprintln!("{reason}");
+    ExitCode::FAILURE
+}
+
+/// A test per kind of record, and one for the table.
+fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
+    let mut tests = Vec::new();
+    for (file, check) in FILES {
+        let path = folder.join(format!("{file}.jsonl"));
+        // A folder of other records need not have them all.
+        if is_other && !path.is_file() {
+            continue;
+        }
+        let mut kinds: BTreeMap<String, Vec<Line>> = BTreeMap::new();
+        for line in record::lines(&path)? {
+            kinds.entry(line.kind().to_owned()).or_default().push(line);
+        }
+        for (kind, lines) in kinds {
+            tests.push(Trial::test(format!("{file}::{kind}"), move || every(&lines, *check)));
+        }
+    }
+    tests.push(Trial::test("the_table_lists_every_rule", the_table_lists_every_rule));
+    Ok(tests)
+}
+
+fn every(lines: &[Line], check: Check) -> Result<(), Failed> {
+    let table = table::read()?;
+    let mut problems = Vec::new();
+    for line in lines {
+        let record = line.record()?;
+        let found = if record.env.is_empty() { judged(&record, check, &table) } else { in_own_process(&record) };
+        if let Err(problem) = found {
+            problems.push(format!("{}: {problem}", line.id));
+        }
+    }
+    let count = problems.len();
+    if count == 0 { Ok(()) } else { Err(format!("{count} records\n{}", problems.join("\n")).into()) }
+}
+
+/// A difference has to be listed, by its rule or by its id; what is listed has to differ.
+fn judged(record: &Record, check: Check, table: &Table) -> Result<(), String> {
+    let checked = check(record)?;
+    if let Some(rule) = checked.rules.iter().find(|rule| !table.rules.iter().any(|listed| listed == *rule)) {
+        return Err(format!("the table does not list the rule `{rule}`"));
+    }
+    let is_listed = table.ids.contains_key(&record.id);
+    match (checked.unexplained.is_empty(), is_listed) {
+        (false, false) => Err(checked.unexplained.join("\n")),
+        (true, true) if checked.rules.is_empty() => Err("is listed, but does not differ".to_owned()),
+        (true, true) => Err(format!("is listed, but {:?} explains it", checked.rules)),
+        _ => Ok(()),
+    }
+}
+
+fn in_own_process(record: &Record) -> Result<(), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let run = Command::new(program).env(ONE, &record.id).envs(&record.env).output();
+    let output = run.map_err(|error| error.to_string())?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+fn one(folder: &Path, id: &str) -> Result<(), String> {
+    let table = table::read()?;
+    for (file, check) in FILES {
+        let path = folder.join(format!("{file}.jsonl"));
+        let lines = if path.is_file() { record::lines(&path)? } else { Vec::new() };
+        if let Some(line) = lines.iter().find(|line| line.id == id) {
+            return judged(&line.record()?, *check, &table);
+        }
+    }
+    Err(format!("no record is called {id}"))
+}
+
+fn the_table_lists_every_rule() -> Result<(), Failed> {
+    let listed: BTreeSet<String> = table::read()?.rules.into_iter().collect();
+    let names = grader_rules::all().chain(scoring::RULES.iter().copied()).chain(trials::RULES.iter().copied());
+    let known: BTreeSet<String> = names.map(str::to_owned).collect();
+    if listed == known {
+        return Ok(());
+    }
+    let differ: Vec<&String> = listed.symmetric_difference(&known).collect();
+    Err(format!("listed without a check, or checked without being listed: {differ:?}").into())
+}
