@@ -8,5 +8,6 @@ mod generated;
 mod outcomes;
 mod placement;
 mod published;
+mod strictness;
 mod tracking;
 mod without_build_script;

@@ -1,0 +1,79 @@
+//! The macro in crates that forbid a lot.
+
+use evalsuite_tests::throwaway::{Build, Package, suites};
+
+/// Every lint group, and those lints outside of groups that look at items.
+const STRICT: &str = "#![forbid(unsafe_code)]
+#![warn(missing_docs, unreachable_pub, unused_qualifications, non_ascii_idents, absolute_paths_not_starting_with_crate)]
+#![warn(missing_debug_implementations, missing_copy_implementations, single_use_lifetimes, unused_results, let_underscore_drop)]
+#![warn(elided_lifetimes_in_paths, redundant_lifetimes, variant_size_differences, unit_bindings)]
+#![warn(clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
+//! A library.
+";
+
+fn package(name: &str, suite: &str) -> Package {
+    let package = Package::new(name);
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write(&format!("suites/{suite}/suite.json"), suites::SUITE_JSON)
+        .write(&format!("suites/{suite}/tasks/CamelCase/x__y.json"), &suites::task("upper", "hello", "hello"))
+        .write(&format!("suites/{suite}/tasks/größe/naïve.json"), &suites::task("ünïcode", "hello", "hello"))
+        .write(&format!("suites/{suite}/tasks/self/crate.json"), &suites::task("keywords", "hello", "hello"));
+    package
+}
+
+#[test]
+fn generated_code_sets_off_no_lint_of_the_crate_it_stands_in() {
+    let package = package("strict", "By__Task");
+    package
+        .write("src/lib.rs", &format!("{STRICT}\nmod agent;\nmod suite;\n"))
+        .write("src/agent.rs", suites::AGENT)
+        .write("src/suite.rs", "use crate::agent::echo;\n\nevalsuite::include_eval_suite!(\"suites/By__Task\");\n");
+    let build = package.build(["--lib"]).succeeds("lints are warnings here");
+    is_silent_about_the_suite(&build);
+    let tests = build.tests(&package, "lib", "strict");
+    assert!(tests.contains("suite::By__Task::größe::naïve"), "names keep their letters: {tests:?}");
+    package.cargo(["test"]).run().succeeds("all cases pass").says("4 passed");
+
+    if package.cargo(["clippy", "--version"]).run().success {
+        let clippy = package.cargo(["clippy", "--all-targets"]).build().succeeds("lints are warnings here");
+        let agents = clippy.messages.iter().filter(|message| message.rendered.contains("src/agent.rs")).count();
+        assert!(agents > 0, "expected clippy to look at the code of the user\n{}", clippy.transcript());
+        is_silent_about_the_suite(&clippy);
+    }
+}
+
+/// No lint points at the file with the call, or at a file of the suite.
+#[track_caller]
+fn is_silent_about_the_suite(build: &Build) {
+    let is_about = |text: &&str| {
+        let place = text.lines().find(|line| line.trim_start().starts_with("--> "));
+        place.is_some_and(|line| line.contains("src/suite.rs") || line.contains("suites/"))
+    };
+    let about: Vec<&str> = build.messages.iter().map(|message| message.rendered.as_str()).filter(is_about).collect();
+    assert!(about.is_empty(), "expected no lint about generated code\n{}", about.join("\n"));
+}
+
+#[test]
+fn generated_code_needs_no_prelude_and_no_newer_edition() {
+    let package = package("bare_names", "by_task");
+    let manifest = std::fs::read_to_string(package.root().join("Cargo.toml")).expect("a manifest");
+    package.write("Cargo.toml", &manifest.replace("edition = \"2024\"", "edition = \"2018\"")).write(
+        "src/lib.rs",
+        "#![no_implicit_prelude]
+        // Names that generated code could mean something else by.
+        #[allow(dead_code)] enum Option { Some, None }
+        #[allow(dead_code)] mod std {}
+        #[allow(dead_code)] mod core {}
+        #[allow(dead_code)] mod evalsuite {}
+        #[allow(dead_code)] struct SUITE;
+        #[allow(dead_code)] fn evals() {}
+
+        pub fn echo(trial: &mut ::evalsuite::Trial<'_>) -> ::std::result::Result<::std::string::String, ::std::fmt::Error> {
+            ::std::result::Result::Ok(::std::string::ToString::to_string(trial.prompt()))
+        }
+
+        ::evalsuite::include_eval_suite!(\"suites/by_task\");",
+    );
+    package.cargo(["test"]).run().succeeds("the code stands for itself").says("4 passed");
+}
