@@ -166,3 +166,64 @@ fn records_are_refused_below_a_tracked_suite() {
     package.build([]).succeeds("it is still built");
     assert_eq!(package.build([]).rebuilt(), [""; 0], "the build is fresh");
 }
+
+#[test]
+fn files_outside_of_the_tracked_directory_that_a_suite_reads_are_seen_too() {
+    let package = Package::new("reads_elsewhere");
+    package
+        .write(
+            "build.rs",
+            "fn main() {
+                evalsuite_build::track(\"suites\");
+                evalsuite_build::generate(\"suites/by_case\").name(\"written\").write();
+            }",
+        )
+        .write("src/lib.rs", suites::AGENT)
+        .write("tests/by_macro.rs", "use reads_elsewhere::agent;\nevalsuite::include_eval_suite!(\"suites/by_case\");")
+        .write(
+            "tests/by_file.rs",
+            "use reads_elsewhere::agent;\ninclude!(concat!(env!(\"OUT_DIR\"), \"/evalsuite/written.rs\"));",
+        )
+        .write("suites/by_case/EVAL.yaml", "tests:\n  - file://../../shared/cases.yaml\n  - file://more.yaml\n")
+        .write(".evalsuite/templates/polite.yaml", "assertions:\n  - { type: contains, value: hello }\n")
+        .write("shared/cases.yaml", "- { id: one, input: hello, assertions: [{ include: polite }] }\n")
+        .write("suites/by_case/more.yaml", "- { id: two, input: hello, assertions: [{ include: polite }] }\n");
+    let test = || package.cargo(["test", "--no-fail-fast"]).run();
+    test().succeeds("all cases pass").says_times("test by_case::one ... ok", 1).says("test written::two ... ok");
+    assert_eq!(package.build([]).rebuilt(), [""; 0], "the build is fresh");
+
+    package.write(".evalsuite/templates/polite.yaml", "assertions:\n  - { type: contains, value: goodbye }\n");
+    let ran = test().fails("the template says something else");
+    ran.says("test by_case::one ... FAILED")
+        .says("test written::one ... FAILED")
+        .says(".evalsuite/templates/polite.yaml:2:5");
+
+    package
+        .write(".evalsuite/templates/polite.yaml", "assertions:\n  - { type: contains, value: hello }\n")
+        .write("shared/cases.yaml", "- { id: renamed, input: hello, assertions: [{ include: polite }] }\n");
+    let ran = test().succeeds("all cases pass again");
+    ran.says("test by_case::renamed ... ok").says("test written::renamed ... ok").is_silent_about("::one");
+}
+
+#[cfg(unix)]
+#[test]
+fn changes_behind_links_are_seen() {
+    let package = Package::new("linked");
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", suites::AGENT)
+        .write("tests/evals.rs", "use linked::agent;\nevalsuite::include_eval_suite!(\"suites/by_case\");")
+        .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
+        .write("suites/by_case/cases/own/case.yaml", &suites::case("hello", "hello"))
+        .write("shared/first/case.yaml", &suites::case("hello", "hello"));
+    let link = package.root().join("suites/by_case/cases/behind_link");
+    std::os::unix::fs::symlink("../../../shared/first", link).expect("a link");
+    let test = || package.cargo(["test", "--no-fail-fast"]).run();
+    test().succeeds("all cases pass").says("test by_case::behind_link ... ok");
+    assert_eq!(package.build([]).rebuilt(), [""; 0], "the build is fresh");
+
+    package.write("shared/first/case.yaml", &suites::case("hello", "goodbye"));
+    test().fails("the case was edited").says("test by_case::behind_link ... FAILED");
+    package.remove("suites/by_case/cases/behind_link");
+    test().succeeds("the link is gone").is_silent_about("behind_link");
+}
