@@ -111,6 +111,17 @@ fn cargo_test_tells_of_every_outcome_and_writes_a_record_per_trial() {
     let ran = package.cargo(required).env("EVALSUITE_REQUIRE", "1").run().fails("a skip is an error");
     ran.says("evaluation error (").says("/required)").says("no model here");
 
+    let one =
+        |variable: &str, value: &str| package.cargo(["test", "--test", "evals", "passes"]).env(variable, value).run();
+    one("EVALSUITE_TRIALS", "0")
+        .fails("a setting makes no sense")
+        .says("evaluation error (setup/invalid_setting): EVALSUITE_TRIALS");
+    let file = package.root().join("Cargo.toml/records");
+    one("EVALSUITE_OUTPUT", &file.to_string_lossy())
+        .fails("a record cannot be written")
+        .says("evaluation error (setup")
+        .says("Cargo.toml/records");
+
     package.records().clear();
     let list = package.cargo(["test", "--", "--list"]).run().succeeds("tests are listed");
     list.says("by_task::negative::fails: test");

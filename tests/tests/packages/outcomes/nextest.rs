@@ -46,4 +46,9 @@ fn under_nextest_every_case_is_a_process_and_all_share_one_run() {
     assert_eq!(records.results().len(), 1, "only what the filter chose was run");
     let ran = package.cargo(["nextest", "run", "negative", "--no-fail-fast"]).run();
     ran.fails("both cases fail").says("2 tests run: 0 passed, 2 failed");
+
+    records.clear();
+    let ran = package.cargo(["nextest", "run", "positive::passes", "--stress-count", "2"]).run();
+    ran.succeeds("the case passes every time");
+    assert_eq!(records.of_case("passes").len(), 2, "each run of a stress test has its records");
 }
