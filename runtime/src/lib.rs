@@ -69,6 +69,7 @@
 
 mod agent;
 mod cancel;
+mod classification;
 mod clock;
 mod command;
 mod digest;
@@ -94,11 +95,13 @@ mod scoring;
 mod settings;
 mod suite;
 mod suite_check;
+mod summary;
 mod test_entry;
 mod trial;
 mod user_grader;
 
 pub use agent::{Agent, AgentResult, BoundAgent, IntoAgent};
+pub use classification::ClassificationMetrics;
 pub use command::Command;
 pub use evals::Evals;
 #[cfg(feature = "macros")]

@@ -3,9 +3,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use evalsuite_schema::record::{CaseOutcome, CaseRecord, TrialRecord};
+use evalsuite_schema::{
+    Object,
+    record::{CaseOutcome, CaseRecord, SuiteSummary, TargetSummary, TrialRecord},
+};
+use serde::Deserialize;
 
-use crate::{EvalCase, EvalSuite, failure, redaction::Redactor};
+use crate::{
+    EvalCase, EvalSuite, failure,
+    redaction::Redactor,
+    summary::{self, SummedCase},
+};
 
 /// What a run of a suite came to.
 #[derive(Debug)]
@@ -53,6 +61,28 @@ impl Report {
     }
 }
 
+impl Report {
+    /// The aggregates of the run, per target: pass rates, mean score with its confidence interval, pass@k and pass^k,
+    /// means of graders, groups of cases, usage, cost and durations. It is what `summary.json` holds.
+    pub fn summary(&self) -> SuiteSummary {
+        SuiteSummary {
+            schema: SuiteSummary::SCHEMA.to_owned(),
+            run_id: self.run_id.clone(),
+            suite: self.suite.name.to_owned(),
+            targets: self.targets(),
+            problems: self.problems.clone(),
+            cases: self.cases.iter().map(|case| case.record.clone()).collect(),
+        }
+    }
+
+    fn targets(&self) -> Vec<TargetSummary> {
+        let metadata: Vec<Object> = self.cases.iter().map(CaseReport::metadata).collect();
+        let cases = self.cases.iter().zip(&metadata);
+        let cases = cases.map(|(case, metadata)| SummedCase { record: &case.record, trials: &case.trials, metadata });
+        summary::by_target(&cases.collect::<Vec<_>>())
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |outcome| self.count(outcome);
@@ -65,6 +95,10 @@ impl fmt::Display for Report {
             count(CaseOutcome::Error) + self.problems.len(),
             count(CaseOutcome::Skipped),
         )?;
+        let targets = self.targets();
+        for target in &targets {
+            summary::show(target, targets.len() > 1, f)?;
+        }
         for case in &self.cases {
             match case.outcome() {
                 CaseOutcome::Passed => {}
@@ -132,6 +166,17 @@ impl CaseReport {
 
     pub(crate) fn suite(&self) -> &'static EvalSuite {
         self.suite
+    }
+
+    /// The case's metadata, as it is written.
+    fn metadata(&self) -> Object {
+        #[derive(Deserialize)]
+        struct Written {
+            #[serde(default)]
+            metadata: Object,
+        }
+        // A case that cannot be decoded has no report.
+        serde_json::from_str::<Written>(self.case.json).map(|written| written.metadata).unwrap_or_default()
     }
 
     /// Why it was skipped.

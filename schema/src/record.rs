@@ -5,12 +5,14 @@
 
 mod case;
 mod grader;
+mod summary;
 mod trial;
 
 use serde::{Deserialize, Serialize};
 
 pub use case::{CaseRecord, Rule, Stability, TrialSummary};
 pub use grader::{Assertion, CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, Verdict};
+pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, SuiteSummary, TargetSummary};
 pub use trial::{HookRecord, Mode, Note, Started, Timings, TrialRecord, TurnRecord, Usage, Versions, WorkspaceRecord};
 
 use crate::Location;

@@ -6,4 +6,4 @@ mod graders;
 mod life_of_a_trial;
 mod signatures;
 mod suite_check;
-mod vectors;
+mod summary;

@@ -1,0 +1,152 @@
+//! The aggregates of a suite, with numbers computed by hand.
+
+use evalsuite::{AgentError, Evals, Evidence, Outcome, RunOptions, Trial, Usage, record::SuiteSummary};
+use serde_json::{Value, json};
+
+use crate::common::{case_json, grader, run_with, suite};
+
+/// Says what the case's metadata says for each trial: a score, `null` for no decision, `"broken"` for a failed agent.
+async fn recorded(trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
+    let says = trial.metadata("says").and_then(Value::as_array).unwrap()[trial.index() as usize].clone();
+    if says == "broken" {
+        return Err(AgentError::new("no answer"));
+    }
+    let outcome = Outcome::new()
+        .text(says.to_string())
+        .usage(Usage::new(10, 1))
+        .duration_ms(says.as_f64().unwrap_or(0.0) * 100.0);
+    Ok(match trial.metadata("cost").and_then(Value::as_f64) {
+        Some(cost) => outcome.cost_usd(cost),
+        None => outcome,
+    })
+}
+
+fn value(evidence: &Evidence<'_>) -> Option<f64> {
+    evidence.answer().parse().ok()
+}
+
+fn case(id: &str, says: Value, more: Value) -> Value {
+    let mut metadata = json!({"says": says});
+    metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let count = metadata["says"].as_array().unwrap().len();
+    let graders =
+        json!([grader("value", 7, json!({"user": {"grader": "value"}})), grader("is-json", 8, json!("is-json")),]);
+    let mut graders = graders;
+    graders[1]["weight"] = json!(0.0);
+    case_json(id, graders, json!({"trials": {"count": count}, "metadata": metadata}))
+}
+
+fn summary() -> (SuiteSummary, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let cases = [
+        // n = 4, c = 2, mean 0.7
+        case(
+            "a",
+            json!([1.0, 0.9, 0.5, 0.4]),
+            json!({"failure_bucket": "dates", "level": 1, "topics": ["x", "y"], "cost": 0.5}),
+        ),
+        // n = 3, c = 0, mean 0.2
+        case("b", json!([0.1, 0.2, 0.3]), json!({"failure_bucket": "dates", "level": 2, "topics": ["y", "y"]})),
+        // n = 2, c = 1, one error, mean 0.9
+        case("c", json!([1.0, "broken", 0.7999]), json!({"failure_bucket": "names", "level": 1})),
+        case("d", json!(["broken"]), json!({"level": 2, "nested": {"a": 1}})),
+        case("e", json!([null]), json!({})),
+    ];
+    let evals =
+        Evals::new(suite("cases", "capability", directory.path(), &cases)).agent(recorded).grader("value", value);
+    let report = run_with(&evals, directory.path(), RunOptions::new().run_all(true));
+    (report.summary(), report.to_string())
+}
+
+#[track_caller]
+fn close(actual: Option<f64>, expected: f64) {
+    let actual = actual.unwrap();
+    assert!((actual - expected).abs() < 1e-9, "{actual} is not {expected}");
+}
+
+#[test]
+fn rates_count_what_they_say() {
+    let (summary, _) = summary();
+    assert_eq!((summary.schema.as_str(), summary.cases.len(), summary.targets.len()), ("evalsuite.summary/1", 5, 1));
+    let target = &summary.targets[0];
+    // a and c pass, b fails, d breaks, e fails because nothing is decided.
+    assert_eq!((target.cases.passed, target.cases.failed, target.cases.error, target.cases.skipped), (2, 2, 1, 0));
+    assert_eq!((target.trials.passed, target.trials.failed, target.trials.error), (3, 7, 2));
+    close(target.case_pass_rate, 2.0 / 5.0);
+    close(target.completed_pass_rate, 2.0 / 4.0);
+    close(target.trial_pass_rate, 3.0 / 12.0);
+}
+
+#[test]
+fn the_mean_is_clustered_by_case() {
+    let (summary, _) = summary();
+    let target = &summary.targets[0];
+    // Case means: 0.7, 0.2, 0.89995 and 0 (nothing decided scores 0); d has no completed trial.
+    let means = [0.7, 0.2, 0.899_95, 0.0];
+    let mean = (0.7 + 0.2 + 0.899_95) / 4.0;
+    let spread = (means.iter().map(|m: &f64| (m - mean).powi(2)).sum::<f64>() / 3.0).sqrt();
+    assert_eq!(target.scored_cases, 4);
+    close(target.mean_score, mean);
+    close(target.stderr, spread / 2.0);
+    close(target.ci95_lower, (mean - 3.182 * spread / 2.0).max(0.0));
+    close(target.ci95_upper, (mean + 3.182 * spread / 2.0).min(1.0));
+}
+
+#[test]
+fn pass_at_k_tells_how_many_cases_it_is_about() {
+    let (summary, _) = summary();
+    let target = &summary.targets[0];
+    let at = |k: u32| (target.pass_at_k[&k].value, target.pass_at_k[&k].cases);
+    let hat = |k: u32| (target.pass_hat_k[&k].value, target.pass_hat_k[&k].cases);
+    // Completed trials: a 2 of 4, b 0 of 3, c 1 of 2, e 0 of 1.
+    assert_eq!(at(1), ((0.5 + 0.0 + 0.5 + 0.0) / 4.0, 4));
+    let (value, cases) = at(2);
+    close(Some(value), (5.0 / 6.0 + 0.0 + 1.0) / 3.0);
+    assert_eq!(cases, 3);
+    let (value, cases) = hat(2);
+    close(Some(value), (1.0 / 6.0) / 3.0);
+    assert_eq!(cases, 3);
+    assert_eq!((at(3).1, at(4), hat(4)), (2, (1.0, 1), (0.0, 1)));
+    assert_eq!(target.pass_at_k.keys().copied().collect::<Vec<_>>(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn graders_buckets_and_metadata_are_summed() {
+    let (summary, _) = summary();
+    let target = &summary.targets[0];
+    let value = target.grader_mean["value"];
+    assert_eq!((value.decided, value.undecided, value.errors), (9, 1, 0));
+    close(value.mean, (1.0 + 0.9 + 0.5 + 0.4 + 0.1 + 0.2 + 0.3 + 1.0 + 0.7999) / 9.0);
+    assert_eq!(target.grader_mean["is-json"].mean, Some(1.0));
+    let rate = |rates: &std::collections::BTreeMap<String, evalsuite::record::PassRate>, name: &str| {
+        (rates[name].passed, rates[name].cases, rates[name].rate)
+    };
+    assert_eq!(rate(&target.bucket, "dates"), (1, 2, Some(0.5)));
+    assert_eq!(rate(&target.bucket, "names"), (1, 1, Some(1.0)));
+    assert_eq!(rate(&target.metadata["level"], "1"), (2, 2, Some(1.0)));
+    assert_eq!(rate(&target.metadata["level"], "2"), (0, 2, Some(0.0)));
+    assert_eq!(rate(&target.metadata["topics"], "y"), (1, 2, Some(0.5)));
+    assert!(!target.metadata.contains_key("nested"), "objects are no groups");
+}
+
+#[test]
+fn what_trials_took_is_summed() {
+    let (summary, shown) = summary();
+    let target = &summary.targets[0];
+    // Of 12 trials, 2 broke before they could report anything.
+    assert_eq!(target.usage, Some(Usage::new(100, 10)));
+    assert_eq!((target.cost_usd, target.judge_cost_usd), (Some(2.0), None));
+    assert!(target.duration_ms.p50 <= target.duration_ms.p95);
+    let first = shown.lines().take(4).collect::<Vec<_>>();
+    assert_eq!(first[0], "x: 2 passed, 2 failed, 1 error, 0 skipped");
+    assert_eq!(first[1], "  pass rate 0.40 (2/5 cases), mean score 0.45 (95 % interval 0.00 to 1.00)");
+    assert_eq!(first[2], "  pass@4 1.00, pass^4 0.00 (over 1 of 5 cases)");
+    assert!(first[3].starts_with("  110 tokens, 2.0000 USD, trials took "), "{shown}");
+}
+
+#[test]
+fn a_summary_is_read_as_it_was_written() {
+    let (summary, _) = summary();
+    let text = serde_json::to_string(&summary).unwrap();
+    assert_eq!(serde_json::from_str::<SuiteSummary>(&text).unwrap(), summary);
+}

@@ -1,0 +1,160 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CaseOutcome, CaseRecord, Usage};
+
+/// `summary.json`: what the cases of a run came to, all together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SuiteSummary {
+    /// [`SuiteSummary::SCHEMA`].
+    pub schema: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// The aggregates, one per target, in the order in which the targets first occur.
+    pub targets: Vec<TargetSummary>,
+    /// What kept cases from being recorded at all; no number counts them.
+    pub problems: Vec<String>,
+    /// The records of all cases, in the suite's order.
+    pub cases: Vec<CaseRecord>,
+}
+
+impl SuiteSummary {
+    /// Value of `schema` in records of this version.
+    pub const SCHEMA: &'static str = "evalsuite.summary/1";
+}
+
+/// What the cases of one target came to.
+///
+/// Rates are shares from 0 to 1; `None` where there is nothing to divide by. A trial is *completed* if it passed or
+/// failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetSummary {
+    /// Name of the target.
+    pub target: String,
+    /// Cases by how they ended.
+    pub cases: OutcomeCounts,
+    /// Trials by how they ended.
+    pub trials: OutcomeCounts,
+    /// passed / (passed + failed + error) over cases: how much of the suite the agent masters. A case that broke is not
+    /// mastered.
+    pub case_pass_rate: Option<f64>,
+    /// passed / (passed + failed) over cases: the same, without those that broke.
+    pub completed_pass_rate: Option<f64>,
+    /// passed / (passed + failed + error) over all trials.
+    pub trial_pass_rate: Option<f64>,
+    /// Mean over cases of the mean score of a case's completed trials, 0 to 1. Every case counts the same, however many
+    /// trials it had.
+    pub mean_score: Option<f64>,
+    /// Number M of cases in `mean_score`.
+    pub scored_cases: u32,
+    /// Standard error of `mean_score`: the standard deviation (M − 1) of the case means, divided by √M. Cases are the
+    /// clusters, because trials of one case are not independent; 0 for one case.
+    pub stderr: Option<f64>,
+    /// Lower end of the 95 % confidence interval of `mean_score`: Student's t with M − 1 degrees of freedom times
+    /// `stderr`, cut to 0 to 1.
+    pub ci95_lower: Option<f64>,
+    /// Upper end of that interval.
+    pub ci95_upper: Option<f64>,
+    /// By k, the mean probability that at least one of k trials of a case passes (unbiased, `1 − C(n−c,k)/C(n,k)`, as
+    /// in the HumanEval paper by Chen et al., 2021). Cases with fewer than k completed trials, or whose trials were cut
+    /// off, are left out.
+    pub pass_at_k: BTreeMap<u32, Estimate>,
+    /// By k, the mean probability that all of k trials of a case pass (unbiased, `C(c,k)/C(n,k)`, as in τ-bench), over
+    /// the same cases.
+    pub pass_hat_k: BTreeMap<u32, Estimate>,
+    /// By name of the grader, what it said in all trials.
+    pub grader_mean: BTreeMap<String, GraderMean>,
+    /// By `metadata.failure_bucket`, how many cases passed.
+    pub bucket: BTreeMap<String, PassRate>,
+    /// By key of `metadata` and its value, how many cases passed. Texts, numbers and booleans are values; of a list,
+    /// each of its elements is one.
+    pub metadata: BTreeMap<String, BTreeMap<String, PassRate>>,
+    /// Tokens of the agent, summed over all trials; `None` if none was reported.
+    pub usage: Option<Usage>,
+    /// Tokens of judges, likewise.
+    pub judge_usage: Option<Usage>,
+    /// Cost of the agent in US dollars, likewise.
+    pub cost_usd: Option<f64>,
+    /// Cost of judges in US dollars, likewise.
+    pub judge_cost_usd: Option<f64>,
+    /// How long the agent took.
+    pub duration_ms: Durations,
+}
+
+/// Numbers of cases or trials by how they ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutcomeCounts {
+    /// Graded, and good enough.
+    pub passed: u32,
+    /// Graded, and not good enough.
+    pub failed: u32,
+    /// Not decided.
+    pub error: u32,
+    /// Not run.
+    pub skipped: u32,
+}
+
+impl OutcomeCounts {
+    /// Counts one more.
+    pub fn add(&mut self, outcome: CaseOutcome) {
+        let count = match outcome {
+            CaseOutcome::Passed => &mut self.passed,
+            CaseOutcome::Failed => &mut self.failed,
+            CaseOutcome::Error => &mut self.error,
+            CaseOutcome::Skipped => &mut self.skipped,
+        };
+        *count = count.saturating_add(1);
+    }
+
+    /// All but the skipped ones.
+    pub fn run(&self) -> u32 {
+        self.passed.saturating_add(self.failed).saturating_add(self.error)
+    }
+}
+
+/// A mean, and over how many cases.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The mean, 0 to 1.
+    pub value: f64,
+    /// Number of cases in it.
+    pub cases: u32,
+}
+
+/// What one grader said in all trials.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct GraderMean {
+    /// Mean of its values, 0 to 1; `None` if it never decided.
+    pub mean: Option<f64>,
+    /// How often it gave a value.
+    pub decided: u32,
+    /// How often it did not decide.
+    pub undecided: u32,
+    /// How often it broke.
+    pub errors: u32,
+}
+
+/// How many cases of a group passed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct PassRate {
+    /// passed / cases, 0 to 1; `None` without cases.
+    pub rate: Option<f64>,
+    /// Number of cases that passed.
+    pub passed: u32,
+    /// Number of cases that passed, failed or broke; skipped ones do not count.
+    pub cases: u32,
+}
+
+/// Durations of trials in milliseconds, as far as they are known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Durations {
+    /// Their sum.
+    pub total: u64,
+    /// The duration that half of the trials do not exceed (nearest rank).
+    pub p50: Option<u64>,
+    /// The duration that 95 % of the trials do not exceed (nearest rank).
+    pub p95: Option<u64>,
+}
