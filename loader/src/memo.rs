@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde_json::Value;
+
 use crate::diagnostic::Diagnostics;
+use crate::graders::json_schema;
 use crate::node::Node;
 use crate::read;
 use crate::source::{FileId, Files};
@@ -17,6 +20,7 @@ pub(crate) type Text = (FileId, Arc<str>);
 pub(crate) struct Memo {
     texts: Mutex<BTreeMap<PathBuf, Option<Text>>>,
     trees: Mutex<BTreeMap<PathBuf, Option<Arc<Node>>>>,
+    schemas: Mutex<BTreeMap<PathBuf, Option<Arc<Value>>>>,
 }
 
 impl Memo {
@@ -42,5 +46,19 @@ impl Memo {
         let tree = text.and_then(|(file, text)| read::parse_yaml(file, &text, d)).map(Arc::new);
         trees.insert(path.to_path_buf(), tree.clone());
         tree
+    }
+
+    /// The JSON schema of a JSON or YAML file. `None`: a problem was reported, now or before.
+    pub(crate) fn schema(&self, path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Arc<Value>> {
+        let mut schemas = self.schemas.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = schemas.get(path) {
+            return known.clone();
+        }
+        let is_json = path.extension().is_some_and(|extension| extension == "json");
+        let parse = if is_json { read::parse_json } else { read::parse_yaml };
+        let root = read::read_text(path, files, d).and_then(|(file, text)| parse(file, &text, d));
+        let schema = root.and_then(|root| json_schema::checked(&root, d)).map(Arc::new);
+        schemas.insert(path.to_path_buf(), schema.clone());
+        schema
     }
 }

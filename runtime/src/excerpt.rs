@@ -1,4 +1,6 @@
-//! Parts of long texts.
+//! Parts of long texts, and texts that are safe to show.
+
+use std::borrow::Cow;
 
 /// The longest beginning that is at most `limit` bytes long.
 pub(crate) fn first_bytes(text: &str, limit: usize) -> &str {
@@ -25,9 +27,55 @@ pub(crate) fn last_chars(text: &str, limit: usize) -> String {
     }
 }
 
+/// The text if it has at most `limit` characters, else its beginning and its end with a mark between them.
+pub(crate) fn middle_out(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit || text.char_indices().nth(limit).is_none() {
+        return Cow::Borrowed(text);
+    }
+    // The beginning says more than the end.
+    let tail = limit / 3;
+    let head = limit.saturating_sub(tail + 1);
+    let end = text.char_indices().nth(head).map_or(text.len(), |(end, _)| end);
+    let start = text.char_indices().rev().nth(tail.saturating_sub(1)).map_or(text.len(), |(start, _)| start);
+    Cow::Owned(format!("{}…{}", &text[..end], &text[start..]))
+}
+
+/// The text with every character that does not show itself, or changes how others are shown, written as in Rust's
+/// literals; those of `kept` stay.
+pub(crate) fn escaped(text: &str, kept: &[char]) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_hidden(character) && !kept.contains(&character) {
+            escaped.extend(character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+/// Controls, among them those of terminals and of writing direction, and line separators.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_texts_are_cut_in_the_middle() {
+        assert_eq!(middle_out("0123456789", 10), "0123456789");
+        assert_eq!(middle_out("0123456789ä", 10), "012345…89ä");
+        assert_eq!(middle_out("ääää", 4), "ääää");
+    }
+
+    #[test]
+    fn what_does_not_show_itself_is_escaped() {
+        assert_eq!(escaped("a\n\u{1b}[31mß\u{202e}\0", &[]), "a\\n\\u{1b}[31mß\\u{202e}\\u{0}");
+        assert_eq!(escaped("a\n\r", &['\n']), "a\n\\r");
+    }
 
     #[test]
     fn characters_are_never_split() {

@@ -6,7 +6,7 @@ use evalsuite_schema::record::{
     Assertion, CaseOutcome, CaseRecord, GraderRecord, GraderState, ReasonCode, Rule, TrialRecord, Verdict,
 };
 
-use crate::{excerpt::first_chars, report::CaseReport};
+use crate::{excerpt::{escaped, first_chars}, report::CaseReport};
 
 /// Failed assertions shown per grader.
 const ASSERTIONS: usize = 20;
@@ -236,8 +236,8 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// Further lines of a text below its first one.
+/// Further lines of a text below its first one. What agents and graders say must not reach the terminal's controls.
 fn indented(text: &str, columns: usize) -> String {
-    let text = text.trim_end();
+    let text = escaped(text.trim_end(), &['\n', '\t']);
     text.replace('\n', &format!("\n{}", " ".repeat(columns)))
 }

@@ -2,13 +2,17 @@
 
 mod code_grader;
 mod composite;
+mod edit_distance;
 mod field_accuracy;
 mod is_json;
 mod json_equality;
+#[cfg(feature = "json-schema")]
+mod json_schema;
 mod metrics;
 mod number;
 mod regex;
 mod settle;
+mod similar;
 mod skill_trigger;
 pub(crate) mod text;
 mod tool_trajectory;
@@ -31,7 +35,7 @@ use crate::{
     command::CommandEnvironment,
     digest::file_key,
     evals::Registry,
-    excerpt::first_chars,
+    excerpt::{escaped, middle_out},
     isolate::{Ended, call_within},
     place::Places,
     process::Captured,
@@ -130,7 +134,17 @@ fn run(path: &str, grader: &Grader, context: &Context<'_>) -> Graded {
         GraderConfig::EndsWith(config) => text::ends_with(config, answer).into(),
         GraderConfig::Equals(config) => text::equals(config, answer).into(),
         GraderConfig::Regex(config) => regex::grade(config, answer).into(),
+        GraderConfig::Similar(config) => {
+            similar::grade(config, context.evidence, settle::pass_mark(grader, None, context.layout)).into()
+        }
         GraderConfig::IsJson => is_json::grade(answer).into(),
+        #[cfg(feature = "json-schema")]
+        GraderConfig::JsonSchema(config) => json_schema::grade(config, answer).into(),
+        #[cfg(not(feature = "json-schema"))]
+        GraderConfig::JsonSchema(_) => {
+            Score::error("`evalsuite` was built without its feature `json-schema`; help: enable it in Cargo.toml")
+                .into()
+        }
         GraderConfig::Latency(config) => metrics::latency(config, context.evidence).into(),
         GraderConfig::Cost(config) => metrics::cost(config, context.evidence).into(),
         GraderConfig::TokenUsage(config) => metrics::token_usage(config, context.evidence).into(),
@@ -168,9 +182,17 @@ fn user(name: &str, config: &Object, context: &Context<'_>) -> Graded {
     Graded { kind: Some(grader.0.kind()), pass_mark: grader.0.pass_mark(), ..score.into() }
 }
 
-/// Characters of an answer shown in an assertion.
+/// Characters of a value shown in an assertion.
 const SHOWN: usize = 200;
+/// Characters of a value that is part of an assertion's text.
+const SHOWN_IN_TEXT: usize = 600;
 
+/// A value as assertions show what was expected and what was found: its beginning and its end, on one line.
 fn shorten(text: &str) -> String {
-    first_chars(text, SHOWN)
+    escaped(&middle_out(text, SHOWN), &[])
+}
+
+/// A value of the suite as it stands in the text of an assertion, where line breaks are kept as they are written.
+fn in_text(text: &str) -> String {
+    escaped(&middle_out(text, SHOWN_IN_TEXT), &['\n', '\r', '\t'])
 }

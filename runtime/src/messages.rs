@@ -35,6 +35,15 @@ pub(crate) fn answer(transcript: &[Message]) -> String {
         .unwrap_or_default()
 }
 
+/// The text of a reference: the last message's content, or what it calls if it has none.
+pub(crate) fn reference_text(expected_output: &[Message]) -> Option<String> {
+    let message = expected_output.last()?;
+    Some(match &message.content {
+        Some(content) => content_text(content),
+        None => serde_json::to_value(&message.tool_calls).map_or_else(|_| String::new(), |calls| pretty(&calls)),
+    })
+}
+
 /// JSON with an indent of two spaces.
 pub(crate) fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())

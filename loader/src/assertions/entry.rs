@@ -68,7 +68,7 @@ fn try_read(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Parsed>
     let grader = Grader {
         weight: common.weight,
         required: common.required,
-        min_score: common.min_score,
+        min_score: common.min_score.or(notes.pass_mark),
         negate: common.negate,
         ..Grader::new(name_text, location(node.span, cx.scope), config)
     };

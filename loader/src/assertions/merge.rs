@@ -36,6 +36,7 @@ pub(crate) fn merge(case: Vec<Parsed>, suite: &[Parsed], facts: &CaseFacts<'_>, 
     for (index, parsed) in all.iter_mut().enumerate().filter(|(_, parsed)| !parsed.is_broken) {
         let is_own = index < own;
         check_judges(parsed, is_own, facts, d);
+        check_similar(parsed, is_own, facts, d);
         if parsed.notes.needs_reference && !facts.reference_is_broken && !facts.lacks_reference_by_layout() {
             let reference = reference.get_or_insert_with(|| Reference::of(facts.expected_output));
             reference.check(parsed, is_own, facts.span, d);
@@ -60,6 +61,22 @@ fn check_judges(parsed: &Parsed, is_own: bool, facts: &CaseFacts<'_>, d: &mut Di
             Diagnostic::new(Code::MissingGraderSetting, facts.span, message).related(*span, "the grader")
         };
         d.push(diagnostic.help(help));
+    }
+}
+
+/// Without a text of its own a `similar` grader compares with the reference.
+fn check_similar(parsed: &Parsed, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+    if facts.reference_is_broken || !facts.expected_output.is_empty() {
+        return;
+    }
+    for span in &parsed.notes.bare_similar {
+        let diagnostic = if is_own {
+            Diagnostic::new(Code::MissingGraderSetting, *span, "the `similar` grader has nothing to compare with")
+        } else {
+            let message = "the suite's `similar` grader has nothing to compare this case with";
+            Diagnostic::new(Code::MissingGraderSetting, facts.span, message).related(*span, "the grader")
+        };
+        d.push(diagnostic.help("add `value` to the grader, or `expected_output` to the case"));
     }
 }
 

@@ -58,6 +58,6 @@ fn built_in(
     if !known.takes_any_key {
         fields.finish(d);
     }
-    let negate = negate.unwrap_or(false);
+    let (min_score, negate) = (min_score.or(notes.pass_mark), negate.unwrap_or(false));
     Some(Grader { min_score, negate, ..Grader::new("", location(node.span, scope), config?) })
 }

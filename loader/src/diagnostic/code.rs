@@ -214,6 +214,8 @@ codes! {
     GraderConfigRejected = "E074", "grader-config-rejected";
     /// Directory differs from the compiled suite (`suite_check`).
     SuiteChanged = "E075", "suite-changed";
+    /// The schema of a `json-schema` grader is none, or leads out of its file.
+    InvalidJsonSchema = "E076", "invalid-json-schema";
     /// Old spelling.
     DeprecatedKey = "W001", "deprecated-key";
     /// Directory without case file.

@@ -4,6 +4,7 @@ mod code;
 mod composite;
 mod criteria;
 mod field_accuracy;
+pub(crate) mod json_schema;
 mod judge;
 mod metrics;
 mod pattern;
@@ -69,6 +70,10 @@ pub(crate) struct Notes {
     pub(crate) needs_reference: bool,
     /// Judge graders that say nothing themselves about what to judge by.
     pub(crate) bare_judges: Vec<Span>,
+    /// Graders of answers' likeness that say nothing themselves about what to compare with.
+    pub(crate) bare_similar: Vec<Span>,
+    /// A pass mark that is a setting of the type.
+    pub(crate) pass_mark: Option<f64>,
 }
 
 impl Notes {
@@ -78,6 +83,7 @@ impl Notes {
         self.fields.extend_from_slice(&member.fields);
         self.needs_reference |= member.needs_reference;
         self.bare_judges.extend_from_slice(&member.bare_judges);
+        self.bare_similar.extend_from_slice(&member.bare_similar);
     }
 }
 
@@ -128,7 +134,9 @@ types! {
     "ends-with" => |f, _, _, d| text::value(f, d).map(GraderConfig::EndsWith);
     "equals" => |f, _, _, d| text::value(f, d).map(GraderConfig::Equals);
     "regex" => |f, cx, _, d| text::regex(f, cx, d).map(GraderConfig::Regex);
+    "similar" => |f, cx, notes, d| text::similar(f, cx, notes, d).map(GraderConfig::Similar);
     "is-json" => |_, _, _, _| Some(GraderConfig::IsJson);
+    "json-schema" => |f, cx, _, d| json_schema::read(f, cx.scope, d).map(GraderConfig::JsonSchema);
     "latency" => |f, _, _, d| metrics::latency(f, d).map(GraderConfig::Latency);
     "cost" => |f, _, _, d| metrics::cost(f, d).map(GraderConfig::Cost);
     "token-usage" => |f, _, _, d| metrics::token_usage(f, d).map(GraderConfig::TokenUsage);

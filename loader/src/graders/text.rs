@@ -1,10 +1,10 @@
-//! `contains` and its kin, `regex`.
+//! `contains` and its kin, `regex`, `similar`.
 
-use evalsuite_schema::grader::{Regex, TextList, TextValue};
+use evalsuite_schema::grader::{Regex, Similar, TextList, TextValue};
 
-use super::{Context, pattern, require};
+use super::{Context, Notes, pattern, require};
 use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::{self, Fields};
+use crate::fields::{self, Fields, label};
 use crate::interpolation;
 use crate::node::Node;
 
@@ -59,6 +59,32 @@ pub(super) fn regex(fields: &mut Fields<'_>, cx: Context<'_>, d: &mut Diagnostic
         return None;
     }
     Some(Regex { value, flags })
+}
+
+/// Settings of `similar`. In the tasks layout, whose references are no text, it has to say what to compare with.
+pub(super) fn similar(
+    fields: &mut Fields<'_>,
+    cx: Context<'_>,
+    notes: &mut Notes,
+    d: &mut Diagnostics,
+) -> Option<Similar> {
+    let value_entry = if cx.scope.roots.only_root { Some(require(fields, "value", d)?) } else { fields.get("value") };
+    if let Some(entry) = fields.get_either("min_score", "threshold", d).filter(|entry| entry.key == "threshold") {
+        let (range, allowed) = ("a number greater than 0 and at most 1", |value| value > 0.0 && value <= 1.0);
+        notes.pass_mark = Some(fields::number_in(&entry.value, &label(entry), range, allowed, d)?);
+    }
+    let ignore_case = match fields.get("ignore_case") {
+        Some(entry) => fields::boolean(&entry.value, "`ignore_case`", d)?,
+        None => false,
+    };
+    let value = match value_entry {
+        Some(entry) => Some(not_empty(&entry.value, "`value`", d)?),
+        None => {
+            notes.bare_similar.push(fields.node.span);
+            None
+        }
+    };
+    Some(Similar { value, ignore_case })
 }
 
 /// Flags without those that mean nothing.

@@ -125,6 +125,7 @@ fn unresolved(what: String, path: &[String], place: &Location) -> Unresolved {
 /// Texts of files that were read at compile time are no values of the suite's files.
 fn is_file_text<S: AsRef<str>>(path: &[S]) -> bool {
     matches!(path, [.., file, text] if file.as_ref() == "file" && text.as_ref() == "text")
+        || path.windows(2).any(|keys| keys[0].as_ref() == "json-schema" && keys[1].as_ref() == "schema")
 }
 
 /// Values that say nothing when they are blank: what text graders look for, commands, criteria, descriptions.

@@ -10,7 +10,10 @@ pub(crate) fn grade(answer: &str) -> Score {
     match serde_json::from_str::<IgnoredAny>(answer) {
         Ok(_) => Score::pass().assertion(Assertion::new("Output is valid JSON", true)),
         Err(error) => Score::from(false).assertion(
-            Assertion::new("Output is not valid JSON", false).actual(shorten(answer)).evidence(error.to_string()),
+            Assertion::new("Output is not valid JSON", false)
+                .expected("one JSON value")
+                .actual(shorten(answer))
+                .evidence(error.to_string()),
         ),
     }
 }

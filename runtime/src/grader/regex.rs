@@ -2,7 +2,7 @@
 
 use evalsuite_schema::{grader::Regex, record::Assertion};
 
-use super::shorten;
+use super::{in_text, shorten};
 use crate::Score;
 
 pub(crate) fn grade(config: &Regex, answer: &str) -> Score {
@@ -19,8 +19,8 @@ pub(crate) fn grade(config: &Regex, answer: &str) -> Score {
         "" => String::new(),
         flags => format!("{flags} (flags: {flags})"),
     };
-    let assertion = Assertion::new(format!("Output {verb} pattern /{}/{flags}", config.value), found)
-        .expected(config.value.as_str())
+    let assertion = Assertion::new(format!("Output {verb} pattern /{}/{flags}", in_text(&config.value)), found)
+        .expected(shorten(&config.value))
         .actual(shorten(answer));
     Score::from(found).assertion(assertion)
 }

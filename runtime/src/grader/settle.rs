@@ -16,6 +16,11 @@ fn default_mark(layout: Layout) -> f64 {
     }
 }
 
+/// The value from which on a grader passes: as written, else its own, else that of the layout.
+pub(super) fn pass_mark(grader: &Grader, own: Option<f64>, layout: Layout) -> f64 {
+    grader.min_score.or(own).unwrap_or_else(|| default_mark(layout))
+}
+
 pub(super) fn settle(grader: &Grader, graded: Graded, layout: Layout) -> GraderRecord {
     let Graded { score, forced_fail, kind, pass_mark, command, members } = graded;
     let mut record = GraderRecord {
@@ -51,7 +56,7 @@ pub(super) fn settle(grader: &Grader, graded: Graded, layout: Layout) -> GraderR
             record.error = Some(format!("the value {value} is not a number from 0 to 1"));
         }
         State::Decided(value) => {
-            let mark = grader.min_score.or(pass_mark).unwrap_or_else(|| default_mark(layout));
+            let mark = self::pass_mark(grader, pass_mark, layout);
             let verdict = if forced_fail {
                 Verdict::Fail
             } else {

@@ -3,6 +3,7 @@
 use evalsuite_schema::{ToolCall, grader::SkillTrigger, record::Assertion};
 use serde_json::Value;
 
+use super::{in_text, shorten};
 use crate::{Evidence, Score};
 
 pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
@@ -24,7 +25,7 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     let wanted = if config.should_trigger { "used" } else { "not used" };
     let assertion = Assertion::new(text, held)
         .expected(format!("skill \"{skill}\" {wanted}"))
-        .actual(format!("calls: {}", names.join(", ")));
+        .actual(format!("calls: {}", shorten(&names.join(", "))));
     Score::from(held).assertion(assertion)
 }
 
@@ -38,12 +39,12 @@ fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
     match call.tool.as_str() {
         "Skill" => {
             let name = text("skill").filter(|name| name.contains(skill))?;
-            Some(format!("Skill tool invoked with skill=\"{name}\""))
+            Some(format!("Skill tool invoked with skill=\"{}\"", in_text(&name)))
         }
         "Read" => {
             let directory = format!("skills/{skill}/");
             if let Some(path) = text("file_path").filter(|path| path.contains(&directory)) {
-                return Some(format!("Read tool loaded skill file: {path}"));
+                return Some(format!("Read tool loaded skill file: {}", in_text(&path)));
             }
             let output = match call.output.as_ref()? {
                 Value::String(text) => text.clone(),

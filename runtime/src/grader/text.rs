@@ -5,8 +5,10 @@ use evalsuite_schema::{
     record::Assertion,
 };
 
-use super::{SHOWN, shorten};
-use crate::{Score, excerpt::last_chars};
+use std::borrow::Cow;
+
+use super::{in_text, shorten};
+use crate::Score;
 
 /// Whether upper and lower case differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,10 +18,10 @@ pub(crate) enum Case {
 }
 
 impl Case {
-    fn fold(self, text: &str) -> String {
+    fn fold(self, text: &str) -> Cow<'_, str> {
         match self {
-            Self::Matters => text.to_owned(),
-            Self::Ignored => text.to_lowercase(),
+            Self::Matters => Cow::Borrowed(text),
+            Self::Ignored => Cow::Owned(text.to_lowercase()),
         }
     }
 
@@ -33,16 +35,16 @@ impl Case {
 
 pub(crate) fn contains(config: &TextValue, answer: &str, case: Case) -> Score {
     let TextValue { value } = config;
-    let found = case.fold(answer).contains(&case.fold(value));
+    let found = case.fold(answer).contains(case.fold(value).as_ref());
     let verb = if found { "contains" } else { "does not contain" };
-    one(format!("Output {verb} \"{value}\"{}", case.suffix()), found, value, answer)
+    one(format!("Output {verb} \"{}\"{}", in_text(value), case.suffix()), found, value, answer)
 }
 
 pub(crate) fn contains_any(config: &TextList, answer: &str, case: Case) -> Score {
     let folded = case.fold(answer);
     let list = quoted(&config.value);
-    match config.value.iter().find(|value| folded.contains(&case.fold(value))) {
-        Some(value) => one(format!("Output contains \"{value}\"{}", case.suffix()), true, value, answer),
+    match config.value.iter().find(|value| folded.contains(case.fold(value).as_ref())) {
+        Some(value) => one(format!("Output contains \"{}\"{}", in_text(value), case.suffix()), true, value, answer),
         None => one(format!("Output does not contain any of: {list}{}", case.suffix()), false, &list, answer),
     }
 }
@@ -50,7 +52,7 @@ pub(crate) fn contains_any(config: &TextList, answer: &str, case: Case) -> Score
 pub(crate) fn contains_all(config: &TextList, answer: &str, case: Case) -> Score {
     let folded = case.fold(answer);
     let missing: Vec<String> =
-        config.value.iter().filter(|value| !folded.contains(&case.fold(value))).cloned().collect();
+        config.value.iter().filter(|value| !folded.contains(case.fold(value).as_ref())).cloned().collect();
     let suffix = case.suffix();
     if missing.is_empty() {
         let text = format!("Output contains all {} expected strings{suffix}", config.value.len());
@@ -63,32 +65,28 @@ pub(crate) fn contains_all(config: &TextList, answer: &str, case: Case) -> Score
 pub(crate) fn starts_with(config: &TextValue, answer: &str) -> Score {
     let held = trim(answer).starts_with(trim(&config.value));
     let verb = if held { "starts" } else { "does not start" };
-    one(format!("Output {verb} with \"{}\"", config.value), held, &config.value, answer)
+    one(format!("Output {verb} with \"{}\"", in_text(&config.value)), held, &config.value, answer)
 }
 
 pub(crate) fn ends_with(config: &TextValue, answer: &str) -> Score {
     let held = trim(answer).ends_with(trim(&config.value));
     let verb = if held { "ends" } else { "does not end" };
-    let mut score = one(format!("Output {verb} with \"{}\"", config.value), held, &config.value, answer);
-    if let [assertion] = score.assertions.as_mut_slice() {
-        assertion.actual = Some(last_chars(answer, SHOWN));
-    }
-    score
+    one(format!("Output {verb} with \"{}\"", in_text(&config.value)), held, &config.value, answer)
 }
 
 pub(crate) fn equals(config: &TextValue, answer: &str) -> Score {
     let held = trim(answer) == trim(&config.value);
     let verb = if held { "equals" } else { "does not equal" };
-    one(format!("Output {verb} \"{}\"", config.value), held, &config.value, answer)
+    one(format!("Output {verb} \"{}\"", in_text(&config.value)), held, &config.value, answer)
 }
 
 fn one(text: String, held: bool, expected: &str, answer: &str) -> Score {
-    let assertion = Assertion::new(text, held).expected(expected).actual(shorten(answer));
+    let assertion = Assertion::new(text, held).expected(shorten(expected)).actual(shorten(answer));
     Score::from(held).assertion(assertion)
 }
 
 fn quoted(values: &[String]) -> String {
-    let quoted: Vec<String> = values.iter().map(|value| format!("\"{value}\"")).collect();
+    let quoted: Vec<String> = values.iter().map(|value| format!("\"{}\"", in_text(value))).collect();
     quoted.join(", ")
 }
 

@@ -7,7 +7,7 @@ use evalsuite_schema::{
 };
 use serde_json::Value;
 
-use super::{Graded, json_equality::equal, number::show};
+use super::{Graded, in_text, json_equality::equal, number::show};
 use crate::{Evidence, Score, score::ratio};
 
 pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Graded {
@@ -85,7 +85,8 @@ fn no_calls(mode: TrajectoryMode, calls: &[&ToolCall]) -> Score {
             "No tool sequence specified".to_owned()
         }
     };
-    Score::from(held).assertion(Assertion::new(text, held).expected("no calls").actual(names.join(", ")))
+    Score::from(held)
+        .assertion(Assertion::new(text, held).expected("no calls").actual(super::shorten(&names.join(", "))))
 }
 
 fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
@@ -141,7 +142,11 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> Graded {
         let text = format!("Expected {} tool calls, got {}", expected.len(), calls.len());
         let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
         let wanted: Vec<&str> = expected.iter().map(|item| item.tool.as_str()).collect();
-        tally.assertions.push(Assertion::new(text, false).expected(wanted.join(", ")).actual(names.join(", ")));
+        tally.assertions.push(
+            Assertion::new(text, false)
+                .expected(super::shorten(&wanted.join(", ")))
+                .actual(super::shorten(&names.join(", "))),
+        );
     }
     for (index, item) in expected.iter().enumerate() {
         match calls.get(index) {
@@ -152,7 +157,7 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> Graded {
             call => {
                 let text = match call {
                     Some(call) if call.tool == item.tool => format!("Position {index}: {} args mismatch", item.tool),
-                    Some(call) => format!("Position {index}: expected {}, got {}", item.tool, call.tool),
+                    Some(call) => format!("Position {index}: expected {}, got {}", item.tool, in_text(&call.tool)),
                     None => format!("Position {index}: expected {}, got nothing", item.tool),
                 };
                 tally.add(false, describe(Assertion::new(text, false), item, call.copied()));
@@ -191,7 +196,7 @@ fn subset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
     for (index, call) in calls.iter().enumerate() {
         let allowed = config.expected.iter().any(|item| matches(config, item, call));
         let verb = if allowed { "is" } else { "is not" };
-        let text = format!("Position {index}: {} {verb} in allowed set", call.tool);
+        let text = format!("Position {index}: {} {verb} in allowed set", in_text(&call.tool));
         tally.add(allowed, Assertion::new(text, allowed).actual(call_text(&call.tool, call.input.as_ref())));
     }
     tally.score()
@@ -255,7 +260,7 @@ fn describe(assertion: Assertion, item: &ExpectedCall, call: Option<&ToolCall>) 
 fn call_text(tool: &str, input: Option<&Value>) -> String {
     match input {
         Some(input) => super::shorten(&format!("{tool} {input}")),
-        None => tool.to_owned(),
+        None => super::shorten(tool),
     }
 }
 

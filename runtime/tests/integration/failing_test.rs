@@ -38,8 +38,7 @@ evaluation failed: refund-small (x)  score 0.00 < 0.80, required grader `contain
     FAIL  contains-19.90  0.00  weight 1  required  suites/x/tasks/a.json:7:5
           Output does not contain \"19.90\"
             expected: 19.90
-            actual:   Your refund is on its way.
-                      Have a nice day.
+            actual:   Your refund is on its way.\\nHave a nice day.
     FAIL  tone            0.50  weight 1            suites/x/tasks/a.json:9:5
           is short
             expected: 20 characters

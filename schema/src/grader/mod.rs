@@ -3,6 +3,7 @@
 mod code;
 mod composite;
 mod field_accuracy;
+mod json_schema;
 mod judge;
 mod metrics;
 mod text;
@@ -13,9 +14,10 @@ use serde::{Deserialize, Serialize};
 pub use code::{CodeGrader, PreparedCommand};
 pub use composite::{Aggregator, Composite};
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
+pub use json_schema::JsonSchema;
 pub use judge::{Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, Rubrics, ScoreRange};
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
-pub use text::{Regex, TextList, TextValue};
+pub use text::{Regex, Similar, TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
 
 use crate::{Location, Object, is_default};
@@ -84,8 +86,12 @@ pub enum GraderConfig {
     Equals(TextValue),
     /// A pattern matches somewhere in the answer.
     Regex(Regex),
+    /// The answer is close to a text.
+    Similar(Similar),
     /// The answer is JSON.
     IsJson,
+    /// The answer is JSON of a given shape.
+    JsonSchema(JsonSchema),
     /// The agent was fast enough.
     Latency(Latency),
     /// The agent was cheap enough.
@@ -130,7 +136,9 @@ pub const BUILT_IN: &[&str] = &[
     "ends-with",
     "equals",
     "regex",
+    "similar",
     "is-json",
+    "json-schema",
     "latency",
     "cost",
     "token-usage",
@@ -158,7 +166,9 @@ impl GraderConfig {
             Self::EndsWith(_) => "ends-with",
             Self::Equals(_) => "equals",
             Self::Regex(_) => "regex",
+            Self::Similar(_) => "similar",
             Self::IsJson => "is-json",
+            Self::JsonSchema(_) => "json-schema",
             Self::Latency(_) => "latency",
             Self::Cost(_) => "cost",
             Self::TokenUsage(_) => "token-usage",

@@ -23,3 +23,14 @@ pub struct Regex {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub flags: String,
 }
+
+/// Settings of `similar`. Its `threshold` is the grader's pass mark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Similar {
+    /// The text to compare with, not empty; `None`: the reference text of the case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Whether upper and lower case are alike.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub ignore_case: bool,
+}

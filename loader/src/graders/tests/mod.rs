@@ -1,6 +1,7 @@
 mod code;
 mod composite;
 mod field_accuracy;
+mod json_schema;
 mod judge;
 mod metrics;
 mod text;

@@ -1,4 +1,4 @@
-use evalsuite_schema::grader::{GraderConfig, Regex, TextList, TextValue};
+use evalsuite_schema::grader::{GraderConfig, Regex, Similar, TextList, TextValue};
 
 use super::{check, config, graders};
 
@@ -128,4 +128,29 @@ fn common_keys_are_checked_for_every_type() {
         package.read("[{type: equals, value: x, required: 0.7}]").0.remove(0).grader
     };
     assert_eq!((old.required, old.min_score), (true, Some(0.7)));
+}
+
+#[test]
+fn likeness_has_a_threshold_that_is_the_pass_mark() {
+    let grader = graders("[{type: similar, value: a b, threshold: 0.9, ignore_case: true}]").remove(0);
+    assert_eq!((grader.name.as_str(), grader.min_score), ("similar", Some(0.9)));
+    assert_eq!(grader.config, GraderConfig::Similar(Similar { value: Some("a b".into()), ignore_case: true }));
+    assert_eq!(graders("[{type: similar, min_score: 0.5}]").remove(0).min_score, Some(0.5));
+    check(&[
+        ("{type: similar, value: ''}", &["1:26 E022 `value` is empty"]),
+        ("{type: similar, value: [a]}", &["1:26 E020 `value` must be text, found a list"]),
+        (
+            "{type: similar, value: a, ignore_case: 1}",
+            &["1:42 E020 `ignore_case` must be `true` or `false`, found a number"],
+        ),
+        (
+            "{type: similar, value: a, threshold: 0}",
+            &["1:40 E024 `threshold` is 0, which is not a number greater than 0 and at most 1"],
+        ),
+        (
+            "{type: similar, value: a, threshold: 0.5, min_score: 0.5}",
+            &["1:29 E025 `min_score` and `threshold` are one setting"],
+        ),
+        ("{type: similar, value: a, treshold: 1}", &["1:29 E019 unknown key `treshold` in `similar`"]),
+    ]);
 }

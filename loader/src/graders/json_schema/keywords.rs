@@ -1,0 +1,368 @@
+//! The keywords of JSON Schema and what stands under them.
+
+use super::{invalid, is_schema};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::graders::pattern;
+use crate::node::{Data, Entry, Node};
+use crate::suggest;
+
+/// A version of JSON Schema; later ones are greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Draft {
+    Draft6,
+    Draft7,
+    Draft201909,
+    Draft202012,
+}
+
+use Draft::{Draft6, Draft7, Draft201909, Draft202012};
+
+const DRAFTS: &[(&str, Draft)] = &[
+    ("http://json-schema.org/draft-06/schema", Draft6),
+    ("http://json-schema.org/draft-07/schema", Draft7),
+    ("https://json-schema.org/draft/2019-09/schema", Draft201909),
+    ("https://json-schema.org/draft/2020-12/schema", Draft202012),
+];
+
+impl Draft {
+    /// The draft that `$schema` names; the newest one without it.
+    pub(super) fn of(root: &Node, d: &mut Diagnostics) -> Option<Self> {
+        let Some(entry) = root.entry("$schema") else { return Some(Draft202012) };
+        let written = entry.value.as_str().map(|text| text.trim_end_matches('#'));
+        let found = DRAFTS.iter().find(|(name, _)| Some(*name) == written).map(|(_, draft)| *draft);
+        if found.is_none() {
+            let names: Vec<&str> = DRAFTS.iter().map(|(name, _)| *name).collect();
+            let help = format!("name one of {}, or leave it out for the last of them", suggest::quoted(&names, "and"));
+            invalid(&entry.value, "`$schema` names no draft that is known here", help, d);
+        }
+        found
+    }
+}
+
+/// What stands under a keyword.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Anything,
+    Boolean,
+    Count,
+    Dependencies,
+    Enum,
+    Format,
+    Identifier,
+    Number,
+    Pattern,
+    PositiveNumber,
+    Schema,
+    SchemaOrList,
+    /// A list of schemas, not empty.
+    Schemas,
+    /// Schemas by name.
+    NamedSchemas,
+    /// Schemas by pattern.
+    PatternSchemas,
+    Text,
+    /// A list of different texts.
+    Texts,
+    /// Lists of texts by name.
+    NamedTexts,
+    Type,
+}
+
+/// A keyword, and the first and the last draft that has it.
+type Keyword = (&'static str, Shape, Draft, Draft);
+
+const KEYWORDS: &[Keyword] = &[
+    ("$anchor", Shape::Text, Draft201909, Draft202012),
+    ("$comment", Shape::Text, Draft7, Draft202012),
+    ("$defs", Shape::NamedSchemas, Draft201909, Draft202012),
+    ("$dynamicAnchor", Shape::Text, Draft202012, Draft202012),
+    ("$dynamicRef", Shape::Text, Draft202012, Draft202012),
+    ("$id", Shape::Identifier, Draft6, Draft202012),
+    ("$recursiveAnchor", Shape::Boolean, Draft201909, Draft201909),
+    ("$recursiveRef", Shape::Text, Draft201909, Draft201909),
+    ("$ref", Shape::Text, Draft6, Draft202012),
+    ("$schema", Shape::Text, Draft6, Draft202012),
+    ("$vocabulary", Shape::Anything, Draft201909, Draft202012),
+    ("additionalItems", Shape::Schema, Draft6, Draft201909),
+    ("additionalProperties", Shape::Schema, Draft6, Draft202012),
+    ("allOf", Shape::Schemas, Draft6, Draft202012),
+    ("anyOf", Shape::Schemas, Draft6, Draft202012),
+    ("const", Shape::Anything, Draft6, Draft202012),
+    ("contains", Shape::Schema, Draft6, Draft202012),
+    ("contentEncoding", Shape::Text, Draft7, Draft202012),
+    ("contentMediaType", Shape::Text, Draft7, Draft202012),
+    ("contentSchema", Shape::Schema, Draft201909, Draft202012),
+    ("default", Shape::Anything, Draft6, Draft202012),
+    ("definitions", Shape::NamedSchemas, Draft6, Draft202012),
+    ("dependencies", Shape::Dependencies, Draft6, Draft202012),
+    ("dependentRequired", Shape::NamedTexts, Draft201909, Draft202012),
+    ("dependentSchemas", Shape::NamedSchemas, Draft201909, Draft202012),
+    ("deprecated", Shape::Boolean, Draft201909, Draft202012),
+    ("description", Shape::Text, Draft6, Draft202012),
+    ("else", Shape::Schema, Draft7, Draft202012),
+    ("enum", Shape::Enum, Draft6, Draft202012),
+    ("examples", Shape::Anything, Draft6, Draft202012),
+    ("exclusiveMaximum", Shape::Number, Draft6, Draft202012),
+    ("exclusiveMinimum", Shape::Number, Draft6, Draft202012),
+    ("format", Shape::Format, Draft6, Draft202012),
+    ("if", Shape::Schema, Draft7, Draft202012),
+    ("items", Shape::SchemaOrList, Draft6, Draft201909),
+    ("items", Shape::Schema, Draft202012, Draft202012),
+    ("maxContains", Shape::Count, Draft201909, Draft202012),
+    ("maxItems", Shape::Count, Draft6, Draft202012),
+    ("maxLength", Shape::Count, Draft6, Draft202012),
+    ("maxProperties", Shape::Count, Draft6, Draft202012),
+    ("maximum", Shape::Number, Draft6, Draft202012),
+    ("minContains", Shape::Count, Draft201909, Draft202012),
+    ("minItems", Shape::Count, Draft6, Draft202012),
+    ("minLength", Shape::Count, Draft6, Draft202012),
+    ("minProperties", Shape::Count, Draft6, Draft202012),
+    ("minimum", Shape::Number, Draft6, Draft202012),
+    ("multipleOf", Shape::PositiveNumber, Draft6, Draft202012),
+    ("not", Shape::Schema, Draft6, Draft202012),
+    ("oneOf", Shape::Schemas, Draft6, Draft202012),
+    ("pattern", Shape::Pattern, Draft6, Draft202012),
+    ("patternProperties", Shape::PatternSchemas, Draft6, Draft202012),
+    ("prefixItems", Shape::Schemas, Draft202012, Draft202012),
+    ("properties", Shape::NamedSchemas, Draft6, Draft202012),
+    ("propertyNames", Shape::Schema, Draft6, Draft202012),
+    ("readOnly", Shape::Boolean, Draft7, Draft202012),
+    ("required", Shape::Texts, Draft6, Draft202012),
+    ("then", Shape::Schema, Draft7, Draft202012),
+    ("title", Shape::Text, Draft6, Draft202012),
+    ("type", Shape::Type, Draft6, Draft202012),
+    ("unevaluatedItems", Shape::Schema, Draft201909, Draft202012),
+    ("unevaluatedProperties", Shape::Schema, Draft201909, Draft202012),
+    ("uniqueItems", Shape::Boolean, Draft6, Draft202012),
+    ("writeOnly", Shape::Boolean, Draft7, Draft202012),
+];
+
+const TYPES: &[&str] = &["array", "boolean", "integer", "null", "number", "object", "string"];
+
+const FORMATS: &[&str] = &[
+    "date",
+    "date-time",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "iri",
+    "iri-reference",
+    "json-pointer",
+    "regex",
+    "relative-json-pointer",
+    "time",
+    "uri",
+    "uri-reference",
+    "uri-template",
+    "uuid",
+];
+
+/// Words of other vocabularies that are close to a keyword and mean something else.
+const NO_MISTAKES: &[&str] = &["example", "optional"];
+
+/// Reports what is wrong with the schema `root` and all those in it, and gives all of them.
+pub(super) fn check<'n>(root: &'n Node, draft: Draft, d: &mut Diagnostics) -> Vec<&'n Node> {
+    let mut check = Check { draft, found: Vec::new(), d };
+    check.schema(root, "a schema");
+    check.found
+}
+
+struct Check<'n, 'd> {
+    draft: Draft,
+    found: Vec<&'n Node>,
+    d: &'d mut Diagnostics,
+}
+
+impl<'n> Check<'n, '_> {
+    fn schema(&mut self, node: &'n Node, what: &str) {
+        self.found.push(node);
+        let Some(entries) = node.as_mapping() else {
+            if !is_schema(node) {
+                self.kind(node, what, "a mapping, `true` or `false`");
+            }
+            return;
+        };
+        for entry in entries {
+            let has_name = |keyword: &&Keyword| keyword.0 == entry.key;
+            let has_draft = |keyword: &&Keyword| keyword.2 <= self.draft && self.draft <= keyword.3;
+            match KEYWORDS.iter().filter(has_name).find(has_draft) {
+                Some((_, shape, ..)) => self.value(entry, *shape, self.found.len() == 1),
+                None if KEYWORDS.iter().any(|keyword| has_name(&keyword)) => {
+                    let message = format!("`{}` has no meaning in the draft of this schema", entry.key);
+                    let help = "use the keyword of the draft, or name another draft with `$schema`";
+                    self.d.report(Code::InvalidJsonSchema, entry.key_span, message, help);
+                }
+                None => self.unknown(entry),
+            }
+        }
+    }
+
+    /// Words that are no keywords are allowed, and do nothing; what is nearly a keyword was meant to do something.
+    fn unknown(&mut self, entry: &Entry) {
+        if NO_MISTAKES.contains(&entry.key.as_str()) {
+            return;
+        }
+        let near = suggest::nearest(&entry.key, KEYWORDS.iter().map(|keyword| keyword.0));
+        if let Some(near) = near.first() {
+            let message = format!("unknown keyword `{}` in a schema", entry.key);
+            self.d.report(Code::InvalidJsonSchema, entry.key_span, message, format!("did you mean `{near}`?"));
+        }
+    }
+
+    fn value(&mut self, entry: &'n Entry, shape: Shape, is_root: bool) {
+        let (node, what) = (&entry.value, format!("`{}`", entry.key));
+        match shape {
+            Shape::Anything => {}
+            Shape::Boolean => self.expect(matches!(node.data, Data::Bool(_)), node, &what, "`true` or `false`"),
+            Shape::Text => self.expect(node.as_str().is_some(), node, &what, "text"),
+            Shape::Number => self.expect(matches!(node.data, Data::Number(_)), node, &what, "a number"),
+            Shape::PositiveNumber => {
+                self.expect(number(node).is_some_and(|n| n > 0.0), node, &what, "a number above 0")
+            }
+            Shape::Count => {
+                let is_count = number(node).is_some_and(|n| n >= 0.0 && n.fract() == 0.0);
+                self.expect(is_count, node, &what, "a whole number of at least 0");
+            }
+            Shape::Identifier => self.identifier(node, &what, is_root),
+            Shape::Format => self.format(node, &what),
+            Shape::Pattern => match node.as_str() {
+                Some(text) => self.pattern(text, node),
+                None => self.kind(node, &what, "text"),
+            },
+            Shape::Enum => {
+                let has_values = node.as_sequence().is_some_and(|values| !values.is_empty());
+                self.expect(has_values, node, &what, "a list of at least one value");
+            }
+            Shape::Type => self.types(node, &what),
+            Shape::Texts => self.texts(node, &what),
+            Shape::Schema => self.schema(node, &what),
+            Shape::Schemas => self.schemas(node, &what),
+            Shape::SchemaOrList if node.as_sequence().is_some() => {
+                node.as_sequence().unwrap_or_default().iter().for_each(|item| self.schema(item, &what));
+            }
+            Shape::SchemaOrList => self.schema(node, &what),
+            Shape::NamedSchemas | Shape::PatternSchemas | Shape::NamedTexts | Shape::Dependencies => {
+                let Some(entries) = node.as_mapping() else { return self.kind(node, &what, "a mapping") };
+                entries.iter().for_each(|entry| self.named(entry, shape));
+            }
+        }
+    }
+
+    fn named(&mut self, entry: &'n Entry, shape: Shape) {
+        let what = format!("`{}`", entry.key);
+        match shape {
+            Shape::NamedTexts => return self.texts(&entry.value, &what),
+            Shape::Dependencies if entry.value.as_sequence().is_some() => return self.texts(&entry.value, &what),
+            Shape::PatternSchemas => {
+                if let Err(problem) = pattern::check(&entry.key, "") {
+                    let help = "the keys of `patternProperties` are patterns";
+                    self.d.report(Code::InvalidJsonSchema, entry.key_span, problem, help);
+                }
+            }
+            _ => {}
+        }
+        self.schema(&entry.value, &what);
+    }
+
+    fn schemas(&mut self, node: &'n Node, what: &str) {
+        match node.as_sequence() {
+            Some(items @ [_, ..]) => items.iter().for_each(|item| self.schema(item, &format!("an element of {what}"))),
+            _ => self.kind(node, what, "a list of at least one schema"),
+        }
+    }
+
+    /// The root may have a name; a schema inside it with a name of its own would be another document.
+    fn identifier(&mut self, node: &Node, what: &str, is_root: bool) {
+        match node.as_str() {
+            None => self.kind(node, what, "text"),
+            Some(text) if !is_root && !text.starts_with('#') => invalid(
+                node,
+                "a schema inside the schema has an `$id` of its own",
+                "delete it, and refer to the schema by its place: `#/$defs/NAME`",
+                self.d,
+            ),
+            Some(_) => {}
+        }
+    }
+
+    /// Formats nobody knows are allowed, and check nothing.
+    fn format(&mut self, node: &Node, what: &str) {
+        let Some(text) = node.as_str() else { return self.kind(node, what, "text") };
+        if FORMATS.contains(&text) {
+            return;
+        }
+        if let Some(near) = suggest::nearest(text, FORMATS.iter().copied()).first() {
+            invalid(node, format!("unknown format `{text}`"), format!("did you mean `{near}`?"), self.d);
+        }
+    }
+
+    fn pattern(&mut self, text: &str, node: &Node) {
+        if let Err(problem) = pattern::check(text, "") {
+            invalid(node, problem, "write a regular expression", self.d);
+        }
+    }
+
+    fn types(&mut self, node: &Node, what: &str) {
+        let items = match &node.data {
+            Data::String(_) => std::slice::from_ref(node),
+            Data::Sequence(items) if !items.is_empty() => items,
+            _ => return self.kind(node, what, "the name of a type, or a list of them"),
+        };
+        for (index, item) in items.iter().enumerate() {
+            let Some(name) = item.as_str() else {
+                self.kind(item, what, "the name of a type");
+                continue;
+            };
+            if !TYPES.contains(&name) {
+                let help = suggest::did_you_mean(name, TYPES.iter().copied())
+                    .unwrap_or_else(|| format!("write {}", suggest::quoted(TYPES, "or")));
+                invalid(item, format!("`type` is `{name}`, which is no type of JSON"), help, self.d);
+            }
+            self.repeated(&items[..index], item, name);
+        }
+    }
+
+    fn texts(&mut self, node: &Node, what: &str) {
+        let Some(items) = node.as_sequence() else { return self.kind(node, what, "a list of names") };
+        for (index, item) in items.iter().enumerate() {
+            match item.as_str() {
+                Some(name) => self.repeated(&items[..index], item, name),
+                None => self.kind(item, what, "a list of names"),
+            }
+        }
+    }
+
+    fn repeated(&mut self, before: &[Node], item: &Node, name: &str) {
+        if before.iter().any(|other| other.as_str() == Some(name)) {
+            invalid(item, format!("`{name}` is named twice"), "delete one", self.d);
+        }
+    }
+
+    fn expect(&mut self, fits: bool, node: &Node, what: &str, expected: &str) {
+        if !fits {
+            self.kind(node, what, expected);
+        }
+    }
+
+    fn kind(&mut self, node: &Node, what: &str, expected: &str) {
+        let help = match (&node.data, what) {
+            (Data::Sequence(_), "`items`") => "schemas by position stand under `prefixItems`".to_owned(),
+            (Data::Bool(_), "`required`") => "list the names of required properties beside `properties`".to_owned(),
+            _ => format!("write {expected}"),
+        };
+        let found = match &node.data {
+            Data::Number(number) => number.to_string(),
+            _ => node.kind().to_owned(),
+        };
+        invalid(node, format!("{what} must be {expected}, found {found}"), help, self.d);
+    }
+}
+
+fn number(node: &Node) -> Option<f64> {
+    match &node.data {
+        Data::Number(number) => number.as_f64(),
+        _ => None,
+    }
+}

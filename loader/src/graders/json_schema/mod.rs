@@ -1,0 +1,45 @@
+//! `json-schema`, and whether its schema is one.
+//!
+//! The schema is checked here rather than by a validator: this knows the place of every mistake, finds misspelled keywords,
+//! which a validator has to ignore, and adds nothing to what a suite's users compile for their macros.
+
+mod keywords;
+mod references;
+
+use evalsuite_schema::grader::JsonSchema;
+use serde_json::Value;
+
+use self::keywords::Draft;
+use super::require;
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::Fields;
+use crate::node::{Data, Node};
+use crate::paths::{Kind, Scope};
+
+pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JsonSchema> {
+    let entry = require(fields, "schema", d)?;
+    let found = scope.find(&entry.value, "`schema`", Kind::File, d)?;
+    let schema = scope.files.memo.schema(&found.path, scope.files, d)?;
+    Some(JsonSchema { file: found.reference, schema: Value::clone(&schema) })
+}
+
+/// The schema of a file. `None`: a problem was reported.
+pub(crate) fn checked(root: &Node, d: &mut Diagnostics) -> Option<Value> {
+    let draft = Draft::of(root, d)?;
+    let mut found = Diagnostics::new();
+    let schemas = keywords::check(root, draft, &mut found);
+    references::check(root, &schemas, &mut found);
+    let is_valid = found.is_empty();
+    d.append(found);
+    is_valid.then(|| root.to_json())
+}
+
+/// Reports a mistake in a schema.
+fn invalid(node: &Node, message: impl Into<String>, help: impl Into<String>, d: &mut Diagnostics) {
+    d.report(Code::InvalidJsonSchema, node.span, message, help);
+}
+
+/// What a schema can be.
+fn is_schema(node: &Node) -> bool {
+    matches!(node.data, Data::Mapping(_) | Data::Bool(_))
+}

@@ -1,0 +1,162 @@
+//! Where the references of a schema lead: somewhere in the same file, and not in a circle.
+
+use std::collections::BTreeMap;
+
+use super::{invalid, is_schema};
+use crate::diagnostic::Diagnostics;
+use crate::node::{Data, Node};
+
+const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
+
+/// Keywords whose schemas look at the same value as the schema they stand in.
+const IN_PLACE: &[&str] = &["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
+
+/// Reports references of `schemas`, all those in `root`, that lead nowhere, out of the file, or in a circle.
+pub(super) fn check(root: &Node, schemas: &[&Node], d: &mut Diagnostics) {
+    let document =
+        Document { root, anchors: anchors(schemas), id: root.entry("$id").and_then(|entry| entry.value.as_str()) };
+    let mut is_valid = true;
+    for (reference, text) in schemas.iter().flat_map(|schema| references(schema)) {
+        let Err((message, help)) = document.target(text) else { continue };
+        invalid(reference, message, help, d);
+        is_valid = false;
+    }
+    if is_valid {
+        circles(&document, schemas, d);
+    }
+}
+
+fn references(schema: &Node) -> impl Iterator<Item = (&Node, &str)> {
+    REFERENCES
+        .iter()
+        .filter_map(|keyword| schema.entry(keyword))
+        .filter_map(|entry| Some((&entry.value, entry.value.as_str()?)))
+}
+
+/// Schemas with names of their own.
+fn anchors<'n>(schemas: &[&'n Node]) -> BTreeMap<&'n str, &'n Node> {
+    let mut anchors = BTreeMap::new();
+    for schema in schemas {
+        for keyword in ["$anchor", "$dynamicAnchor", "$id"] {
+            let Some(name) = schema.entry(keyword).and_then(|entry| entry.value.as_str()) else { continue };
+            match name.strip_prefix('#') {
+                Some(name) if keyword == "$id" => anchors.insert(name, *schema),
+                None if keyword != "$id" => anchors.insert(name, *schema),
+                _ => None,
+            };
+        }
+    }
+    anchors
+}
+
+struct Document<'n> {
+    root: &'n Node,
+    anchors: BTreeMap<&'n str, &'n Node>,
+    id: Option<&'n str>,
+}
+
+impl<'n> Document<'n> {
+    /// The schema that a reference leads to, or what is wrong with it and what to do.
+    fn target(&self, written: &str) -> Result<&'n Node, (String, String)> {
+        let (file, fragment) = written.split_once('#').unwrap_or((written, ""));
+        if !file.is_empty() && Some(file) != self.id.map(|id| id.trim_end_matches('#')) {
+            return Err((
+                format!("`{written}` leads out of the file, and nothing is fetched"),
+                "copy the schema into this file below `$defs`, and refer to `#/$defs/NAME`".to_owned(),
+            ));
+        }
+        let fragment = percent_decoded(fragment);
+        let found = match fragment.strip_prefix('/') {
+            _ if fragment.is_empty() => Some(self.root),
+            Some(pointer) => self.at(pointer),
+            None => self.anchors.get(fragment.as_str()).copied(),
+        };
+        found.filter(|node| is_schema(node)).ok_or_else(|| {
+            (
+                format!("`{written}` leads to no schema of this file"),
+                "name the place of a schema: `#/$defs/NAME`".to_owned(),
+            )
+        })
+    }
+
+    fn at(&self, pointer: &str) -> Option<&'n Node> {
+        pointer.split('/').try_fold(self.root, |node, step| {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            match &node.data {
+                Data::Mapping(_) => node.entry(&step).map(|entry| &entry.value),
+                Data::Sequence(items) => items.get(step.parse::<usize>().ok()?),
+                _ => None,
+            }
+        })
+    }
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let decoded = match tail {
+            [high, low, ..] if *first == b'%' => {
+                std::str::from_utf8(&[*high, *low]).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok())
+            }
+            _ => None,
+        };
+        bytes.push(decoded.unwrap_or(*first));
+        rest = if decoded.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    /// On the way that is being walked.
+    Open,
+    Done,
+}
+
+/// Reports each schema that asks itself about the same value, at the reference that closes the circle: no validator
+/// comes to an end there.
+fn circles(document: &Document<'_>, schemas: &[&Node], d: &mut Diagnostics) {
+    let mut states: BTreeMap<*const Node, State> = BTreeMap::new();
+    for schema in schemas {
+        if states.contains_key(&std::ptr::from_ref(*schema)) {
+            continue;
+        }
+        states.insert(*schema, State::Open);
+        let mut way = vec![(*schema, in_place(document, schema))];
+        while let Some((node, next)) = way.last_mut() {
+            let Some((place, target)) = next.pop() else {
+                states.insert(*node, State::Done);
+                way.pop();
+                continue;
+            };
+            match states.get(&std::ptr::from_ref(target)) {
+                Some(State::Done) => {}
+                Some(State::Open) => {
+                    invalid(place, "the schema refers to itself for the same value", "remove the reference", d);
+                }
+                None => {
+                    states.insert(target, State::Open);
+                    way.push((target, in_place(document, target)));
+                }
+            }
+        }
+    }
+}
+
+/// The schemas that look at the same value as this one, and where they are written.
+fn in_place<'n>(document: &Document<'n>, schema: &'n Node) -> Vec<(&'n Node, &'n Node)> {
+    let mut found: Vec<(&Node, &Node)> = references(schema)
+        .filter_map(|(place, text)| document.target(text).ok().map(|target| (place, target)))
+        .collect();
+    for entry in IN_PLACE.iter().filter_map(|keyword| schema.entry(keyword)) {
+        match &entry.value.data {
+            Data::Sequence(items) => found.extend(items.iter().map(|item| (item, item))),
+            Data::Mapping(entries) if entry.key.starts_with("dependen") => {
+                found.extend(entries.iter().map(|entry| (&entry.value, &entry.value)));
+            }
+            _ => found.push((&entry.value, &entry.value)),
+        }
+    }
+    found
+}

@@ -1,0 +1,13 @@
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::PathRef;
+
+/// Settings of `json-schema`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JsonSchema {
+    /// The file of the schema.
+    pub file: PathRef,
+    /// The schema as the file had it while compiling: an object or a boolean, whose references all lead into itself.
+    pub schema: Value,
+}
