@@ -9,7 +9,7 @@ use evalsuite_conformance::folders;
 pub struct Table {
     /// Names of rules.
     pub rules: Vec<String>,
-    /// Ids of single records, with the reason.
+    /// Ids of records, with the rules that explain them, or a reason in words.
     pub ids: BTreeMap<String, String>,
 }
 

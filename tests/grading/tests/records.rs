@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Folder::Missing(reason) => return failed(&reason),
     };
     if let Ok(id) = std::env::var(ONE) {
-        return one(&folder, &id).map_or_else(|reason| failed(&reason), |()| ExitCode::SUCCESS);
+        return one(&folder, &id, is_other).map_or_else(|reason| failed(&reason), |()| ExitCode::SUCCESS);
     }
     match tests(&folder, is_other) {
         Ok(tests) => libtest_mimic::run(&Arguments::from_args(), tests).exit_code(),
@@ -75,19 +75,20 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
             kinds.entry(line.kind().to_owned()).or_default().push(line);
         }
         for (kind, lines) in kinds {
-            tests.push(Trial::test(format!("{file}::{kind}"), move || every(&lines, *check)));
+            tests.push(Trial::test(format!("{file}::{kind}"), move || every(&lines, *check, is_other)));
         }
     }
     tests.push(Trial::test("the_table_lists_every_rule", the_table_lists_every_rule));
     Ok(tests)
 }
 
-fn every(lines: &[Line], check: Check) -> Result<(), Failed> {
+fn every(lines: &[Line], check: Check, is_other: bool) -> Result<(), Failed> {
     let table = table::read()?;
     let mut problems = Vec::new();
     for line in lines {
         let record = line.record()?;
-        let found = if record.env.is_empty() { judged(&record, check, &table) } else { in_own_process(&record) };
+        let found =
+            if record.env.is_empty() { judged(&record, check, &table, is_other) } else { in_own_process(&record) };
         if let Err(problem) = found {
             problems.push(format!("{}: {problem}", line.id));
         }
@@ -96,18 +97,29 @@ fn every(lines: &[Line], check: Check) -> Result<(), Failed> {
     if count == 0 { Ok(()) } else { Err(format!("{count} records\n{}", problems.join("\n")).into()) }
 }
 
-/// A difference has to be listed, by its rule or by its id; what is listed has to differ.
-fn judged(record: &Record, check: Check, table: &Table) -> Result<(), String> {
+/// A difference has to be listed with the rules that explain it, or with a reason of its own; what is listed has to
+/// differ. Of records we have not seen, the table lists no ids.
+fn judged(record: &Record, check: Check, table: &Table, is_other: bool) -> Result<(), String> {
     let checked = check(record)?;
     if let Some(rule) = checked.rules.iter().find(|rule| !table.rules.iter().any(|listed| listed == *rule)) {
         return Err(format!("the table does not list the rule `{rule}`"));
     }
-    let is_listed = table.ids.contains_key(&record.id);
-    match (checked.unexplained.is_empty(), is_listed) {
-        (false, false) => Err(checked.unexplained.join("\n")),
-        (true, true) if checked.rules.is_empty() => Err("is listed, but does not differ".to_owned()),
-        (true, true) => Err(format!("is listed, but {:?} explains it", checked.rules)),
-        _ => Ok(()),
+    let rules = checked.rules.iter().map(|rule| format!("`{rule}`")).collect::<Vec<_>>().join(", ");
+    match table.ids.get(&record.id) {
+        Some(reason) if reason.starts_with('`') || checked.unexplained.is_empty() => {
+            if !checked.unexplained.is_empty() {
+                return Err(checked.unexplained.join("\n"));
+            }
+            if rules.is_empty() {
+                return Err("is listed, but does not differ".to_owned());
+            }
+            if *reason == rules { Ok(()) } else { Err(format!("is listed with {reason}, but differs by {rules}")) }
+        }
+        // For a reason of its own.
+        Some(_) => Ok(()),
+        None if !checked.unexplained.is_empty() => Err(checked.unexplained.join("\n")),
+        None if rules.is_empty() || is_other => Ok(()),
+        None => Err(format!("differs, but is not listed: | `{}` | {rules} |", record.id)),
     }
 }
 
@@ -118,13 +130,13 @@ fn in_own_process(record: &Record) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
-fn one(folder: &Path, id: &str) -> Result<(), String> {
+fn one(folder: &Path, id: &str, is_other: bool) -> Result<(), String> {
     let table = table::read()?;
     for (file, check) in FILES {
         let path = folder.join(format!("{file}.jsonl"));
         let lines = if path.is_file() { record::lines(&path)? } else { Vec::new() };
         if let Some(line) = lines.iter().find(|line| line.id == id) {
-            return judged(&line.record()?, *check, &table);
+            return judged(&line.record()?, *check, &table, is_other);
         }
     }
     Err(format!("no record is called {id}"))
