@@ -14,7 +14,7 @@ fn the_code_is_printed() {
         "pub static SUITE: ::evalsuite::EvalSuite",
         "test_name: \"positive::_25_invoice\"",
         "evals.agent(card_agent)",
-        "    mod positive {\n        #[test]\n        fn _25_invoice() {\n            ::evalsuite::__private::run_case(super::evals, 0)\n        }",
+        "    mod positive {\n        #[test]\n        fn _25_invoice() {\n            super::__run(0)\n        }",
     ] {
         assert!(output.out.contains(part), "{part} is missing in:\n{}", output.out);
     }

@@ -59,6 +59,10 @@ const RESERVED: &[&str] = &[
     "SUITE",
     "evals",
     "suite_check",
+    "__Case",
+    "__None",
+    "__Some",
+    "__run",
 ];
 
 /// Makes an identifier of any text: the total rule for every segment of a test's path.

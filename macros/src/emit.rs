@@ -10,13 +10,22 @@ const GUARD: &str = "#[allow(unused_macros)] \
 
 /// The tokens of generated code. Their spans are the macro call, so that no lint looks at them as the user's code.
 pub(crate) fn code(text: &str) -> TokenStream {
-    match text.parse() {
+    match parse(text) {
         Ok(tokens) => tokens,
         Err(error) => compile_error(
             &format!("evalsuite generated code that is not Rust ({error}); please report it"),
             Span::call_site(),
         ),
     }
+}
+
+/// The compiler's own lexer is fast in every profile; proc_macro2 reads the text itself before it asks the compiler.
+fn parse(text: &str) -> Result<TokenStream, String> {
+    if proc_macro::is_available() {
+        let tokens: proc_macro::TokenStream = text.parse().map_err(|error: proc_macro::LexError| error.to_string())?;
+        return Ok(tokens.into());
+    }
+    text.parse().map_err(|error: proc_macro2::LexError| error.to_string())
 }
 
 /// What every expansion starts with.

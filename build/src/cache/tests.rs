@@ -89,7 +89,11 @@ fn graders_that_disagree_are_loaded_for_a_report_with_places() {
     options.graders = Some(vec!["is-nice".to_owned(), "other".to_owned()]);
     let expansion = expand(&options);
     assert_eq!(expansion.errors, Vec::<String>::new());
-    assert!(expansion.warnings[0].starts_with("[W016 unused-grader] grader `other` is registered, but no case"), "{:?}", expansion.warnings);
+    assert!(
+        expansion.warnings[0].starts_with("[W016 unused-grader] grader `other` is registered, but no case"),
+        "{:?}",
+        expansion.warnings
+    );
 }
 
 #[test]

@@ -4,10 +4,18 @@
 const BIDIRECTIONAL: &[char] =
     &['\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}', '\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}'];
 
+/// First byte of all of them in UTF-8.
+const BIDIRECTIONAL_LEAD: u8 = 0xe2;
+
 /// Adds `text` as a string literal.
 pub(crate) fn push_str(out: &mut String, text: &str) {
     out.push('"');
-    let plain = text.is_ascii() && !text.contains(['"', '\\']) && !text.contains(|c: char| c.is_ascii_control());
+    // Searches for bytes are compiled into the standard library, and fast also where this crate is not optimised.
+    let bytes = text.as_bytes();
+    let plain = text.is_ascii()
+        && !bytes.contains(&b'"')
+        && !bytes.contains(&b'\\')
+        && !bytes.iter().any(|byte| byte.is_ascii_control());
     if plain {
         out.push_str(text);
     } else {
@@ -26,7 +34,8 @@ pub(crate) fn push_str(out: &mut String, text: &str) {
 
 /// Adds JSON as a raw string literal, which leaves it readable and is cheap: JSON escapes control characters itself.
 pub(crate) fn push_json(out: &mut String, json: &str) {
-    if !json.is_ascii() && json.contains(BIDIRECTIONAL) {
+    let bytes = json.as_bytes();
+    if bytes.contains(&BIDIRECTIONAL_LEAD) && json.contains(BIDIRECTIONAL) {
         // Outside of its strings JSON has no such characters, so the escape of JSON strings means the same.
         let escaped = BIDIRECTIONAL.iter().fold(json.to_owned(), |json, character| {
             json.replace(*character, &format!("\\u{:04x}", u32::from(*character)))
@@ -34,7 +43,7 @@ pub(crate) fn push_json(out: &mut String, json: &str) {
         return push_json(out, &escaped);
     }
     let mut hashes = "#".to_owned();
-    while json.contains(&format!("\"{hashes}")) {
+    while bytes.contains(&b'#') && json.contains(&format!("\"{hashes}")) {
         hashes.push('#');
     }
     for part in ["r", &hashes, "\"", json, "\"", &hashes] {
@@ -42,15 +51,16 @@ pub(crate) fn push_json(out: &mut String, json: &str) {
     }
 }
 
-/// Adds `Some("text")` or `None`.
-pub(crate) fn push_option(out: &mut String, text: Option<&str>) {
+/// Adds `Some("text")` or `None`, each under the path by which it is named where the literal stands.
+pub(crate) fn push_option(out: &mut String, text: Option<&str>, (some, none): (&str, &str)) {
     match text {
         Some(text) => {
-            out.push_str("::core::option::Option::Some(");
+            out.push_str(some);
+            out.push('(');
             push_str(out, text);
             out.push(')');
         }
-        None => out.push_str("::core::option::Option::None"),
+        None => out.push_str(none),
     }
 }
 

@@ -79,6 +79,7 @@ impl Module<'_> {
         code.push_str("/// The suite with its agent and graders.\npub fn evals() -> ::evalsuite::Evals {\nsuper::");
         code.push_str(&binding_name(self.name));
         code.push_str("(::evalsuite::Evals::new(&SUITE))\n}\n");
+        code.push_str("#[cfg(test)]\nfn __run(case: usize) {\n::evalsuite::__private::run_case(evals, case)\n}\n");
         match self.ignore {
             Some(reason) => {
                 let mut attributes = "#[test]\n#[ignore = ".to_owned();

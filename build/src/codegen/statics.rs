@@ -4,13 +4,21 @@ use evalsuite_loader::{LoadedSuite, Test};
 
 use super::literal::{push_json, push_number, push_option, push_str};
 
+/// Short names of what stands in every case: rustc resolves each path anew.
+const NAMES: &str = "#[allow(unused_imports)]\nuse ::core::option::Option::{None as __None, Some as __Some};\n\
+                     #[allow(unused_imports)]\nuse ::evalsuite::EvalCase as __Case;\n";
+
+/// Fewer cases than this are written faster without another thread.
+const CASES_PER_THREAD: usize = 128;
+
 /// Adds `pub static SUITE`.
 pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<()> {
     let about = &suite.suite;
+    out.push_str(NAMES);
     out.push_str("/// The suite with all its cases.\npub static SUITE: ::evalsuite::EvalSuite = ::evalsuite::EvalSuite {\nname: ");
     push_str(out, &about.name);
     out.push_str(",\nagent_name: ");
-    push_option(out, about.agent_name.as_deref());
+    push_option(out, about.agent_name.as_deref(), ("::core::option::Option::Some", "::core::option::Option::None"));
     push_place(out);
     push_str(out, &about.root);
     out.push_str(",\njson: ");
@@ -25,9 +33,7 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
     }
     out.push_str("],\ncases: &[\n");
     let tags = tags(&about.tags);
-    for test in &suite.tests {
-        push_case(out, suite, test, &tags)?;
-    }
+    push_cases(out, suite, &tags)?;
     out.push_str("],\n};\n");
     Ok(())
 }
@@ -57,10 +63,33 @@ fn tags(tags: &[String]) -> String {
     list
 }
 
+/// Adds the cases, written on several threads, in the order of the tests.
+fn push_cases(out: &mut String, suite: &LoadedSuite, tags: &str) -> serde_json::Result<()> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let chunk = suite.tests.len().div_ceil(threads).max(CASES_PER_THREAD);
+    let write = |tests: &[Test]| {
+        let mut text = String::with_capacity(1024 * tests.len());
+        tests.iter().try_for_each(|test| push_case(&mut text, suite, test, tags)).map(|()| text)
+    };
+    std::thread::scope(|scope| {
+        let mut chunks = suite.tests.chunks(chunk);
+        let own = chunks.next().unwrap_or_default();
+        let others: Vec<_> = chunks.map(|tests| scope.spawn(move || write(tests))).collect();
+        out.push_str(&write(own)?);
+        for thread in others {
+            match thread.join() {
+                Ok(text) => out.push_str(&text?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok(())
+    })
+}
+
 fn push_case(out: &mut String, suite: &LoadedSuite, test: &Test, tags: &str) -> serde_json::Result<()> {
     let loaded = &suite.cases[test.case];
     let location = &loaded.case.location;
-    out.push_str("::evalsuite::EvalCase { id: ");
+    out.push_str("__Case { id: ");
     push_str(out, &loaded.case.id);
     out.push_str(", test_name: ");
     push_str(out, &test.path.join("::"));
@@ -73,7 +102,7 @@ fn push_case(out: &mut String, suite: &LoadedSuite, test: &Test, tags: &str) -> 
     out.push_str(", source: ");
     push_str(out, &loaded.source);
     out.push_str(", target: ");
-    push_option(out, test.target.as_deref());
+    push_option(out, test.target.as_deref(), ("__Some", "__None"));
     out.push_str(", tags: &[");
     out.push_str(tags);
     out.push_str("], json: ");

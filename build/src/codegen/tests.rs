@@ -22,11 +22,11 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) {
         }
         out.push_str("#[test]\nfn ");
         out.push_str(function);
-        out.push_str("() {\n::evalsuite::__private::run_case(");
+        out.push_str("() {\n");
         for _ in folders {
             out.push_str("super::");
         }
-        out.push_str("evals, ");
+        out.push_str("__run(");
         push_number(out, index);
         out.push_str(")\n}\n");
     }

@@ -33,19 +33,23 @@ fn a_suite_becomes_a_readable_file() {
             ::evalsuite::Evals::new(&SUITE),
         )
     }
+    #[cfg(test)]
+    fn __run(case: usize) {
+        ::evalsuite::__private::run_case(evals, case)
+    }
     #[test]
     fn a() {
-        ::evalsuite::__private::run_case(evals, 0)
+        __run(0)
     }
     #[cfg(test)]
     mod positive {
         #[test]
         fn _25_invoice() {
-            ::evalsuite::__private::run_case(super::evals, 1)
+            super::__run(1)
         }
         #[test]
         fn x() {
-            ::evalsuite::__private::run_case(super::evals, 2)
+            super::__run(2)
         }
     }
     #[test]
@@ -80,7 +84,7 @@ fn every_option_reaches_the_code() {
         "mod x {",
         "mod y {",
         "test_name: \"x::a\"",
-        "target: ::core::option::Option::Some(\"y\")",
+        "target: __Some(\"y\")",
         "\"requires\":{\"env\":[\"KEY\"],\"commands\":[\"git\"]}",
     ] {
         assert!(code.contains(part), "{part} is missing in\n{code}");
