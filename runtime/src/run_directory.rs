@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::{
     clock::compact_timestamp,
-    digest::{file_key, safe},
+    digest::{file_key, safe, sha256},
     place::Places,
     redaction::Redactor,
     settings::Settings,
@@ -48,9 +48,35 @@ impl RunDirectory {
         &self.path
     }
 
-    /// Directory of a case.
-    pub(crate) fn case(&self, suite: &str, case_key: &str, settings: &Settings) -> PathBuf {
-        let mut name = case_key.to_owned();
+    /// Directory of a case for the test that runs it, `owner`, and for no other: a suite can be included several times,
+    /// with other agents or in other test programs, and their tests run at the same time. The first test to come has the
+    /// directory of the case's key, any other one with a digest of itself behind it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be noted whose directory it is.
+    pub(crate) fn claim_case(
+        &self,
+        suite: &str,
+        case_key: &str,
+        owner: &str,
+        settings: &Settings,
+    ) -> io::Result<PathBuf> {
+        let owner = &sha256(owner)[..8];
+        let locks = self.path.join("locks");
+        fs::create_dir_all(&locks)?;
+        let claim = locks.join(format!("{case_key}.owner"));
+        let is_first = match File::create_new(&claim) {
+            Ok(mut file) => file.write_all(owner.as_bytes()).map(|()| true)?,
+            // Another test may still be writing its name; whatever is there then is not this one's.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read(&claim)? == owner.as_bytes(),
+            Err(error) => return Err(error),
+        };
+        let name = if is_first { case_key.to_owned() } else { format!("{case_key}.test-{owner}") };
+        Ok(self.case(suite, name, settings))
+    }
+
+    fn case(&self, suite: &str, mut name: String, settings: &Settings) -> PathBuf {
         if settings.runner.attempt > 1 {
             name.push_str(&format!(".attempt-{}", settings.runner.attempt));
         }
@@ -165,6 +191,22 @@ mod tests {
         let settings = |output: &str| Settings { output: Some(output.into()), ..Settings::default() };
         assert!(RunDirectory::new(&settings("/p/suites/x/out"), &places, "r".into()).is_err());
         assert!(RunDirectory::new(&settings("/p/suites/xy"), &places, "r".into()).is_ok());
+    }
+
+    #[test]
+    fn tests_of_the_same_case_do_not_share_a_directory() {
+        let root = tempfile::tempdir().unwrap();
+        let places = Places { package_root: "/p".into(), suite_dir: "/p/suites/x".into() };
+        let settings = Settings { output: Some(root.path().to_owned()), ..Settings::default() };
+        let run = RunDirectory::new(&settings, &places, "r".into()).unwrap();
+        let claim = |owner: &str| {
+            let directory = run.claim_case("x", "a-12345678", owner, &settings).unwrap();
+            directory.file_name().unwrap().to_string_lossy().into_owned()
+        };
+        assert_eq!(claim("evals::x::a"), "a-12345678");
+        let other = claim("evals::again::a");
+        assert!(other.starts_with("a-12345678.test-"), "{other}");
+        assert_eq!((claim("evals::x::a"), claim("evals::again::a")), ("a-12345678".to_owned(), other));
     }
 
     #[test]

@@ -1,4 +1,7 @@
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use evalsuite_schema::{
     Case, Layout, Location, Suite,
@@ -71,6 +74,9 @@ impl<'a> Plan<'a> {
         let default_threshold = if suite_data.layout == Layout::Tasks { 1.0 } else { 0.8 };
         let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let case_key = case_key(suite.name, &target, entry.id);
+        let directory = run.claim_case(suite.name, &case_key, &owner(suite, entry), settings).map_err(|error| {
+            format!("the records of case `{}` cannot be written to {}: {error}", entry.id, run.path().display())
+        })?;
         let variables = interpolation::variables(&case, suite_data.layout);
         let secret = case.requires.env.iter().chain(&variables).map(String::as_str);
         Ok(Self {
@@ -78,7 +84,7 @@ impl<'a> Plan<'a> {
             limit: settings.timeout.or(written_limit).unwrap_or(AGENT_LIMIT),
             planned: settings.trials.unwrap_or(case.trials.count).max(1),
             rule: case_rule(suite_data.kind, case.trials.strategy),
-            directory: run.case(suite.name, &case_key, settings),
+            directory,
             redactor: Redactor::of(secret),
             digests: Digests::of(&case, &target),
             places: Places::of(suite),
@@ -107,6 +113,13 @@ impl<'a> Plan<'a> {
             arch: std::env::consts::ARCH.to_owned(),
         }
     }
+}
+
+/// The test that runs a case: the program and the test's path in it.
+fn owner(suite: &EvalSuite, entry: &EvalCase) -> String {
+    let program = std::env::current_exe().ok();
+    let program = program.as_deref().and_then(Path::file_name).unwrap_or_default();
+    format!("{}\0{}\0{}", program.to_string_lossy(), suite.module_path, entry.test_name)
 }
 
 /// Matrix entry, else the variable, else what the files say, else `default`.

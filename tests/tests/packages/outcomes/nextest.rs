@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_tests::throwaway::has_nextest;
+use evalsuite_tests::throwaway::{Call, Package, has_nextest, suites};
 use serde_json::Value;
 
 use super::{ENDS, outcomes};
@@ -51,4 +51,32 @@ fn under_nextest_every_case_is_a_process_and_all_share_one_run() {
     let ran = package.cargo(["nextest", "run", "positive::passes", "--stress-count", "2"]).run();
     ran.succeeds("the case passes every time");
     assert_eq!(records.of_case("passes").len(), 2, "each run of a stress test has its records");
+}
+
+#[test]
+fn a_suite_that_is_included_several_times_has_records_and_workspaces_of_each() {
+    let package = Package::new("several_records");
+    let call = "evalsuite::include_eval_suite!(\"suites/by_task\", agent = several_records::agent);";
+    package
+        .write("src/lib.rs", suites::AGENT)
+        .write("tests/one.rs", &format!("{call}\nmod again {{ {call} }}"))
+        .write("tests/two.rs", call)
+        .write("suites/by_task/suite.json", suites::SUITE_JSON)
+        .write("suites/by_task/tasks/top.json", &suites::task("top", "hello", "hello"));
+    let run_id = |call: Call| call.env("EVALSUITE_RUN_ID", "shared").run().succeeds("all cases pass");
+    run_id(package.cargo(["test"]));
+    let paths = package.records().named("result.json");
+    assert_eq!(paths.len(), 3, "expected a record for each of the three tests of the case: {paths:?}");
+    run_id(package.cargo(["test"]));
+    assert_eq!(
+        package.records().named("result.json"),
+        paths,
+        "expected a second run of the same id to write the same files"
+    );
+
+    package.records().clear();
+    if has_nextest("a_suite_that_is_included_several_times_has_records_and_workspaces_of_each") {
+        package.cargo(["nextest", "run"]).run().succeeds("all cases pass");
+        assert_eq!(package.records().named("result.json").len(), 3, "expected a record of each process");
+    }
 }
