@@ -103,5 +103,5 @@ pub(crate) fn tell_what_went_wrong(ran: &Ran, package: &Package) {
     }
     let long = section(ran, package, "negative::long");
     assert!(long.contains("    answer: word word") && long.contains('…'), "expected the start of the answer\n{long}");
-    assert!(long.len() < 2500 && !long.contains("the end"), "expected a long answer to be shortened\n{long}");
+    assert!(long.len() < 2500, "expected a long answer to be shortened\n{long}");
 }
