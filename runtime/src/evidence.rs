@@ -90,7 +90,7 @@ impl Evidence<'_> {
     pub fn llm_calls(&self) -> Option<u64> {
         let transcript = self.transcript()?;
         if transcript.iter().any(|message| message.llm_call_count.is_some()) {
-            return Some(transcript.iter().filter_map(|message| message.llm_call_count).sum());
+            return Some(transcript.iter().filter_map(|message| message.llm_call_count).fold(0, u64::saturating_add));
         }
         let calls = transcript.iter().filter(|message| message.role == Role::Assistant).count();
         Some(u64::try_from(calls).unwrap_or(u64::MAX))

@@ -6,7 +6,10 @@ use evalsuite_schema::record::{
     Assertion, CaseOutcome, CaseRecord, GraderRecord, GraderState, ReasonCode, Rule, TrialRecord, Verdict,
 };
 
-use crate::{excerpt::{escaped, first_chars}, report::CaseReport};
+use crate::{
+    excerpt::{escaped, first_chars},
+    report::CaseReport,
+};
 
 /// Failed assertions shown per grader.
 const ASSERTIONS: usize = 20;

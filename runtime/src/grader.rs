@@ -2,6 +2,7 @@
 
 mod code_grader;
 mod composite;
+pub(crate) mod direct;
 mod edit_distance;
 mod field_accuracy;
 mod is_json;

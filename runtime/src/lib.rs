@@ -66,6 +66,7 @@
 //!
 //! * `macros` (default): `include_eval_suite!`. Without it, `evalsuite_build::generate` writes the same code from a build
 //!   script.
+//! * `json-schema`: the grader of this name, whose validator is a third of what this crate compiles with.
 
 mod agent;
 mod cancel;
@@ -122,10 +123,11 @@ pub use suite::{EvalCase, EvalSuite};
 pub use trial::Trial;
 pub use user_grader::{BoundGrader, Grader, IntoGrader};
 
-/// What generated code calls. Not part of the API.
+/// What generated code, benchmarks and property tests call. Not part of the API.
 #[doc(hidden)]
 pub mod __private {
     use crate::Evals;
+    pub use crate::grader::direct::{Direct, Given};
 
     /// Runs the case at an index of the suite as a test.
     pub fn run_case(evals: fn() -> Evals, index: usize) {

@@ -173,6 +173,30 @@ mod tests {
         assert_eq!((record.state, record.rationale.as_deref()), (GraderState::Undecided, Some("no idea")));
     }
 
+    proptest::proptest! {
+        #[test]
+        fn negated_twice_is_as_before(
+            value in 0.0..=1.0f64,
+            passed in proptest::prelude::any::<bool>(),
+            mark in proptest::option::of(0.001..=1.0f64),
+        ) {
+            let grader = grader(|grader| grader.min_score = mark);
+            let score = Score::new(value).assertion(Assertion::new("it", passed));
+            let before = settle(&grader, score.into(), Layout::Cases);
+            let mut after = before.clone();
+            for _ in 0..2 {
+                let (value, verdict) = (after.value.unwrap(), after.verdict.unwrap());
+                negate(&mut after, value, verdict);
+            }
+            assert!((after.value.unwrap() - value).abs() <= f64::EPSILON);
+            assert_eq!(after.assertions, before.assertions);
+            // Rounding can move a value across the mark it sits on.
+            if mark.is_none_or(|mark| (mark - value).abs() > f64::EPSILON) {
+                assert_eq!(after.verdict, before.verdict);
+            }
+        }
+    }
+
     #[test]
     fn a_value_outside_0_to_1_is_an_error() {
         for value in [f64::NAN, f64::INFINITY, -0.01, 1.01] {

@@ -67,12 +67,21 @@ pub(crate) fn gate_is_closed(grader: &GraderRecord, threshold: f64) -> bool {
 
 /// `Σ weight·value / Σ weight`, summed in order; `None` where the weights are 0 or there are no values.
 pub(crate) fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let (mut sum, mut weights) = (0.0, 0.0);
-    for (weight, value) in values {
-        sum += weight * value;
-        weights += weight;
+    let values: Vec<(f64, f64)> = values.collect();
+    let (mut sum, mut weights) = sums(&values, 1.0);
+    if weights.is_infinite() {
+        // Every weight is finite; together they are only so in a smaller unit.
+        (sum, weights) = sums(&values, f64::EPSILON);
     }
     (weights > 0.0).then(|| sum / weights)
+}
+
+/// `Σ weight·value` and `Σ weight`, with weights in another unit.
+fn sums(values: &[(f64, f64)], unit: f64) -> (f64, f64) {
+    values.iter().fold((0.0, 0.0), |(sum, weights), (weight, value)| {
+        let weight = weight * unit;
+        (sum + weight * value, weights + weight)
+    })
 }
 
 fn passed(score: f64, graders: &[GraderRecord]) -> TrialScore {
