@@ -4,6 +4,7 @@ mod field_accuracy;
 mod json_schema;
 mod judge;
 mod metrics;
+mod readme;
 mod text;
 mod trajectory;
 
