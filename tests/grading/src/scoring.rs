@@ -1,6 +1,6 @@
 //! `scoring.jsonl`: what the graders of a case come to.
 //!
-//! Where the outcome differs from the recorded one, it has to be the one that [`decide`] computes from the recorded
+//! Where the outcome differs from the recorded one, it has to be the one that `decide` computes from the recorded
 //! grades: a second implementation of the rules for cases, written from their description alone.
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! `trials.jsonl`: what the trials of a case come to.
 //!
-//! Where the outcome differs from the recorded one, it has to be the one that [`decide`] computes from what each trial
+//! Where the outcome differs from the recorded one, it has to be the one that `decide` computes from what each trial
 //! would give: a second implementation of the rules for trials, written from their description alone.
 
 use evalsuite::record::CaseOutcome;
