@@ -11,6 +11,10 @@ pub fn is_glob(path: &str) -> bool {
 
 pub(crate) fn list(root: &Path, pattern: &str, listing: &mut Listing) {
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    if let Some(problem) = too_complex(pattern) {
+        listing.problem(pattern, ProblemKind::InvalidGlob, problem);
+        return;
+    }
     // What stands before the first component with a special character needs no search, and may be `..`.
     let fixed = pattern.split('/').take_while(|part| !is_glob(part)).collect::<Vec<_>>().join("/");
     let rest = pattern[fixed.len()..].trim_start_matches('/');
@@ -18,6 +22,31 @@ pub(crate) fn list(root: &Path, pattern: &str, listing: &mut Listing) {
         Ok(glob) => walk(&Search { root, fixed: &fixed, matcher: glob.compile_matcher() }, "", 0, listing),
         Err(error) => listing.problem(pattern, ProblemKind::InvalidGlob, error.kind().to_string()),
     }
+}
+
+/// Longest pattern, in bytes.
+const MAX_LENGTH: usize = 4096;
+
+/// Deepest nesting of alternatives.
+const MAX_BRACES: usize = 8;
+
+/// Compiling a pattern takes memory and stack by its length and nesting.
+fn too_complex(pattern: &str) -> Option<String> {
+    if pattern.len() > MAX_LENGTH {
+        return Some(format!("the pattern is longer than {MAX_LENGTH} bytes"));
+    }
+    let mut open = 0usize;
+    for byte in pattern.bytes() {
+        match byte {
+            b'{' => open += 1,
+            b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        if open > MAX_BRACES {
+            return Some(format!("more than {MAX_BRACES} braces are nested"));
+        }
+    }
+    None
 }
 
 struct Search<'a> {

@@ -2,11 +2,22 @@ use std::path::Path;
 
 use crate::{Listing, MAX_DEPTH, ProblemKind, entries, join, link};
 
+/// Most links to directories that are followed: links beside each other that lead to links double at every level.
+const MAX_LINKS: usize = 1_000;
+
 pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listing) {
-    walk(root, boundary, path, 0, listing);
+    walk(Search { root, boundary, links: &mut 0 }, path, 0, listing);
 }
 
-fn walk(root: &Path, boundary: &Path, path: &str, depth: usize, listing: &mut Listing) {
+struct Search<'a> {
+    root: &'a Path,
+    boundary: &'a Path,
+    /// Links to directories that were followed.
+    links: &'a mut usize,
+}
+
+fn walk(search: Search<'_>, path: &str, depth: usize, listing: &mut Listing) {
+    let Search { root, boundary, links } = search;
     if depth > MAX_DEPTH {
         listing.problem(path, ProblemKind::TooDeep, format!("directories are nested deeper than {MAX_DEPTH}"));
         return;
@@ -24,7 +35,14 @@ fn walk(root: &Path, boundary: &Path, path: &str, depth: usize, listing: &mut Li
         if kind.is_dir() {
             if linked && link::is_loop(root, &entry) {
                 listing.problem(entry, ProblemKind::Link, "the link leads to a directory it lies in");
+            } else if linked && *links >= MAX_LINKS {
+                if *links == MAX_LINKS {
+                    let message = format!("more than {MAX_LINKS} links to directories");
+                    listing.problem(entry, ProblemKind::TooDeep, message);
+                }
+                *links = MAX_LINKS + 1;
             } else {
+                *links += usize::from(linked);
                 directories.push((name, entry));
             }
         } else if is_task(&name) {
@@ -38,7 +56,7 @@ fn walk(root: &Path, boundary: &Path, path: &str, depth: usize, listing: &mut Li
         if name == "workspace" && holds_task {
             continue;
         }
-        walk(root, boundary, &directory, depth + 1, listing);
+        walk(Search { root, boundary, links }, &directory, depth + 1, listing);
     }
 }
 

@@ -1,5 +1,7 @@
 //! A case of the cases, combined and bare layouts: an item of `tests`, a `case.yaml`, a line of a JSONL file.
 
+use std::collections::HashSet;
+
 use evalsuite_schema::{
     Case, Conversation, Input, Kind, Location, Message, Object, OnDependencyFailure, PathRef, Requires, Strategy,
     Trials,
@@ -40,6 +42,8 @@ pub(crate) struct Defaults {
     pub(crate) preprocessors: Vec<evalsuite_schema::grader::Preprocessor>,
     /// Combined layout: every case needs `expected_output`.
     pub(crate) needs_reference: bool,
+    /// About how many bytes each case gets copies of, and where they are written.
+    pub(crate) size: Option<(usize, Span)>,
 }
 
 impl Defaults {
@@ -59,6 +63,7 @@ impl Defaults {
             workspace: None,
             preprocessors: Vec::new(),
             needs_reference: false,
+            size: None,
         }
     }
 }
@@ -85,6 +90,9 @@ pub(crate) struct Checked {
 pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d: &mut Diagnostics) -> Option<Checked> {
     let scope = around.scope;
     let mut fields = Fields::new(node, "a case", d)?;
+    if defaults.size.is_some_and(|(bytes, span)| !scope.files.memo.may_copy(bytes, span, d)) {
+        return None;
+    }
     if around.directory.is_some() {
         fields.get("$schema");
     }
@@ -267,11 +275,12 @@ pub(crate) fn evaluator(fields: &mut Fields<'_>, d: &mut Diagnostics) {
 
 fn dependencies(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Vec<(String, Span)>, OnDependencyFailure) {
     let mut dependencies: Vec<(String, Span)> = Vec::new();
+    let mut seen = HashSet::new();
     let depends_on = fields.get("depends_on");
     if let Some(entry) = depends_on {
         for node in fields::list(&entry.value, "`depends_on`", d).unwrap_or_default() {
             if let Some(id) = fields::literal_text(node, "an id in `depends_on`", d)
-                && dependencies.iter().all(|(other, _)| *other != id)
+                && seen.insert(id.clone())
             {
                 dependencies.push((id, node.span));
             }
@@ -295,15 +304,17 @@ fn dependencies(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Vec<(String, S
 
 /// The target of a case, or its part of the matrix.
 fn targets(execution: &execution::Case<'_>, defaults: &Defaults, d: &mut Diagnostics) -> (Option<String>, Vec<String>) {
+    let names = || defaults.targets.iter().map(String::as_str);
+    // One name is faster found in the list, many are in a set.
+    let set: Option<HashSet<&str>> = (execution.targets.len() > 8).then(|| names().collect());
     let mut check = |name: &str, span: Span| {
-        let known: Vec<&str> = defaults.targets.iter().map(String::as_str).collect();
-        if known.contains(&name) {
+        if set.as_ref().map_or_else(|| names().any(|known| known == name), |set| set.contains(name)) {
             return true;
         }
-        let help = if known.is_empty() {
+        let help = if defaults.targets.is_empty() || d.is_long() {
             "list the targets in `execution.targets` of the suite".to_owned()
         } else {
-            crate::suggest::did_you_mean_or_known(name, &known)
+            crate::suggest::did_you_mean_or_known(name, &names().collect::<Vec<_>>())
         };
         d.report(
             Code::InvalidTarget,
@@ -314,8 +325,9 @@ fn targets(execution: &execution::Case<'_>, defaults: &Defaults, d: &mut Diagnos
         false
     };
     let mut selected = Vec::new();
+    let mut seen = HashSet::new();
     for (name, span) in &execution.targets {
-        if check(name, *span) && !selected.contains(name) {
+        if check(name, *span) && seen.insert(name) {
             selected.push(name.clone());
         }
     }

@@ -41,15 +41,18 @@ fn unique_ids(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
 
 /// Two targets of the matrix must not become one module.
 pub(crate) fn unique_targets(suite: &Suite, place: Span, d: &mut Diagnostics) {
-    for (index, target) in suite.targets.iter().enumerate() {
+    let mut seen: HashMap<String, &str> = HashMap::with_capacity(suite.targets.len());
+    for target in &suite.targets {
         let name = names::segment(&target.name);
-        if let Some(first) = suite.targets[..index].iter().find(|other| names::segment(&other.name) == name) {
+        if let Some(first) = seen.get(&name) {
             d.report(
                 Code::TestNameCollision,
                 place,
-                format!("targets `{}` and `{}` both become the module `{name}`", first.name, target.name),
+                format!("targets `{first}` and `{}` both become the module `{name}`", target.name),
                 "rename one",
             );
+        } else {
+            seen.insert(name, &target.name);
         }
     }
 }
@@ -116,8 +119,9 @@ fn dependencies(cases: &[Placed], d: &mut Diagnostics) {
             if *id == case.checked.case.id {
                 d.report(Code::UnknownDependency, *span, format!("`{id}` depends on itself"), "delete it");
             } else if !index.contains_key(id.as_str()) {
-                let help = suggest::did_you_mean(id, index.keys().copied())
-                    .unwrap_or_else(|| "name the id of a case of this suite".to_owned());
+                // Looking through all ids takes long, so that it is not done for mistakes without end.
+                let near = if d.is_long() { None } else { suggest::did_you_mean(id, index.keys().copied()) };
+                let help = near.unwrap_or_else(|| "name the id of a case of this suite".to_owned());
                 d.report(Code::UnknownDependency, *span, format!("`depends_on` names `{id}`, which is no case"), help);
             }
         }

@@ -21,6 +21,10 @@ use crate::suggest;
 use crate::suite_json;
 use crate::workspace;
 
+/// The key of the cases, and its old spellings.
+const TESTS: &str = "tests";
+const OLD_TESTS: &[&str] = &["eval_cases", "evalcases"];
+
 /// What an eval file says beside its cases.
 pub(crate) struct EvalFile {
     pub(crate) suite: Suite,
@@ -57,6 +61,7 @@ pub(crate) fn read<'n>(
     scope: Scope<'_>,
     d: &mut Diagnostics,
 ) -> Option<(EvalFile, Option<&'n Entry>)> {
+    let copied_before = scope.files.memo.copied();
     let mut fields = Fields::new(root, "an eval file", d)?;
     fields.get("$schema");
     let name = fields.get("name").and_then(|entry| name(&entry.value, d));
@@ -106,7 +111,7 @@ pub(crate) fn read<'n>(
     if let Some(entry) = fields.get("preprocessors") {
         defaults.preprocessors = graders::preprocessors(entry, scope, d);
     }
-    let tests = fields.get_renamed("tests", &["eval_cases", "evalcases"], d);
+    let tests = fields.get_renamed(TESTS, OLD_TESTS, d);
     target(&mut fields, &execution, &mut defaults, d);
     fields.finish(d);
 
@@ -121,8 +126,17 @@ pub(crate) fn read<'n>(
     suite.fail_on_error = execution.fail_on_error;
     let targets_span = execution.targets.as_ref().map_or(root.span, |(_, span)| *span);
     suite.targets = execution.targets.map(|(targets, _)| targets).unwrap_or_default();
+    let copied = scope.files.memo.copied() - copied_before;
+    defaults.size = Some((own_size(root) + copied, root.span));
     defaults.targets = suite.targets.iter().map(|target| target.name.clone()).collect();
     Some((EvalFile { suite, defaults, targets_span }, tests))
+}
+
+/// About how many bytes an eval file takes without its cases.
+fn own_size(root: &Node) -> usize {
+    let is_of_cases = |key: &str| key == TESTS || OLD_TESTS.contains(&key);
+    let entries = root.as_mapping().unwrap_or_default().iter();
+    entries.filter(|entry| !is_of_cases(&entry.key)).map(|entry| entry.value.size()).sum()
 }
 
 /// `execution.target`, or the old key `target`.

@@ -1,5 +1,7 @@
 //! `execution`: run settings of a suite or a case.
 
+use std::collections::HashMap;
+
 use evalsuite_schema::{Strategy, Target, Trials};
 
 use crate::assertions;
@@ -160,20 +162,22 @@ fn targets(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Target> 
             "name at least one target, or delete the key",
         );
     }
-    let mut targets: Vec<(Target, Span)> = Vec::new();
+    let mut targets: Vec<Target> = Vec::new();
+    let mut places: HashMap<String, Span> = HashMap::new();
     for node in items {
         let Some(target) = target(node, scope, d) else { continue };
-        if let Some((_, first)) = targets.iter().find(|(other, _)| other.name == target.name) {
+        if let Some(first) = places.get(&target.name) {
             d.push(
                 Diagnostic::new(Code::InvalidTarget, node.span, format!("target `{}` is listed twice", target.name))
                     .related(*first, "first here")
                     .help("keep one"),
             );
         } else {
-            targets.push((target, node.span));
+            places.insert(target.name.clone(), node.span);
+            targets.push(target);
         }
     }
-    targets.into_iter().map(|(target, _)| target).collect()
+    targets
 }
 
 fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Target> {

@@ -1,5 +1,6 @@
 //! From a request to a checked suite.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use evalsuite_schema::{Kind, Layout as SuiteLayout, Suite};
@@ -67,6 +68,12 @@ fn read(
     cross_check::check(&cases, files, d);
     matrix(&mut suite, request, roots, files, d);
     cross_check::unique_targets(&suite, place, d);
+    let test_count = count_tests(&suite, &cases);
+    if test_count > MAX_TESTS {
+        let message = format!("{test_count} tests in one suite, more than {MAX_TESTS}");
+        d.report(Code::LimitExceeded, place, message, "list fewer targets, or split the suite");
+        return None;
+    }
     suite.digest = digest(files, roots);
     for case in &cases {
         for (name, span) in &case.checked.user_graders {
@@ -196,6 +203,17 @@ fn matrix(suite: &mut Suite, request: &Request, roots: &Roots, files: &Files, d:
     }
 }
 
+/// Most tests of one suite: every case with a few targets.
+const MAX_TESTS: usize = 10 * cross_check::MAX_CASES;
+
+fn count_tests(suite: &Suite, cases: &[Placed]) -> usize {
+    let of_case = |case: &Placed| match case.checked.case.targets.len() {
+        0 => suite.targets.len().max(1),
+        chosen => chosen,
+    };
+    cases.iter().map(of_case).sum()
+}
+
 /// One test per case, or one per target and case.
 fn tests(suite: &Suite, cases: &[Placed]) -> Vec<Test> {
     let path = |prefix: Option<&str>, case: &Placed| {
@@ -208,17 +226,27 @@ fn tests(suite: &Suite, cases: &[Placed]) -> Vec<Test> {
         let test = |(index, case)| Test { case: index, target: None, path: path(None, case) };
         return cases.iter().enumerate().map(test).collect();
     }
-    let mut tests = Vec::new();
-    for target in &suite.targets {
-        for (index, case) in cases.iter().enumerate() {
-            let chosen = &case.checked.case.targets;
-            if chosen.is_empty() || chosen.contains(&target.name) {
-                let path = path(Some(&target.name), case);
-                tests.push(Test { case: index, target: Some(target.name.clone()), path });
-            }
+    let index: HashMap<&str, usize> =
+        suite.targets.iter().enumerate().map(|(index, target)| (target.name.as_str(), index)).collect();
+    let mut of_targets: Vec<Vec<usize>> = vec![Vec::new(); suite.targets.len()];
+    for (number, case) in cases.iter().enumerate() {
+        let chosen = &case.checked.case.targets;
+        if chosen.is_empty() {
+            of_targets.iter_mut().for_each(|cases| cases.push(number));
+        }
+        for target in chosen.iter().filter_map(|name| index.get(name.as_str())) {
+            of_targets[*target].push(number);
         }
     }
-    tests
+    let of_target = |(target, numbers): (&evalsuite_schema::Target, Vec<usize>)| {
+        let test = |number: usize| Test {
+            case: number,
+            target: Some(target.name.clone()),
+            path: path(Some(&target.name), &cases[number]),
+        };
+        numbers.into_iter().map(test).collect::<Vec<_>>()
+    };
+    suite.targets.iter().zip(of_targets).flat_map(of_target).collect()
 }
 
 /// SHA-256 over the paths and contents of all files that were read.

@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Code, Diagnostics};
 use crate::graders::json_schema;
 use crate::node::Node;
 use crate::read;
-use crate::source::{FileId, Files};
+use crate::source::{FileId, Files, Span};
 
 /// A text file that was read.
 pub(crate) type Text = (FileId, Arc<str>);
+
+/// Bytes of shared text and settings that all cases together may get copies of.
+const MAX_COPIED: usize = 256 << 20;
 
 /// Files that cases name: every one is read, registered and complained about once.
 #[derive(Debug, Default)]
@@ -21,9 +25,32 @@ pub(crate) struct Memo {
     texts: Mutex<BTreeMap<PathBuf, Option<Text>>>,
     trees: Mutex<BTreeMap<PathBuf, Option<Arc<Node>>>>,
     schemas: Mutex<BTreeMap<PathBuf, Option<Arc<Value>>>>,
+    copied: AtomicUsize,
 }
 
 impl Memo {
+    /// Whether another copy of so many bytes, of what stands at `span`, may be made: a few lines can ask for more copies than
+    /// fit in memory. The first that may not is reported.
+    pub(crate) fn may_copy(&self, bytes: usize, span: Span, d: &mut Diagnostics) -> bool {
+        let before = self.copied.fetch_add(bytes, Ordering::Relaxed);
+        let after = before.saturating_add(bytes);
+        if before <= MAX_COPIED && after > MAX_COPIED {
+            let message = format!("what cases share adds up to more than {} MiB of copies", MAX_COPIED >> 20);
+            d.report(Code::LimitExceeded, span, message, "shorten it, or let fewer cases use it");
+        }
+        after <= MAX_COPIED
+    }
+
+    /// Whether no more copies may be made, which was reported.
+    pub(crate) fn is_full(&self) -> bool {
+        self.copied() > MAX_COPIED
+    }
+
+    /// How many bytes were copied so far.
+    pub(crate) fn copied(&self) -> usize {
+        self.copied.load(Ordering::Relaxed)
+    }
+
     /// A text file. `None`: a problem was reported, now or before.
     pub(crate) fn text(&self, path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Text> {
         // The lock is held while reading, so that a file never gets two ids, whatever threads do.

@@ -70,6 +70,19 @@ impl Node {
         self.as_mapping()?.iter().find(|entry| entry.key == key)
     }
 
+    /// About how many bytes the value takes.
+    pub(crate) fn size(&self) -> usize {
+        let own = size_of::<Self>();
+        match &self.data {
+            Data::Null | Data::Bool(_) | Data::Number(_) => own,
+            Data::String(text) => own + text.len(),
+            Data::Sequence(items) => own + items.iter().map(Node::size).sum::<usize>(),
+            Data::Mapping(entries) => {
+                own + entries.iter().map(|entry| entry.key.len() + entry.value.size()).sum::<usize>()
+            }
+        }
+    }
+
     /// The value without places.
     pub(crate) fn to_json(&self) -> Value {
         match &self.data {

@@ -1,6 +1,8 @@
 //! `workspace.repos`: git clones placed in the workspace.
 
-use std::path::{Component, Path};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as MapEntry;
+use std::path::{Component, Path, PathBuf};
 
 use evalsuite_schema::{Checkout, PathRef, Repo, RepoSource, Resolve};
 
@@ -21,24 +23,23 @@ enum SourceKind {
 
 pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Repo> {
     let Some(items) = fields::list(&entry.value, "`repos`", d) else { return Vec::new() };
-    let mut repos: Vec<(Repo, Span)> = Vec::new();
+    let mut repos: Vec<Repo> = Vec::new();
+    let mut places: HashMap<PathBuf, Span> = HashMap::new();
     for node in items {
         let Some(repo) = repo(node, scope, d) else { continue };
-        if let Some((_, first)) = repos.iter().find(|(other, _)| same_place(&other.path, &repo.path)) {
-            d.push(
+        match places.entry(paths::normalize(Path::new(&repo.path))) {
+            MapEntry::Occupied(first) => d.push(
                 Diagnostic::new(Code::InvalidRepo, node.span, format!("two repos at `{}`", repo.path))
-                    .related(*first, "first here")
+                    .related(*first.get(), "first here")
                     .help("give each its own `path`"),
-            );
-        } else {
-            repos.push((repo, node.span));
+            ),
+            MapEntry::Vacant(place) => {
+                place.insert(node.span);
+                repos.push(repo);
+            }
         }
     }
-    repos.into_iter().map(|(repo, _)| repo).collect()
-}
-
-fn same_place(one: &str, other: &str) -> bool {
-    paths::normalize(Path::new(one)) == paths::normalize(Path::new(other))
+    repos
 }
 
 fn invalid(place: Span, message: String, help: &str, d: &mut Diagnostics) {

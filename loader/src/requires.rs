@@ -1,5 +1,7 @@
 //! `requires`: what a run needs.
 
+use std::collections::HashSet;
+
 use evalsuite_schema::Requires;
 
 use crate::diagnostic::{Code, Diagnostics};
@@ -60,9 +62,9 @@ fn check_version(entry: &Entry, d: &mut Diagnostics) {
 /// A suite's requirements and a case's, without repeats.
 pub(crate) fn merge(suite: &Requires, case: Requires) -> Requires {
     let join = |first: &[String], second: Vec<String>| {
-        let mut all = first.to_vec();
-        all.extend(second.into_iter().filter(|name| !first.contains(name)));
-        all
+        let known: HashSet<&String> = first.iter().collect();
+        let new: Vec<String> = second.into_iter().filter(|name| !known.contains(name)).collect();
+        [first, &new].concat()
     };
     Requires { env: join(&suite.env, case.env), commands: join(&suite.commands, case.commands) }
 }

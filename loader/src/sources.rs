@@ -7,7 +7,7 @@ use evalsuite_discovery::{Listing, ProblemKind};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::node::{Data, Entry, Node};
-use crate::paths::{Kind, Scope};
+use crate::paths::{self, Kind, Scope};
 use crate::source::Span;
 
 const FILE_SCHEME: &str = "file://";
@@ -124,9 +124,15 @@ fn file<'n>(path: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources<
 }
 
 fn glob<'n>(pattern: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources<'n>, d: &mut Diagnostics) {
+    let fixed: PathBuf = pattern.split('/').take_while(|part| !evalsuite_discovery::is_glob(part)).collect();
     // The first place of the search order in which something matches.
     let mut outcome = None;
-    for place in scope.roots.search(scope.dir) {
+    let absolute = paths::not_relative(pattern).is_some();
+    for place in scope.roots.search(scope.dir).into_iter().filter(|_| !absolute) {
+        // Nobody wants to wait for a search of the whole disk.
+        if !is_inside(&place.join(&fixed), scope) {
+            continue;
+        }
         let listing = evalsuite_discovery::list(&place, &scope.roots.boundary, "glob", pattern);
         let found = !listing.files.is_empty();
         if found || outcome.is_none() {
@@ -136,7 +142,11 @@ fn glob<'n>(pattern: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sourc
             break;
         }
     }
-    let Some((place, listing)) = outcome else { return };
+    let Some((place, listing)) = outcome else {
+        let message = format!("`{pattern}` leaves the package");
+        d.report(Code::PathEscape, node.span, message, "copy the files into the suite");
+        return;
+    };
     report(&listing, &place, Some(node), scope, d);
     if listing.files.is_empty() {
         if listing.problems.is_empty() {
@@ -149,7 +159,7 @@ fn glob<'n>(pattern: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sourc
     let watched = if place == scope.roots.suite_root { clean.to_owned() } else { format!("{prefix}/{clean}") };
     sources.watched.push(("glob".to_owned(), watched));
     for name in &listing.files {
-        let file = crate::paths::normalize(&place.join(name));
+        let file = paths::normalize(&place.join(name));
         if !file.starts_with(&scope.roots.boundary) {
             d.report(
                 Code::PathEscape,
@@ -165,6 +175,13 @@ fn glob<'n>(pattern: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sourc
         }
         sources.list.push(Source::List { source: scope.roots.in_suite(&file), file, span: node.span });
     }
+}
+
+/// Whether a path, links followed as far as it exists, lies in the package.
+fn is_inside(path: &Path, scope: Scope<'_>) -> bool {
+    let roots = scope.roots;
+    paths::normalize(path).starts_with(&roots.boundary)
+        && path.canonicalize().map_or(true, |real| real.starts_with(&roots.real_boundary))
 }
 
 /// Case directories below `path`, named at `span`.

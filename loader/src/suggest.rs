@@ -15,12 +15,25 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("repeat", "trials"),
 ];
 
+/// Names longer than this, in characters, are no slips of the hand; comparing them takes long.
+const LONGEST: usize = 100;
+
+/// Of so many known names the nearest are looked for.
+const MOST: usize = 10_000;
+
+/// Of so many known names all are listed.
+const LISTED: usize = 20;
+
 /// The known names closest to `written`: its synonym, then names by edit distance, at most three.
 pub(crate) fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
-    let limit = (written.chars().count() / 3).max(1);
+    let length = written.chars().count();
+    if length > LONGEST {
+        return Vec::new();
+    }
+    let limit = (length / 3).max(1);
     let synonym = SYNONYMS.iter().find(|(from, _)| *from == written).map(|(_, to)| *to);
     let mut found: Vec<(usize, &str)> = Vec::new();
-    for name in known {
+    for name in known.into_iter().take(MOST) {
         let distance = if Some(name) == synonym {
             0
         } else if name.len().abs_diff(written.len()) > 4 * limit {
@@ -46,7 +59,18 @@ pub(crate) fn did_you_mean<'k>(written: &str, known: impl IntoIterator<Item = &'
 
 /// "did you mean …?" if something is close, else the list of what is known.
 pub(crate) fn did_you_mean_or_known(written: &str, known: &[&str]) -> String {
-    did_you_mean(written, known.iter().copied()).unwrap_or_else(|| format!("known: {}", quoted(known, "and")))
+    did_you_mean(written, known.iter().copied()).unwrap_or_else(|| format!("known: {}", listed(known)))
+}
+
+/// `` `a`, `b` and `c` ``, or, of many, the first and how many others there are.
+pub(crate) fn listed(names: &[&str]) -> String {
+    match names.get(LISTED + 1..) {
+        None | Some([]) => quoted(names, "and"),
+        Some(_) => {
+            let first: Vec<String> = names[..LISTED].iter().map(|name| format!("`{name}`")).collect();
+            format!("{} and {} others", first.join(", "), names.len() - LISTED)
+        }
+    }
 }
 
 /// `` `a`, `b` and `c` ``.
@@ -77,6 +101,14 @@ mod tests {
     #[test]
     fn upper_and_lower_case_are_near() {
         assert_eq!(nearest("Capability", ["capability", "regression"]), ["capability"]);
+    }
+
+    #[test]
+    fn of_many_names_the_first_are_listed() {
+        let names: Vec<String> = (0..30).map(|number| number.to_string()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert!(listed(&names[..21]).ends_with("`19` and `20`"));
+        assert!(listed(&names).ends_with("`18`, `19` and 10 others"));
     }
 
     #[test]

@@ -147,7 +147,9 @@ fn fixtures(
 
 fn sibling(path: &Path, node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
     let directory = path.with_file_name("workspace");
-    if !directory.is_dir() {
+    // A link that leads out of the suite was reported where tasks were listed.
+    let is_inside = directory.canonicalize().is_ok_and(|real| real.starts_with(&scope.roots.real_boundary));
+    if !directory.is_dir() || !is_inside {
         return None;
     }
     workspace::check_links(&directory, node, scope, d);

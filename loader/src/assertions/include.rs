@@ -11,6 +11,9 @@ use crate::paths::{self, Kind, Miss};
 /// Templates in templates, the outermost included.
 const MAX_LEVELS: usize = 3;
 
+/// Bytes that an include counts for at least: finding a template takes its time, too.
+const LEAST_SIZE: usize = 2048;
+
 /// Directories of templates, and the endings of their names, as they are tried.
 const DIRECTORIES: &[&str] = &[".evalsuite/templates", ".agentv/templates"];
 const ENDINGS: &[&str] = &["yaml", "yml"];
@@ -32,11 +35,17 @@ pub(super) fn expand(
 ) -> Option<()> {
     let node = &entry.value;
     let written = fields::literal_text(node, "`include`", d)?;
+    if cx.scope.files.memo.is_full() {
+        return None;
+    }
     let path = find(written.trim(), node, cx, d)?;
     check_chain(&path, node, cx, d)?;
     let files = cx.scope.files;
     let tree = files.memo.tree(&path, files, d)?;
     let items = entries(&tree, d)?;
+    if !files.memo.may_copy(tree.size().max(LEAST_SIZE), node.span, d) {
+        return None;
+    }
     let template = Template { path: &path, parent: cx.templates };
     let directory = path.parent().unwrap_or(Path::new(""));
     read(items, Context { scope: cx.scope.at(directory), templates: Some(&template), ..cx }, d);

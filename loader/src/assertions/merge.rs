@@ -1,5 +1,7 @@
 //! The graders of a case: its own, then its suite's.
 
+use std::collections::HashMap;
+
 use evalsuite_schema::Message;
 use evalsuite_schema::grader::Grader;
 
@@ -91,26 +93,37 @@ fn check_weights(all: &[Parsed], own: usize, facts: &CaseFacts<'_>, d: &mut Diag
 
 /// Makes names unique: a repeated one gets `#2`, `#3` and so on.
 fn number_names(all: &mut [Parsed], own: usize, tasks_layout: bool, d: &mut Diagnostics) {
-    for index in 1..all.len() {
-        let (before, rest) = all.split_at(index);
-        let Some((current, after)) = rest.split_first() else { continue };
-        let name = &current.grader.name;
-        let Some(first) = before.iter().position(|parsed| parsed.grader.name == *name) else { continue };
-        if current.is_broken {
-            continue;
+    let mut firsts: HashMap<String, usize> = HashMap::with_capacity(all.len());
+    let mut repeats: Vec<(usize, usize)> = Vec::new();
+    for (index, parsed) in all.iter().enumerate() {
+        match firsts.get(&parsed.grader.name) {
+            Some(first) if !parsed.is_broken => repeats.push((*first, index)),
+            Some(_) => {}
+            None => drop(firsts.insert(parsed.grader.name.clone(), index)),
         }
-        let is_taken = |name: &str| before.iter().chain(after).any(|parsed| parsed.grader.name == name);
-        let numbered = (2usize..).map(|number| format!("{name}#{number}")).find(|name| !is_taken(name));
-        let Some(numbered) = numbered else { continue };
-        if let (Some(span), false) = (current.named, tasks_layout) {
+    }
+    // The next number of each name that is there more than once.
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    for (first, index) in repeats {
+        let name = all[index].grader.name.clone();
+        let number = numbers.entry(name.clone()).or_insert(1);
+        let numbered = loop {
+            *number += 1;
+            let numbered = format!("{name}#{number}");
+            if !firsts.contains_key(&numbered) {
+                break numbered;
+            }
+        };
+        if let (Some(span), false) = (all[index].named, tasks_layout) {
             let mut diagnostic =
                 Diagnostic::new(Code::RepeatedGraderName, span, format!("name `{name}` is used again"));
             // Across case and suite the first place differs from case to case; the warning should be one.
             if (first < own) == (index < own) {
-                diagnostic = diagnostic.related(before[first].named.unwrap_or(before[first].span), "first here");
+                diagnostic = diagnostic.related(all[first].named.unwrap_or(all[first].span), "first here");
             }
             d.push(diagnostic.help(format!("it becomes `{numbered}`; give it another name")));
         }
+        firsts.insert(numbered.clone(), index);
         all[index].grader.name = numbered;
     }
 }

@@ -102,6 +102,12 @@ impl Diagnostics {
         self.list.len()
     }
 
+    /// Whether there are so many that nobody reads them all. Then nothing is looked for that takes long, such as names that
+    /// were probably meant.
+    pub(crate) fn is_long(&self) -> bool {
+        self.list.len() > 50
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

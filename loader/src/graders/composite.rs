@@ -1,5 +1,7 @@
 //! `composite`: several graders in one.
 
+use std::collections::{HashMap, HashSet};
+
 use evalsuite_schema::grader::{Aggregator, Composite, Grader};
 
 use super::{Context, Notes, code, prompt, require};
@@ -64,17 +66,19 @@ fn members(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Vec<Pars
         return None;
     }
     let mut is_valid = true;
-    for (index, member) in members.iter().enumerate().filter(|(_, member)| !member.is_broken) {
-        let same = |other: &&Parsed| !other.is_broken && other.grader.name == member.grader.name;
-        if let Some(first) = members[..index].iter().find(same) {
-            let place = member.named.unwrap_or(member.span);
+    let mut seen: HashMap<&str, Span> = HashMap::with_capacity(members.len());
+    for member in members.iter().filter(|member| !member.is_broken) {
+        let place = member.named.unwrap_or(member.span);
+        if let Some(first) = seen.get(member.grader.name.as_str()) {
             let message = format!("two members of the composite are named `{}`", member.grader.name);
             d.push(
                 Diagnostic::new(Code::InvalidComposite, place, message)
-                    .related(first.named.unwrap_or(first.span), "first here")
+                    .related(*first, "first here")
                     .help("give one of them another `name`"),
             );
             is_valid = false;
+        } else {
+            seen.insert(&member.grader.name, place);
         }
     }
     is_valid.then_some(members)
@@ -187,15 +191,16 @@ fn weights(node: &Node, members: Option<&[&str]>, d: &mut Diagnostics) -> Option
     };
     let before = d.len();
     let mut weights = Vec::with_capacity(entries.len());
+    let known = members.unwrap_or_default();
+    let set: HashSet<&str> = known.iter().copied().collect();
     for entry in entries {
-        let known = members.unwrap_or_default();
-        if !known.is_empty() && !known.contains(&entry.key.as_str()) {
+        if !known.is_empty() && !set.contains(entry.key.as_str()) {
+            let near = if d.is_long() { None } else { suggest::did_you_mean(&entry.key, known.iter().copied()) };
             d.report(
                 Code::InvalidComposite,
                 entry.key_span,
-                format!("`weights` names `{}`, members are {}", entry.key, suggest::quoted(known, "and")),
-                suggest::did_you_mean(&entry.key, known.iter().copied())
-                    .unwrap_or_else(|| "give the member this `name`".to_owned()),
+                format!("`weights` names `{}`, members are {}", entry.key, suggest::listed(known)),
+                near.unwrap_or_else(|| "give the member this `name`".to_owned()),
             );
         }
         if let Some(weight) = super::weight(&entry.value, &format!("the weight of `{}`", entry.key), d) {

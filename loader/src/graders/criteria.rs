@@ -1,5 +1,7 @@
 //! Criteria of judge graders.
 
+use std::collections::HashMap;
+
 use evalsuite_schema::grader::Criterion;
 
 use super::score_ranges::{self, TOP};
@@ -20,16 +22,18 @@ pub(crate) fn list(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<C
         }
     }
     let mut is_valid = criteria.len() == items.len();
-    for index in 1..criteria.len() {
-        let first = criteria[..index].iter().position(|other| other.id == criteria[index].id);
-        if let Some(first) = first {
-            let message = format!("id `{}` is given twice", criteria[index].id);
+    let mut seen: HashMap<&str, Span> = HashMap::with_capacity(criteria.len());
+    for (criterion, place) in criteria.iter().zip(&places) {
+        if let Some(first) = seen.get(criterion.id.as_str()) {
+            let message = format!("id `{}` is given twice", criterion.id);
             d.push(
-                Diagnostic::new(Code::InvalidRubric, places[index].id, message)
-                    .related(places[first].id, "first here")
+                Diagnostic::new(Code::InvalidRubric, place.id, message)
+                    .related(*first, "first here")
                     .help("give each criterion an id of its own"),
             );
             is_valid = false;
+        } else {
+            seen.insert(&criterion.id, place.id);
         }
     }
     if criteria.iter().all(|criterion| criterion.score_ranges.is_empty()) {

@@ -6,10 +6,20 @@ use fancy_regex::{Assertion, CompileError, Error, Expr, LookAround, ParseError, 
 /// hundred times before a limit of the regex engine is reached.
 const MAX_COST: usize = 100;
 
+/// Most characters and classes that a pattern may stand for, repeats written out. The engine refuses far shorter ones, but
+/// counts them in a way that has an end.
+const MAX_EXTENT: usize = 1_000_000;
+
+/// Longest pattern, in bytes.
+const MAX_LENGTH: usize = 1 << 16;
+
 /// The problem of a pattern, as the parser explains it. Flags out of `imsxu`.
 pub(super) fn check(pattern: &str, flags: &str) -> Result<(), String> {
     if certainly_compiles(pattern, flags) {
         return Ok(());
+    }
+    if is_too_large(pattern) {
+        return Err(format!("the pattern does not compile: it stands for more than {MAX_EXTENT} characters"));
     }
     let mut builder = RegexBuilder::new(pattern);
     builder
@@ -53,6 +63,38 @@ fn innermost(mut error: &dyn std::error::Error) -> String {
 fn lower_first(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
+}
+
+/// Whether a pattern is so large that it is not even tried.
+fn is_too_large(pattern: &str) -> bool {
+    if pattern.len() > MAX_LENGTH {
+        return true;
+    }
+    // What does not parse is explained by the engine.
+    let Ok(tree) = Expr::parse_tree(pattern) else { return false };
+    let mut calls = false;
+    let mut repeats = 1;
+    let extent = extent(&tree.expr, &mut calls, &mut repeats);
+    // A group that is called may repeat a group that is called, and so on: then all repeats may multiply.
+    extent > MAX_EXTENT || calls && repeats > MAX_EXTENT
+}
+
+/// How many characters and classes an expression stands for, whether it calls groups, and the product of all its repeats.
+fn extent(expr: &Expr, calls: &mut bool, repeats: &mut usize) -> usize {
+    *calls |= matches!(expr, Expr::SubroutineCall(_));
+    let own = match expr {
+        Expr::Literal { val, .. } => val.len(),
+        _ => 1,
+    };
+    let inner = expr.children_iter().fold(own, |sum, child| sum.saturating_add(extent(child, calls, repeats)));
+    match expr {
+        Expr::Repeat { lo, hi, .. } => {
+            let times = if *hi == usize::MAX { *lo } else { *hi }.max(1);
+            *repeats = repeats.saturating_mul(times);
+            inner.saturating_mul(times)
+        }
+        _ => inner,
+    }
 }
 
 /// Whether it is known without compiling that the pattern compiles.

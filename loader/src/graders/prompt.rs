@@ -14,6 +14,12 @@ use crate::template;
 
 const VARIABLES: &[&str] = &["input", "output", "expected_output", "criteria", "file_changes", "tool_calls"];
 
+/// Of one file, so many variables are complained about: what has more is no prompt.
+const MOST_REPORTED: usize = 100;
+
+/// Those that show what is graded.
+const ANSWERS: &[&str] = &["output", "expected_output"];
+
 /// Old names of variables, and what they are now.
 const OLD_VARIABLES: &[(&str, &str)] =
     &[("input_text", "input"), ("output_text", "output"), ("expected_output_text", "expected_output")];
@@ -87,10 +93,19 @@ fn from_file(path: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut D
     if text.is_empty() {
         d.push(Diagnostic::new(Code::EmptyFile, node.span, format!("`{}` is empty", scope.files.shown(&found.path))));
     }
+    if !scope.files.memo.may_copy(text.len(), node.span, d) {
+        return None;
+    }
     let mut shows_answer = false;
+    let mut places = Places::new(&text, file);
+    let mut reported = 0;
     for variable in template::variables(&text, false) {
-        let name = check(variable.name, place(&text, file, variable.start..variable.end), known, d);
-        shows_answer |= name == "output" || name == "expected_output";
+        shows_answer |= ANSWERS.contains(&variable.name);
+        if !known.contains(&variable.name) && reported < MOST_REPORTED {
+            reported += 1;
+            let span = places.of(variable.start..variable.end);
+            shows_answer |= ANSWERS.contains(&check(variable.name, span, known, d));
+        }
     }
     if !shows_answer && known == VARIABLES {
         d.report(
@@ -120,14 +135,35 @@ fn check<'v>(name: &'v str, span: Span, known: &[&str], d: &mut Diagnostics) -> 
     name
 }
 
-/// The place of a stretch of a file's text.
-fn place(text: &str, file: FileId, range: std::ops::Range<usize>) -> Span {
-    let position = |offset: usize| {
-        let before = &text[..offset];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-        let column = before[line_start..].chars().count() + 1;
-        Pos { line: u32::try_from(line).unwrap_or(u32::MAX), column: u32::try_from(column).unwrap_or(u32::MAX) }
-    };
-    Span::new(file, position(range.start), position(range.end))
+/// Finds the places of stretches of a file's text, one after the other.
+struct Places<'t> {
+    text: &'t str,
+    file: FileId,
+    /// Up to where lines and columns were counted.
+    offset: usize,
+    pos: Pos,
+}
+
+impl<'t> Places<'t> {
+    fn new(text: &'t str, file: FileId) -> Self {
+        Self { text, file, offset: 0, pos: Pos::START }
+    }
+
+    /// The place of a stretch that is not before the last one.
+    fn of(&mut self, range: std::ops::Range<usize>) -> Span {
+        let start = self.at(range.start);
+        Span::new(self.file, start, self.at(range.end))
+    }
+
+    fn at(&mut self, offset: usize) -> Pos {
+        for character in self.text[self.offset..offset].chars() {
+            if character == '\n' {
+                self.pos = Pos { line: self.pos.line + 1, column: 1 };
+            } else {
+                self.pos.column += 1;
+            }
+        }
+        self.offset = offset;
+        self.pos
+    }
 }

@@ -1,14 +1,34 @@
 //! Text from files, in a form that cannot disturb a terminal.
 
+/// Of a longer line only the ends are shown, in characters.
+const LONGEST: usize = 1000;
+
 /// Replaces characters that move the cursor, change colors, reverse the direction of text or cannot be seen. Each becomes one
 /// character, so that columns stay right. Line breaks become spaces; tabs stay, for whoever shows them to expand.
 pub(super) fn line(text: &str) -> String {
     text.chars().map(|character| if matches!(character, '\n' | '\r') { ' ' } else { one(character) }).collect()
 }
 
-/// The same, but line breaks stay.
+/// The same for text that nothing points into: of a long one the middle is left out.
+pub(super) fn short_line(text: &str) -> String {
+    line(&shortened(text))
+}
+
+fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.len() <= LONGEST || text.chars().count() <= LONGEST {
+        return text.into();
+    }
+    let half = LONGEST / 2;
+    let start: String = text.chars().take(half).collect();
+    let mut end: Vec<char> = text.chars().rev().take(half).collect();
+    end.reverse();
+    format!("{start} … {}", end.into_iter().collect::<String>()).into()
+}
+
+/// The same for several lines, of which each may be long.
 pub(super) fn lines(text: &str) -> String {
-    text.chars().filter(|&character| character != '\r').map(one).collect()
+    let short: Vec<_> = text.split('\n').map(shortened).collect();
+    short.join("\n").chars().filter(|&character| character != '\r').map(one).collect()
 }
 
 fn one(character: char) -> char {

@@ -25,7 +25,7 @@ pub fn text(diagnostic: &Diagnostic, files: &Files, style: Style) -> String {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(harmless::line(&diagnostic.message)).id(diagnostic.code.to_string());
+    let title = level.primary_title(harmless::short_line(&diagnostic.message)).id(diagnostic.code.to_string());
     let mut group = Group::with_title(title);
     let is_primary_shown = places.first().is_some_and(|place| place.is_primary);
     if !is_primary_shown && !sources.is_empty() {
@@ -58,7 +58,7 @@ pub fn text(diagnostic: &Diagnostic, files: &Files, style: Style) -> String {
 
 /// `FILE:LINE:COLUMN`, or only the file.
 fn location(span: &Span, files: &Files) -> String {
-    let shown = harmless::line(&files.get(span.file).shown);
+    let shown = harmless::short_line(&files.get(span.file).shown);
     match span.range {
         Some((start, _)) => format!("{shown}:{}:{}", start.line, start.column),
         None => shown,
@@ -66,7 +66,7 @@ fn location(span: &Span, files: &Files) -> String {
 }
 
 fn origin(span: &Span, files: &Files) -> Origin<'static> {
-    let origin = Origin::path(harmless::line(&files.get(span.file).shown));
+    let origin = Origin::path(harmless::short_line(&files.get(span.file).shown));
     match span.range {
         Some((start, _)) => origin.line(start.line as usize).char_column(start.column as usize),
         None => origin,
@@ -95,7 +95,7 @@ fn places<'d>(diagnostic: &'d Diagnostic, files: &Files) -> Vec<Place<'d>> {
     let others = diagnostic.related.iter().map(|related| (&related.span, Some(related.message.as_str())));
     let place = |(span, label): (&Span, Option<&'d str>)| {
         let (text, excerpt) = excerpt_of(span, files)?;
-        let shown = harmless::line(&files.get(span.file).shown);
+        let shown = harmless::short_line(&files.get(span.file).shown);
         Some(Place { shown, text, excerpt, is_primary: label.is_none(), label })
     };
     std::iter::once(primary).chain(others).filter_map(place).collect()
@@ -152,7 +152,7 @@ impl<'p> Source<'p> {
             for place in here {
                 let mark = text.len() + place.excerpt.mark.start..text.len() + place.excerpt.mark.end;
                 let kind = if place.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-                annotations.push(kind.span(mark).label(place.label.map(harmless::line)));
+                annotations.push(kind.span(mark).label(place.label.map(harmless::short_line)));
             }
             text.push_str(&content);
             text.push('\n');
