@@ -129,9 +129,14 @@ fn glob<'n>(pattern: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sourc
     let mut outcome = None;
     let absolute = paths::not_relative(pattern).is_some();
     for place in scope.roots.search(scope.dir).into_iter().filter(|_| !absolute) {
+        let start = paths::normalize(&place.join(&fixed));
         // Nobody wants to wait for a search of the whole disk.
-        if !is_inside(&place.join(&fixed), scope) {
+        if !start.starts_with(&scope.roots.boundary) {
             continue;
+        }
+        if start.canonicalize().is_ok_and(|real| !real.starts_with(&scope.roots.real_boundary)) {
+            outcome = None;
+            break;
         }
         let listing = evalsuite_discovery::list(&place, &scope.roots.boundary, "glob", pattern);
         let found = !listing.files.is_empty();
@@ -175,13 +180,6 @@ fn glob<'n>(pattern: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sourc
         }
         sources.list.push(Source::List { source: scope.roots.in_suite(&file), file, span: node.span });
     }
-}
-
-/// Whether a path, links followed as far as it exists, lies in the package.
-fn is_inside(path: &Path, scope: Scope<'_>) -> bool {
-    let roots = scope.roots;
-    paths::normalize(path).starts_with(&roots.boundary)
-        && path.canonicalize().map_or(true, |real| real.starts_with(&roots.real_boundary))
 }
 
 /// Case directories below `path`, named at `span`.

@@ -27,7 +27,7 @@ fn nul_is_refused_in_every_path() {
         format!("workspace: {{hooks: {{before_all: {{command: make, cwd: {nul}}}}}}}"),
         format!("workspace: {{template: {nul}, hooks: {{before_all: [./{}]}}}}", "x"),
         format!("assertions: [{{include: {nul}}}]"),
-        format!("assertions: [{{include: \"./a\\0b\"}}]"),
+        "assertions: [{include: \"./a\\0b\"}]".to_owned(),
         "assertions: [{type: llm-grader, prompt: \"file://a\\0b\"}]".to_owned(),
         "assertions: [{type: code-grader, command: [\"./a\\0b\"]}]".to_owned(),
         "assertions: [{type: code-grader, command: [sh, \"./a\\0b\"]}]".to_owned(),

@@ -67,7 +67,7 @@ fn long_text_is_not_multiplied_by_aliases() {
 
 #[test]
 fn deep_nesting_is_refused_everywhere() {
-    for depth in [65, 10_000, 1_000_000] {
+    for depth in [65, 10_000, 100_000] {
         for (open, close) in [("[", "]"), ("{a: ", "}"), ("{\"a\": ", "}")] {
             let value = format!("{}1{}", open.repeat(depth), close.repeat(depth));
             let yaml = format!("metadata: {value}\n{CASE}");
@@ -155,6 +155,7 @@ fn a_scalar_of_100_megabytes_is_refused() {
 fn text_just_within_the_limits_is_read() {
     let long = "x".repeat(15 << 20);
     Package::with_eval_file(format!("tests:\n- {{id: a, input: b, criteria: {long}}}\n")).load().is_valid(1);
+    let long = &long[..1 << 20];
     let said = Package::with_eval_file(format!("tests:\n- {{id: a, input: b, {long}: c}}\n")).load();
     said.has_at(Code::UnknownKey, EVAL, 2);
     let said = Package::with_eval_file(format!(
