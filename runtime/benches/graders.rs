@@ -1,6 +1,6 @@
 //! Time of each deterministic grader per evidence of 1 KB, 100 KB and 10 MB.
 //!
-//! `cargo bench -p evalsuite --bench graders` prints bytes per second: as nothing is quadratic, they do not fall with the
+//! `cargo bench -p evalsuite --features json-schema --bench graders` prints bytes per second: as nothing is quadratic, they do not fall with the
 //! size. `similar` compares with a text of a fixed length, and with one of 100 KB, the largest it takes for an answer of
 //! that size.
 
@@ -109,7 +109,7 @@ fn graders(c: &mut Criterion) {
         bench(c, &all, kind, prose, json!({kind: {"value": ["no", "nothing", "is not on its way"]}}));
     }
     bench(c, &all, "regex", prose, json!({"regex": {"value": r"\brefund of \d+,\d\d", "flags": "i"}}));
-    bench(c, &all, "regex-backtracking", prose, json!({"regex": {"value": r"(?<=refund of )\d+(?!\.\d)"}}));
+    bench(c, &all, "regex-backtracking", prose, json!({"regex": {"value": r"(?<=refund of )\d{3,}(?!\.\d)"}}));
     bench(c, &all, "similar", prose, json!({"similar": {"value": "Your refund of 20 EUR is on its way, or not."}}));
     bench(c, &all[..2], "similar-100KB", prose, json!({"similar": {"value": prose_reversed(90_000)}}));
     bench(c, &all, "is-json", json_answer, json!("is-json"));

@@ -46,6 +46,10 @@ use crate::{
 /// Limit of one call of a grader written in Rust.
 const RUST_GRADER_LIMIT: Duration = Duration::from_secs(300);
 
+/// Why a grader of type `json-schema` cannot work, where the feature of this name is off.
+pub(crate) const NO_JSON_SCHEMA: &str = "`evalsuite` was built without its feature `json-schema`\n\
+     help: write `features = [\"json-schema\"]` at the dependency in Cargo.toml";
+
 /// What graders need beside their settings.
 pub(crate) struct Context<'a> {
     pub(crate) evidence: &'a Evidence<'a>,
@@ -142,10 +146,7 @@ fn run(path: &str, grader: &Grader, context: &Context<'_>) -> Graded {
         #[cfg(feature = "json-schema")]
         GraderConfig::JsonSchema(config) => json_schema::grade(config, answer).into(),
         #[cfg(not(feature = "json-schema"))]
-        GraderConfig::JsonSchema(_) => {
-            Score::error("`evalsuite` was built without its feature `json-schema`; help: enable it in Cargo.toml")
-                .into()
-        }
+        GraderConfig::JsonSchema(_) => Score::error(NO_JSON_SCHEMA).into(),
         GraderConfig::Latency(config) => metrics::latency(config, context.evidence).into(),
         GraderConfig::Cost(config) => metrics::cost(config, context.evidence).into(),
         GraderConfig::TokenUsage(config) => metrics::token_usage(config, context.evidence).into(),

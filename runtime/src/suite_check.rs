@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write, path::Path};
 use evalsuite_discovery::ProblemKind;
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
-use crate::{EvalSuite, Evals, place::Places};
+use crate::{EvalSuite, Evals, grader::NO_JSON_SCHEMA, place::Places};
 
 /// Names of added or removed files shown.
 const SHOWN: usize = 10;
@@ -56,6 +56,9 @@ fn check_grader(grader: &Grader, evals: &Evals, findings: &mut Findings) {
                 }
             },
         },
+        GraderConfig::JsonSchema(_) if !cfg!(feature = "json-schema") => {
+            format!("error: graders of type `json-schema` do not work: {NO_JSON_SCHEMA}")
+        }
         _ => return,
     };
     let problem = format!("{problem}\n --> {}", grader.location);
