@@ -49,7 +49,7 @@ impl Generator {
         for _ in 0..count {
             items.push(self.assertion(0));
         }
-        while items.len() < count + 7 && self.has() {
+        while items.len() < count + 4 && self.has() {
             items.push(self.assertion(0));
         }
         if has_document && self.has() {
