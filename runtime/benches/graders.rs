@@ -109,7 +109,8 @@ fn graders(c: &mut Criterion) {
         bench(c, &all, kind, prose, json!({kind: {"value": ["no", "nothing", "is not on its way"]}}));
     }
     bench(c, &all, "regex", prose, json!({"regex": {"value": r"\brefund of \d+,\d\d", "flags": "i"}}));
-    bench(c, &all, "regex-backtracking", prose, json!({"regex": {"value": r"(?<=refund of )\d{3,}(?!\.\d)"}}));
+    // At 10 MB the limit on backtracking, which counts for the whole answer, makes this one an error.
+    bench(c, &all[..2], "regex-backtracking", prose, json!({"regex": {"value": r"(?<=refund of )\d{3,}(?!\.\d)"}}));
     bench(c, &all, "similar", prose, json!({"similar": {"value": "Your refund of 20 EUR is on its way, or not."}}));
     bench(c, &all[..2], "similar-100KB", prose, json!({"similar": {"value": prose_reversed(90_000)}}));
     bench(c, &all, "is-json", json_answer, json!("is-json"));
