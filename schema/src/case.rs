@@ -9,7 +9,7 @@ pub struct Case {
     pub id: String,
     /// Where the case is defined.
     pub location: Location,
-    /// Directory of the file that defines the case, in the form of [`PathRef::path`].
+    /// Directory of the file that defines the case, in the form of [`PathRef::path`](crate::PathRef::path).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub dir: String,
     /// What the case is about (tasks layout).

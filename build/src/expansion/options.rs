@@ -18,7 +18,7 @@ pub struct Options {
     pub ignore: Option<String>,
     /// What every case needs beside what its files say.
     pub requires: Requires,
-    /// Names of warnings to leave out, as [`allow::problems`](super::allow::problems) lets them pass.
+    /// Names of warnings to leave out, as [`allow::problem`](super::allow::problem) lets them pass.
     pub allow: Vec<String>,
     /// Whether warnings are errors.
     pub deny_warnings: bool,
