@@ -297,20 +297,18 @@ fn score_ranges(breaks: &mut Breaks<'_>) {
         ] {
             breaks.replace(Code::InvalidScoreRanges, "bounds that are none", &site, bad);
         }
-        let (Some(range), Some((index, _))) = (breaks.around(&site), site.path.split_last()) else { continue };
-        let Some((position, _)) = range.path.split_last() else { continue };
-        if *position > 0 {
-            let (path, place) = (site.path.clone(), range.path.clone());
-            let _ = index;
-            breaks.local(Code::InvalidScoreRanges, "ranges that overlap", &site, move |root| {
-                let Body::List(bounds) = &mut root.at_mut(&path).body else { unreachable!("bounds are a list") };
-                bounds[0].body = number("3");
-                if *place.last().unwrap_or(&0) == 2 {
-                    bounds[0].body = number("7");
-                }
-                (place.clone(), Part::Value)
-            });
-        }
+        let Some(range) = breaks.around(&site) else { continue };
+        // The range before it ends here.
+        let end = match range.path.last() {
+            Some(1) => "3",
+            Some(2) => "7",
+            _ => continue,
+        };
+        let (path, place) = (join(&site.path, 0), range.path.clone());
+        breaks.local(Code::InvalidScoreRanges, "ranges that overlap", &site, move |root| {
+            root.at_mut(&path).body = number(end);
+            (place.clone(), Part::Value)
+        });
     }
 }
 

@@ -87,27 +87,17 @@ fn cycle(breaks: &mut Breaks<'_>) {
         }
         let (file, paths, ids) =
             (first.file.to_owned(), [first.path.clone(), second.path.clone()], [id(first), id(second)]);
-        let added = breaks.push(
-            Code::DependencyCycle,
-            "two cases that wait for each other",
-            vec![file.clone()],
-            move |project| {
-                let root = &mut project.data_mut(&file).root;
-                let mut place = Vec::new();
-                for (path, other) in paths.iter().zip(ids.iter().rev()) {
-                    let entries = root.entries_at(path);
-                    entries.retain(|entry| entry.key != "depends_on");
-                    entries.push(entry("depends_on", crate::tree::list([any_text(other)])));
-                    place = join(&join(path, entries.len() - 1), 0);
-                }
-                vec![Expected {
-                    code: Code::DependencyCycle,
-                    file: file.clone(),
-                    place: Place::At(place, Part::Value, 0),
-                }]
-            },
-        );
-        added.follow_ups = &[];
+        breaks.push(Code::DependencyCycle, "two cases that wait for each other", vec![file.clone()], move |project| {
+            let root = &mut project.data_mut(&file).root;
+            let mut place = Vec::new();
+            for (path, other) in paths.iter().zip(ids.iter().rev()) {
+                let entries = root.entries_at(path);
+                entries.retain(|entry| entry.key != "depends_on");
+                entries.push(entry("depends_on", crate::tree::list([any_text(other)])));
+                place = join(&join(path, entries.len() - 1), 0);
+            }
+            vec![Expected { code: Code::DependencyCycle, file: file.clone(), place: Place::At(place, Part::Value, 0) }]
+        });
     }
 }
 
@@ -155,6 +145,8 @@ fn references(breaks: &mut Breaks<'_>) {
     for site in breaks.tagged(tag) {
         let added = breaks.remove(Code::MissingReferenceSolution, format!("no `{key}`"), &site, &[key]);
         added.follow_ups = &[Code::FieldNotInExpected];
+        // suite.json says so.
+        added.is_local = false;
     }
 }
 

@@ -92,7 +92,7 @@ fn documents(site: &Site<'_>, breaks: &mut Breaks<'_>) {
             vec![Expected { code: Code::MultipleDocuments, file: file.clone(), place: Place::Text(line, 1) }]
         },
     );
-    added.is_local = true;
+    added.is_local = is_case_file(site);
 }
 
 /// Scalars that are not ones of the file's language.

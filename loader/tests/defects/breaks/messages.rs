@@ -43,10 +43,13 @@ fn inputs(breaks: &mut Breaks<'_>) {
                 continue;
             }
             let path = site.path.clone();
-            breaks.local(Code::InputFilesWithMessages, "messages where the suite has files", &site, move |root| {
-                root.at_mut(&path).body = list([map([("role", text("user")), ("content", text("Hello"))])]);
-                (path.clone(), Part::Key)
-            });
+            let added =
+                breaks.local(Code::InputFilesWithMessages, "messages where the suite has files", &site, move |root| {
+                    root.at_mut(&path).body = list([map([("role", text("user")), ("content", text("Hello"))])]);
+                    (path.clone(), Part::Key)
+                });
+            // The eval file says so.
+            added.is_local = false;
         }
     }
 }

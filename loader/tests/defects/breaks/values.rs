@@ -78,6 +78,8 @@ fn text_of(written: &str) -> Body {
 fn follow_ups(tag: &str) -> &'static [Code] {
     match tag {
         "matrix" | "target name" | "suite execution" => &[Code::InvalidTarget],
+        // Then the case gets the suite's files, which messages cannot have.
+        "case execution" | "skip defaults" => &[Code::InputFilesWithMessages],
         _ => &[],
     }
 }

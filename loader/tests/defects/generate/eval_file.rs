@@ -56,7 +56,7 @@ impl Generator {
             node = node.put("preprocessors", self.preprocessors());
         }
         if let Some(tests) = self.tests() {
-            node = node.renamed("tests", &["eval_cases", "evalcases"], tests.tag("tests"));
+            node = node.renamed("tests", &["eval_cases", "evalcases"], tests);
         }
         self.add(file, node, Syntax::Yaml);
     }
@@ -110,7 +110,7 @@ impl Generator {
                 }
             });
         }
-        list(items)
+        list(items).tag("tests")
     }
 
     /// Adds a file with a list of cases.

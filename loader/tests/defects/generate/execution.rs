@@ -55,7 +55,7 @@ impl Generator {
         }
         node = self.common_execution(node);
         if skip_defaults {
-            node = node.put("skip_defaults", boolean(true));
+            node = node.put("skip_defaults", boolean(true).tag("skip defaults"));
         }
         node
     }
