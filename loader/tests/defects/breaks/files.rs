@@ -59,7 +59,10 @@ fn roots(site: &Site<'_>, breaks: &mut Breaks<'_>) {
         return;
     }
     for bad in [list([text("a")]), text("a"), number("3"), Body::Null] {
-        let added = breaks.replace(Code::RootNotMapping, format!("a {} that is no mapping", site.node.tag), site, bad);
+        // A file of any name that is a list is one of cases.
+        let is_list_of_cases = matches!(bad, Body::List(_)) && site.file.ends_with("/plain.yaml");
+        let code = if is_list_of_cases { Code::UnsupportedSuiteFile } else { Code::RootNotMapping };
+        let added = breaks.replace(code, format!("a {} that is no mapping", site.node.tag), site, bad);
         added.follow_ups = LOST;
         added.is_local = is_case_file(site);
     }
