@@ -128,8 +128,21 @@ fn killed_at_any_moment_it_leaves_whole_records_and_no_programs_and_the_next_run
     processes::are_gone(package.records_directory());
 
     for (name, number) in [("INT", 2), ("TERM", 15)] {
-        dies_of(name, number, &package, &program);
+        if is_ignored(number) {
+            println!(
+                "SIG{name} is ignored by whoever runs these tests, as by a script's command in the background: not sent"
+            );
+        } else {
+            dies_of(name, number, &package, &program);
+        }
     }
+}
+
+/// Whether this process, and with it every program it starts, ignores a signal.
+fn is_ignored(number: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> (number - 1) & 1 == 1)
 }
 
 /// A signal ends the process at once, as it would without us, and everything it has started.
