@@ -9,7 +9,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
+    SuiteJudge,
     dependency::{Dependencies, Dependency},
+    grader::Inquiry,
     messages::content_text,
     trial::decode_input,
 };
@@ -18,6 +20,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Evidence<'a> {
     facts: Arc<Facts>,
+    /// What the grader asks judges.
+    inquiry: Option<Arc<Inquiry>>,
     _scope: PhantomData<&'a ()>,
 }
 
@@ -67,16 +71,29 @@ pub struct WorkspaceChanges {
 
 impl Evidence<'_> {
     pub(crate) fn new(facts: Facts) -> Self {
-        Self { facts: Arc::new(facts), _scope: PhantomData }
+        Self { facts: Arc::new(facts), inquiry: None, _scope: PhantomData }
     }
 
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// The same evidence for a thread of its own.
-    pub(crate) fn detached(&self) -> Evidence<'static> {
-        Evidence { facts: Arc::clone(&self.facts), _scope: PhantomData }
+    /// The same evidence for a grader on a thread of its own.
+    pub(crate) fn detached(&self, inquiry: Arc<Inquiry>) -> Evidence<'static> {
+        Evidence { facts: Arc::clone(&self.facts), inquiry: Some(inquiry), _scope: PhantomData }
+    }
+
+    /// The judge of the suite: that of the environment, else that of the macro; of several the first.
+    ///
+    /// Where there is none, asking it is an error of the grader. Cases of graders that are registered with
+    /// [`asks_judge`](crate::asks_judge) are skipped instead, before their agents run.
+    pub fn judge(&self) -> SuiteJudge<'_> {
+        SuiteJudge::new(self.inquiry.clone(), None)
+    }
+
+    /// The judge of a name: one of `judges` of the macro, else a command of the targets file.
+    pub fn judge_named(&self, name: impl Into<String>) -> SuiteJudge<'_> {
+        SuiteJudge::new(self.inquiry.clone(), Some(name.into()))
     }
 
     /// The answer: the text of the last assistant message, empty if there is none.

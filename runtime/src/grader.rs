@@ -10,6 +10,7 @@ mod json_equality;
 #[cfg(feature = "json-schema")]
 mod json_schema;
 mod judge;
+mod kept;
 mod metrics;
 mod number;
 mod regex;
@@ -22,16 +23,17 @@ mod tool_trajectory;
 use std::{
     cell::RefCell,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use evalsuite_schema::{
     Grader, GraderConfig, Layout, Object,
-    record::{CommandRecord, GraderKind, GraderRecord, Note},
+    record::{CommandRecord, GraderKind, GraderRecord, JudgeRecord, Note, ReasonCode},
 };
 
-pub(crate) use self::judge::{Judging, implicit};
-use self::text::Case;
+pub(crate) use self::judge::{Inquiry, Judging, implicit};
+use self::{kept::KeptFiles, text::Case};
 use crate::{
     Cassette, Evidence, Score,
     cancel::Cancel,
@@ -64,7 +66,6 @@ pub(crate) struct Context<'a> {
     pub(crate) environment: &'a CommandEnvironment,
     pub(crate) trial_dir: &'a Path,
     /// Replies of judges go through it.
-    #[allow(dead_code, reason = "judges follow")]
     pub(crate) cassette: &'a Cassette,
     pub(crate) redactor: &'a Redactor,
     pub(crate) notes: &'a RefCell<Vec<Note>>,
@@ -92,15 +93,13 @@ impl Context<'_> {
 
     /// Keeps a text beside the record; returns its path relative to the trial's directory.
     fn keep_text(&self, directory: &Path, file: &str, text: &str) -> Option<String> {
-        let path = directory.join(file);
-        let text = self.redactor.apply(text);
-        let written = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&path, text));
-        if let Err(error) = written {
-            self.notes.borrow_mut().push(Note::new("output_not_kept", format!("{}: {error}", path.display())));
-            return None;
-        }
-        let relative = path.strip_prefix(self.trial_dir).unwrap_or(&path);
-        Some(relative.display().to_string())
+        let kept = self.kept_files().keep(directory, file, text);
+        kept.map_err(|note| self.notes.borrow_mut().push(note)).ok()
+    }
+
+    /// Where the files of graders go.
+    fn kept_files(&self) -> KeptFiles {
+        KeptFiles::new(self.trial_dir, self.redactor)
     }
 }
 
@@ -116,11 +115,24 @@ struct Graded {
     pass_mark: Option<f64>,
     command: Option<CommandRecord>,
     members: Vec<GraderRecord>,
+    /// What a judge was asked.
+    judge: Option<JudgeRecord>,
+    /// What happened where a judge broke the grader.
+    code: Option<ReasonCode>,
 }
 
 impl From<Score> for Graded {
     fn from(score: Score) -> Self {
-        Self { score, forced_fail: false, kind: None, pass_mark: None, command: None, members: Vec::new() }
+        Self {
+            score,
+            forced_fail: false,
+            kind: None,
+            pass_mark: None,
+            command: None,
+            members: Vec::new(),
+            judge: None,
+            code: None,
+        }
     }
 }
 
@@ -178,7 +190,7 @@ fn run(path: &str, grader: &Grader, context: &Context<'_>) -> Graded {
         GraderConfig::SkillTrigger(config) => skill_trigger::grade(config, context.evidence).into(),
         GraderConfig::FieldAccuracy(config) => field_accuracy::grade(config, context.evidence).into(),
         GraderConfig::CodeGrader(config) => code_grader::grade(path, config, context),
-        GraderConfig::User { grader, config } => user(grader, config, context),
+        GraderConfig::User { grader, config } => user(path, grader, config, context),
         other => Score::error(format!("graders of type `{}` are not supported yet", other.type_name())).into(),
     }
 }
@@ -189,11 +201,13 @@ fn looks_at_workspace(config: &GraderConfig) -> bool {
     matches!(config, CodeGrader(_) | LlmGrader(_) | Rubrics(_) | User { .. })
 }
 
-fn user(name: &str, config: &Object, context: &Context<'_>) -> Graded {
+fn user(path: &str, name: &str, config: &Object, context: &Context<'_>) -> Graded {
     let Some(grader) = context.registry.grader(name) else {
         return Score::error(format!("no grader named `{name}` is registered")).into();
     };
-    let (function, evidence, config) = (grader.clone(), context.evidence.detached(), config.clone());
+    let inquiry = Arc::new(Inquiry::new(path, context));
+    let (function, evidence, config) =
+        (grader.clone(), context.evidence.detached(Arc::clone(&inquiry)), config.clone());
     let cancel = Cancel::default();
     let inner = cancel.clone();
     let ended = call_within(
@@ -209,7 +223,8 @@ fn user(name: &str, config: &Object, context: &Context<'_>) -> Graded {
         Ok(Ended::TimedOut) => Score::error(format!("the grader did not end within {} s", RUST_GRADER_LIMIT.as_secs())),
         Err(error) => Score::error(format!("the grader's thread cannot be started: {error}")),
     };
-    Graded { kind: Some(grader.0.kind()), pass_mark: grader.0.pass_mark(), ..score.into() }
+    let graded = Graded { kind: Some(grader.0.kind()), pass_mark: grader.0.pass_mark(), ..score.into() };
+    inquiry.conclude(graded, context)
 }
 
 /// Characters of a value shown in an assertion.

@@ -10,19 +10,27 @@ mod known;
 mod options;
 mod reply;
 mod request;
+mod suite_judge;
+mod tally;
+mod until_read;
+mod untrusted;
 
 #[cfg(feature = "judge")]
 use std::sync::{Mutex, PoisonError};
 use std::{error::Error, future::Future, marker::PhantomData, sync::Arc};
 
 pub(crate) use asking::ask;
-pub(crate) use choice::{Choice, Chosen, Commands};
+pub(crate) use choice::{Choice, Chosen, Commands, OwnedChoice};
 pub(crate) use command::Site;
 pub use error::JudgeError;
 pub(crate) use known::Judges;
 pub(crate) use options::{CONFIRM, Endpoint, JudgeOptions, KEYS, MOST_CONFIRM, Variables};
 pub use reply::JudgeReply;
 pub use request::{JudgeImage, JudgeRequest};
+pub use suite_judge::SuiteJudge;
+pub(crate) use tally::Tally;
+pub(crate) use until_read::{Broken, Call, until_read};
+pub(crate) use untrusted::fenced;
 
 use crate::{cancel::Cancel, outcome::BoxError};
 

@@ -135,7 +135,9 @@ pub use evalsuite_schema::{
     record::{Assertion, CaseOutcome, GraderKind, Usage, Verdict},
 };
 pub use evidence::{Evidence, WorkspaceChanges};
-pub use judge::{BoundJudge, IntoJudge, Judge, JudgeError, JudgeImage, JudgeReply, JudgeRequest, JudgeResult};
+pub use judge::{
+    BoundJudge, IntoJudge, Judge, JudgeError, JudgeImage, JudgeReply, JudgeRequest, JudgeResult, SuiteJudge,
+};
 pub use outcome::{AgentError, BoxError, Outcome};
 pub use report::{CaseReport, Report};
 pub use run::RunError;
@@ -146,7 +148,7 @@ pub use spans::{CaptureLayer, capture_layer};
 pub use suite::{EvalCase, EvalSuite};
 pub use trajectory::TrajectoryError;
 pub use trial::Trial;
-pub use user_grader::{BoundGrader, Grader, IntoGrader};
+pub use user_grader::{BoundGrader, Grader, IntoGrader, asks_judge};
 
 /// What generated code, benchmarks and property tests call. Not part of the API.
 #[doc(hidden)]

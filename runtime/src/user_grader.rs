@@ -75,6 +75,56 @@ impl std::fmt::Debug for BoundGrader {
     }
 }
 
+/// The grader, and that it asks a judge: a case with it is skipped before its agent runs where there is no judge, instead of
+/// being an error afterwards.
+///
+/// ```ignore
+/// include_eval_suite!("suites/card_agent", agent = card_agent, graders = ["tone" => evalsuite::asks_judge(tone)]);
+/// ```
+///
+/// A type says it itself, see [`Grader::needs_judge`].
+pub fn asks_judge<M>(grader: impl IntoGrader<M>) -> BoundGrader {
+    struct Judged(BoundGrader);
+
+    impl Grade for Judged {
+        fn check(&self, config: &Object) -> Result<(), String> {
+            self.0.0.check(config)
+        }
+
+        fn grade(&self, config: &Object, evidence: &Evidence<'_>, cancel: &Cancel) -> Score {
+            self.0.0.grade(config, evidence, cancel)
+        }
+
+        fn is_cooperative(&self) -> bool {
+            self.0.0.is_cooperative()
+        }
+
+        fn kind(&self) -> GraderKind {
+            self.0.0.kind()
+        }
+
+        fn pass_mark(&self) -> Option<f64> {
+            self.0.0.pass_mark()
+        }
+
+        fn needs_judge(&self) -> bool {
+            true
+        }
+    }
+
+    BoundGrader(Arc::new(Judged(grader.into_grader())))
+}
+
+/// Marks graders that are bound already.
+#[derive(Debug)]
+pub struct Bound;
+
+impl IntoGrader<Bound> for BoundGrader {
+    fn into_grader(self) -> BoundGrader {
+        self
+    }
+}
+
 /// What is left of a grader once its form does not matter: a call that blocks its thread.
 pub(crate) trait Grade: Send + Sync {
     /// Whether `config` can be decoded, without grading anything.

@@ -2,6 +2,7 @@
 
 mod answer;
 mod asking;
+mod inquiry;
 mod leniency;
 mod material;
 mod prompt;
@@ -19,6 +20,7 @@ use evalsuite_schema::{
 };
 use serde_json::Value;
 
+pub(crate) use self::inquiry::Inquiry;
 use self::{
     asking::{Calls, Question},
     material::Material,
@@ -28,7 +30,7 @@ use self::{
 use super::{Context, Graded, settle::settle};
 use crate::{
     Score,
-    judge::{CONFIRM, Choice, Site},
+    judge::{CONFIRM, Choice, Site, fenced},
     messages::pretty,
 };
 
@@ -167,7 +169,7 @@ pub(super) fn aggregate(
     if !template::uses(&text, |name| name == RESULTS) {
         text.push_str("\n\n{{EVALUATOR_RESULTS_JSON}}");
     }
-    let results = prompt::fenced(&pretty(results));
+    let results = fenced(&pretty(results));
     let user = template::fill(&text, |name| (name == RESULTS).then(|| results.clone()));
     let settings = JudgeSettings { model: model.map(str::to_owned), ..JudgeSettings::default() };
     let question = Question { shape: Shape::FreeForm, criteria: &[], user, images: Vec::new(), settings: &settings };

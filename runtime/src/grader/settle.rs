@@ -22,7 +22,7 @@ pub(super) fn pass_mark(grader: &Grader, own: Option<f64>, layout: Layout) -> f6
 }
 
 pub(super) fn settle(grader: &Grader, graded: Graded, layout: Layout) -> GraderRecord {
-    let Graded { score, forced_fail, kind, pass_mark, command, members } = graded;
+    let Graded { score, forced_fail, kind, pass_mark, command, members, judge, code } = graded;
     let mut record = GraderRecord {
         name: grader.name.clone(),
         grader_type: grader.config.type_name().to_owned(),
@@ -43,8 +43,8 @@ pub(super) fn settle(grader: &Grader, graded: Graded, layout: Layout) -> GraderR
         duration_ms: 0,
         location: grader.location.clone(),
         members,
-        judge: None,
-        code: None,
+        judge,
+        code,
         command,
     };
     match score.state {

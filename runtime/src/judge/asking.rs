@@ -78,7 +78,7 @@ fn changed(now: &Value, recorded: &[Value]) -> Option<String> {
 ///
 /// The judge's; a panic, and a call that does not end in time.
 fn call(judge: &BoundJudge, request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
-    let limit = request.limit;
+    let limit = request.limit();
     let cancel = Cancel::default();
     let (inner, function) = (cancel.clone(), judge.clone());
     let ended =

@@ -1,6 +1,6 @@
 //! Which judges a grader asks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use evalsuite_schema::grader::JudgeSettings;
 
@@ -43,7 +43,51 @@ pub(crate) struct Commands<'a> {
     pub(crate) under_test: Option<&'a str>,
 }
 
+/// [`Choice`] for a thread of its own.
+#[derive(Debug, Clone)]
+pub(crate) struct OwnedChoice {
+    judges: Judges,
+    pub(crate) options: JudgeOptions,
+    is_recorded: bool,
+    commands: Option<OwnedCommands>,
+}
+
+#[derive(Debug, Clone)]
+struct OwnedCommands {
+    load: LoadTargets,
+    places: Places,
+    file: Option<PathBuf>,
+    under_test: Option<String>,
+}
+
+impl OwnedChoice {
+    pub(crate) fn borrowed(&self) -> Choice<'_> {
+        let commands = self.commands.as_ref().map(|commands| Commands {
+            load: commands.load,
+            places: &commands.places,
+            file: commands.file.as_deref(),
+            under_test: commands.under_test.as_deref(),
+        });
+        Choice { judges: &self.judges, options: &self.options, is_recorded: self.is_recorded, commands }
+    }
+}
+
 impl Choice<'_> {
+    pub(crate) fn detached(&self) -> OwnedChoice {
+        let commands = self.commands.map(|commands| OwnedCommands {
+            load: commands.load,
+            places: commands.places.clone(),
+            file: commands.file.map(Path::to_owned),
+            under_test: commands.under_test.map(str::to_owned),
+        });
+        OwnedChoice {
+            judges: self.judges.clone(),
+            options: self.options.clone(),
+            is_recorded: self.is_recorded,
+            commands,
+        }
+    }
+
     /// Whether a grader that names no judge has one.
     pub(crate) fn has_default(&self) -> bool {
         self.options.names_one() || self.judges.default.is_some()

@@ -21,21 +21,21 @@ async fn polite(_: &mut Trial<'_>) -> anyhow::Result<Outcome> {
 
 /// A judge that says one thing after the other, the last one again and again, and remembers what it was asked.
 #[derive(Clone)]
-struct Scripted {
+pub(crate) struct Scripted {
     replies: Arc<Mutex<Vec<Result<JudgeReply, JudgeError>>>>,
     asked: Arc<Mutex<Vec<JudgeRequest>>>,
 }
 
-fn scripted<const N: usize>(replies: [&str; N]) -> Scripted {
+pub(crate) fn scripted<const N: usize>(replies: [&str; N]) -> Scripted {
     results(replies.map(|reply| Ok(JudgeReply::new(reply))))
 }
 
-fn results<const N: usize>(replies: [Result<JudgeReply, JudgeError>; N]) -> Scripted {
+pub(crate) fn results<const N: usize>(replies: [Result<JudgeReply, JudgeError>; N]) -> Scripted {
     Scripted { replies: Arc::new(Mutex::new(replies.into())), asked: Arc::default() }
 }
 
 impl Scripted {
-    fn asked(&self) -> Vec<JudgeRequest> {
+    pub(crate) fn asked(&self) -> Vec<JudgeRequest> {
         self.asked.lock().unwrap().clone()
     }
 }

@@ -8,6 +8,7 @@ mod conversations;
 mod dependencies;
 mod failing_test;
 mod graders;
+mod graders_that_ask;
 mod judges;
 mod life_of_a_trial;
 mod limits;

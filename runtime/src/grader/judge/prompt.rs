@@ -8,6 +8,7 @@ use super::{material::Material, prompts::Shape, template};
 use crate::{
     excerpt::last_chars,
     grader::{Context, code_grader, text::trim},
+    judge::fenced,
 };
 
 /// Limit of a command that writes a prompt.
@@ -74,14 +75,6 @@ fn built_in(shape: Shape, criteria: &str, material: &Material) -> String {
         }
     }
     text
-}
-
-/// What the agent wrote, between marks that it has not written itself. They do not depend on it otherwise: paths in it
-/// may be others when a recording is replayed.
-pub(super) fn fenced(content: &str) -> String {
-    let is_free = |mark: &u32| !content.contains(&format!("untrusted {mark}>"));
-    let mark = (1..=u32::MAX).find(is_free).unwrap_or(u32::MAX);
-    format!("<untrusted {mark}>\n{content}\n</untrusted {mark}>")
 }
 
 fn append(text: &mut String, shape: Shape, criteria: &[Criterion]) {

@@ -13,7 +13,7 @@ pub(super) enum Shape {
 
 macro_rules! contract {
     ($file:literal) => {
-        concat!(include_str!($file), include_str!("prompts/untrusted.txt"))
+        concat!(include_str!($file), include_str!("prompts/untrusted.txt"), include_str!("prompts/one_object.txt"))
     };
 }
 
@@ -42,3 +42,6 @@ pub(super) const AGGREGATE: &str = include_str!("prompts/aggregate.user.txt");
 
 /// Asks to write a reply anew that could not be read.
 pub(super) const REPAIR: &str = include_str!("prompts/repair.user.txt");
+
+/// Asks to write JSON anew that could not be read.
+pub(super) const REPAIR_DATA: &str = include_str!("prompts/repair_data.user.txt");
