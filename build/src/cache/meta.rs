@@ -49,7 +49,7 @@ impl From<Kept> for Embedded {
         match kept {
             Kept::Off => Self::Off,
             Kept::Nothing => Self::Files(Contents::none()),
-            Kept::Archive(path) => Self::Archive(path),
+            Kept::Archive(path) => Self::Archive(path, Contents::none()),
         }
     }
 }
@@ -103,7 +103,7 @@ impl Meta {
             embedded: match embedded {
                 Embedded::Off => Kept::Off,
                 Embedded::Files(_) => Kept::Nothing,
-                Embedded::Archive(path) => Kept::Archive(path.clone()),
+                Embedded::Archive(path, _) => Kept::Archive(path.clone()),
             },
             stamps,
         }

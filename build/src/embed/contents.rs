@@ -132,9 +132,16 @@ impl Contents {
         entries.into_iter().take(3).map(move |entry| (entry.place.as_path(), size(entry)))
     }
 
-    /// The Rust expression that includes each file.
-    pub(super) fn expression(&self) -> String {
-        let mut code = "::core::option::Option::Some(&[".to_owned();
+    /// Adds everything of `more`.
+    pub(super) fn extend(&mut self, more: Self) {
+        for (path, entry) in more.entries {
+            self.insert(path, entry.place, entry.mode, entry.what);
+        }
+    }
+
+    /// The elements of the Rust expression that includes each file.
+    pub(super) fn pairs(&self) -> String {
+        let mut code = String::new();
         for (path, entry) in &self.entries {
             code.push('(');
             code.push_str(&string_literal(&entry.header(path)));
@@ -148,7 +155,6 @@ impl Contents {
                 (What::Directory | What::File(_), _) => code.push_str(", &[]), "),
             }
         }
-        code.push_str("])");
         code
     }
 

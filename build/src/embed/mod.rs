@@ -2,6 +2,7 @@
 
 mod contents;
 mod references;
+mod targets_file;
 
 use std::io;
 use std::path::Path;
@@ -13,6 +14,7 @@ use evalsuite_loader::{LoadedSuite, Request};
 use crate::codegen::{Body, string_literal};
 
 pub(crate) use contents::Contents;
+pub(crate) use targets_file::beside;
 
 /// Most bytes of one suite.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
@@ -27,8 +29,8 @@ pub enum Embedded {
     Off,
     /// One by one.
     Files(Contents),
-    /// As the archive a build script has written to this place in OUT_DIR.
-    Archive(String),
+    /// As the archive a build script has written to this place in OUT_DIR, beside what the script did not know of.
+    Archive(String, Contents),
 }
 
 impl Embedded {
@@ -36,12 +38,13 @@ impl Embedded {
     pub fn expression(&self) -> String {
         match self {
             Self::Off => "::core::option::Option::None".to_owned(),
-            Self::Files(contents) => contents.expression(),
-            Self::Archive(path) => {
+            Self::Files(contents) => format!("::core::option::Option::Some(&[{}])", contents.pairs()),
+            Self::Archive(path, beside) => {
                 let path = string_literal(&format!("/{path}"));
                 format!(
                     "::core::option::Option::Some(&[(\"archive\", \
-                     ::core::include_bytes!(::core::concat!(::core::env!(\"OUT_DIR\"), {path})))])"
+                     ::core::include_bytes!(::core::concat!(::core::env!(\"OUT_DIR\"), {path}))), {}])",
+                    beside.pairs()
                 )
             }
         }
@@ -51,8 +54,16 @@ impl Embedded {
     #[cfg(feature = "generate")]
     pub(crate) fn included(&self) -> Vec<std::path::PathBuf> {
         match self {
-            Self::Files(contents) => contents.files().map(Path::to_path_buf).collect(),
-            Self::Off | Self::Archive(_) => Vec::new(),
+            Self::Files(contents) | Self::Archive(_, contents) => contents.files().map(Path::to_path_buf).collect(),
+            Self::Off => Vec::new(),
+        }
+    }
+
+    /// Adds what cases need that their suite does not name.
+    pub(crate) fn add(&mut self, more: Contents) {
+        match self {
+            Self::Files(contents) | Self::Archive(_, contents) => contents.extend(more),
+            Self::Off => {}
         }
     }
 
@@ -67,7 +78,7 @@ impl Embedded {
             return Ok(Self::Files(contents));
         }
         contents.write(&out_dir.join(name))?;
-        Ok(Self::Archive(name.to_owned()))
+        Ok(Self::Archive(name.to_owned(), Contents::none()))
     }
 }
 
@@ -80,28 +91,44 @@ pub(crate) fn gather(
 ) -> Result<Contents, Box<Diagnostic>> {
     let mut contents = Contents::new(&request.package_root, &suite.suite.root);
     let found = references::of(&body.statics).into_iter().try_for_each(|reference| contents.add(&reference));
-    let problem = match found {
-        Err(error) => format!("the files that cases need cannot be embedded: {error}"),
-        Ok(()) if contents.bytes() > MAX_BYTES => format!(
-            "the files that cases need are {}, more than the {} of a suite that are embedded",
-            megabytes(contents.bytes()),
-            megabytes(MAX_BYTES)
-        ),
-        Ok(()) if contents.len() > MAX_ENTRIES => {
-            let count = contents.len();
-            format!("cases need {count} files, more than the {MAX_ENTRIES} of a suite that are embedded")
+    let root = || files.add(&request.package_root.join(&suite.suite.root));
+    checked(found.map(|()| contents), files, root)
+}
+
+/// What was found, unless it is too much for a program.
+fn checked(
+    found: io::Result<Contents>,
+    files: &Files,
+    about: impl FnOnce() -> evalsuite_loader::source::FileId,
+) -> Result<Contents, Box<Diagnostic>> {
+    let (problem, largest) = match found {
+        Err(error) => (format!("the files that cases need cannot be embedded: {error}"), String::new()),
+        Ok(contents) if contents.bytes() > MAX_BYTES => {
+            let problem = format!(
+                "the files that cases need are {}, more than the {} of a suite that are embedded",
+                megabytes(contents.bytes()),
+                megabytes(MAX_BYTES)
+            );
+            (problem, largest(&contents, files))
         }
-        Ok(()) => return Ok(contents),
-    };
-    let root = files.add(&request.package_root.join(&suite.suite.root));
-    let largest: Vec<String> =
-        contents.largest().map(|(path, bytes)| format!("`{}` ({})", files.shown(path), megabytes(bytes))).collect();
-    let largest = match largest.as_slice() {
-        [] => String::new(),
-        some => format!("; the largest are {}", some.join(", ")),
+        Ok(contents) if contents.len() > MAX_ENTRIES => {
+            let count = contents.len();
+            let problem = format!("cases need {count} files, more than the {MAX_ENTRIES} of a suite that are embedded");
+            (problem, largest(&contents, files))
+        }
+        Ok(contents) => return Ok(contents),
     };
     let help = format!("say `embed = off`: the tests then run only where the suite's directory is{largest}");
-    Err(Box::new(Diagnostic::new(Code::NotEmbedded, Span::whole(root), problem).help(help)))
+    Err(Box::new(Diagnostic::new(Code::NotEmbedded, Span::whole(about()), problem).help(help)))
+}
+
+fn largest(contents: &Contents, files: &Files) -> String {
+    let largest: Vec<String> =
+        contents.largest().map(|(path, bytes)| format!("`{}` ({})", files.shown(path), megabytes(bytes))).collect();
+    match largest.as_slice() {
+        [] => String::new(),
+        some => format!("; the largest are {}", some.join(", ")),
+    }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "one decimal is shown")]

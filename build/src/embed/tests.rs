@@ -44,7 +44,7 @@ fn what_cases_name_is_embedded_with_modes_links_and_empty_directories() {
     assert_eq!(included, 2, "{}", expansion.embedded.expression());
 
     Tracker::new("suites").instructions(&fixture.package);
-    let Embedded::Archive(path) = expand(&options).embedded else { panic!("the build script has left an archive") };
+    let Embedded::Archive(path, _) = expand(&options).embedded else { panic!("the build script has left an archive") };
     let archive = fixture.package.out_dir.join(path);
     let read = || std::fs::read(&archive).expect("an archive");
     let workspace = "suites/card_agent/tasks/b/workspace";
@@ -67,7 +67,7 @@ fn an_edited_file_is_embedded_anew() {
     let fixture = fixture();
     let options = fixture.options("suites/card_agent");
     Tracker::new("suites").instructions(&fixture.package);
-    assert!(matches!(expand(&options).embedded, Embedded::Archive(_)));
+    assert!(matches!(expand(&options).embedded, Embedded::Archive(..)));
     fixture.write("suites/card_agent/tasks/b/workspace/notes/a.txt", "two");
     assert!(matches!(expand(&options).embedded, Embedded::Files(_)), "the archive is not the suite's any more");
 }
@@ -108,4 +108,33 @@ fn too_much_is_a_warning_that_names_the_largest_files() {
     assert!(warns(&expand(&denied).errors));
     denied.embed = false;
     assert!(expand(&denied).errors.is_empty());
+}
+
+#[test]
+fn commands_travel_with_their_file_and_directories() {
+    let fixture = fixture();
+    let targets = "targets:\n  - { name: default, provider: cli, command: ./run.sh, cwd: ./agent }\n";
+    fixture.write("targets.yaml", targets);
+    fixture.write("agent/run.sh", "#!/bin/sh");
+    let mut options = fixture.options("suites/card_agent");
+    let included = |expression: String| {
+        let of = |path: &str| expression.contains(&format!("\"f 644 {path}\", ::core::include_bytes!("));
+        [of("targets.yaml"), of("agent/run.sh")]
+    };
+    assert_eq!(included(expand(&options).embedded.expression()), [false, false], "nobody asks for commands");
+    options.commands = Some(Vec::new());
+    assert_eq!(included(expand(&options).embedded.expression()), [true, true]);
+    Tracker::new("suites").instructions(&fixture.package);
+    let expression = expand(&options).embedded.expression();
+    assert!(expression.contains("\"archive\""), "{expression}");
+    assert_eq!(included(expression), [true, true], "beside the archive");
+
+    let large = fixture.path("agent/large.bin");
+    std::fs::File::create(large).and_then(|file| file.set_len(33 * 1024 * 1024)).expect("a file");
+    let expansion = expand(&options);
+    assert_eq!(included(expansion.embedded.expression()), [false, false]);
+    let warning = expansion.warnings.iter().find(|warning| warning.contains("not-embedded")).expect("a warning");
+    assert!(warning.contains("targets.yaml") && warning.contains("`agent/large.bin` (33.0 MiB)"), "{warning}");
+    options.embed = false;
+    assert_eq!(expand(&options).warnings, [] as [&str; 0]);
 }

@@ -52,9 +52,10 @@ pub fn expand(options: &Options) -> Expansion {
     };
     if let Some(warning) = targets_file::missing(options, expansion.suite.as_ref()) {
         expansion.add(options, warning);
-        if !expansion.errors.is_empty() {
-            expansion.fail();
-        }
+    }
+    expansion.embed_targets_file(options);
+    if !expansion.errors.is_empty() {
+        expansion.fail();
     }
     expansion
 }
@@ -118,6 +119,18 @@ impl Expansion {
         match embed::gather(body, suite, &options.request, files) {
             Ok(contents) => self.embedded = Embedded::Files(contents),
             Err(problem) => self.add(options, Message::new(&problem, files)),
+        }
+    }
+
+    /// Commands travel with the cases they are for.
+    fn embed_targets_file(&mut self, options: &Options) {
+        if options.commands.is_none() || !options.embed || matches!(self.embedded, Embedded::Off) {
+            return;
+        }
+        let Some(Some(file)) = targets_file::find(&options.request) else { return };
+        match embed::beside(&file, &options.request) {
+            Ok(contents) => self.embedded.add(contents),
+            Err(problem) => self.add(options, *problem),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Whether there is a file that says what `agent = "cli"` calls.
+//! The file that says what `agent = "cli"` calls.
 
 use std::path::PathBuf;
 
@@ -13,8 +13,7 @@ pub(super) fn missing(options: &Options, suite: Option<&About>) -> Option<Messag
     if suite?.all_targets_are_in(with_own.iter().map(String::as_str)) {
         return None;
     }
-    let root = suite_root(&options.request)?;
-    if find_targets_file(&root, &options.request.package_root).is_some() {
+    if find(&options.request)?.is_some() {
         return None;
     }
     let code = Code::NoTargetsFile;
@@ -24,6 +23,11 @@ pub(super) fn missing(options: &Options, suite: Option<&About>) -> Option<Messag
         options.request.entry
     );
     Some(Message::warning(code.name(), text))
+}
+
+/// The nearest targets file of a suite; the outer `None` where nobody knows where the suite is.
+pub(super) fn find(request: &Request) -> Option<Option<PathBuf>> {
+    Some(find_targets_file(&suite_root(request)?, &request.package_root))
 }
 
 /// Directory of the suite.

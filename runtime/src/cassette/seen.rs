@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use evalsuite_schema::{Case, Content, Input, Location, Part};
+use evalsuite_schema::{Case, CliTarget, Content, Input, Location, Part};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -40,16 +40,32 @@ pub(crate) struct Seen {
     workspace: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     repos: Vec<Value>,
+    /// What is called, where the target is a command of a targets file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    command: Option<Called>,
+}
+
+/// A command as the targets file writes it, with `${{ NAME }}` in place of values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Called {
+    command: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
+    files_format: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    env: BTreeMap<String, String>,
 }
 
 impl Seen {
-    pub(crate) fn new(case: &Case, target: &str, places: &Places) -> Self {
-        let mut files = BTreeMap::new();
-        if let Input::Messages(messages) = &case.input {
-            for file in file_parts(messages) {
-                files.insert(file.written.clone(), digest_of(&places.resolve(file)));
-            }
-        }
+    pub(crate) fn new(case: &Case, target: &str, command: Option<&CliTarget>, places: &Places) -> Self {
+        let messages = match &case.input {
+            Input::Messages(messages) => messages.as_slice(),
+            Input::Data(_) => &[],
+        };
+        let said = case.conversation.iter().flat_map(|conversation| &conversation.turns).map(|turn| &turn.input);
+        let files = file_parts(messages.iter().chain(said))
+            .map(|file| (file.written.clone(), digest_of(&places.resolve(file))))
+            .collect();
         let mut workspace = BTreeMap::new();
         let mut repos = Vec::new();
         if let Some(wanted) = &case.workspace {
@@ -60,7 +76,19 @@ impl Seen {
         }
         let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
         let turns = turns.filter_map(|turn| serde_json::to_value(&turn.input).ok()).collect();
-        Self { target: target.to_owned(), input: as_written(&case.input), turns, files, workspace, repos }
+        let command = command.map(|target| Called {
+            command: target.command.clone(),
+            cwd: target.cwd.as_ref().map(|cwd| cwd.written.clone()),
+            files_format: target.files_format.clone(),
+            env: target.env.iter().cloned().collect(),
+        });
+        Self { target: target.to_owned(), input: as_written(&case.input), turns, files, workspace, repos, command }
+    }
+
+    /// Whether both were asked the same, by whatever command: what was answered can be graded as an answer to either.
+    pub(crate) fn asks_the_same(&self, other: &Self) -> bool {
+        let question = |seen: &Self| Self { command: None, ..seen.clone() }.digest();
+        question(self) == question(other)
     }
 
     /// SHA-256 of everything; the order of keys does not matter.
@@ -92,6 +120,12 @@ impl Seen {
         }
         if self.repos != now.repos {
             say("the workspace's repositories are others".to_owned());
+        }
+        if self.command != now.command {
+            let shown = |command: &Option<Called>| {
+                serde_json::to_string_pretty(command).unwrap_or_default().trim_matches(['{', '}', '\n']).to_owned()
+            };
+            say(format!("the target's command is another one:{}", diff(&shown(&self.command), &shown(&now.command))));
         }
         text
     }
@@ -222,16 +256,16 @@ mod tests {
         write("template/d/changed", "a");
         write("template/.git/HEAD", "a");
         let places = Places { package_root: root.path().to_owned(), suite_dir: root.path().to_owned() };
-        let then = Seen::new(&case("say hello"), "default", &places);
+        let then = Seen::new(&case("say hello"), "default", None, &places);
         let kept: Seen = serde_json::from_value(serde_json::to_value(&then).unwrap()).unwrap();
         assert_eq!((&kept, kept.digest()), (&then, then.digest()));
         write("template/.git/HEAD", "b");
-        assert_eq!(Seen::new(&case("say hello"), "default", &places).digest(), then.digest());
+        assert_eq!(Seen::new(&case("say hello"), "default", None, &places).digest(), then.digest());
 
         write("note.txt", "b");
         write("template/d/changed", "b");
         write("template/new", "b");
-        let now = Seen::new(&case("say goodbye"), "codex", &places);
+        let now = Seen::new(&case("say goodbye"), "codex", None, &places);
         assert_ne!(now.digest(), then.digest());
         assert_eq!(
             then.difference(&now),

@@ -1,6 +1,6 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use evalsuite_schema::Suite;
+use evalsuite_schema::{CliTarget, Suite};
 
 use crate::{
     Evals,
@@ -42,6 +42,14 @@ impl ChosenAgent {
             Self::Rust(agent) => agent.name(),
             Self::Command(agent) => format!("cli:{}", agent.name),
             Self::Unusable(_) => String::new(),
+        }
+    }
+
+    /// What is called, where it is a command.
+    pub(crate) fn command(&self) -> Option<&CliTarget> {
+        match self {
+            Self::Command(agent) => Some(&agent.target),
+            Self::Rust(_) | Self::Unusable(_) => None,
         }
     }
 

@@ -101,7 +101,7 @@ impl<'a> Plan<'a> {
         variables.extend(agent.variables());
         let mut secrets: Vec<String> = case.requires.env.iter().chain(&variables).cloned().collect();
         secrets.extend(KEYS.map(str::to_owned));
-        let seen = Seen::new(&case, &target, &places);
+        let seen = Seen::new(&case, &target, agent.command(), &places);
         let test = suite.test_path(entry);
         let regraded =
             settings.regrade.as_deref().map(|wanted| regrade::find(run, wanted, suite.name, &case_key, &test));
@@ -275,7 +275,7 @@ mod tests {
             case
         };
         let places = Places { package_root: "/p".into(), suite_dir: "/p/s".into() };
-        let of = |line, target| Digests::of(&case(line), &Seen::new(&case(line), target, &places));
+        let of = |line, target| Digests::of(&case(line), &Seen::new(&case(line), target, None, &places));
         let (here, there) = (of(1, "t"), of(9, "t"));
         assert_eq!((&here.case, &here.graders), (&there.case, &there.graders));
         assert_eq!(here.input, there.input);

@@ -13,6 +13,7 @@ mod judges;
 mod life_of_a_trial;
 mod limits;
 mod recordings;
+mod replays;
 mod run_record;
 mod signatures;
 mod suite_check;

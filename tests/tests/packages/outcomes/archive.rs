@@ -12,6 +12,7 @@ use evalsuite::Evidence;
 
 evalsuite::include_eval_suite!(\"suites/by_task\", graders = [as_written]);
 evalsuite::include_eval_suite!(\"suites/by_case\", agent = echo);
+evalsuite::include_eval_suite!(\"suites/by_command\", agent = \"cli\");
 evalsuite::include_eval_suite!(\"suites/by_task\", graders = [as_written], name = not_embedded, embed = off);
 
 #[cfg(unix)]
@@ -36,6 +37,12 @@ assertions:
   - { type: code-grader, command: [./check.sh] }
 ";
 
+/// A command that lies beside the suite, in a directory of its own.
+const TARGETS: &str = "
+targets:
+  - { name: default, provider: cli, cwd: ./agent, command: './answer.sh {PROMPT_FILE} {OUTPUT_FILE}' }
+";
+
 fn package() -> Package {
     let package = Package::new("archived");
     package
@@ -51,6 +58,11 @@ fn package() -> Package {
         .write("suites/by_case/cases/script/case.yaml", CASE)
         .write("suites/by_case/cases/script/note.txt", "A note.")
         .write("suites/by_case/cases/script/check.sh", "#!/bin/sh\ncat > /dev/null\necho '{\"score\": 1}'\n");
+    package
+        .write("suites/by_command/EVAL.yaml", suites::EVAL_YAML)
+        .write("suites/by_command/cases/asked/case.yaml", &suites::case("hello", "hello"))
+        .write("targets.yaml", TARGETS)
+        .write("agent/answer.sh", "#!/bin/sh\ncp \"$1\" \"$2\"\n");
     let workspace = package.root().join("suites/by_task/tasks/files/workspace");
     std::fs::create_dir(workspace.join("empty")).expect("a folder");
     #[cfg(unix)]
@@ -58,7 +70,8 @@ fn package() -> Package {
         use std::os::unix::fs::{PermissionsExt, symlink};
         symlink("note.txt", workspace.join("link")).expect("a link");
         let executable = std::fs::Permissions::from_mode(0o755);
-        for script in [workspace.join("run.sh"), package.root().join("suites/by_case/cases/script/check.sh")] {
+        let scripts = ["suites/by_case/cases/script/check.sh", "agent/answer.sh"].map(|path| package.root().join(path));
+        for script in scripts.into_iter().chain([workspace.join("run.sh")]) {
             std::fs::set_permissions(script, executable.clone()).expect("a mode");
         }
     }
@@ -86,7 +99,9 @@ fn tests_of_an_archive_run_elsewhere_with_the_files_of_their_cases() {
     package.cargo(["nextest", "archive", "--archive-file", &archive]).run().succeeds("the tests are packed");
 
     // As on a machine that never had the sources.
-    package.rename("suites", "moved/suites");
+    for path in ["suites", "targets.yaml", "agent"] {
+        package.rename(path, &format!("moved/{path}"));
+    }
     let output = package.records_directory().join("sharded");
     let run = |more: &[&str]| {
         let call = ["nextest", "run", "--no-fail-fast", "--archive-file", &archive, "--workspace-remap", &new_root];
@@ -105,13 +120,13 @@ fn tests_of_an_archive_run_elsewhere_with_the_files_of_their_cases() {
     for part in ["hash:1/2", "hash:2/2"] {
         let ran = run(&[&chosen[..], &["--partition", part, "--no-tests", "pass"]].concat());
         let ran = ran.succeeds("every test of the partition passes");
-        for test in ["by_task::plain", "by_task::files::with_files", "by_case::script"] {
+        for test in ["by_task::plain", "by_task::files::with_files", "by_case::script", "by_command::asked"] {
             if ended(&ran, "PASS", test) {
                 assert!(passed.insert(test), "{test} belongs to one partition");
             }
         }
     }
-    assert_eq!(passed.len(), 3, "each test belongs to a partition: {passed:?}");
+    assert_eq!(passed.len(), 4, "each test belongs to a partition: {passed:?}");
     let run_directory = output.join("runs/shared");
     assert!(run_directory.is_dir());
     assert_eq!(std::fs::read_dir(output.join("runs")).expect("runs").count(), 1, "both wrote into one run");

@@ -1,0 +1,266 @@
+//! Replays of what is more than one call of a function: conversations, commands, and agents that only leave spans.
+
+use std::fs;
+
+use crate::common::{case_json, contains, grader, only, run_with, suite};
+use evalsuite::{
+    AgentError, CaseOutcome, CaseReport, CliAgents, Evals, Evidence, Message, Outcome, Role, RunOptions, ToolCall,
+    Trial, Usage,
+    record::{Mode, ReasonCode, TrialRecord, TurnRecord},
+};
+use serde_json::{Value, json};
+
+/// A package with a suite of one case, its recordings and its records.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        place.write("suites/x/note.txt", "a note");
+        place
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.0.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn evals(&self, case: &Value) -> Evals {
+        Evals::new(suite("cases", "mixed", self.0.path(), std::slice::from_ref(case)))
+    }
+
+    fn run(&self, evals: &Evals, options: RunOptions) -> CaseReport {
+        let options = options.cassettes(self.0.path().join("cassettes"));
+        only(&run_with(evals, &self.0.path().join("out"), options)).clone()
+    }
+
+    fn record(&self, evals: &Evals) -> CaseReport {
+        self.run(evals, RunOptions::new().mode(Mode::Record))
+    }
+
+    fn replay(&self, evals: &Evals) -> CaseReport {
+        self.run(evals, RunOptions::new().mode(Mode::Replay))
+    }
+
+    fn regrade(&self, evals: &Evals) -> CaseReport {
+        self.run(evals, RunOptions::new().regrade("latest"))
+    }
+}
+
+fn never(_: &mut Trial<'_>) -> Result<String, AgentError> {
+    panic!("the agent is called")
+}
+
+#[track_caller]
+fn passed(case: &CaseReport) -> &TrialRecord {
+    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    &case.trials()[0]
+}
+
+#[track_caller]
+fn stale(case: &CaseReport) -> &str {
+    let reason = case.record().reason.as_ref().unwrap();
+    assert_eq!((case.outcome(), reason.code), (CaseOutcome::Error, ReasonCode::RecordingStale), "{case}");
+    &reason.message
+}
+
+/// The turns, without the time that their graders took.
+fn turns(trial: &TrialRecord) -> Vec<TurnRecord> {
+    let mut turns = trial.turns.clone().unwrap();
+    turns.iter_mut().flat_map(|turn| &mut turn.graders).for_each(|grader| grader.duration_ms = 0);
+    turns
+}
+
+/// Steps of the trajectory, without the times at which they were taken.
+fn steps(case: &CaseReport) -> Value {
+    let path = case.directory().join("trial-000/trajectory.json");
+    let mut document: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    for step in document["steps"].as_array_mut().unwrap() {
+        step.as_object_mut().unwrap().remove("timestamp");
+    }
+    document["steps"].take()
+}
+
+fn user(name: &str) -> Value {
+    grader(name, 9, json!({"user": {"grader": name}}))
+}
+
+fn turn(content: &Value, graders: Value) -> Value {
+    json!({"input": {"role": "user", "content": content}, "graders": graders})
+}
+
+/// Two turns, the second with a file.
+fn talk(first: Value, settings: &Value) -> Value {
+    let file = json!({"parts": [{"file": {"written": "note.txt", "path": "suites/x/note.txt"}}, {"text": "two"}]});
+    let mut conversation =
+        json!({"turns": [turn(&json!({"text": "one"}), first), turn(&file, json!([contains("turn 1")]))]});
+    conversation.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
+    let input = json!({"messages": [{"role": "system", "content": {"text": "be brief"}}]});
+    case_json("talk", json!([user("whole")]), json!({"input": input, "conversation": conversation}))
+}
+
+/// Reports in every way there is, and changes the same file in both turns.
+fn busy(trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
+    let turn = trial.turn().unwrap_or(9);
+    let failed = |error: std::io::Error| AgentError::new(error.to_string());
+    let file = trial.workspace().join("notes.txt");
+    let before = fs::read_to_string(&file).unwrap_or_default();
+    fs::write(&file, format!("{before}turn {turn}\n")).map_err(failed)?;
+    trial.message(Message::text(Role::Assistant, "looking"));
+    trial.tool_call(ToolCall::new("read"));
+    trial.log(format!("turn {turn} has {} messages", trial.messages().len()));
+    Ok(Outcome::from(format!("turn {turn}")).usage(Usage::new(5, 2)).cost_usd(0.5).state("turn", turn).model("small"))
+}
+
+/// Sees what both turns left.
+fn whole(evidence: &Evidence<'_>) -> Result<bool, String> {
+    let notes = fs::read_to_string(evidence.workspace().join("notes.txt")).map_err(|error| error.to_string())?;
+    let calls = evidence.tool_calls().map_or(0, |calls| calls.len());
+    let seen = (notes.as_str(), calls, evidence.usage(), evidence.cost_usd());
+    if seen == ("turn 0\nturn 1\n", 2, Some(Usage::new(10, 4)), Some(1.0)) {
+        Ok(true)
+    } else {
+        Err(format!("{seen:?}"))
+    }
+}
+
+/// Of the first turn: its workspace is as it was then.
+fn first(evidence: &Evidence<'_>) -> bool {
+    evidence.diff().contains("+turn 0") && !evidence.diff().contains("turn 1")
+}
+
+fn bound(evals: Evals) -> Evals {
+    evals.grader("whole", whole).grader("first", first)
+}
+
+#[test]
+fn a_conversation_is_replayed_turn_by_turn() {
+    let place = Place::new();
+    let evals = || bound(place.evals(&talk(json!([user("first")]), &json!({}))));
+    let recorded = place.record(&evals().agent(busy));
+    let then = passed(&recorded);
+    for replayed in [place.replay(&evals().agent(never)), place.regrade(&evals().agent(never))] {
+        let now = passed(&replayed);
+        assert_eq!(turns(now), turns(then), "their answers, graders and scores");
+        assert_eq!((now.usage, now.cost_usd, &now.model), (then.usage, then.cost_usd, &then.model));
+        assert_eq!((&now.state, now.duration_ms), (&then.state, then.duration_ms));
+        assert_eq!(steps(&replayed), steps(&recorded));
+        let log = |case: &CaseReport| fs::read_to_string(case.directory().join("trial-000/log.txt")).unwrap();
+        assert_eq!(log(&replayed), log(&recorded));
+    }
+
+    place.write("suites/x/note.txt", "another note");
+    let message = stale(&place.replay(&evals().agent(never))).to_owned();
+    assert!(message.contains("input file: `note.txt` has changed"), "{message}");
+}
+
+#[test]
+fn a_conversation_that_ended_early_has_to_be_recorded_again_before_it_goes_on() {
+    let place = Place::new();
+    let stops = |first: &str| place.evals(&talk(json!([contains(first)]), &json!({"on_turn_failure": "stop"})));
+    let ended = place.record(&bound(stops("no such word")).agent(busy));
+    let answers =
+        |case: &CaseReport| case.trials()[0].turns.iter().flatten().filter(|turn| turn.answer.is_some()).count();
+    assert_eq!(answers(&ended), 1, "{ended}");
+    let replayed = place.replay(&bound(stops("no such word")).agent(never));
+    assert_eq!((answers(&replayed), replayed.outcome()), (1, ended.outcome()), "{replayed}");
+    let replayed = place.replay(&bound(stops("turn 0")).agent(never));
+    let message = stale(&replayed);
+    assert!(message.contains("turn 2: ") && message.contains("EVALSUITE_MODE=record"), "{message}");
+
+    passed(&place.record(&bound(stops("turn 0")).agent(busy)));
+    let shorter = place.replay(&bound(stops("no such word")).agent(never));
+    assert_eq!(answers(&shorter), 1, "what is not asked any more is not replayed: {shorter}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_recording_belongs_to_the_command_that_made_it() {
+    let place = Place::new();
+    let write = |command: &str| {
+        let entry = format!("{{ name: default, provider: cli, env: {{ MOOD: calm }}, command: '{command}' }}");
+        place.write("targets.yaml", &format!("targets:\n  - {entry}\n"));
+    };
+    let evals = || place.evals(&case_json("a", json!([contains("calm")]), json!({}))).agent(CliAgents);
+    write("echo $MOOD > {OUTPUT_FILE}");
+    passed(&place.record(&evals()));
+    write("exit 1; echo $MOOD > {OUTPUT_FILE}");
+    let replayed = place.replay(&evals());
+    let message = stale(&replayed);
+    for part in [
+        "the target's command is another one:",
+        "-  \"command\": \"echo $MOOD > {OUTPUT_FILE}\",",
+        "+  \"command\": \"exit 1; echo $MOOD > {OUTPUT_FILE}\",",
+    ] {
+        assert!(message.contains(part), "{part} is missing in\n{message}");
+    }
+    passed(&place.regrade(&evals()));
+    fs::remove_file(place.0.path().join("targets.yaml")).unwrap();
+    let replayed = place.replay(&evals());
+    assert!(stale(&replayed).contains("+null"), "nobody is called at all: {}", stale(&replayed));
+    write("echo $MOOD > {OUTPUT_FILE}");
+    passed(&place.replay(&evals()));
+}
+
+#[cfg(feature = "capture")]
+mod spans {
+    use tracing::info_span;
+
+    use super::*;
+
+    /// An agent that is instrumented, and says nothing itself.
+    async fn instrumented(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+        let turn = trial.turn().unwrap_or_default();
+        tokio::spawn(async move {
+            let chat = info_span!(
+                "chat",
+                gen_ai.operation.name = "chat",
+                gen_ai.request.model = "m-1",
+                gen_ai.usage.input_tokens = 3
+            );
+            chat.in_scope(|| ());
+            let tool = info_span!(
+                "execute_tool",
+                gen_ai.operation.name = "execute_tool",
+                gen_ai.tool.name = format!("read-{turn}"),
+                gen_ai.tool.call.arguments = r#"{"path":"a"}"#
+            );
+            tool.in_scope(|| ());
+        })
+        .await?;
+        Ok(format!("turn {turn}"))
+    }
+
+    fn calls(tools: &[&str]) -> Value {
+        let expected: Vec<Value> = tools.iter().map(|tool| json!({"tool": tool})).collect();
+        grader("calls", 8, json!({"tool-trajectory": {"mode": "exact", "expected": expected}}))
+    }
+
+    #[track_caller]
+    fn replays(case: &Value, usage: Usage) {
+        let place = Place::new();
+        let recorded = place.record(&place.evals(case).agent(instrumented));
+        let then = passed(&recorded);
+        assert_eq!((then.usage, then.model.as_deref()), (Some(usage), Some("m-1")));
+        for replayed in [place.replay(&place.evals(case).agent(never)), place.regrade(&place.evals(case).agent(never))]
+        {
+            let now = passed(&replayed);
+            assert_eq!((now.usage, &now.model, &now.notes), (then.usage, &then.model, &then.notes));
+            assert_eq!(steps(&replayed), steps(&recorded));
+        }
+    }
+
+    #[test]
+    fn captured_spans_are_replayed() {
+        replays(&case_json("a", json!([calls(&["read-0"])]), json!({})), Usage::new(3, 0));
+    }
+
+    #[test]
+    fn captured_spans_of_every_turn_are_replayed() {
+        let turn = |text: &str, graders: Value| turn(&json!({"text": text}), graders);
+        let turns = json!([turn("one", json!([calls(&["read-0"])])), turn("two", json!([calls(&["read-1"])]))]);
+        let more = json!({"input": {"messages": []}, "conversation": {"turns": turns}});
+        replays(&case_json("a", json!([calls(&["read-0", "read-1"])]), more), Usage::new(6, 0));
+    }
+}
