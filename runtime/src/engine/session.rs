@@ -2,7 +2,8 @@
 //!
 //! What is made once per run lies in `base/` of the suite's directory; what has to be undone is written to
 //! `session.json` before it is done, so that `cargo evalsuite finish` can end what no test has ended. A suite can be
-//! included several times: each inclusion has its own agents and tests, and therefore its own session.
+//! included several times, in one test program and in several: all of them take part in one session, for what it makes
+//! depends on the suite's files alone.
 
 mod closing;
 mod libtest;
@@ -25,20 +26,20 @@ use crate::{
     EvalSuite,
     coordination::FileLock,
     digest::{file_key, safe, sha256},
-    place::program,
+    place::Places,
     redaction::Redactor,
     run_directory::{RunDirectory, replace},
     run_record,
     settings::Settings,
 };
 
-/// A suite, as one of its inclusions in test programs, in a run.
+/// A suite in a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(super) run: RunDirectory,
     /// Name of the suite.
     suite: String,
-    /// What tells this inclusion from the others; empty for the first one.
+    /// What tells this suite from others of its name; empty for the first one.
     label: String,
 }
 
@@ -61,15 +62,16 @@ impl Session {
             || suite.targets.iter().any(|target| around_all(&target.hooks))
     }
 
-    /// The session of the tests of this program.
+    /// The session of a suite's tests. Packages of a workspace may have suites of the same name.
     ///
     /// # Errors
     ///
     /// If it cannot be noted whose session it is.
     pub(crate) fn of(suite: &EvalSuite, settings: &Settings, run: &RunDirectory) -> io::Result<Self> {
-        let owner = &sha256(format!("{}\0{}", program(), suite.module_path))[..8];
+        let directory = Places::of(suite).suite_dir;
+        let owner = &sha256(directory.to_string_lossy().as_bytes())[..8];
         let claim = run.locks().join(format!("session-{}.owner", file_key(suite.name)));
-        // Tests of one inclusion come at the same time, and all of them have to find its name.
+        // Tests of one suite come at the same time, and all of them have to find its name.
         let _lock = FileLock::acquire(&run.locks().join(format!("session-{}.owner.lock", file_key(suite.name))))?;
         let is_first = match fs::read(&claim) {
             Ok(first) => first == owner.as_bytes(),
@@ -79,7 +81,7 @@ impl Session {
             }
             Err(error) => return Err(error),
         };
-        let mut label = if is_first { String::new() } else { format!(".test-{owner}") };
+        let mut label = if is_first { String::new() } else { format!(".suite-{owner}") };
         if let Some(index) = &settings.runner.stress {
             label.push_str(&format!(".stress-{}", safe(index)));
         }

@@ -204,6 +204,61 @@ fn what_a_process_that_died_has_left_is_finished() {
     assert!(problems.contains("case `aborts`"), "{problems}");
 }
 
+/// An agent that waits until as many tests of its case run at once as the variable says.
+const MEETING: &str = r#"
+use evalsuite::{AgentError, Trial};
+
+fn meet(trial: &mut Trial<'_>) -> Result<String, AgentError> {
+    let broken = |error: std::io::Error| AgentError::new(error.to_string());
+    let directory = std::env::temp_dir().join(trial.env("MEETING").unwrap_or_default());
+    std::fs::create_dir_all(&directory).map_err(broken)?;
+    let own = trial.workspace().display().to_string().replace('/', "_");
+    std::fs::write(directory.join(own), "").map_err(broken)?;
+    let wanted: usize = trial.env("TESTS").and_then(|number| number.parse().ok()).unwrap_or(1);
+    while std::fs::read_dir(&directory).map_err(broken)?.count() < wanted {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    std::fs::read_to_string(trial.workspace().join("made")).map_err(broken)
+}
+
+evalsuite::include_eval_suite!("suites/hooked", agent = meet);
+
+mod again {
+    evalsuite::include_eval_suite!("suites/hooked", agent = super::meet);
+}
+"#;
+
+#[cfg(unix)]
+#[test]
+fn inclusions_of_a_suite_that_run_at_once_share_what_its_hooks_make() {
+    let hooked = Hooked::new("hooks_included");
+    hooked.package.write("tests/evals.rs", MEETING).write("tests/other.rs", MEETING);
+    for case in &CASES[1..] {
+        hooked.package.remove(&format!("suites/hooked/cases/{case}"));
+    }
+    let meeting = hooked.package.root().join("meeting");
+    let call = |arguments: &[&str], tests: &str| {
+        let _ = fs::remove_dir_all(&meeting);
+        hooked.call(arguments.iter().copied()).env("MEETING", &meeting).env("TESTS", tests)
+    };
+    let ran = call(&["test", "--test", "evals", "--", "--test-threads", "2"], "2").run().succeeds("both tests pass");
+    hooked.ran(&ran, 1, 2, 1);
+    hooked.is_ended();
+
+    // Nobody knows that another inclusion will come: what was undone is made anew, never twice at once.
+    let ran = call(&["test", "--test", "evals", "--", "--test-threads", "1"], "1").run().succeeds("both tests pass");
+    let log = fs::read_to_string(&hooked.log).expect("hooks ran");
+    let of_one = ["before_all", "before_each", "after_each", "after_all"];
+    assert_eq!(log.lines().collect::<Vec<_>>(), of_one.repeat(2), "{}", ran.transcript());
+    hooked.is_ended();
+
+    if has_nextest("inclusions_of_a_suite_that_run_at_once_share_what_its_hooks_make") {
+        let ran = call(&["nextest", "run", "--test-threads", "4"], "4").run().succeeds("all tests pass");
+        hooked.ran(&ran, 1, 4, 1);
+        hooked.is_ended();
+    }
+}
+
 const SHARED_YAML: &str = r#"
 description: Cases that share a repository, for two targets.
 execution:

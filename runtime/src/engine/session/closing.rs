@@ -16,7 +16,7 @@ use crate::{
 /// Who ends a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Closing {
-    /// The last of these tests, named as test runners do.
+    /// The last of these tests, named as test runners do; where other inclusions of the suite take part, the last of all.
     LastOf(BTreeSet<String>),
     /// Whoever began it, or `cargo evalsuite finish`.
     Later,
@@ -87,7 +87,7 @@ impl Session {
                 closed.problems.push(format!("suite `{}`: {}", self.suite, trouble.message));
             }
         }
-        state.open = false;
+        state.end();
         self.write(&state)?;
         if !state.keep {
             let base = self.base();

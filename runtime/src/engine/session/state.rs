@@ -1,4 +1,4 @@
-use std::{io, path::Path};
+use std::{collections::BTreeMap, io, path::Path};
 
 use evalsuite_schema::record::HookState;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,12 @@ pub(crate) struct State {
     pub(super) label: String,
     /// Number of times it was begun.
     pub(super) epoch: u32,
+    /// Number of times it was ended.
+    #[serde(default)]
+    pub(super) ended: u32,
+    /// The inclusions whose tests take part since it was last ended, and whether all of their tests are done.
+    #[serde(default)]
+    pub(super) inclusions: BTreeMap<String, bool>,
     /// Whether there is something to undo.
     pub(super) open: bool,
     /// Whether a shared workspace stays.
@@ -38,6 +44,8 @@ impl State {
             suite: suite.to_owned(),
             label: label.to_owned(),
             epoch: 0,
+            ended: 0,
+            inclusions: BTreeMap::new(),
             open: false,
             keep: false,
             before_all: HookState::None,
@@ -47,8 +55,18 @@ impl State {
     }
 
     pub(super) fn begin(&mut self, keep: bool) {
-        let fresh = Self::new(&self.suite, &self.label);
-        *self = Self { epoch: self.epoch + 1, open: true, keep, ..fresh };
+        self.epoch += 1;
+        self.open = true;
+        self.keep = keep;
+        (self.before_all, self.after_all) = (HookState::None, HookState::None);
+        self.owed.clear();
+    }
+
+    /// Whoever comes from now on begins it anew.
+    pub(super) fn end(&mut self) {
+        self.open = false;
+        self.ended += 1;
+        self.inclusions.clear();
     }
 
     /// Adds a hook, unless a process died before it could say how its counterpart ended, and it is there already.

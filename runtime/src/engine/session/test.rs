@@ -5,13 +5,15 @@ use std::{
 };
 
 use super::{Closed, Closing, Session, State};
-use crate::{EvalCase, Evals, notice, run_directory::RunDirectory, settings::Settings};
+use crate::{EvalCase, Evals, digest::sha256, notice, place::program, run_directory::RunDirectory, settings::Settings};
 
 /// A test that takes part in a session. The one that is the last to end closes it, however it ends.
 #[derive(Debug)]
 #[must_use = "the test ends when this is dropped"]
 pub(crate) struct SessionTest {
     session: Option<Session>,
+    /// The test program and the module in it: what tells this inclusion of the suite from others.
+    inclusion: String,
     test: String,
     closing: Closing,
     /// Whether the test runner would start it again if it fails.
@@ -34,12 +36,15 @@ impl SessionTest {
         let data = suite.decode().map_err(|error| format!("suite `{}` cannot be decoded: {error}", suite.name))?;
         let may_be_repeated = !settings.runner.is_last_attempt();
         if !Session::is_needed(&data) {
-            return Ok(Self { session: None, test: String::new(), closing: Closing::Later, may_be_repeated });
+            let (inclusion, test) = (String::new(), String::new());
+            return Ok(Self { session: None, inclusion, test, closing: Closing::Later, may_be_repeated });
         }
+        let inclusion = format!("{} {}", program(), suite.module_path);
         let session = Session::of(suite, settings, run)
+            .and_then(|session| session.join(&inclusion).map(|()| session))
             .map_err(|error| format!("{} cannot be written: {error}", run.path().display()))?;
         let closing = Closing::of(suite, settings);
-        Ok(Self { session: Some(session), test: suite.test_path(case), closing, may_be_repeated })
+        Ok(Self { session: Some(session), inclusion, test: suite.test_path(case), closing, may_be_repeated })
     }
 
     /// Ends the test; what went wrong at the end of the session is returned.
@@ -53,7 +58,7 @@ impl SessionTest {
         if !passed && self.may_be_repeated {
             return Vec::new();
         }
-        match session.finished(&self.test, &self.closing) {
+        match session.finished(&self.inclusion, &self.test, &self.closing) {
             Ok(closed) => closed.problems,
             Err(error) => vec![format!("suite `{}` cannot be ended: {error}", session.suite)],
         }
@@ -69,19 +74,35 @@ impl Drop for SessionTest {
 }
 
 impl Session {
+    /// Takes note that tests of an inclusion have begun, so that the last test of another one leaves the end to them.
+    fn join(&self, inclusion: &str) -> io::Result<()> {
+        let _lock = self.lock()?;
+        let mut state = State::read(&self.file())?.unwrap_or_else(|| State::new(&self.suite, &self.label));
+        if state.inclusions.insert(inclusion.to_owned(), false) == Some(false) {
+            return Ok(());
+        }
+        state.write(&self.file())
+    }
+
     /// Notes that a test is done, and ends the session if it was the last one.
-    fn finished(&self, test: &str, closing: &Closing) -> io::Result<Closed> {
+    fn finished(&self, inclusion: &str, test: &str, closing: &Closing) -> io::Result<Closed> {
         if *closing == Closing::Later {
             return Ok(Closed::default());
         }
         let _lock = self.lock()?;
-        let epoch = State::read(&self.file())?.map_or(1, |state| state.epoch.max(1));
-        let path = self.suite_directory().join(format!("finished{}.{epoch}", self.label));
+        let mut state = State::read(&self.file())?.unwrap_or_else(|| State::new(&self.suite, &self.label));
+        let digest = &sha256(inclusion)[..8];
+        let path = self.suite_directory().join(format!("finished{}.{digest}.{}", self.label, state.ended + 1));
         fs::create_dir_all(self.suite_directory())?;
         let mut file = File::options().create(true).append(true).open(&path)?;
         file.write_all(format!("{test}\n").as_bytes())?;
         let text = fs::read_to_string(&path)?;
         let finished: BTreeSet<String> = text.lines().map(str::to_owned).collect();
-        if closing.is_complete(&finished) { self.close_locked() } else { Ok(Closed::default()) }
+        if !closing.is_complete(&finished) {
+            return Ok(Closed::default());
+        }
+        state.inclusions.insert(inclusion.to_owned(), true);
+        state.write(&self.file())?;
+        if state.inclusions.values().all(|done| *done) { self.close_locked() } else { Ok(Closed::default()) }
     }
 }
