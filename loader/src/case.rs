@@ -149,7 +149,9 @@ pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d
     let conversation_id =
         fields.get("conversation_id").and_then(|entry| fields::text(&entry.value, "`conversation_id`", d));
     let (dependencies, on_dependency_failure) = dependencies(&mut fields, d);
-    fields.no_effect("suite", "delete it: a case belongs to the suite it is found in", d);
+    if let Some(entry) = fields.no_effect("suite", "delete it: a case belongs to the suite it is found in", d) {
+        fields::string(&entry.value, "`suite`", d);
+    }
     if fields.node.entry("input").is_none_or(|entry| entry.value.is_null())
         && !conversation.is_conversation
         && !fields.misspells(&["input"])

@@ -115,14 +115,16 @@ impl<'n> Fields<'n> {
         self.entries.iter().find(|entry| entry.key == key).map_or(self.node.span, |entry| entry.key_span)
     }
 
-    /// Accepts `key` and says with a warning that it does nothing.
-    pub(crate) fn no_effect(&mut self, key: &'static str, help: &str, d: &mut Diagnostics) {
-        if let Some(entry) = self.get(key) {
+    /// Accepts `key`, whose value is returned, and says with a warning that it does nothing.
+    pub(crate) fn no_effect(&mut self, key: &'static str, help: &str, d: &mut Diagnostics) -> Option<&'n Entry> {
+        let found = self.get(key);
+        if let Some(entry) = found {
             d.report(Code::NoEffect, entry.key_span, format!("`{key}` has no effect"), help);
         }
         // Known, and yet nothing to suggest.
         self.known.retain(|known| *known != key);
         self.old.push(key);
+        found
     }
 
     /// Refuses `key` with a code and a help of its own.
@@ -315,19 +317,21 @@ pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diag
         return None;
     }
     #[allow(clippy::cast_precision_loss, reason = "bounds are small or the largest number there is")]
-    let inside = value >= low as f64 && value <= high as f64;
-    if !inside {
-        let range = if high >= u64::from(u32::MAX) {
+    let (is_small, is_large) = (value < low as f64, value > high as f64);
+    let is_open = high >= u64::from(u32::MAX);
+    if is_large && is_open {
+        let message = format!("{what} is {value}, which is more than {high}");
+        d.report(Code::OutOfRange, node.span, message, "write a smaller number");
+        return None;
+    }
+    if is_small || is_large {
+        let range = if is_open {
             format!("a whole number of at least {low}")
         } else {
             format!("a whole number from {low} to {high}")
         };
-        d.report(
-            Code::OutOfRange,
-            node.span,
-            format!("{what} is {value}, which is not {range}"),
-            format!("write {range}"),
-        );
+        let message = format!("{what} is {value}, which is not {range}");
+        d.report(Code::OutOfRange, node.span, message, format!("write {range}"));
         return None;
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was just checked")]
@@ -388,5 +392,24 @@ pub(crate) fn object(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Obj
             wrong_type(node, what, "a mapping", d);
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diagnostic::Diagnostics;
+    use crate::graders::tests::Package;
+
+    #[test]
+    fn a_count_that_is_too_large_is_not_called_too_small() {
+        let package = Package::new(&[]);
+        let problems = |yaml: &str| {
+            let mut d = Diagnostics::new();
+            super::count(&package.node(yaml), "`count`", 1, &mut d);
+            package.lines(&d)
+        };
+        assert_eq!(problems("0"), ["1:1 E024 `count` is 0, which is not a whole number of at least 1"]);
+        assert_eq!(problems("4294967296"), ["1:1 E024 `count` is 4294967296, which is more than 4294967295"]);
+        assert_eq!(problems("4294967295"), Vec::<String>::new());
     }
 }

@@ -28,7 +28,10 @@ pub(crate) fn read(entry: &Entry, place: Place, d: &mut Diagnostics) -> Requires
         if let Some(entry) = fields.get("evalsuite") {
             check_version(entry, d);
         }
-        fields.no_effect("agentv", "say which evalsuite is needed with `evalsuite: \">=0.1\"`", d);
+        if let Some(entry) = fields.no_effect("agentv", "say which evalsuite is needed with `evalsuite: \">=0.1\"`", d)
+        {
+            fields::string(&entry.value, "`agentv`", d);
+        }
     }
     fields.finish(d);
     requires
@@ -67,4 +70,27 @@ pub(crate) fn merge(suite: &Requires, case: Requires) -> Requires {
         [first, &new].concat()
     };
     Requires { env: join(&suite.env, case.env), commands: join(&suite.commands, case.commands) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, read};
+    use crate::diagnostic::Diagnostics;
+    use crate::graders::tests::Package;
+
+    #[test]
+    fn a_version_without_effect_is_still_text() {
+        let package = Package::new(&[]);
+        let problems = |yaml: &str| {
+            let mut d = Diagnostics::new();
+            let node = package.node(yaml);
+            read(&node.as_mapping().expect("a mapping")[0], Place::Suite, &mut d);
+            package.lines(&d)
+        };
+        assert_eq!(problems("requires: {agentv: '>=4'}"), ["1:12 W004 `agentv` has no effect"]);
+        assert_eq!(
+            problems("requires: {agentv: 4}"),
+            ["1:12 W004 `agentv` has no effect", "1:20 E020 `agentv` must be text, found a number"]
+        );
+    }
 }

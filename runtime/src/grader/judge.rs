@@ -91,8 +91,10 @@ fn of_model(graded: impl Into<Graded>) -> Graded {
 }
 
 fn question<'a>(path: &str, asked: &Asked<'a>, context: &Context<'_>) -> Result<Question<'a>, String> {
-    let preprocessors = asked.settings.preprocessors.as_deref().unwrap_or(context.judging.preprocessors);
-    let shown = answer::show(preprocessors, context)?;
+    // The first that fits counts: the judge's own go before the suite's.
+    let own = asked.settings.preprocessors.as_deref().unwrap_or_default();
+    let preprocessors = [own, context.judging.preprocessors].concat();
+    let shown = answer::show(&preprocessors, context)?;
     let material = Material::new(&shown.text, context);
     let user = prompt::build(path, asked.prompt, (asked.shape(), asked.criteria), &material, context)?;
     Ok(Question {

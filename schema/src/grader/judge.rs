@@ -48,7 +48,7 @@ pub struct JudgeSettings {
     /// Free-form data.
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub config: Object,
-    /// Commands that turn output files into text; `None`: the suite's.
+    /// Commands that turn output files into text; they are tried before the suite's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preprocessors: Option<Vec<Preprocessor>>,
 }

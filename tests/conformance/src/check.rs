@@ -71,7 +71,7 @@ fn complaints_answered(complaints: &[Complaint], loaded: &Loaded, cx: Context<'_
         let answers = |diagnostic: &Diagnostic| {
             let directory = complaint.directory.as_deref();
             let case = complaint.case.as_deref();
-            complaint.codes.contains(&diagnostic.code)
+            (complaint.codes.contains(&diagnostic.code) || complaint::is_about_any_value(diagnostic))
                 && directory.is_none_or(|directory| diagnostic.message.contains(directory))
                 && case.is_none_or(|case| Place::of(diagnostic, &loaded.files).may_be_in_case(case))
         };

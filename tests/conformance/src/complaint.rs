@@ -1,6 +1,7 @@
 //! What the reference complained about, and which of our diagnostics say the same.
 
 use evalsuite_loader::diagnostic::Code::{self, *};
+use evalsuite_loader::diagnostic::Diagnostic;
 use serde_json::Value;
 
 use crate::record::Record;
@@ -48,15 +49,15 @@ const INCOMPLETE: &[Code] = &[
     InvalidExpectedOutput,
     NothingToGrade,
     WrongType,
-    InterpolationNotAllowed,
     ConversationMismatch,
     OutOfRange,
 ];
 const YAML: &[Code] = &[YamlSyntax, DuplicateKey, MultipleDocuments, BadMergeKey, LimitExceeded, InvalidUtf8];
-const PATH: &[Code] = &[MissingPath, PathEscape, InvalidTests, NoCases, InterpolationNotAllowed, UnreadableFile];
+const PATH: &[Code] = &[MissingPath, PathEscape, InvalidTests, NoCases, UnreadableFile];
+const FILE: &[Code] = &[MissingPath, PathEscape, BlankValue, UnreadableFile];
 const ENTRY: &[Code] = &[UnsupportedSuiteFile, EntryNotFound, RootNotMapping];
 const SHAPE: &[Code] = &[InvalidExternalFile, RootNotMapping, NoCases, InvalidTests];
-const INCLUDE: &[Code] = &[IncludeNotFound, IncludeCycle, InvalidExternalFile, PathEscape, InterpolationNotAllowed];
+const INCLUDE: &[Code] = &[IncludeNotFound, IncludeCycle, InvalidExternalFile, PathEscape, BlankValue];
 const SETTING: &[Code] = &[
     MissingGraderSetting,
     WrongType,
@@ -111,10 +112,10 @@ const KNOWN: &[(&str, Effect, &[Code])] = &[
     ("prompt file not found", Effect::Part, &[MissingPath, PathEscape]),
     ("command file not found", Effect::Suite, &[MissingPath, PathEscape]),
     ("preprocessor", Effect::Suite, SETTING),
-    ("cwd not found", Effect::Part, &[MissingPath, PathEscape]),
+    ("cwd not found", Effect::Part, FILE),
     ("Workspace file not found", Effect::Suite, &[MissingPath, BlankValue, PathEscape]),
-    ("ile not found", Effect::Part, &[MissingPath, PathEscape]),
-    ("Could not read file", Effect::Part, &[MissingPath, UnreadableFile]),
+    ("ile not found", Effect::Part, FILE),
+    ("Could not read", Effect::Part, FILE),
     ("Unsupported image extension", Effect::Part, &[InvalidContentPart]),
     ("External test file is empty", Effect::Part, SHAPE),
     ("External test file", Effect::Suite, SHAPE),
@@ -134,10 +135,13 @@ const KNOWN: &[(&str, Effect, &[Code])] = &[
     ("Expected JSON object", Effect::Suite, &[JsonSyntax, RootNotMapping]),
     ("Duplicate test ID", Effect::Suite, &[DuplicateId]),
     ("depends on itself", Effect::Suite, &[UnknownDependency]),
-    ("no test with that ID", Effect::Suite, &[UnknownDependency, InvalidId]),
+    ("no test with that ID", Effect::Suite, &[UnknownDependency, InvalidId, BlankValue]),
     ("ircular dependency", Effect::Suite, &[DependencyCycle]),
     ("Invalid execution.", Effect::Note, &[OutOfRange, WrongType, InvalidChoice]),
     ("No eval", Effect::Suite, &[]),
+    // A template that cannot be read.
+    (", column ", Effect::Part, YAML),
+    ("Unresolved alias", Effect::Part, YAML),
     ("Skipping ", Effect::Part, SETTING),
     ("Invalid ", Effect::Part, SETTING),
     ("must be ", Effect::Part, SETTING),
@@ -179,6 +183,17 @@ fn incomplete_case(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("Skipping incomplete test")?;
     let (id, _) = rest.split_once(": ")?.1.split_once(". Missing required fields")?;
     (!id.is_empty() && id != "unknown").then(|| id.to_owned())
+}
+
+/// Whether a diagnostic says that a value cannot be used at all, whatever the reference makes of it: what is decided while
+/// the suite compiles cannot wait for a variable, and there are numbers and text that no file of ours can hold.
+pub fn is_about_any_value(diagnostic: &Diagnostic) -> bool {
+    match diagnostic.code {
+        InterpolationNotAllowed => true,
+        WrongType => diagnostic.message.contains("not finite"),
+        JsonSyntax => ["too large", "surrogate"].iter().any(|part| diagnostic.message.contains(part)),
+        _ => false,
+    }
 }
 
 fn suite(text: String, codes: &'static [Code]) -> Complaint {

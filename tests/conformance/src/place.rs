@@ -104,8 +104,25 @@ fn read(text: &str, start: Pos) -> Option<Value> {
 
 /// The data of a YAML text, as another reader sees it; `None` if that reader refuses it.
 pub fn from_yaml(text: &str) -> Option<Value> {
-    let value: serde_yaml::Value = serde_yaml::from_str(text).ok()?;
+    let value: serde_yaml::Value = serde_yaml::from_str(text).or_else(|_| serde_yaml::from_str(&small(text))).ok()?;
     Some(to_json(value))
+}
+
+/// The text with integers that this reader refuses, those beyond 64 bits, written as floats.
+fn small(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let length = rest[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - start);
+        let (number, behind) = rest[start..].split_at(length);
+        written.push_str(&rest[..start]);
+        written.push_str(number);
+        if length > 19 && !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_')) {
+            written.push_str(".0");
+        }
+        rest = behind;
+    }
+    written + rest
 }
 
 fn to_json(value: serde_yaml::Value) -> Value {

@@ -1,5 +1,6 @@
 //! `loader.jsonl`: every record gives the recorded tests, or a difference that `docs/compatibility.md` lists. The records
-//! about single graders are run through the loader, too.
+//! about single graders are run through the loader, too, and so are our own of `records/`, one for each listed difference
+//! that the others do not show.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,6 +20,8 @@ const SECTION: &str = "Differences in what is loaded";
 /// The file whose records are whole suites, and those whose records are about one grader.
 const SUITES: &str = "loader";
 const GRADERS: &[&str] = &["graders", "code_grader", "rubrics"];
+/// Our own records, which are whole suites.
+const OWN: &str = "own";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -50,6 +53,11 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
         all.push((SUITES, line.clone()));
         tests.push(Trial::test(format!("{SUITES}::{}", line.id), move || every(&[(SUITES, line)])));
     }
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("records").join("differences.jsonl");
+    for line in record::lines(&own)? {
+        all.push((OWN, line.clone()));
+        tests.push(Trial::test(format!("{OWN}::{}", line.id), move || every(&[(OWN, line)])));
+    }
     for name in GRADERS {
         let path = folder.join(format!("{name}.jsonl"));
         // A folder of other records need not have them all.
@@ -75,7 +83,7 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
 
 fn verdict(file: &str, line: &Line) -> Result<Verdict, String> {
     let record = line.record()?;
-    check::check(&if file == SUITES { record } else { grader_record::suite(record)? })
+    check::check(&if GRADERS.contains(&file) { grader_record::suite(record)? } else { record })
 }
 
 fn every(lines: &[(&str, Line)]) -> Result<(), Failed> {

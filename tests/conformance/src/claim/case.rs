@@ -140,7 +140,7 @@ fn invalid_expected(claim: &Claim<'_>, value: Option<&Value>) -> Result<(), Stri
 }
 
 fn conversation(claim: &Claim<'_>) -> Result<(), String> {
-    let key = claim.place.text.as_deref().unwrap_or_default();
+    let key = claim.place.text.as_deref().unwrap_or_default().trim_matches('"');
     let settings = ["turns", "mode", "expected_output", "aggregation", "on_turn_failure", "window_size"];
     if settings.contains(&key) {
         return Ok(());

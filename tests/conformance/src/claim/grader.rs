@@ -75,6 +75,9 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
                     "the repo is complete".to_owned()
                 })
             }
+            Some(Value::String(text)) if claim.message.starts_with("`type`") => {
+                ensure(text != "git" && text != "local", || "that is a source".to_owned())
+            }
             Some(Value::String(_)) => not_there(claim, value),
             _ => Ok(()),
         },
@@ -103,7 +106,11 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         }
         // Left are settings that exclude each other, and warnings: what they name has to stand in the files.
         _ => {
-            let named = claim.quoted.iter().any(|word| claim.record.texts().any(|(_, text)| text.contains(word)));
+            let stands = |word: &&str| {
+                claim.value().and_then(Value::as_str) == Some(*word)
+                    || claim.record.texts().any(|(_, text)| text.contains(*word))
+            };
+            let named = claim.quoted.iter().any(stands);
             ensure(named || claim.quoted.is_empty(), || "nothing it names stands in the files".to_owned())
         }
     }

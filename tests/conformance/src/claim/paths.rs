@@ -26,6 +26,10 @@ fn written<'a>(claim: &'a Claim<'_>) -> Option<&'a str> {
 }
 
 fn escape(claim: &Claim<'_>) -> Result<(), String> {
+    if claim.message.contains("NUL") {
+        let holds = claim.value().and_then(|value| value.as_str()).is_some_and(|text| text.contains('\0'));
+        return ensure(holds, || "there is none".to_owned());
+    }
     let has_links = claim.record.links().next().is_some();
     let Some(written) = written(claim) else { return ensure(has_links, || "no path stands there".to_owned()) };
     let is_absolute = written.starts_with(['/', '\\', '~']) || written.as_bytes().get(1) == Some(&b':');

@@ -97,6 +97,10 @@ fn fits(value: &Value, needed: &str) -> bool {
 
 /// ``X is N, which is not R``: N stands there, it is outside R, and R is what the format says of X.
 fn out_of_range(claim: &Claim<'_>, value: &Value) -> Result<(), String> {
+    if let Some((_, most)) = claim.message.split_once(", which is more than ") {
+        let most: f64 = most.parse().map_err(|_| "that is no number".to_owned())?;
+        return ensure(value.as_f64().is_some_and(|number| number > most), || format!("it is not more than {most}"));
+    }
     let Some((_, range)) = claim.message.split_once(", which is not ") else {
         return match claim.quoted.first().copied() {
             Some("targets") => ensure(value.as_array().is_some_and(Vec::is_empty), || "it is not empty".to_owned()),

@@ -49,7 +49,15 @@ fn turn(turn: &Value) -> Value {
             types.push(kind);
         }
     }
-    json!({ "input": turn["input"], "expected_output": expected_output, "graders": types })
+    let input = match &turn["input"] {
+        // Another spelling of a part.
+        Value::Array(parts) => parts
+            .iter()
+            .map(|part| if part.is_string() { json!({ "type": "text", "value": part }) } else { part.clone() })
+            .collect(),
+        input => input.clone(),
+    };
+    json!({ "input": input, "expected_output": expected_output, "graders": types })
 }
 
 /// A suite-level result of a record.
@@ -74,6 +82,15 @@ pub fn suite(expected: &Value) -> Value {
 }
 
 fn message(message: &mut Value) {
+    if let Value::Object(fields) = message {
+        // Keys that say nothing.
+        fields.retain(|key, value| match (key.as_str(), value) {
+            ("tool_calls" | "name", Value::Null) => false,
+            ("tool_calls", Value::Array(calls)) => !calls.is_empty(),
+            ("name", Value::String(name)) => !name.is_empty(),
+            _ => true,
+        });
+    }
     let Some(Value::Array(parts)) = message.get_mut("content") else { return };
     for part in parts {
         if let (Some("file"), Value::Object(fields)) = (part["type"].as_str().map(str::to_owned).as_deref(), part) {
@@ -114,6 +131,9 @@ pub fn grader(expected: &Value) -> Value {
         }
         Some("code-grader") => {
             fields.entry("resolvedCwd").or_insert(Value::Null);
+        }
+        Some("regex") if fields.get("flags").is_some_and(|flags| flags == "") => {
+            fields.remove("flags");
         }
         _ => {}
     }
@@ -171,6 +191,12 @@ fn workspace(workspace: &mut Value) {
         checkout.entry("ancestor").or_insert(json!(0));
         if let Some(commit) = checkout.remove("base_commit") {
             checkout.entry("ref").or_insert(commit);
+        }
+        if let Some(clone) = repo.get_mut("clone") {
+            super::without_nothing(clone);
+            if super::is_nothing(clone) {
+                repo.remove("clone");
+            }
         }
     }
     let Some(Value::Object(hooks)) = fields.get_mut("hooks") else { return };

@@ -49,7 +49,9 @@ fn settings(config: &GraderConfig, site: Site<'_>) -> Map<String, Value> {
         | GraderConfig::ContainsAll(list)
         | GraderConfig::IcontainsAny(list)
         | GraderConfig::IcontainsAll(list) => json!(list),
-        GraderConfig::Regex(regex) => json!({ "value": regex.value, "flags": regex.flags }),
+        GraderConfig::Regex(regex) => {
+            json!({ "value": regex.value, "flags": (!regex.flags.is_empty()).then_some(&regex.flags) })
+        }
         GraderConfig::IsJson => json!({}),
         GraderConfig::Latency(latency) => json!(latency),
         GraderConfig::Cost(cost) => json!(cost),
@@ -254,7 +256,9 @@ fn composite(composite: &Composite, site: Site<'_>) -> Value {
                 Command::Shell(line) => json!(line),
                 Command::Argv(_) => words(&command.command),
             };
-            json!({ "type": "code-grader", "path": path })
+            let directory =
+                command.cwd.as_ref().map_or_else(|| site.below_root(site.eval_dir), |cwd| site.absolute(cwd));
+            json!({ "type": "code-grader", "path": path, "cwd": directory })
         }
         Aggregator::LlmGrader { prompt, model } => {
             let mut form = Map::new();

@@ -26,7 +26,7 @@ fn form(message: &Message, site: Site<'_>) -> Value {
         .collect();
     Value::Object(object([
         ("role", Some(json!(message.role))),
-        ("name", message.name.as_ref().map(|name| json!(name))),
+        ("name", message.name.as_ref().filter(|name| !name.is_empty()).map(|name| json!(name))),
         ("content", message.content.as_ref().map(|content| self::content(Some(content), site))),
         ("tool_calls", (!calls.is_empty()).then_some(Value::Array(calls))),
     ]))

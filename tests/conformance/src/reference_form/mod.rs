@@ -176,14 +176,17 @@ pub fn align(expected: &Value, record: &crate::record::Record, ours: &mut Value)
     if expected.get("category").is_none() && record.json.get("category").is_none() {
         fields.remove("category");
     }
-    // It gives the suite's preprocessors to each judge; ours fall back to them.
-    // A judge's own list replaces them here, and is added to them there.
+    // It gives the suite's preprocessors to each judge; here each keeps its own, and the suite's are tried after them.
     let preprocessors = fields.get("preprocessors").cloned();
     for (index, grader) in fields.get_mut("graders").and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
         let there = &expected["graders"][index]["preprocessors"];
         let Value::Object(grader) = grader else { continue };
+        // What is resolved in a command is compared where it is the suite's.
         let listed = |list: Option<&Value>, entry: &Value| {
-            list.and_then(Value::as_array).is_some_and(|list| list.contains(entry))
+            let list = list.and_then(Value::as_array);
+            list.is_some_and(|list| {
+                list.iter().any(|known| known["type"] == entry["type"] && known["command"] == entry["command"])
+            })
         };
         let own = grader.get("preprocessors").cloned();
         let known = |entry: &Value| listed(own.as_ref(), entry) || listed(preprocessors.as_ref(), entry);

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Context, interpolation, uses_merge_keys};
+use super::{Context, interpolation, uses_merge_keys, written};
 use crate::complaint::{Complaint, Effect};
-use crate::place;
 
 type Rule = fn(&Complaint, Context<'_>) -> bool;
 
@@ -15,13 +14,16 @@ const RULES: &[(&str, Rule)] = &[
     }),
     ("interpolation-at-run-time", |complaint, cx| {
         // What an unset variable leaves blank there is an error of the trial here.
-        let about_value = ["incomplete", "missing value"].iter().any(|part| complaint.text.contains(part));
-        about_value && cx.record.texts().any(|(_, text)| interpolation::leaves_blank(text, cx.record))
+        let about_blank = ["ncomplete", "issing", "without", "empty", "no valid", "too_small", "requires", "not found"];
+        about_blank.iter().any(|part| complaint.text.contains(part))
+            && cx.record.texts().any(|(_, text)| interpolation::leaves_blank(text, cx.record))
     }),
     ("no-input-files", |complaint, cx| {
         let id = complaint.case.as_deref().unwrap_or_default();
         let case = (Context { id, ..cx }).written_case().unwrap_or_default();
-        case["input_files"] == json!([]) && !case["input"].is_null()
+        let suite = cx.suite_file().unwrap_or_default();
+        let own = &case["input_files"];
+        !case["input"].is_null() && (*own == json!([]) || own.is_null() && suite["input_files"] == json!([]))
     }),
     ("merge-keys-applied", |complaint, cx| complaint.text.contains("incomplete") && uses_merge_keys(cx.record)),
     ("case-directory-first", found_beside_case),
@@ -39,11 +41,21 @@ const RULES: &[(&str, Rule)] = &[
         complaint.text.contains("Skipping directory") && name.starts_with(['.', '_'])
     }),
     ("null-is-absent", |complaint, cx| {
-        let root = cx.suite_file();
-        let is_null = |key: &str| root.as_ref().is_some_and(|root| root.get(key) == Some(&Value::Null));
-        let weight = complaint.text.contains("Invalid weight")
-            && cx.record.texts().any(|(_, text)| text.contains("weight: null"));
-        complaint.text.contains("preprocessors must be") && is_null("preprocessors") || weight
+        let about = |key: &String| {
+            let words =
+                key.chars().flat_map(|c| if c.is_uppercase() { vec!['_', c.to_ascii_lowercase()] } else { vec![c] });
+            complaint.text.contains(key.as_str()) || complaint.text.contains(&words.collect::<String>())
+        };
+        written::any_mapping(cx.record, &|mapping| mapping.iter().any(|(key, value)| value.is_null() && about(key)))
+    }),
+    ("arguments-as-written", |complaint, _| {
+        // The last element of a command has to be a file there, whatever it looks like.
+        let name = complaint.text.rsplit(": ").next().unwrap_or_default().trim();
+        let is_script = [".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".ps1"]
+            .iter()
+            .any(|ending| name.ends_with(ending));
+        let is_path = name.starts_with("./") || name.starts_with("../") || is_script && !name.contains(' ');
+        complaint.text.contains("command file not found") && !is_path
     }),
     ("underscore-in-suite-name", |complaint, cx| {
         let root = cx.suite_file().unwrap_or_default();
@@ -57,13 +69,24 @@ const RULES: &[(&str, Rule)] = &[
         composite && parts.iter().any(|part| complaint.text.contains(part))
     }),
     ("spellings-of-criteria", |complaint, cx| {
-        let case = (Context { id: "t", ..cx }).written_case().unwrap_or_default();
-        let graders = case["assertions"].as_array().cloned().unwrap_or_default();
-        let as_text =
-            |grader: &Value| grader["rubrics"].as_array().is_some_and(|list| list.iter().any(Value::is_string));
-        let old_type = |grader: &Value| grader["type"] == "rubric" && grader["criteria"].is_array();
-        complaint.text.contains("invalid rubric entry") && graders.iter().any(as_text)
-            || complaint.text.contains("missing rubrics array") && graders.iter().any(old_type)
+        let as_text = |grader: &serde_json::Map<String, Value>| {
+            let rubrics = grader.get("rubrics").and_then(Value::as_array);
+            rubrics.is_some_and(|list| list.iter().any(Value::is_string))
+        };
+        let old_type = |grader: &serde_json::Map<String, Value>| {
+            grader.get("type").is_some_and(|name| name == "rubric")
+                && grader.get("criteria").is_some_and(Value::is_array)
+        };
+        let about = |part: &str| complaint.text.contains(part);
+        (about("invalid rubric entry") || about("missing rubrics array")) && written::any_mapping(cx.record, &as_text)
+            || about("missing rubrics array") && written::any_mapping(cx.record, &old_type)
+    }),
+    ("aggregator-command", |complaint, cx| {
+        let is_command = |aggregator: &serde_json::Map<String, Value>| {
+            let command = ["path", "command"].iter().find_map(|key| aggregator.get(*key));
+            command.is_some_and(|command| command.is_array() || aggregator.contains_key("command"))
+        };
+        complaint.text.contains("aggregator missing path") && written::any_mapping(cx.record, &is_command)
     }),
     ("filter-and-dependencies", |complaint, cx| {
         // A filter is the test runner's; what a case depends on is still in the suite.
@@ -95,8 +118,7 @@ fn graders_are_enough(complaint: &Complaint, cx: Context<'_>) -> bool {
     let id = rest.split_once(". Missing").map_or("", |(id, _)| id);
     let Some(case) = (Context { id, ..cx }).written_case() else { return false };
     let brings = |mapping: &Value| KEYS.iter().any(|key| mapping[*key].as_array().is_some_and(|list| !list.is_empty()));
-    let suite = cx.record.texts().find(|(path, _)| Some(*path) == cx.record.eval.as_deref());
-    let suite = suite.and_then(|(_, text)| place::from_yaml(text)).unwrap_or_default();
+    let suite = cx.suite_file().unwrap_or_default();
     let graded = [&case, &case["execution"], &suite, &suite["execution"]].into_iter().any(brings);
     complaint.text.contains("incomplete") && graded && !case["input"].is_null()
 }

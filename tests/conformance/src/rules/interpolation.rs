@@ -19,12 +19,37 @@ pub(super) fn apply(value: &mut Value, record: &Record) -> bool {
     }
 }
 
+/// Leaves out what is left out there because a text of it is empty: graders, criteria, fields, hooks.
+pub(super) fn without_blank(value: &mut Value) {
+    const TEXTS: &[&str] = &["value", "skill", "outcome", "path", "command", "tool"];
+    const LISTS: &[&str] = &["rubrics", "fields", "hooks"];
+    let is_blank = |item: &Value| {
+        TEXTS.iter().any(|key| item[*key] == "")
+            || LISTS.iter().any(|key| {
+                item[*key].as_array().is_some_and(Vec::is_empty)
+                    || item[*key].as_object().is_some_and(serde_json::Map::is_empty)
+            })
+    };
+    match value {
+        Value::Array(items) => {
+            items.iter_mut().for_each(without_blank);
+            items.retain(|item| !is_blank(item));
+        }
+        Value::Object(entries) => {
+            entries.values_mut().for_each(without_blank);
+            let is_empty = |item: &Value| item.as_object().is_some_and(serde_json::Map::is_empty);
+            entries.retain(|key, item| !(is_blank(item) || key == "hooks" && is_empty(item)));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 /// Whether a line has a value that is nothing but variables, all of them unset or empty.
 pub(super) fn leaves_blank(text: &str, record: &Record) -> bool {
     text.match_indices("${{").any(|(start, _)| {
         let end = text[start..].find("}}").map_or(text.len(), |end| start + end + 2);
         let before = text[..start].trim_end_matches(['"', '\'', ' ']);
-        before.ends_with(':') && resolve(&text[start..end], record).trim().is_empty()
+        before.ends_with([':', '[', ',', '-']) && resolve(&text[start..end], record).trim().is_empty()
     })
 }
 

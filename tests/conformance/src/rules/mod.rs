@@ -2,8 +2,10 @@
 
 mod complaints;
 mod interpolation;
+mod lists;
 mod tests;
 mod values;
+mod written;
 
 use std::path::Path;
 
@@ -48,17 +50,12 @@ impl Context<'_> {
         if let Some((_, text)) = self.record.texts().find(|(path, _)| file(path)) {
             return place::from_yaml(text);
         }
-        let lists = self.record.texts().flat_map(|(path, text)| {
-            if path.to_ascii_lowercase().ends_with(".jsonl") {
-                return text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<Value>>();
-            }
-            match place::from_yaml(text) {
-                Some(Value::Array(cases)) => cases,
-                Some(root) => root["tests"].as_array().cloned().unwrap_or_default(),
-                None => Vec::new(),
-            }
-        });
-        lists.into_iter().find(|case| case["id"] == self.id)
+        written::cases(self.record).into_iter().find(|(id, _)| id == self.id).map(|(_, case)| case)
+    }
+
+    /// Whether the suite is a file of lines.
+    fn is_lines(&self) -> bool {
+        self.record.eval.as_deref().is_some_and(|eval| eval.to_ascii_lowercase().ends_with(".jsonl"))
     }
 }
 

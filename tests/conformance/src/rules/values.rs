@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Context, interpolation, text, uses_merge_keys};
+use super::{Context, interpolation, lists, text, uses_merge_keys, written};
 use crate::difference::Difference;
 
 type Rule = fn(&Difference, Context<'_>) -> bool;
@@ -19,12 +19,34 @@ const RULES: &[(&str, Rule)] = &[
     ("hook-shorthand", hook_shorthand),
     ("case-directory-first", case_directory),
     ("tool-calls-without-content", tool_calls),
-    ("reference-list-is-data", reference_list),
-    ("evaluators-of-the-suite", evaluators),
-    ("members-of-composites", composite_members),
-    ("spellings-of-criteria", |difference, cx| {
-        let dropped = cx.record.expected()["warnings"].to_string().contains("missing rubrics array");
-        difference.path == "graders" && difference.expected == Some(json!([])) && dropped
+    ("reference-list-is-data", lists::reference_list),
+    ("empty-parts", |difference, _| lists::empty_parts(difference)),
+    ("old-spellings-of-assertions", lists::old_spellings),
+    ("limits-of-commands", |difference, cx| lists::limits(difference) || lists::hook_limits(difference, cx)),
+    ("arguments-as-written", |difference, cx| {
+        // The last element of a command is a path there, whatever it looks like.
+        let path = text(&difference.expected).and_then(|path| path.strip_prefix("{ROOT}/"));
+        let is_last = difference.path.contains("esolvedCommand.") || difference.path.contains("promptCommand.");
+        is_last
+            && path
+                .zip(text(&difference.ours))
+                .is_some_and(|(path, word)| path.ends_with(word) && cx.root().join(path).exists())
+    }),
+    ("lines-are-cases", |difference, cx| {
+        const KEYS: &[&str] = &[
+            "metadata",
+            "workspace",
+            "depends_on",
+            "on_dependency_failure",
+            "targets",
+            "threshold",
+            "mode",
+            "turns",
+            "aggregation",
+            "on_turn_failure",
+            "window_size",
+        ];
+        cx.is_lines() && KEYS.contains(&difference.path.split('.').next().unwrap_or_default())
     }),
     ("dependency-named-twice", |difference, _| {
         let (Some(Value::Array(expected)), Some(Value::Array(ours))) = (&difference.expected, &difference.ours) else {
@@ -65,7 +87,8 @@ const RULES: &[(&str, Rule)] = &[
 
 /// The rule that explains a difference.
 pub fn explain(difference: &Difference, cx: Context<'_>) -> Option<&'static str> {
-    RULES.iter().find(|(_, holds)| holds(difference, cx)).map(|(name, _)| *name)
+    let rule = RULES.iter().find(|(_, holds)| holds(difference, cx)).map(|(name, _)| *name);
+    rule.or_else(|| lists::dropped(difference, cx))
 }
 
 fn interpolated(difference: &Difference, cx: Context<'_>) -> bool {
@@ -73,15 +96,27 @@ fn interpolated(difference: &Difference, cx: Context<'_>) -> bool {
     if !interpolation::apply(&mut resolved, cx.record) {
         return false;
     }
-    if let (true, Value::Array(graders)) = (difference.path == "graders", &mut resolved) {
-        // A grader whose text is empty is left out there.
-        graders.retain(|grader| grader["value"] != "");
+    if difference.path == "question" {
+        // What is empty then is no part of it.
+        let words =
+            |text: Option<&str>| text.map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        return words(text(&difference.expected)) == words(resolved.as_str());
     }
-    let expected = difference.expected.clone().unwrap_or_else(|| match &resolved {
+    let hook = Difference { ours: Some(resolved.clone()), ..difference.clone() };
+    if hook_line(&hook, cx) {
+        return true;
+    }
+    interpolation::without_blank(&mut resolved);
+    let nothing = match &resolved {
         Value::Array(_) => json!([]),
+        Value::Object(_) => json!({}),
         _ => json!(""),
-    });
-    crate::difference::between(&expected, &resolved).is_empty()
+    };
+    // A workspace with nothing in it is none.
+    if difference.expected.is_none() && resolved == json!({ "isolation": "per_test" }) {
+        return true;
+    }
+    crate::difference::between(&difference.expected.clone().unwrap_or(nothing), &resolved).is_empty()
 }
 
 fn suite_name(difference: &Difference, cx: Context<'_>) -> bool {
@@ -122,20 +157,26 @@ fn hook_line(difference: &Difference, _: Context<'_>) -> bool {
 
 /// A hook written as a bare command is the hook we have more.
 fn hook_shorthand(difference: &Difference, cx: Context<'_>) -> bool {
-    let (None, Some(ours), Some(case)) = (&difference.expected, &difference.ours, cx.written_case()) else {
-        return false;
-    };
+    let (None, Some(ours)) = (&difference.expected, &difference.ours) else { return false };
+    let one;
     let hooks = match difference.path.as_str() {
-        "workspace" => &ours["hooks"],
-        "workspace.hooks" => ours,
-        _ => return false,
+        "workspace" => ours["hooks"].as_object(),
+        "workspace.hooks" => ours.as_object(),
+        path => match path.strip_prefix("workspace.hooks.") {
+            Some(name) => {
+                one = json!({ name: ours });
+                one.as_object()
+            }
+            None => None,
+        },
     };
-    let written = &case["workspace"]["hooks"];
     let bare = |(name, hook): (&String, &Value)| {
-        let there = &written[name.as_str()];
-        !there.is_object() && (there == &hook["command"])
+        written::any_mapping(cx.record, &|mapping| {
+            let there = mapping.get("hooks").map_or(&Value::Null, |hooks| &hooks[name.as_str()]);
+            !there.is_object() && !there.is_null() && there == &hook["command"]
+        })
     };
-    hooks.as_object().is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(bare))
+    hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(bare))
 }
 
 /// A path found beside the case's file, where the reference searches only from the suite file upwards.
@@ -184,63 +225,6 @@ fn tool_calls(difference: &Difference, _: Context<'_>) -> bool {
     let kept: Vec<Value> = ours.iter().filter(says_something).cloned().collect();
     let expected = difference.expected.clone().unwrap_or_else(|| json!([]));
     kept.len() < ours.len() && expected == Value::Array(kept)
-}
-
-/// A list that is no list of messages is kept as written; there, texts become parts and scalars are left out.
-fn reference_list(difference: &Difference, cx: Context<'_>) -> bool {
-    let Some(Value::Array(written)) = cx.written_case().map(|case| case["expected_output"].clone()) else {
-        return false;
-    };
-    if written.first().is_none_or(|first| first.get("role").is_some()) {
-        return false;
-    }
-    let converted: Vec<Value> = written
-        .iter()
-        .filter_map(|item| match item {
-            Value::String(text) => Some(json!({ "type": "text", "value": text })),
-            Value::Object(_) => Some(item.clone()),
-            _ => None,
-        })
-        .collect();
-    let pretty = |list: &[Value]| serde_json::to_string_pretty(list).ok();
-    match difference.path.as_str() {
-        "reference_answer" => {
-            text(&difference.expected) == pretty(&converted).as_deref()
-                && text(&difference.ours) == pretty(&written).as_deref()
-        }
-        "expected_output.0.content" => {
-            difference.expected == Some(Value::Array(converted)) && difference.ours == Some(Value::Array(written))
-        }
-        path => {
-            let index = path.strip_prefix("expected_output.0.content.").and_then(|index| index.parse::<usize>().ok());
-            index.is_some_and(|index| {
-                difference.ours.as_ref() == written.get(index) && difference.expected.as_ref() == converted.get(index)
-            })
-        }
-    }
-}
-
-/// The old key `evaluators` of a suite file is read; there it is not.
-fn evaluators(difference: &Difference, cx: Context<'_>) -> bool {
-    let (Some(Value::Array(ours)), Some(root)) = (&difference.ours, cx.suite_file()) else { return false };
-    let Some(written) = root["evaluators"].as_array() else { return false };
-    let expected = difference.expected.as_ref().and_then(Value::as_array).map_or(0, Vec::len);
-    let types = |graders: &[Value]| graders.iter().map(|grader| grader["type"].clone()).collect::<Vec<_>>();
-    difference.path == "graders" && ours.len() == expected + written.len() && types(&ours[expected..]) == types(written)
-}
-
-/// Strings, and graders without a name, are members of a composite; there they are left out, and all of it with the last.
-fn composite_members(difference: &Difference, cx: Context<'_>) -> bool {
-    let (expected, Some(Value::Array(ours))) = (&difference.expected, &difference.ours) else { return false };
-    let none = Vec::new();
-    let mut expected = expected.as_ref().and_then(Value::as_array).unwrap_or(&none).iter().peekable();
-    let same = |a: &Value, b: &Value| crate::difference::between(a, b).is_empty();
-    for member in ours {
-        expected.next_if(|next| same(next, member));
-    }
-    let all = expected.next().is_none();
-    let dropped = cx.record.expected()["warnings"].to_string().contains("composite");
-    all && dropped && (difference.path.ends_with(".assertions") || difference.path == "graders" && ours.len() == 1)
 }
 
 /// What a YAML file beside a JSONL entry says: graders of each case, and the suite's name.
