@@ -71,7 +71,13 @@ impl Answer for CommandJudge {
             Failure::Failed(message) | Failure::TimedOut(message) => JudgeError::new(message),
         })?;
         let said = outcome.messages.as_deref().map(answer).or(outcome.text).unwrap_or_default();
-        Ok(JudgeReply { text: said, usage: outcome.usage, cost_usd: outcome.cost_usd, model: outcome.model })
+        Ok(JudgeReply {
+            text: said,
+            usage: outcome.usage,
+            cost_usd: outcome.cost_usd,
+            model: outcome.model,
+            is_cut_off: false,
+        })
     }
 
     fn is_cooperative(&self) -> bool {

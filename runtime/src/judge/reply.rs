@@ -13,6 +13,9 @@ pub struct JudgeReply {
     pub(crate) cost_usd: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
+    /// Whether the service ended it at a limit of tokens.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_cut_off: bool,
 }
 
 impl JudgeReply {

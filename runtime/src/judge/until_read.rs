@@ -43,6 +43,12 @@ pub(crate) fn until_read<T>(
         message: format!("judge `{judge}`: {error}"),
         code: error.code().unwrap_or(ReasonCode::JudgeError),
     };
+    let read = |reply: &JudgeReply| {
+        read(reply).map_err(|defect| match reply.is_cut_off {
+            true => format!("{defect} (the service ended the reply at a limit of tokens: `finish_reason` is `length`)"),
+            false => defect,
+        })
+    };
     let mut unreadable: Option<(String, String)> = None;
     let mut problem = String::new();
     for attempt in 0..ATTEMPTS {
@@ -136,6 +142,15 @@ mod tests {
             assert_eq!((broken.code, made), (code, calls), "{part}");
             assert!(broken.message.contains(part), "{}", broken.message);
         }
+    }
+
+    #[test]
+    fn a_reply_that_was_cut_off_says_so() {
+        let cut_off = |_: Call<'_>| Ok(JudgeReply { is_cut_off: true, ..JudgeReply::new("x") });
+        let broken = until_read("j", cut_off, number).unwrap_err();
+        assert!(broken.message.contains("not a number (the service ended the reply"), "{}", broken.message);
+        let whole = |_: Call<'_>| Ok(JudgeReply { is_cut_off: true, ..JudgeReply::new("7") });
+        assert_eq!(until_read("j", whole, number).unwrap(), 7);
     }
 
     #[test]

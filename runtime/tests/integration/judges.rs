@@ -145,7 +145,7 @@ fn what_a_judge_was_asked_and_said_is_recorded() {
         assert!(request.user().contains(part), "{part} is missing in\n{}", request.user());
     }
     assert!(request.response_schema().unwrap()["properties"]["score"].is_object());
-    assert!(request.system().contains("\"undecided\": true"));
+    assert!(request.system().contains("\"undecided\": false") && request.system().contains("\"undecided\" to true"));
 }
 
 #[test]

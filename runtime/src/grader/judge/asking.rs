@@ -57,7 +57,7 @@ impl<'a> Calls<'a> {
         request.model.clone_from(&settings.model);
         request.temperature = settings.temperature.or(options.temperature);
         request.max_steps = settings.max_steps.unwrap_or(request.max_steps);
-        request.response_schema = Some(question.shape.schema());
+        request.response_schema = Some(question.shape.schema(question.criteria));
         request.config.clone_from(&settings.config);
         self.context.evidence.case_id().clone_into(&mut request.case_id);
         request.trial = self.context.evidence.trial();

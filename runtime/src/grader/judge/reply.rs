@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Assertions of a free-form reply that are kept.
-const KEPT: usize = 8;
+pub(super) const KEPT: usize = 8;
 
 /// A reply that has the shape asked for.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,22 +2,30 @@
 
 use serde_json::{Value, json};
 
-use super::prompts::Shape;
+use evalsuite_schema::grader::Criterion;
+
+use super::{prompts::Shape, reply::KEPT};
 
 impl Shape {
     /// Schema of a reply: the shape asked for, or that it is undecided. Every property is required and no other allowed,
-    /// as such services demand; what may be left out may be null.
-    pub(super) fn schema(self) -> Value {
+    /// as such services demand; what may be left out may be null. Small models list without end what has no bound, and
+    /// invent ids.
+    pub(super) fn schema(self, criteria: &[Criterion]) -> Value {
         let decided = match self {
             Self::FreeForm => object(&[
                 ("score", json!({"type": ["number", "null"]})),
                 (
                     "assertions",
-                    list(object(&[("text", text()), ("passed", json!({"type": "boolean"})), ("evidence", text())])),
+                    list(
+                        &object(&[("text", text()), ("passed", json!({"type": "boolean"})), ("evidence", text())]),
+                        KEPT,
+                    ),
                 ),
             ]),
-            Self::Checklist => checks("satisfied", &json!({"type": "boolean"})),
-            Self::Ranges => checks("score", &json!({"type": "integer"})),
+            Self::Checklist => checks(criteria, "satisfied", &json!({"type": "boolean"})),
+            Self::Ranges => {
+                checks(criteria, "score", &json!({"type": "integer", "enum": (0..=10).collect::<Vec<_>>()}))
+            }
         };
         let mut schema = decided;
         schema["properties"]["undecided"] = json!({"type": "boolean"});
@@ -29,9 +37,11 @@ impl Shape {
     }
 }
 
-fn checks(judgement: &str, kind: &Value) -> Value {
-    let check = object(&[("id", text()), (judgement, kind.clone()), ("reasoning", text())]);
-    object(&[("checks", list(check)), ("overall_reasoning", text())])
+fn checks(criteria: &[Criterion], judgement: &str, kind: &Value) -> Value {
+    let ids: Vec<&str> = criteria.iter().map(|criterion| criterion.id.as_str()).collect();
+    let id = json!({"type": "string", "enum": ids});
+    let check = object(&[("id", id), (judgement, kind.clone()), ("reasoning", text())]);
+    object(&[("checks", list(&check, criteria.len())), ("overall_reasoning", text())])
 }
 
 fn object(properties: &[(&str, Value)]) -> Value {
@@ -41,10 +51,38 @@ fn object(properties: &[(&str, Value)]) -> Value {
     json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false})
 }
 
-fn list(items: Value) -> Value {
-    json!({"type": "array", "items": items})
+fn list(items: &Value, most: usize) -> Value {
+    json!({"type": "array", "items": items, "maxItems": most})
 }
 
 fn text() -> Value {
     json!({"type": "string"})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_end_and_ids_are_those_asked_for() {
+        let criterion = |id: &str| Criterion {
+            id: id.into(),
+            outcome: None,
+            weight: 1.0,
+            required: false,
+            min_score: None,
+            score_ranges: Vec::new(),
+        };
+        let criteria = [criterion("a"), criterion("b")];
+        for (shape, key, judgement) in [
+            (Shape::Checklist, "satisfied", json!({"type": "boolean"})),
+            (Shape::Ranges, "score", json!({"type": "integer", "enum": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]})),
+        ] {
+            let checks = shape.schema(&criteria)["properties"]["checks"].clone();
+            assert_eq!(checks["maxItems"], 2);
+            assert_eq!(checks["items"]["properties"]["id"], json!({"type": "string", "enum": ["a", "b"]}));
+            assert_eq!(checks["items"]["properties"][key], judgement);
+        }
+        assert_eq!(Shape::FreeForm.schema(&[])["properties"]["assertions"]["maxItems"], 8);
+    }
 }

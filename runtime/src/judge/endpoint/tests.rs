@@ -118,7 +118,8 @@ fn a_question_is_asked_and_answered() {
 #[test]
 fn a_service_without_schemas_is_asked_for_plain_json_from_then_on() {
     let refuse = || refused("400 Bad Request", "response_format.type json_schema is not supported");
-    let (url, requests) = serve(vec![refuse(), completion("{}"), completion("{}"), refuse(), completion("{}")]);
+    let acts = vec![refuse(), refuse(), completion("{}"), completion("{}"), refuse(), completion("{}")];
+    let (url, requests) = serve(acts);
     let service = service(&url);
     for _ in 0..3 {
         service.ask(&request()).unwrap();
@@ -126,8 +127,29 @@ fn a_service_without_schemas_is_asked_for_plain_json_from_then_on() {
     let formats: Vec<Value> = requests.iter().map(|(_, body)| body["response_format"]["type"].clone()).collect();
     assert_eq!(
         formats,
-        [json!("json_schema"), json!("json_object"), json!("json_object"), json!("json_object"), Value::Null]
+        [
+            json!("json_schema"),
+            json!("json_schema"),
+            json!("json_object"),
+            json!("json_object"),
+            json!("json_object"),
+            Value::Null
+        ]
     );
+}
+
+#[test]
+fn a_service_that_takes_no_lengths_of_lists_is_given_the_schema_without() {
+    let refuse = refused("400 Bad Request", "For 'array' type, property 'maxItems' is not supported");
+    let (url, requests) = serve(vec![refuse, completion("{}"), completion("{}")]);
+    let service = service(&url);
+    let request = request().with_response_schema(json!({"type": "array", "maxItems": 2}));
+    for _ in 0..2 {
+        service.ask(&request).unwrap();
+    }
+    let schemas = requests.iter().map(|(_, body)| body["response_format"]["json_schema"]["schema"].clone());
+    let without = json!({"type": "array"});
+    assert_eq!(schemas.collect::<Vec<_>>(), [json!({"type": "array", "maxItems": 2}), without.clone(), without]);
 }
 
 #[test]
@@ -166,7 +188,7 @@ fn what_asking_again_cannot_help_is_final_and_shows_no_key() {
         assert!(!error.to_string().contains("sk-very-secret"), "{error}");
     }
     let refuse = || refused("400 Bad Request", "no");
-    assert!(error(vec![refuse(), refuse(), refuse()], &request()).is_permanent());
+    assert!(error(vec![refuse(), refuse(), refuse(), refuse()], &request()).is_permanent());
 }
 
 #[test]

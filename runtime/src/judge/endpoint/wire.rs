@@ -12,12 +12,14 @@ use crate::judge::{JudgeReply, JudgeRequest};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Schema,
+    /// Without lengths of lists: some services take schemas, but not these.
+    SchemaWithoutLengths,
     Json,
     Plain,
 }
 
 impl Format {
-    pub(super) const ALL: [Self; 3] = [Self::Schema, Self::Json, Self::Plain];
+    pub(super) const ALL: [Self; 4] = [Self::Schema, Self::SchemaWithoutLengths, Self::Json, Self::Plain];
 }
 
 /// # Errors
@@ -44,14 +46,28 @@ pub(super) fn body(request: &JudgeRequest, model: &str, format: Format, with_tem
         body["temperature"] = json!(request.temperature());
     }
     match (format, request.response_schema()) {
-        (Format::Schema, Some(schema)) => {
-            body["response_format"] =
-                json!({"type": "json_schema", "json_schema": {"name": "judgement", "strict": true, "schema": schema}});
-        }
+        (Format::Schema, Some(schema)) => body["response_format"] = json_schema(schema),
+        (Format::SchemaWithoutLengths, Some(schema)) => body["response_format"] = json_schema(&without_lengths(schema)),
         (Format::Json, Some(_)) => body["response_format"] = json!({"type": "json_object"}),
         (Format::Plain, _) | (_, None) => {}
     }
     Ok(body)
+}
+
+fn json_schema(schema: &Value) -> Value {
+    json!({"type": "json_schema", "json_schema": {"name": "judgement", "strict": true, "schema": schema}})
+}
+
+fn without_lengths(schema: &Value) -> Value {
+    match schema {
+        Value::Object(object) => {
+            let is_length = |key: &str, value: &Value| key == "maxItems" && value.is_number();
+            let kept = object.iter().filter(|(key, value)| !is_length(key, value));
+            Value::Object(kept.map(|(key, value)| (key.clone(), without_lengths(value))).collect())
+        }
+        Value::Array(items) => items.iter().map(without_lengths).collect(),
+        other => other.clone(),
+    }
 }
 
 /// # Errors
@@ -63,7 +79,8 @@ pub(super) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply,
     if let Some(message) = value.get("error").filter(|error| !error.is_null()) {
         return Err(format!("the service replied with an error: {message}"));
     }
-    let message = &value["choices"][0]["message"];
+    let choice = &value["choices"][0];
+    let message = &choice["message"];
     if !message.is_object() {
         return Err("the service's reply has no `choices[0].message`".to_owned());
     }
@@ -73,6 +90,7 @@ pub(super) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply,
         _ => message["refusal"].as_str().unwrap_or_default().to_owned(),
     };
     let mut reply = JudgeReply::new(content);
+    reply.is_cut_off = choice["finish_reason"] == "length";
     reply.model = value["model"].as_str().map(str::to_owned);
     reply.usage = usage(&value["usage"]);
     let told = value["usage"]["cost"].as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0);
@@ -117,6 +135,21 @@ mod tests {
         let reply = reply(&text.to_string(), Some((1.0, 2.0))).unwrap();
         assert_eq!(reply.usage, Some(Usage::new(600, 500).cached(400).reasoning(100)));
         assert_eq!((reply.cost_usd, reply.model.as_deref()), (Some(0.002), Some("m-1")));
+    }
+
+    #[test]
+    fn a_reply_that_was_cut_off_is_known() {
+        for (finish_reason, is_cut_off) in [(json!("length"), true), (json!("stop"), false), (Value::Null, false)] {
+            let text = json!({"choices": [{"message": {"content": "{"}, "finish_reason": finish_reason}]}).to_string();
+            assert_eq!(reply(&text, None).unwrap().is_cut_off, is_cut_off);
+        }
+    }
+
+    #[test]
+    fn lengths_are_left_out_and_properties_of_that_name_are_not() {
+        let schema = json!({"properties": {"maxItems": {"type": "array", "items": [{"maxItems": 3}], "maxItems": 2}}});
+        let without = json!({"properties": {"maxItems": {"type": "array", "items": [{}]}}});
+        assert_eq!(without_lengths(&schema), without);
     }
 
     #[test]
