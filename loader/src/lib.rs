@@ -12,6 +12,7 @@
 //! The macro, the build script and `cargo evalsuite check` all render what [`load`] says; nothing is decided elsewhere.
 
 mod assertions;
+mod calibration;
 mod case;
 mod cases;
 mod command;
@@ -47,6 +48,7 @@ mod task;
 mod template;
 mod workspace;
 
+pub use calibration::{LoadedCalibration, load_calibration};
 pub use load::load;
 pub use paths::workspace_root;
 pub use suite::{GraderUse, Loaded, LoadedCase, LoadedSuite, Request, Test};

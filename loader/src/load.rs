@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use evalsuite_schema::{Kind, Layout as SuiteLayout, Suite};
+use evalsuite_schema::{Calibration, Kind, Layout as SuiteLayout, Suite};
 use sha2::{Digest, Sha256};
 
+use crate::calibration;
 use crate::case::Defaults;
 use crate::cases::{self, Placed};
 use crate::cross_check;
@@ -74,6 +75,7 @@ fn read(
         d.report(Code::LimitExceeded, place, message, "list fewer targets, or split the suite");
         return None;
     }
+    let calibration = calibration(entry, &cases, scope, d);
     suite.digest = digest(files, roots);
     for case in &cases {
         for (name, span) in &case.checked.user_graders {
@@ -86,7 +88,18 @@ fn read(
     let module = names::segment(&entry.stem);
     let tests = tests(&suite, &cases);
     let cases = cases.into_iter().map(|placed| placed.into_loaded()).collect();
-    Some(LoadedSuite { suite, module, sources: watched, cases, tests })
+    Some(LoadedSuite { suite, module, sources: watched, cases, tests, calibration })
+}
+
+/// What stands beside the suite to measure its judges by.
+fn calibration(entry: &Entry, cases: &[Placed], scope: Scope<'_>, d: &mut Diagnostics) -> Option<Calibration> {
+    let named = match &entry.layout {
+        Layout::Cases { eval_file: file } | Layout::Lines { file } => Some(entry::stem(file)),
+        Layout::Tasks { .. } | Layout::Combined { .. } | Layout::Directories => None,
+    };
+    let path = calibration::find(&entry.roots.suite_root, named.as_deref(), scope, d)?;
+    let all = (!d.has_errors()).then(|| cases.iter().map(|placed| &placed.checked.case));
+    calibration::read(&path, all, scope, d)
 }
 
 impl Placed {

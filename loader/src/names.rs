@@ -59,6 +59,7 @@ const RESERVED: &[&str] = &[
     "SUITE",
     "evals",
     "suite_check",
+    "judge_calibration",
     "__Case",
     "__None",
     "__Some",

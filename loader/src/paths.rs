@@ -67,6 +67,21 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
+    /// The roots of a file that belongs to no suite: paths in it may lead anywhere in its package, or in its directory if it
+    /// lies outside of one.
+    pub(crate) fn of_file(path: &Path, package_root: &Path) -> Self {
+        let directory = path.parent().unwrap_or(path).to_path_buf();
+        let boundary = if directory.starts_with(package_root) { package_root } else { &directory };
+        Self {
+            boundary: boundary.to_path_buf(),
+            real_boundary: boundary.canonicalize().unwrap_or_else(|_| boundary.to_path_buf()),
+            package_root: package_root.to_path_buf(),
+            suite_root: directory.clone(),
+            eval_dir: directory,
+            only_root: false,
+        }
+    }
+
     /// The directories searched for a path written in a file of `from`, first to last.
     pub(crate) fn search(&self, from: &Path) -> Vec<PathBuf> {
         if self.only_root {

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use evalsuite_schema::{Case, Suite};
+use evalsuite_schema::{Calibration, Case, Suite};
 
 use crate::diagnostic::Diagnostics;
 use crate::source::{Files, Span};
@@ -72,6 +72,8 @@ pub struct LoadedSuite {
     pub cases: Vec<LoadedCase>,
     /// The tests, in order: one per case, or one per target and case.
     pub tests: Vec<Test>,
+    /// What judges are measured by.
+    pub calibration: Option<Calibration>,
 }
 
 /// A checked case.

@@ -54,17 +54,9 @@ pub struct LoadedTargets {
 pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
     let files = Files::new(&request.workspace_root);
     let mut d = Diagnostics::new();
-    let dir = path.parent().unwrap_or(path).to_path_buf();
-    let boundary = if dir.starts_with(&request.package_root) { request.package_root.clone() } else { dir.clone() };
-    let roots = Roots {
-        real_boundary: boundary.canonicalize().unwrap_or_else(|_| boundary.clone()),
-        boundary,
-        package_root: request.package_root.clone(),
-        suite_root: dir.clone(),
-        eval_dir: dir.clone(),
-        only_root: false,
-    };
-    let targets = read(path, Scope { request, roots: &roots, files: &files, dir: &dir }, &mut d);
+    let roots = Roots::of_file(path, &request.package_root);
+    let dir = &roots.suite_root;
+    let targets = read(path, Scope { request, roots: &roots, files: &files, dir }, &mut d);
     d.sort(|span| files.get(span.file).shown);
     LoadedTargets { targets: targets.filter(|_| !d.has_errors()), diagnostics: d, files }
 }

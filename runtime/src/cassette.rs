@@ -86,6 +86,8 @@ pub(crate) struct Opening {
     pub(crate) about: About,
     /// How the recording can be made.
     pub(crate) hint: String,
+    /// Whether an agent is called, without whose calls the recording is not whole.
+    pub(crate) has_agent: bool,
 }
 
 impl Cassette {
@@ -106,7 +108,7 @@ impl Cassette {
     ///
     /// If the trial has to be had from a recording, and there is none or it was made for something else.
     pub(crate) fn open(opening: Opening) -> Result<Self, Unusable> {
-        let Opening { mode, path, placeholders, about, hint } = opening;
+        let Opening { mode, path, placeholders, about, hint, has_agent } = opening;
         let earlier = match &path {
             Some(path) => CassetteFile::read(path, &placeholders).map_err(|message| Unusable {
                 code: ReasonCode::RecordingMissing,
@@ -121,7 +123,7 @@ impl Cassette {
             Mode::Record => earlier.filter(|file| file.input_digest == digest),
             Mode::Replay | Mode::Regrade => {
                 let place = path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
-                let Some(file) = earlier.filter(|file| !file.calls.is_empty()) else {
+                let Some(file) = earlier.filter(|file| !has_agent || !file.calls.is_empty()) else {
                     let message = format!("there is no recording of this trial at {place}; {hint}");
                     return Err(Unusable { code: ReasonCode::RecordingMissing, message });
                 };

@@ -22,5 +22,6 @@ mod workspace;
 
 pub(crate) use case::run_case;
 pub(crate) use preparation::end_own_base;
+pub(crate) use requirements::needs_judge;
 pub(crate) use session::{Session, SessionTest, below};
 pub(crate) use snapshot::{IGNORED, unified};

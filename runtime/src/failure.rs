@@ -167,6 +167,9 @@ fn grader(out: &mut String, grader: &GraderRecord, columns: &Columns, indent: &s
     }
     writeln!(out, "  {}", grader.location)?;
     let below = format!("{indent}      ");
+    if let Some(advice) = &grader.advisory {
+        writeln!(out, "{below}decides nothing: {}", indented(advice, below.len()))?;
+    }
     if let Some(error) = &grader.error {
         writeln!(out, "{below}{}", indented(error, below.len()))?;
     }

@@ -72,6 +72,7 @@
 //! * `json-schema`: the grader of this name, whose validator is a third of what this crate compiles with.
 
 mod agent;
+mod calibration;
 mod cancel;
 mod cassette;
 mod classification;
@@ -119,6 +120,7 @@ mod user_grader;
 mod verbose;
 
 pub use agent::{Agent, AgentResult, BoundAgent, IntoAgent};
+pub use calibration::CalibrationReport;
 pub use cassette::{Cassette, CassetteError};
 pub use classification::ClassificationMetrics;
 #[cfg(feature = "cli-agents")]
@@ -160,6 +162,11 @@ pub mod __private {
     /// Runs the case at an index of the suite as a test.
     pub fn run_case(evals: fn() -> Evals, index: usize) {
         crate::test_entry::case(evals, index);
+    }
+
+    /// Measures the suite's judges as a test.
+    pub fn judge_calibration(evals: fn() -> Evals) {
+        crate::test_entry::calibration(evals);
     }
 
     /// Checks the suite itself as a test.

@@ -25,6 +25,12 @@ use crate::{
 #[derive(Debug)]
 pub struct RunError(String);
 
+impl RunError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
 impl std::fmt::Display for RunError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)

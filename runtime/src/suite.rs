@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use evalsuite_schema::{Case, Suite};
+use evalsuite_schema::{Calibration, Case, Suite};
 
 use crate::json;
 
@@ -29,6 +29,8 @@ pub struct EvalSuite {
     pub sources: &'static [(&'static str, &'static str)],
     #[doc(hidden)]
     pub embedded: Option<&'static [(&'static str, &'static [u8])]>,
+    #[doc(hidden)]
+    pub calibration: Option<&'static str>,
     #[doc(hidden)]
     pub cases: &'static [EvalCase],
 }
@@ -76,6 +78,15 @@ impl EvalSuite {
     /// If the compiled text is not a suite of this version. This cannot happen in generated code.
     pub fn decode(&self) -> serde_json::Result<Suite> {
         json::decode(self.json.as_bytes())
+    }
+
+    /// What its judges are measured by, if there is a `calibration.yaml` beside the suite.
+    ///
+    /// # Errors
+    ///
+    /// If the compiled text is not a calibration of this version. This cannot happen in generated code.
+    pub fn decode_calibration(&self) -> serde_json::Result<Option<Calibration>> {
+        self.calibration.map(|text| json::decode(text.as_bytes())).transpose()
     }
 
     /// Path of a case's test as `cargo test` lists it.

@@ -20,7 +20,9 @@ pub(crate) struct Findings {
 
 pub(crate) fn run(evals: &Evals) -> Findings {
     let mut findings = Findings::default();
-    compare(evals.suite(), &Places::of(evals.suite()), &mut findings);
+    let places = Places::of(evals.suite());
+    compare(evals.suite(), &places, &mut findings);
+    compare_calibration(evals.suite(), &places, &mut findings);
     let mut seen = BTreeSet::new();
     for entry in evals.suite().cases {
         // In a matrix a case stands there once per target.
@@ -102,6 +104,13 @@ fn compare(suite: &EvalSuite, places: &Places, findings: &mut Findings) {
     let removed: Vec<&String> = compiled.difference(&listed).collect();
     if !added.is_empty() || !removed.is_empty() {
         findings.problems.push(changed(suite, &added, &removed));
+    }
+}
+
+/// Whether there is a calibration that the build did not know. One that is gone, or changed, is known to the compiler.
+fn compare_calibration(suite: &EvalSuite, places: &Places, findings: &mut Findings) {
+    if suite.calibration.is_none() && places.suite_dir.join("calibration.yaml").is_file() {
+        findings.problems.push(changed(suite, &[&"calibration.yaml".to_owned()], &[]));
     }
 }
 

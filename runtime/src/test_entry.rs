@@ -1,9 +1,9 @@
 //! What the generated tests call.
 
-use evalsuite_schema::record::CaseOutcome;
+use evalsuite_schema::record::{CaseOutcome, ReasonCode};
 
 use crate::{
-    Evals,
+    Evals, calibration,
     engine::{SessionTest, run_case},
     notice,
     place::Places,
@@ -43,6 +43,43 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
             }
             CaseOutcome::Failed | CaseOutcome::Error => fail(report.to_string()),
         },
+    }
+}
+
+/// Measures the suite's judges as a test.
+///
+/// # Panics
+///
+/// If they are not as good as the suite demands, or cannot be measured.
+pub(crate) fn calibration(evals: fn() -> Evals) {
+    let evals = evals();
+    let name = evals.suite().name;
+    let measured = Settings::from_environment().map_err(setting_error).and_then(|settings| {
+        let run = RunDirectory::new(settings, &Places::of(evals.suite()), run_id(settings))
+            .map_err(|error| setting_error(&error))?;
+        let measured = calibration::measured(&evals, settings, &run);
+        Ok((measured.map_err(|error| format!("evaluation error (setup): {error}"))?, settings.require))
+    });
+    match measured {
+        Err(text) => fail(text),
+        Ok((None, _)) => fail(format!("evaluation error (select/unsupported): suite `{name}` has no calibration")),
+        Ok((Some(Err(reason)), false)) => {
+            notice::say(&format!("SKIPPED judge calibration of {name}: {}", reason.message));
+        }
+        Ok((Some(Err(reason)), true)) => fail(format!(
+            "evaluation error ({}/{}): judge calibration ({name}) {}, and EVALSUITE_REQUIRE forbids to skip",
+            reason.stage.as_str(),
+            ReasonCode::Required.as_str(),
+            reason.message
+        )),
+        Ok((Some(Ok(report)), _)) if !report.is_measured() => {
+            fail(format!("evaluation error (grading/judge_error): {report}"))
+        }
+        Ok((Some(Ok(report)), _)) if !report.is_trusted() => fail(format!("evaluation failed: {report}")),
+        Ok((Some(Ok(report)), _)) => {
+            println!("{report}");
+            notice::say(&format!("CALIBRATED {name}: {}", report.line()));
+        }
     }
 }
 

@@ -40,6 +40,7 @@ static SUITE: EvalSuite = EvalSuite {
         "location": {"file": "suites/x/EVAL.yaml", "line": 1, "column": 1}}"#,
     sources: &[],
     embedded: None,
+    calibration: None,
     cases: CASES,
 };
 

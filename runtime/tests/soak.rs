@@ -69,6 +69,7 @@ fn suite(cases: usize) -> &'static EvalSuite {
             "location": {"file": "suites/x/EVAL.yaml", "line": 1, "column": 1}}"#,
         sources: &[],
         embedded: None,
+        calibration: None,
         cases: cases.collect::<Vec<_>>().leak(),
     }))
 }

@@ -13,6 +13,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+mod calibration;
 mod case;
 #[doc(hidden)]
 pub mod embedded;
@@ -25,6 +26,7 @@ mod suite;
 mod targets_file;
 mod workspace;
 
+pub use calibration::{Bar, Calibration, Sample};
 pub use case::{
     Aggregation, Case, Conversation, Input, OnDependencyFailure, OnTurnFailure, ReferenceSolution, ReferenceSource,
     Turn,

@@ -3,6 +3,7 @@
 //! Records are JSON objects. Times are RFC 3339 UTC with milliseconds, durations whole milliseconds, money US dollars.
 //! A field that does not apply is `null`; readers ignore fields they do not know.
 
+mod calibration;
 mod case;
 mod grader;
 mod run;
@@ -11,6 +12,7 @@ mod trial;
 
 use serde::{Deserialize, Serialize};
 
+pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
 pub use case::{CaseRecord, Rule, Stability, TrialSummary};
 pub use grader::{Assertion, CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, Verdict};
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteRecord, SuiteRun, SuiteTest};
@@ -177,6 +179,8 @@ names! {
         RequiredGraderFailed => "required_grader_failed",
         /// No grader came to a decision.
         NothingDecided => "nothing_decided",
+        /// All graders ask judges that are below what the suite demands of them.
+        JudgeBelowBar => "judge_below_bar",
         /// An environment variable or option of the run has a value that makes no sense.
         InvalidSetting => "invalid_setting",
         /// The case uses something this version cannot do.

@@ -1,4 +1,4 @@
-//! One `#[test]` per case, in one module per folder.
+//! One `#[test]` per case, in one module per folder, and one that measures judges.
 
 use evalsuite_loader::LoadedSuite;
 
@@ -31,6 +31,9 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) {
         out.push_str(")\n}\n");
     }
     open_modules(out, open, &[]);
+    if suite.calibration.is_some() {
+        out.push_str("#[test]\nfn judge_calibration() {\n::evalsuite::__private::judge_calibration(evals)\n}\n");
+    }
 }
 
 /// Closes modules of `open` and opens those of `wanted` until the latter are open.

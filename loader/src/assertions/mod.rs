@@ -18,6 +18,7 @@ pub(crate) use merge::{CaseFacts, merge};
 pub(crate) use task::task_graders;
 
 use crate::diagnostic::Diagnostics;
+use crate::fields;
 use crate::graders::{self, Context, Notes};
 use crate::node::Node;
 use crate::paths::Scope;
@@ -42,7 +43,7 @@ pub(crate) struct Parsed {
 }
 
 impl Parsed {
-    fn new(grader: Grader, span: Span) -> Self {
+    pub(crate) fn new(grader: Grader, span: Span) -> Self {
         Self { grader, named: None, span, notes: Notes::default(), is_broken: false }
     }
 
@@ -56,6 +57,15 @@ impl Parsed {
 /// Reads the value of a key `assertions`.
 pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Parsed> {
     read_list(node, Context::new(scope), d)
+}
+
+/// Reads one assertion where there can be no other.
+pub(crate) fn single(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Parsed {
+    if node.as_mapping().is_none() {
+        fields::wrong_type(node, "a grader", "a mapping", d);
+        return Parsed::broken(node, scope);
+    }
+    entry::read(node, Context::new(scope), d)
 }
 
 /// Reads `assertions` of one turn of a conversation, of which `expected_output` is the reference: the graders, and the uses
@@ -97,7 +107,7 @@ pub(crate) fn user_graders<'p>(parsed: impl IntoIterator<Item = &'p Parsed>) -> 
 }
 
 /// A place as records and reports name it.
-fn location(span: Span, scope: Scope<'_>) -> Location {
+pub(crate) fn location(span: Span, scope: Scope<'_>) -> Location {
     let (line, column) = span.range.map_or((0, 0), |(start, _)| (start.line, start.column));
     Location::new(&*scope.files.get(span.file).shown, line, column)
 }

@@ -216,6 +216,10 @@ codes! {
     SuiteChanged = "E075", "suite-changed";
     /// The schema of a `json-schema` grader is none, or leads out of its file.
     InvalidJsonSchema = "E076", "invalid-json-schema";
+    /// A sample of a calibration names no case of the suite, or one that does not ask the judge it means.
+    UnknownSampleCase = "E077", "unknown-sample-case";
+    /// A calibration with fewer than two samples.
+    TooFewSamples = "E078", "too-few-samples";
     /// Old spelling.
     DeprecatedKey = "W001", "deprecated-key";
     /// Directory without case file.

@@ -46,7 +46,7 @@ pub(super) fn forbid_skip(settings: &Settings, outcome: &mut CaseOutcome, reason
 }
 
 /// Whether something asks the default judge. A judge that is named and does not exist breaks the grader that names it.
-pub(super) fn needs_judge(case: &Case, registry: &Registry) -> bool {
+pub(crate) fn needs_judge(case: &Case, registry: &Registry) -> bool {
     let implicit = case.graders.is_empty() && case.conversation.is_none();
     let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
     let mut of_turns = turns.flat_map(|turn| turn_graders(turn, case));

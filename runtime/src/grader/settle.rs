@@ -36,6 +36,7 @@ pub(super) fn settle(grader: &Grader, graded: Graded, layout: Layout) -> GraderR
         required: grader.required,
         min_score: grader.min_score,
         negated: false,
+        advisory: None,
         assertions: score.assertions,
         rationale: score.rationale,
         details: (!score.details.is_empty()).then_some(score.details),

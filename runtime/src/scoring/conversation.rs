@@ -19,13 +19,17 @@ pub(crate) fn score_conversation(
     if let Some(broken) = broken {
         return ended(CaseOutcome::Error, None, broken.reason.clone());
     }
+    let ended_with = |score: &TrialScore, code| score.reason.as_ref().is_some_and(|reason| reason.code == code);
     let decided = |score: &TrialScore| {
-        let is_undecided = score.reason.as_ref().is_some_and(|reason| reason.code == ReasonCode::NothingDecided);
-        if is_undecided { None } else { score.score }
+        if ended_with(score, ReasonCode::NothingDecided) { None } else { score.score }
     };
     let of_turn = |turn: &Option<TrialScore>| turn.as_ref().map_or(Some(1.0), decided);
     let scores: Vec<f64> = turns.iter().filter_map(of_turn).chain(whole.as_ref().and_then(decided)).collect();
+    let advised = turns.iter().flatten().chain(&whole).find(|score| ended_with(score, ReasonCode::JudgeBelowBar));
     let Some(score) = aggregate(aggregation, &scores) else {
+        if let Some(advised) = advised {
+            return ended(CaseOutcome::Skipped, None, advised.reason.clone());
+        }
         let reason =
             Reason::new(Stage::Grading, ReasonCode::NothingDecided, "no grader of any turn came to a decision");
         return ended(CaseOutcome::Failed, Some(0.0), Some(reason));
@@ -99,6 +103,16 @@ mod tests {
         let nothing = score_conversation(Mean, &[undecided()], None, 0.0);
         assert_eq!((nothing.outcome, nothing.score), (Failed, Some(0.0)));
         assert_eq!(nothing.reason.map(|reason| reason.code), Some(ReasonCode::NothingDecided));
+    }
+
+    #[test]
+    fn turns_whose_judge_is_not_good_enough_are_left_out() {
+        let advised = || {
+            let score = because(ReasonCode::JudgeBelowBar, CaseOutcome::Skipped);
+            score.map(|score| TrialScore { score: None, ..score })
+        };
+        assert_eq!(decide(Mean, &[turn(0.9), advised()], advised()), (Passed, Some(0.9)));
+        assert_eq!(decide(Mean, &[advised(), advised()], None), (CaseOutcome::Skipped, None));
     }
 
     #[test]

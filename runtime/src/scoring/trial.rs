@@ -21,6 +21,9 @@ impl TrialScore {
 
 /// Decides a trial whose agent came to an outcome.
 pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f64) -> TrialScore {
+    if let Some(advice) = graders.iter().find_map(|grader| grader.advisory.as_deref()) {
+        return score_without_advice(layout, graders, advice, threshold);
+    }
     if let Some(broken) = graders.iter().find(|grader| grader.state == GraderState::Error) {
         let message = format!("grader `{}`: {}", broken.name, broken.error.as_deref().unwrap_or_default());
         let code = code_of(broken).unwrap_or(ReasonCode::GraderError);
@@ -31,6 +34,17 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
         Layout::Tasks => score_task(graders, threshold),
         Layout::Cases | Layout::Combined | Layout::Bare => score_case(graders, threshold),
     }
+}
+
+/// Decides a trial without the graders that decide nothing. If there are no others, nobody can tell.
+fn score_without_advice(layout: Layout, graders: &[GraderRecord], advice: &str, threshold: f64) -> TrialScore {
+    let deciding: Vec<GraderRecord> = graders.iter().filter(|grader| grader.advisory.is_none()).cloned().collect();
+    if !deciding.is_empty() {
+        return score_trial(layout, &deciding, threshold);
+    }
+    let message = format!("every grader asks a judge that is not good enough to decide: {advice}");
+    let reason = Reason::new(Stage::Grading, ReasonCode::JudgeBelowBar, message);
+    TrialScore { outcome: CaseOutcome::Skipped, score: None, reason: Some(reason), notes: Vec::new() }
 }
 
 /// What happened to a grader that broke, or to the member over which it did.
@@ -140,6 +154,7 @@ mod tests {
             required: false,
             min_score: None,
             negated: false,
+            advisory: None,
             assertions: Vec::new(),
             rationale: None,
             details: None,
@@ -174,6 +189,22 @@ mod tests {
         assert_eq!(result(Layout::Cases, &[undecided()], 0.0), (Failed, Some(0.0)));
         let notes = score_trial(Layout::Cases, &[heavy, grader(0.2)], 0.8).notes;
         assert_eq!(notes.len(), 1, "a failed grader of a passed trial is noted");
+    }
+
+    #[test]
+    fn what_a_judge_below_the_bar_says_decides_nothing() {
+        let advice = |value| GraderRecord { advisory: Some("κ 0.10 < 0.60".into()), ..grader(value) };
+        for layout in [Layout::Cases, Layout::Tasks] {
+            assert_eq!(result(layout, &[grader(1.0), advice(0.0)], 0.8), (Passed, Some(1.0)));
+            assert_eq!(result(layout, &[grader(0.0), advice(1.0)], 0.8), (Failed, Some(0.0)));
+            let closed = GraderRecord { required: true, ..advice(0.0) };
+            assert_eq!(result(layout, &[grader(1.0), closed], 0.8), (Passed, Some(1.0)));
+            let broken = GraderRecord { state: GraderState::Error, value: None, verdict: None, ..advice(0.0) };
+            assert_eq!(result(layout, &[grader(1.0), broken], 0.8), (Passed, Some(1.0)));
+            let alone = score_trial(layout, &[advice(1.0)], 0.8);
+            assert_eq!((alone.outcome, alone.score), (CaseOutcome::Skipped, None));
+            assert_eq!(alone.reason.map(|reason| reason.code), Some(ReasonCode::JudgeBelowBar));
+        }
     }
 
     #[test]

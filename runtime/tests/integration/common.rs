@@ -33,6 +33,7 @@ pub(crate) fn suite_with(
         json: suite.to_string().leak(),
         sources: &[],
         embedded: None,
+        calibration: None,
         cases: leak(cases),
     })
 }

@@ -46,6 +46,7 @@ fn compiled(root: &Path, sources: &[&'static str]) -> &'static EvalSuite {
         json: suite.to_string().leak(),
         sources: &[("tasks", "tasks")],
         embedded: None,
+        calibration: None,
         cases: cases.leak(),
     }))
 }
@@ -80,6 +81,19 @@ fn added_and_removed_cases_are_named_with_the_line_for_build_rs() {
     assert!(text.contains("added after the build: suites/x/tasks/deep/b.json"), "{text}");
     assert!(text.contains("gone since the build: suites/x/tasks/gone.json"), "{text}");
     assert!(text.contains("evalsuite_build::track(\"suites\");"), "{text}");
+}
+
+#[test]
+fn a_calibration_that_the_build_did_not_know_is_named() {
+    let text = text(catch_unwind(|| {
+        evalsuite::__private::suite_check(|| {
+            let suite = tasks(&["tasks/a.json", "tasks/deep/b.json"]);
+            fs::write(Path::new(suite.manifest_dir).join("suites/x/calibration.yaml"), "").unwrap();
+            Evals::new(suite).grader("own", with_config)
+        });
+    }));
+    assert!(text.contains("error[E075 suite-changed]"), "{text}");
+    assert!(text.contains("added after the build: suites/x/calibration.yaml"), "{text}");
 }
 
 #[test]

@@ -134,6 +134,9 @@ pub struct GraderRecord {
     pub min_score: Option<f64>,
     /// Whether the result was inverted.
     pub negated: bool,
+    /// Why it decides nothing: its judge is below what the suite demands. `None`: it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advisory: Option<String>,
     /// What was checked.
     pub assertions: Vec<Assertion>,
     /// Why the value is what it is; the reason of an undecided grader.

@@ -98,6 +98,7 @@ where
         json: serde_json::to_string(&loaded.suite).map_err(|error| error.to_string())?.leak(),
         sources: &[],
         embedded: None,
+        calibration: None,
         cases: cases.collect::<Result<Vec<_>, String>>()?.leak(),
     };
     let records = tempfile::tempdir().map_err(|error| error.to_string())?;

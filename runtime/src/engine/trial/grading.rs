@@ -7,7 +7,7 @@ use evalsuite_schema::{
 
 use super::{Trial, judges};
 use crate::{
-    Evidence,
+    Evidence, calibration,
     grader::{self, Context, Judging},
     scoring::{TrialScore, score_trial},
 };
@@ -50,9 +50,12 @@ pub(super) fn run(
         notes: &notes,
         judging: Judging { choice: plan.judges(), preprocessors: &case.preprocessors },
     };
-    let graded: Vec<GraderRecord> = graders.iter().map(|grader| grader::grade(grader, folder, &context)).collect();
+    let mut graded: Vec<GraderRecord> = graders.iter().map(|grader| grader::grade(grader, folder, &context)).collect();
     judges::add_up(&graded, record);
     record.notes.append(&mut notes.into_inner());
+    let advice = calibration::advise(&mut graded, plan.evals, plan.settings, plan.run);
+    // Said once, however many turns there are.
+    record.notes.extend(advice.filter(|advice| !record.notes.contains(advice)));
     graded
 }
 

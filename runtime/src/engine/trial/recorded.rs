@@ -54,7 +54,7 @@ pub(super) fn open(plan: &Plan<'_>, index: u32, directory: &Path, workspace: &Pa
         }
         _ => (None, String::new()),
     };
-    Cassette::open(Opening { mode, path, placeholders, about, hint }).map_err(unusable)
+    Cassette::open(Opening { mode, path, placeholders, about, hint, has_agent: true }).map_err(unusable)
 }
 
 /// Where the evidence of an earlier run is.

@@ -1,0 +1,210 @@
+//! One answer with its score.
+
+use std::collections::HashMap;
+
+use evalsuite_schema::grader::{Grader, GraderConfig, LlmGrader};
+use evalsuite_schema::{Case, Input, Requires, Sample, Trials};
+
+use crate::assertions::{self, CaseFacts, Parsed};
+use crate::case::location;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::expected_output;
+use crate::fields::{self, Fields};
+use crate::graders::Notes;
+use crate::id;
+use crate::input;
+use crate::node::{Entry, Node};
+use crate::paths::Scope;
+use crate::source::Span;
+use crate::suggest;
+
+/// What surrounds a sample.
+pub(super) struct Around<'a> {
+    pub(super) scope: Scope<'a>,
+    /// The cases by id; `None` where some are missing because they have problems.
+    pub(super) cases: Option<HashMap<&'a str, &'a Case>>,
+    /// The grader of samples that name no case, if one is written.
+    pub(super) grader: Option<Parsed>,
+}
+
+/// A sample as far as it could be read.
+pub(super) struct Read {
+    pub(super) id: Option<String>,
+    pub(super) id_span: Span,
+    pub(super) sample: Option<Sample>,
+}
+
+/// Keys that say what a case says that is named.
+const OF_CASES: [&str; 3] = ["input", "criteria", "expected_output"];
+
+pub(super) fn read(node: &Node, around: &Around<'_>, d: &mut Diagnostics) -> Option<Read> {
+    let mut fields = Fields::new(node, "a sample", d)?;
+    let (id, id_span) = id::read(&mut fields, None, d);
+    let human_score =
+        fields.require("human_score", d).and_then(|entry| fields::fraction(&entry.value, "`human_score`", d));
+    // An empty answer is one, too.
+    let output = fields.require("output", d).and_then(|entry| fields::string(&entry.value, "`output`", d));
+    let rationale = fields.get("rationale").and_then(|entry| fields::text(&entry.value, "`rationale`", d));
+    let case = match fields.get("case") {
+        Some(entry) => of_suite(entry, &mut fields, around, d),
+        None => of_its_own(id.as_deref(), &mut fields, around, d),
+    };
+    fields.finish(d);
+    let sample = sample(id.clone(), node, (case, output, human_score, rationale), around);
+    let sample = sample.filter(|sample| {
+        let bytes = serde_json::to_string(&sample.case).map_or(0, |text| text.len());
+        around.scope.files.memo.may_copy(bytes, node.span, d)
+    });
+    Some(Read { id, id_span, sample })
+}
+
+fn sample(
+    id: Option<String>,
+    node: &Node,
+    (case, output, human_score, rationale): (Option<Case>, Option<String>, Option<f64>, Option<String>),
+    around: &Around<'_>,
+) -> Option<Sample> {
+    Some(Sample {
+        id: id?,
+        location: location(node, around.scope),
+        case: case?,
+        output: output?,
+        human_score: human_score?,
+        rationale,
+    })
+}
+
+/// A case of the suite, with one of its judge graders.
+fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut Diagnostics) -> Option<Case> {
+    let wanted = fields.get("grader");
+    for key in OF_CASES {
+        if let Some(other) = fields.get(key) {
+            let message = format!("`case` and `{key}` contradict each other: the case says its own");
+            let diagnostic = Diagnostic::new(Code::ConflictingKeys, other.key_span, message);
+            d.push(diagnostic.related(entry.key_span, "`case` is here").help("keep one"));
+        }
+    }
+    let name = fields::literal_text(&entry.value, "`case`", d)?;
+    let wanted = match wanted {
+        Some(entry) => Some((fields::literal_text(&entry.value, "`grader`", d)?, entry.value.span)),
+        None => None,
+    };
+    // Where cases have problems it is not known which there are.
+    let cases = around.cases.as_ref()?;
+    let unusable = |span, message: String, help: String, d: &mut Diagnostics| {
+        d.report(Code::UnknownSampleCase, span, message, help);
+        None
+    };
+    let Some(case) = cases.get(name.as_str()) else {
+        let near = if d.is_long() { None } else { suggest::did_you_mean(&name, cases.keys().copied()) };
+        let help = near.unwrap_or_else(|| "name the id of a case of this suite, or write `input`".to_owned());
+        return unusable(entry.value.span, format!("`case` names `{name}`, which is no case"), help, d);
+    };
+    if case.conversation.is_some() {
+        let message = format!("case `{name}` is a conversation, which is more than one answer");
+        return unusable(entry.value.span, message, "write `input` and `criteria`".to_owned(), d);
+    }
+    let mut judges = Vec::new();
+    case.graders.iter().for_each(|grader| collect(grader, &mut judges));
+    let implicit = implicit(case);
+    if case.graders.is_empty() {
+        judges.push(&implicit);
+    }
+    let names: Vec<&str> = judges.iter().map(|grader| grader.name.as_str()).collect();
+    let chosen = match (&wanted, judges.as_slice()) {
+        (_, []) => {
+            let help = "name a case with an `llm-grader` or `rubrics`, or write `input` and `criteria`";
+            return unusable(entry.value.span, format!("case `{name}` asks no judge"), help.to_owned(), d);
+        }
+        (None, [only]) => only,
+        (None, _) => {
+            let message = format!("case `{name}` has {} graders that ask a judge", judges.len());
+            let help = format!("add `grader: NAME`, one of {}", suggest::quoted(&names, "and"));
+            return unusable(entry.value.span, message, help, d);
+        }
+        (Some((wanted, span)), _) => match judges.iter().find(|grader| grader.name == *wanted) {
+            Some(found) => found,
+            None => {
+                let message = format!("case `{name}` has no judge grader `{wanted}`");
+                return unusable(*span, message, suggest::did_you_mean_or_known(wanted, &names), d);
+            }
+        },
+    };
+    Some(alone(case, chosen))
+}
+
+/// A case that only this sample has.
+fn of_its_own(id: Option<&str>, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut Diagnostics) -> Option<Case> {
+    let scope = around.scope;
+    let [input, criteria, expected] = OF_CASES.map(|key| fields.get(key));
+    if input.is_none() && !fields.misspells(&["input", "case"]) {
+        fields.missing(Code::MissingInput, "input", d);
+    }
+    let messages =
+        input.and_then(|entry| input::read(entry, scope, d)).map(|read| input::to_messages(read, Vec::new()));
+    let criteria = criteria.and_then(|entry| fields::text(&entry.value, "`criteria`", d).or(Some(String::new())));
+    let expected_output = expected.map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
+    if let Some(grader) = fields.get("grader") {
+        let message = "`grader` names a grader of a case, and the sample names no case";
+        d.report(Code::SettingConflict, grader.key_span, message, "add `case`, or move it to the top of the file");
+    }
+    let place = location(fields.node, scope);
+    let grader = around.grader.clone().unwrap_or_else(|| Parsed {
+        notes: Notes { bare_judges: vec![fields.node.span], ..Notes::default() },
+        ..Parsed::new(
+            Grader::new("llm-grader", place.clone(), GraderConfig::LlmGrader(LlmGrader::default())),
+            fields.node.span,
+        )
+    });
+    let is_broken = grader.is_broken;
+    let facts = CaseFacts {
+        expected_output: &expected_output,
+        reference_is_broken: expected.is_some() && expected_output.is_empty(),
+        has_criteria: criteria.is_some(),
+        span: fields.node.span,
+        tasks_layout: false,
+    };
+    let graders = assertions::merge(Vec::new(), &[grader], &facts, d);
+    let case = Case {
+        dir: scope.roots.compiled(scope.dir),
+        criteria: criteria.filter(|text| !text.is_empty()),
+        input: Input::Messages(messages?),
+        expected_output,
+        ..Case::new(id?, place)
+    };
+    graders.first().filter(|_| !is_broken).map(|grader| alone(&case, grader))
+}
+
+/// The case with nothing but what its judge is told, and one grader whose score is the judge's own.
+fn alone(case: &Case, grader: &Grader) -> Case {
+    let grader = Grader { weight: 1.0, required: false, min_score: None, negate: false, ..grader.clone() };
+    Case {
+        graders: vec![grader],
+        trials: Trials::default(),
+        threshold: None,
+        timeout_seconds: None,
+        target: None,
+        targets: Vec::new(),
+        requires: Requires::default(),
+        depends_on: Vec::new(),
+        workspace: None,
+        ..case.clone()
+    }
+}
+
+fn implicit(case: &Case) -> Grader {
+    Grader::new("llm-grader", case.location.clone(), GraderConfig::LlmGrader(LlmGrader::default()))
+}
+
+/// Whether it is the grader that asks, and not a member of it.
+pub(super) fn asks_itself(grader: &Grader) -> bool {
+    matches!(grader.config, GraderConfig::LlmGrader(_) | GraderConfig::Rubrics(_))
+}
+
+fn collect<'g>(grader: &'g Grader, found: &mut Vec<&'g Grader>) {
+    match &grader.config {
+        _ if asks_itself(grader) => found.push(grader),
+        GraderConfig::Composite(composite) => composite.members.iter().for_each(|member| collect(member, found)),
+        _ => {}
+    }
+}

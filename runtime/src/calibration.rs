@@ -1,0 +1,133 @@
+//! Judges are judged: how far they agree with people, and what that means for graders that ask them.
+
+mod gate;
+mod measure;
+mod report;
+mod statistics;
+mod summary;
+
+use std::thread;
+
+use evalsuite_schema::record::{CalibrationRecord, Mode, Reason};
+use tokio::sync::oneshot;
+
+pub(crate) use self::gate::advise;
+use self::measure::{Measuring, repeat};
+pub use self::report::CalibrationReport;
+use crate::{
+    Evals, RunOptions,
+    coordination::{Ledger, Spend, once},
+    digest::{file_key, sha256},
+    embedded,
+    judge::KEYS,
+    place::Places,
+    place::program,
+    redaction::Redactor,
+    run::RunError,
+    run_directory::{RunDirectory, new_run_id, run_id, write_json},
+    run_record::{self, SuiteOfRun},
+    settings::Settings,
+};
+
+/// What measuring came to, once in a run; the error is why it was skipped.
+pub(crate) type Measured = Result<CalibrationReport, Reason>;
+
+impl Evals {
+    /// Asks the suite's judges about the answers in its `calibration.yaml`, and tells how far they agree with the people who
+    /// have scored them. What is recorded, replayed and configured by the environment is as in [`run`](Self::run); of the
+    /// options those count that say where and how: output, run id, mode, cassettes.
+    ///
+    /// The future needs no particular runtime.
+    ///
+    /// # Errors
+    ///
+    /// If the suite has no calibration, if there is neither a judge nor a recording of one, or if an option or variable has a
+    /// value that makes no sense. A judge that breaks or is not good enough is no error: see the report.
+    pub async fn calibrate(&self, options: &RunOptions) -> Result<CalibrationReport, RunError> {
+        let environment = Settings::from_environment().map_err(RunError::new)?;
+        let settings = options.apply(environment).map_err(RunError::new)?;
+        let id = if settings.run_id.is_some() { run_id(&settings) } else { new_run_id() };
+        let run = RunDirectory::new(&settings, &Places::of(self.suite()), id).map_err(RunError::new)?;
+        let evals = self.clone();
+        let (sender, receiver) = oneshot::channel();
+        let work = move || {
+            // Nobody may be waiting any more.
+            let _ = sender.send(measured(&evals, &settings, &run));
+        };
+        thread::Builder::new()
+            .name("evalsuite".to_owned())
+            .spawn(work)
+            .map_err(|error| RunError::new(format!("cannot start a thread: {error}")))?;
+        let result = receiver.await.map_err(|_| RunError::new("measuring the judges panicked"))?;
+        match result.map_err(RunError::new)? {
+            None => Err(RunError::new(format!("suite `{}` has no calibration.yaml", self.suite().name()))),
+            Some(Err(reason)) => Err(RunError::new(format!("suite `{}` {}", self.suite().name(), reason.message))),
+            Some(Ok(report)) => Ok(report),
+        }
+    }
+}
+
+/// Measures the judges of a suite, or tells what was measured in this run before; `None` for a suite without calibration.
+///
+/// # Errors
+///
+/// If the record cannot be written, or the compiled suite not be read.
+pub(crate) fn measured(evals: &Evals, settings: &Settings, run: &RunDirectory) -> Result<Option<Measured>, String> {
+    let suite = evals.suite();
+    let undecodable = |error| format!("the calibration of suite `{}` cannot be decoded: {error}", suite.name);
+    let Some(text) = suite.calibration else { return Ok(None) };
+    let Some(calibration) = suite.decode_calibration().map_err(undecodable)? else { return Ok(None) };
+    let data = suite.decode().map_err(undecodable)?;
+    let places = embedded::places(suite, run, "")?;
+    let redactor = Redactor::of(KEYS);
+    let unwritable = |error| format!("what judges are worth cannot be recorded in {}: {error}", run.path().display());
+    let of_run = SuiteOfRun { suite, data: &data, places: &places, run, redactor: &redactor };
+    run_record::register(&of_run).map_err(unwritable)?;
+    // Other inclusions of the suite may have other judges, and a run can be gone on with after something was changed.
+    let judges: Vec<String> = evals.judges().default.iter().map(|judge| judge.0.name()).collect();
+    let place = format!("{}\0{}", program(), suite.module_path);
+    let key = format!("{place}\0{text}\0{judges:?}\0{:?}\0{:?}", settings.judge, settings.mode);
+    let key = format!("{}-{}", file_key(suite.name), &sha256(key)[..8]);
+    let result = once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
+        let measuring = Measuring { evals, settings, run, suite: &data, calibration: &calibration };
+        measuring.measure().map(Box::new)
+    });
+    let result: Result<Box<CalibrationRecord>, Reason> = result.map_err(unwritable)?;
+    let mark = run.locks().join(format!("calibration-{key}.told"));
+    if let Ok(record) = &result
+        && !mark.exists()
+    {
+        keep(record, run, settings, &redactor, &place).map_err(unwritable)?;
+        std::fs::write(&mark, "").map_err(unwritable)?;
+    }
+    Ok(Some(result.map(|record| CalibrationReport::new(*record, repeat(evals)))))
+}
+
+/// Writes `calibration.json`, and what it has cost.
+fn keep(
+    record: &CalibrationRecord,
+    run: &RunDirectory,
+    settings: &Settings,
+    redactor: &Redactor,
+    place: &str,
+) -> std::io::Result<()> {
+    let directory = run.suite(&record.suite);
+    let first = directory.join("calibration.json");
+    let path = match first.exists() {
+        false => first,
+        true => directory.join(format!("calibration.test-{}.json", &sha256(place)[..8])),
+    };
+    write_json(&path, record, redactor)?;
+    if record.cost_usd.is_none() || settings.mode == Mode::Replay {
+        return Ok(());
+    }
+    Ledger::of(run.path(), &run.locks()).append(&Spend {
+        suite: record.suite.clone(),
+        case_key: "calibration".to_owned(),
+        trial: 0,
+        attempt: 0,
+        runner_attempt: settings.runner.attempt,
+        cost_usd: None,
+        judge_cost_usd: record.cost_usd,
+    })
+}

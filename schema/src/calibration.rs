@@ -1,0 +1,71 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Case, Location, is_default};
+
+/// What people say about answers, to measure judges by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// Where it is defined.
+    pub location: Location,
+    /// Largest difference of two scores that agree, 0 to 1.
+    pub tolerance: f64,
+    /// Lowest score of an answer that passes, 0 to 1.
+    pub threshold: f64,
+    /// What a judge has to reach. Below it the suite's judge graders are reported and decide nothing.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub bar: Bar,
+    /// The answers, at least two.
+    pub samples: Vec<Sample>,
+}
+
+impl Calibration {
+    /// Tolerance where none is written.
+    pub const TOLERANCE: f64 = 0.15;
+    /// Threshold where none is written.
+    pub const THRESHOLD: f64 = 0.8;
+}
+
+/// What a judge has to reach; what is `None` is not demanded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bar {
+    /// Least Cohen's κ, -1 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kappa: Option<f64>,
+    /// Least rank correlation, -1 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spearman: Option<f64>,
+    /// Least linear correlation, -1 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pearson: Option<f64>,
+    /// Least share of samples on which person and judge agree, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<f64>,
+    /// Largest mean absolute error, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mae: Option<f64>,
+}
+
+impl Bar {
+    /// Whether anything is demanded.
+    pub fn is_set(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// An answer, and what a person thinks of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Id, unique in the calibration.
+    pub id: String,
+    /// Where it is defined.
+    pub location: Location,
+    /// The case that is answered, with the one judge grader that is asked about the answer.
+    pub case: Case,
+    /// The answer.
+    pub output: String,
+    /// The person's score, 0 to 1.
+    pub human_score: f64,
+    /// Why the person gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rationale: Option<String>,
+}

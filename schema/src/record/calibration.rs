@@ -1,0 +1,121 @@
+use serde::{Deserialize, Serialize};
+
+use super::{GraderRecord, ReasonCode, Usage};
+use crate::{Bar, Location};
+
+/// `calibration.json`: how far a suite's judges agree with people.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationRecord {
+    /// [`CalibrationRecord::SCHEMA`].
+    pub schema: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// Where the calibration is defined.
+    pub location: Location,
+    /// Path of the Rust test, without the crate.
+    pub test_name: String,
+    /// When it began, RFC 3339 UTC.
+    pub started_at: String,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// Names of the judges that were asked, sorted.
+    pub judges: Vec<String>,
+    /// Models they reported, sorted.
+    pub models: Vec<String>,
+    /// SHA-256 over the prompts of all samples, hexadecimal.
+    pub prompt_sha256: String,
+    /// Tokens of all calls.
+    pub usage: Option<Usage>,
+    /// Cost of all calls in US dollars.
+    pub cost_usd: Option<f64>,
+    /// Largest difference of two scores that agree, 0 to 1.
+    pub tolerance: f64,
+    /// Lowest score of an answer that passes, 0 to 1.
+    pub threshold: f64,
+    /// How many samples ended how.
+    pub counts: SampleCounts,
+    /// `None` with fewer than two samples that were judged.
+    pub statistics: Option<CalibrationStatistics>,
+    /// What the suite demands.
+    pub bar: Bar,
+    /// What of it is not reached. Empty where nothing is demanded.
+    pub shortfalls: Vec<Shortfall>,
+    /// Ids of the samples with the largest differences, the largest first, at most 20.
+    pub disagreements: Vec<String>,
+    /// The samples, in order.
+    pub samples: Vec<SampleRecord>,
+}
+
+impl CalibrationRecord {
+    /// Name and version of this record.
+    pub const SCHEMA: &'static str = "evalsuite.calibration/1";
+}
+
+/// How many samples ended how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampleCounts {
+    /// All of them.
+    pub samples: u32,
+    /// Judged: only these count in the statistics.
+    pub valid: u32,
+    /// The judge could not decide.
+    pub undecided: u32,
+    /// The judge broke.
+    pub errors: u32,
+    /// Judged within the tolerance of the person's score.
+    pub agreements: u32,
+}
+
+/// How judge and person agree.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationStatistics {
+    /// Share of samples whose scores differ by at most the tolerance, 0 to 1.
+    pub agreement: f64,
+    /// Cohen's κ of pass and fail at the threshold, -1 to 1.
+    pub kappa: f64,
+    /// Spearman's rank correlation, ties at their mean rank, -1 to 1; 0 where all scores of one side are the same.
+    pub spearman: f64,
+    /// Pearson's correlation, -1 to 1; 0 where all scores of one side are the same.
+    pub pearson: f64,
+    /// Mean absolute error, 0 to 1.
+    pub mae: f64,
+    /// Mean of judge minus person, -1 to 1.
+    pub bias: f64,
+}
+
+/// Something demanded that is not reached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Shortfall {
+    /// Key of the demand: `kappa`, `spearman`, `pearson`, `agreement`, `mae`, or `valid` for the share of samples that were
+    /// judged.
+    pub measure: String,
+    /// What is demanded.
+    pub demanded: f64,
+    /// What was measured; `None` if it could not be.
+    pub measured: Option<f64>,
+}
+
+/// What came of one sample.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SampleRecord {
+    /// Id of the sample.
+    pub id: String,
+    /// Where it is defined.
+    pub location: Location,
+    /// The person's score, 0 to 1.
+    pub human_score: f64,
+    /// Why the person gave it.
+    pub human_rationale: Option<String>,
+    /// The judge's score, 0 to 1; `None` unless it was judged.
+    pub judge_score: Option<f64>,
+    /// Judge minus person.
+    pub difference: Option<f64>,
+    /// Why there is no score.
+    pub error: Option<String>,
+    /// What happened where it broke.
+    pub code: Option<ReasonCode>,
+    /// What the grader says; `None` if it could not be asked.
+    pub grader: Option<GraderRecord>,
+}
