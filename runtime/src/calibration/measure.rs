@@ -216,7 +216,7 @@ impl Measuring<'_> {
             case_id: sample.id.clone(),
             target: DIRECTORY.to_owned(),
             trial: 0,
-            seen: Seen::new(&sample.case, DIRECTORY, places),
+            seen: Seen::new(&sample.case, DIRECTORY, None, places),
         };
         let hint = format!("to record it: `EVALSUITE_MODE=record {}`", repeat(self.evals));
         Cassette::open(Opening { mode, path, placeholders, about, hint, has_agent: false })
