@@ -31,6 +31,9 @@ pub(crate) fn run(command: &Merge) -> io::Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
     };
+    for warning in &plan.warnings {
+        anstream::eprintln!("warning: {warning}");
+    }
     let root = match &command.into {
         Some(into) => std::path::absolute(into)?,
         None => runs::output_root()?,

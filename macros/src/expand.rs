@@ -56,6 +56,7 @@ fn suite(args: &Args, place: &Place, errors: &mut Vec<Error>) -> TokenStream {
         checked: errors.is_empty(),
         ignore: options.ignore.as_deref(),
         embedded: &expansion.embedded,
+        diagnostics: &expansion.diagnostics,
     };
     let mut text = module.to_code();
     text.push_str(&trackers(&expansion, place));

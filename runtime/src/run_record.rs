@@ -14,7 +14,7 @@ use std::{
 
 use evalsuite_schema::{
     Suite,
-    record::{HookState, RunRecord, SuiteRecord, SuiteRun, SuiteTest},
+    record::{HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest},
 };
 
 use crate::{
@@ -141,7 +141,14 @@ impl SuiteOfRun<'_> {
             layout: self.data.layout,
             digest: self.data.digest.clone(),
             tests: Vec::new(),
+            diagnostics: Vec::new(),
         });
+        for (name, message) in self.suite.diagnostics {
+            let diagnostic = SuiteDiagnostic { name: (*name).to_owned(), message: (*message).to_owned() };
+            if !record.diagnostics.contains(&diagnostic) {
+                record.diagnostics.push(diagnostic);
+            }
+        }
         let program = program();
         record.tests.extend(self.suite.cases.iter().map(|case| SuiteTest {
             program: program.clone(),

@@ -28,6 +28,8 @@ pub struct EvalSuite {
     #[doc(hidden)]
     pub sources: &'static [(&'static str, &'static str)],
     #[doc(hidden)]
+    pub diagnostics: &'static [(&'static str, &'static str)],
+    #[doc(hidden)]
     pub embedded: Option<&'static [(&'static str, &'static [u8])]>,
     #[doc(hidden)]
     pub calibration: Option<&'static str>,

@@ -39,6 +39,7 @@ static SUITE: EvalSuite = EvalSuite {
     json: r#"{"name": "x", "layout": "cases", "kind": "mixed", "root": "tests",
         "location": {"file": "suites/x/EVAL.yaml", "line": 1, "column": 1}}"#,
     sources: &[],
+    diagnostics: &[],
     embedded: None,
     calibration: None,
     cases: CASES,

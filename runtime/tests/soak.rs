@@ -68,6 +68,7 @@ fn suite(cases: usize) -> &'static EvalSuite {
         json: r#"{"name": "soak", "layout": "cases", "kind": "mixed", "root": "tests",
             "location": {"file": "suites/x/EVAL.yaml", "line": 1, "column": 1}}"#,
         sources: &[],
+        diagnostics: &[],
         embedded: None,
         calibration: None,
         cases: cases.collect::<Vec<_>>().leak(),

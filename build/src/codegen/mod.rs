@@ -63,6 +63,8 @@ pub struct Module<'a> {
     pub ignore: Option<&'a str>,
     /// The files that cases need.
     pub embedded: &'a Embedded,
+    /// The warnings about the suite: their names and texts of one line.
+    pub diagnostics: &'a [(String, String)],
 }
 
 impl Module<'_> {
@@ -76,7 +78,11 @@ impl Module<'_> {
         code.push_str(" {\n");
         code.push_str("const __EMBEDDED: ::core::option::Option<&[(&str, &[u8])]> = ");
         code.push_str(&self.embedded.expression());
-        code.push_str(";\n");
+        code.push_str(";\nconst __DIAGNOSTICS: &[(&str, &str)] = &[");
+        for (name, text) in self.diagnostics {
+            code.push_str(&format!("({}, {}), ", string_literal(name), string_literal(text)));
+        }
+        code.push_str("];\n");
         code.push_str(&self.body.statics);
         if self.bound {
             self.push_bound(&mut code);

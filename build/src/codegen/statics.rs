@@ -31,7 +31,7 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
         push_str(out, path);
         out.push_str("), ");
     }
-    out.push_str("],\nembedded: __EMBEDDED,\ncalibration: ");
+    out.push_str("],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\ncalibration: ");
     match &suite.calibration {
         Some(calibration) => {
             out.push_str("::core::option::Option::Some(");
@@ -54,7 +54,7 @@ pub(crate) fn push_empty(out: &mut String) {
     );
     out.push_str("name: \"\",\nagent_name: ::core::option::Option::None");
     push_place(out);
-    out.push_str("\"\",\njson: \"{}\",\nsources: &[],\nembedded: __EMBEDDED,\ncalibration: ::core::option::Option::None,\ncases: &[],\n};\n");
+    out.push_str("\"\",\njson: \"{}\",\nsources: &[],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\ncalibration: ::core::option::Option::None,\ncases: &[],\n};\n");
 }
 
 fn push_place(out: &mut String) {

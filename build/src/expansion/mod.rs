@@ -42,6 +42,8 @@ pub struct Expansion {
     pub files: Vec<PathBuf>,
     /// The files that cases need.
     pub embedded: Embedded,
+    /// All warnings that are not silenced, also those that the build script has shown: their names and texts of one line.
+    pub diagnostics: Vec<(String, String)>,
 }
 
 /// Loads a suite, or takes it from where the build script left it, and makes code of it.
@@ -145,6 +147,7 @@ impl Expansion {
             warnings: Vec::new(),
             files,
             embedded: Embedded::Off,
+            diagnostics: Vec::new(),
         };
         messages.into_iter().for_each(|message| expansion.add(options, message));
         expansion
@@ -153,7 +156,10 @@ impl Expansion {
     fn add(&mut self, options: &Options, message: Message) {
         match message.severity {
             Severity::Warning if options.allow.contains(&message.name) => {}
-            Severity::Warning if !options.deny_warnings => self.warnings.push(message.text),
+            Severity::Warning if !options.deny_warnings => {
+                self.warnings.push(message.text);
+                self.diagnostics.push((message.name, message.short));
+            }
             _ => self.errors.push(message.text),
         }
     }

@@ -36,6 +36,7 @@ pub fn source(options: &Options, expansion: &mut Expansion, binding: &Binding) -
         checked: good,
         ignore: options.ignore.as_deref(),
         embedded: &expansion.embedded,
+        diagnostics: &expansion.diagnostics,
     };
     code.push_str(&module.to_code());
     match syn::parse_file(&code) {

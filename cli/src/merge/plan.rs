@@ -15,6 +15,8 @@ use crate::runs::read;
 pub(super) struct Plan {
     pub(super) run: RunRecord,
     pub(super) cases: usize,
+    /// What is worth saying about parts that can be merged all the same.
+    pub(super) warnings: Vec<String>,
     /// Files and directories, by where they go in the run.
     pub(super) places: BTreeMap<PathBuf, PathBuf>,
     pub(super) suites: BTreeMap<PathBuf, SuiteRecord>,
@@ -55,6 +57,7 @@ impl Plan {
         }
         let Merge { mut plan, problems, .. } = merge;
         plan.run = record::merged(&runs, plan.suites.values());
+        plan.warnings = record::pending(&runs, parts);
         Ok(if problems.is_empty() { Ok(plan) } else { Err(problems) })
     }
 
@@ -62,6 +65,7 @@ impl Plan {
         Self {
             run: record::merged(runs, []),
             cases: 0,
+            warnings: Vec::new(),
             places: BTreeMap::new(),
             suites: BTreeMap::new(),
             spend: String::new(),
@@ -103,6 +107,8 @@ impl Merge<'_> {
             match name.as_str() {
                 // Base workspaces are removed at the end of a run.
                 "base" => {}
+                // Whoever has made something is who undoes it, on the machine where it is.
+                name if is_of_session(name) => {}
                 "suite.json" => self.add_suite_record(part, &path)?,
                 "cases" => {
                     for case in names(&self.parts[part].join(&path))? {
@@ -174,6 +180,11 @@ impl Merge<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a file says what a suite still has to undo, or which of its tests are done.
+fn is_of_session(name: &str) -> bool {
+    name.starts_with("finished") || name.starts_with("session") && name.ends_with(".json")
 }
 
 /// Where something goes whose place is taken by another part.

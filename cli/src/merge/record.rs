@@ -27,6 +27,24 @@ pub(super) fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<Strin
     problems
 }
 
+/// What parts still have to do.
+pub(super) fn pending(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
+    let pending = |(run, part): (&RunRecord, &PathBuf)| -> Vec<String> {
+        let suites = run.suites.iter().filter(|suite| suite.after_all == HookState::Pending);
+        suites
+            .map(|suite| {
+                format!(
+                    "hooks after all tests of suite `{}` still have to run in {}\n  = help: run `cargo evalsuite \
+                     finish` on its machine, then merge",
+                    suite.name,
+                    part.display()
+                )
+            })
+            .collect()
+    };
+    runs.iter().zip(parts).flat_map(pending).collect()
+}
+
 /// One record for all parts; theirs are kept in it.
 pub(super) fn merged<'a>(runs: &[RunRecord], suites: impl IntoIterator<Item = &'a SuiteRecord>) -> RunRecord {
     let mut merged = RunRecord { shards: runs.to_vec(), ..runs[0].clone() };

@@ -12,10 +12,9 @@ mod teardown;
 mod trajectory;
 
 use std::{
-    any::Any,
     cell::RefCell,
     io,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -56,17 +55,20 @@ impl Stop {
         Self { outcome: CaseOutcome::Error, reason: Reason::new(stage, code, message) }
     }
 
-    /// What only a defect of this crate can cause.
-    fn of_panic(panic: &(dyn Any + Send)) -> Self {
-        let message = format!("the test panicked: {}", panic_message(panic));
-        Self::error(Stage::Teardown, ReasonCode::ProcessDied, message)
-    }
-
     fn apply(self, plan: &Plan<'_>, record: &mut TrialRecord) {
         record.outcome = self.outcome;
         record.reason = Some(self.reason);
         requirements::forbid_skip(plan.settings, &mut record.outcome, &mut record.reason);
     }
+}
+
+/// A part of a trial's life. Agents, graders and judges panic on threads of their own, so a panic here is a defect of this
+/// crate: it ends the part as an error does, and what has to come after it comes.
+fn part(life: impl FnOnce() -> Result<(), Stop>) -> Result<(), Stop> {
+    catch_unwind(AssertUnwindSafe(life)).unwrap_or_else(|panic| {
+        let message = format!("evalsuite panicked, which is a defect of it: {}", panic_message(&*panic));
+        Err(Stop::error(Stage::Teardown, ReasonCode::ProcessDied, message))
+    })
 }
 
 /// A trial whose workspace is ready.
@@ -111,19 +113,11 @@ pub(super) fn run_trial(plan: &Plan<'_>, ground: &Ground, index: u32, attempt: u
 
     let clock = Instant::now();
     let mut done = None;
-    // Whatever happens, the trial ends with its hooks and its record.
-    let lived = catch_unwind(AssertUnwindSafe(|| live(plan, ground, index, directory.clone(), &mut record, &mut done)));
-    let panic = match lived {
-        Ok(Ok(())) => None,
-        Ok(Err(stop)) => {
-            stop.apply(plan, &mut record);
-            None
-        }
-        Err(panic) => {
-            Stop::of_panic(&*panic).apply(plan, &mut record);
-            Some(panic)
-        }
-    };
+    // Whatever happens, the trial ends with its record.
+    let lived = part(|| live(plan, ground, index, directory.clone(), &mut record, &mut done));
+    if let Err(stop) = lived {
+        stop.apply(plan, &mut record);
+    }
     record.timings.total_ms = millis(clock);
     record.ended_at = timestamp();
     verbose::trial(&record);
@@ -134,10 +128,7 @@ pub(super) fn run_trial(plan: &Plan<'_>, ground: &Ground, index: u32, attempt: u
         trajectory::keep(plan, &directory, &done, &mut record)?;
     }
     write_json(&directory.join("result.json"), &record, &plan.redactor)?;
-    match panic {
-        Some(panic) => resume_unwind(panic),
-        None => Ok(record),
-    }
+    Ok(record)
 }
 
 /// Everything from the resolved case to the verdict.
@@ -164,23 +155,18 @@ fn live(
     let trial = Trial { plan, ground, case, agent, index, directory, workspace, environment, cassette, programs };
     setup::workspace(&trial)?;
     setup::health(&trial)?;
-    let worked = catch_unwind(AssertUnwindSafe(|| {
+    let worked = part(|| {
         hooks::before(&trial, record)?;
         work(&trial, clock, record, done)
-    }));
-    match &worked {
-        Ok(Ok(())) => {}
-        Ok(Err(stop)) => stop.clone().apply(plan, record),
-        Err(panic) => Stop::of_panic(&**panic).apply(plan, record),
+    });
+    if let Err(stop) = &worked {
+        stop.clone().apply(plan, record);
     }
     drop(trial.programs.take());
     let clock = Instant::now();
     hooks::after(&trial, record);
     record.timings.teardown_ms = millis(clock);
-    match worked {
-        Ok(result) => result,
-        Err(panic) => resume_unwind(panic),
-    }
+    worked
 }
 
 /// Everything between the hooks around the trial.
@@ -239,4 +225,17 @@ fn millis(since: Instant) -> u64 {
 
 fn whole_millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_a_part_of_a_trial_as_an_error_does() {
+        let stop = part(|| std::panic::resume_unwind(Box::new("index out of bounds"))).unwrap_err();
+        assert_eq!((stop.outcome, stop.reason.stage), (CaseOutcome::Error, Stage::Teardown));
+        assert!(stop.reason.message.ends_with("a defect of it: index out of bounds"), "{}", stop.reason.message);
+        assert!(part(|| Ok(())).is_ok());
+    }
 }

@@ -70,13 +70,16 @@ pub(super) fn ci(variable: impl Fn(&str) -> Option<String>) -> Option<CiRun> {
 pub(super) fn settings(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, Option<String>> {
     variables
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
-        .filter(|(name, value)| name.starts_with("EVALSUITE_") && !value.is_empty())
+        .filter(|(name, value)| name.starts_with("EVALSUITE_") && !name.starts_with(OF_BUILDS) && !value.is_empty())
         .map(|(name, value)| {
             let is_secret = SECRET.iter().any(|part| name.contains(part));
             (name, (!is_secret).then(|| without_user(&value)))
         })
         .collect()
 }
+
+/// Variables by which build scripts talk to macros, and which cargo hands on to tests.
+const OF_BUILDS: &str = "EVALSUITE_TRACKED_";
 
 /// A URL can hold a password.
 fn without_user(value: &str) -> String {
@@ -132,6 +135,7 @@ mod tests {
             ("EVALSUITE_JUDGE_API_KEY", "sk-1"),
             ("EVALSUITE_JUDGE_URL", "https://me:pass@host/v1?a=b@c"),
             ("EVALSUITE_KEEP", ""),
+            ("EVALSUITE_TRACKED_0", "/p/suites"),
             ("OTHER", "x"),
         ];
         let shown = settings(variables.into_iter().map(|(name, value)| (name.into(), value.into())));

@@ -32,6 +32,7 @@ pub(crate) fn suite_with(
         root: "suites/x",
         json: suite.to_string().leak(),
         sources: &[],
+        diagnostics: &[],
         embedded: None,
         calibration: None,
         cases: leak(cases),

@@ -102,6 +102,32 @@ fn a_panic_is_an_error_of_its_case_only() {
     assert!(!report.is_success());
 }
 
+#[cfg(unix)]
+#[test]
+fn an_error_that_cannot_be_told_is_one_of_its_case_after_which_hooks_run() {
+    #[derive(Debug)]
+    struct Unspeakable;
+    impl std::fmt::Display for Unspeakable {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("no words for it")
+        }
+    }
+    impl std::error::Error for Unspeakable {}
+    fn fails(_: &mut Trial<'_>) -> Result<String, Unspeakable> {
+        Err(Unspeakable)
+    }
+    let after = json!({"command": {"shell": "echo over > seen.txt"}, "timeout_ms": 60_000, "reset": "none"});
+    let case = case_json("c", json!([contains("x")]), json!({"workspace": {"hooks": {"after_each": after}}}));
+    let (evals, directory) = one(case);
+    fs::create_dir_all(directory.path().join("suites/x")).unwrap();
+    let report = run(&evals.agent(fails), directory.path());
+    let case = only(&report);
+    assert_eq!(code(case), Some(ReasonCode::AgentPanic), "{case}");
+    assert!(case.to_string().contains("no words for it"), "{case}");
+    assert_eq!(fs::read_to_string(directory.path().join("suites/x/seen.txt")).unwrap(), "over\n");
+    assert!(case.directory().join("case.json").is_file() && case.directory().join("trial-000/result.json").is_file());
+}
+
 #[test]
 fn an_agents_error_names_its_causes_and_a_skip_is_no_error() {
     async fn fails(_: &mut Trial<'_>) -> anyhow::Result<String> {

@@ -45,6 +45,7 @@ fn compiled(root: &Path, sources: &[&'static str]) -> &'static EvalSuite {
         root: "suites/x",
         json: suite.to_string().leak(),
         sources: &[("tasks", "tasks")],
+        diagnostics: &[],
         embedded: None,
         calibration: None,
         cases: cases.leak(),

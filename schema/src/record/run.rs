@@ -98,11 +98,23 @@ pub struct SuiteRecord {
     pub digest: String,
     /// All its tests, chosen or not.
     pub tests: Vec<SuiteTest>,
+    /// The warnings about its files when it was compiled, except those that are silenced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<SuiteDiagnostic>,
 }
 
 impl SuiteRecord {
     /// Value of `schema` in records of this version.
     pub const SCHEMA: &'static str = "evalsuite.suite/1";
+}
+
+/// A warning about the files of a suite.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuiteDiagnostic {
+    /// Its name, such as `no-effect`.
+    pub name: String,
+    /// Place, fact and help in one line.
+    pub message: String,
 }
 
 /// A test of a suite.

@@ -97,6 +97,7 @@ where
         root: loaded.suite.root.clone().leak(),
         json: serde_json::to_string(&loaded.suite).map_err(|error| error.to_string())?.leak(),
         sources: &[],
+        diagnostics: &[],
         embedded: None,
         calibration: None,
         cases: cases.collect::<Result<Vec<_>, String>>()?.leak(),

@@ -121,12 +121,15 @@ fn call_function(trial: &Trial<'_>, ask: &Ask<'_>, agent: &Arc<dyn Run>) -> Endi
         &cancel,
         agent.is_cooperative(),
         || shared.groups.end_all(TERMINATION_GRACE),
-        move || inner_trace.within(&case_id, index, || function.run(&mut own, &inner)),
+        // What an agent's error says is code of the agent's, too.
+        move || {
+            inner_trace.within(&case_id, index, || function.run(&mut own, &inner).map_err(|error| agent_error(&error)))
+        },
     );
     let mut recording = shared.recording().clone();
     recording.captured = trace.take();
     let result = match ended {
-        Ok(Ended::Returned(result)) => result.map_err(|error| agent_error(&error)),
+        Ok(Ended::Returned(result)) => result,
         Ok(Ended::Panicked(message)) => {
             shared.groups.end_all(TERMINATION_GRACE);
             Err(Stop::error(Stage::Agent, ReasonCode::AgentPanic, format!("the agent panicked: {message}")))
