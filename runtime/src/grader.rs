@@ -21,6 +21,7 @@ pub(crate) mod text;
 mod tool_trajectory;
 
 use std::{
+    borrow::Cow,
     cell::RefCell,
     path::{Path, PathBuf},
     sync::Arc,
@@ -230,14 +231,14 @@ fn user(path: &str, name: &str, config: &Object, context: &Context<'_>) -> Grade
 /// Characters of a value shown in an assertion.
 const SHOWN: usize = 200;
 /// Characters of a value that is part of an assertion's text.
-const SHOWN_IN_TEXT: usize = 600;
+const SHOWN_IN_TEXT: usize = 10_000;
 
 /// A value as assertions show what was expected and what was found: its beginning and its end, on one line.
 fn shorten(text: &str) -> String {
     escaped(&middle_out(text, SHOWN), &[])
 }
 
-/// A value of the suite as it stands in the text of an assertion, where line breaks are kept as they are written.
-fn in_text(text: &str) -> String {
-    escaped(&middle_out(text, SHOWN_IN_TEXT), &['\n', '\r', '\t'])
+/// A value as it stands in the text of an assertion, which reads as it was written. Who shows it escapes it.
+fn in_text(text: &str) -> Cow<'_, str> {
+    middle_out(text, SHOWN_IN_TEXT)
 }

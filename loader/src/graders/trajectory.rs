@@ -190,7 +190,10 @@ fn has_path(object: &evalsuite_schema::Object, path: &str) -> bool {
     for part in parts {
         let next = match value {
             Value::Object(object) => object.get(part),
-            Value::Array(items) => part.parse().ok().and_then(|index: usize| items.get(index)),
+            Value::Array(items) => {
+                let index = part.parse().ok().filter(|index: &usize| index.to_string() == part);
+                index.and_then(|index| items.get(index))
+            }
             _ => None,
         };
         let Some(next) = next else { return false };

@@ -62,15 +62,20 @@ fn expected_document(messages: &[Message]) -> Option<Value> {
     })
 }
 
-/// The object in a text, without code fences and what stands around it; without braces the whole text.
+/// The object in a text, without what stands around it; without braces the whole text. Fences of code are left out, but
+/// those in the values of a document that can be read are part of them.
 fn document(text: &str) -> serde_json::Result<Value> {
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("```")).collect();
-    let text = lines.join("\n");
-    let object = match (text.find('{'), text.rfind('}')) {
+    serde_json::from_str(object_in(text)).or_else(|_| {
+        let plain = text.replace("```json\n", "").replace("```json", "").replace("```", "");
+        serde_json::from_str(object_in(&plain))
+    })
+}
+
+fn object_in(text: &str) -> &str {
+    match (text.find('{'), text.rfind('}')) {
         (Some(start), Some(end)) if start < end => &text[start..=end],
-        _ => text.as_str(),
-    };
-    serde_json::from_str(object)
+        _ => super::text::trim(text),
+    }
 }
 
 /// Whether the field is right, `None` if it is left out, and what was found.
@@ -103,7 +108,7 @@ fn compare(field: &Field, candidate: &Value, expected: &Value) -> (Option<bool>,
 fn at_path<'a>(document: &'a Value, path: &str) -> Option<&'a Value> {
     path.split(['.', '[', ']']).filter(|part| !part.is_empty()).try_fold(document, |value, part| match value {
         Value::Object(object) => object.get(part),
-        Value::Array(list) => list.get(part.parse::<usize>().ok()?),
+        Value::Array(list) if part.bytes().all(|byte| byte.is_ascii_digit()) => list.get(part.parse::<usize>().ok()?),
         _ => None,
     })
 }
@@ -134,7 +139,7 @@ fn numeric(actual: &Value, expected: &Value, tolerance: f64, relative: bool) -> 
     };
     let difference = (actual - expected).abs();
     let compared = if relative && expected != 0.0 { difference / expected.abs() } else { difference };
-    let shown = if difference >= 1e21 { show(difference) } else { fixed(difference, 2) };
+    let shown = fixed(difference, 2);
     if compared <= tolerance {
         return (true, format!("within tolerance: diff={shown}"));
     }
@@ -195,6 +200,9 @@ mod tests {
         let expected = json!({"items": [{"name": "x"}], "total": 2});
         let answer = "Here:\n```json\n{\"items\": [{\"name\": \"x\"}], \"total\": 2.0}\n```\nDone.";
         assert_eq!(run(fields.clone(), expected.clone(), answer).0, State::Decided(1.0));
+        for answer in [answer.replace('\n', " "), answer.replace('\n', "\r\n"), answer.replace("json", "")] {
+            assert_eq!(run(fields.clone(), expected.clone(), &answer).0, State::Decided(1.0), "{answer}");
+        }
         let (state, texts) = run(fields, expected, r#"{"items": [], "total": "2"}"#);
         assert_eq!(state, State::Decided(0.0));
         assert_eq!(texts, ["items[0].name (required, missing)", "total (type mismatch: got string, expected number)"]);

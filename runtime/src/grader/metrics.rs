@@ -105,14 +105,14 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
 
 fn exploration(calls: Option<&[&str]>, target: f64, tolerance: f64) -> Assertion {
     let Some(calls @ [_, ..]) = calls else {
-        return Assertion::new("Exploration ratio not available: no tool calls", false)
+        return Assertion::new("Exploration ratio not available (no tool calls)", false)
             .expected(format!("{target} ± {tolerance}"));
     };
     let exploring = calls.iter().filter(|name| EXPLORING.contains(name)).count();
     let share = ratio(exploring, calls.len());
     let distance = (share - target).abs();
     let held = distance <= tolerance;
-    let shown = fixed(share, 2);
+    let (shown, target, tolerance) = (fixed(share, 2), show(target), show(tolerance));
     let text = if held {
         format!("Exploration ratio {shown} within tolerance of target {target}")
     } else {

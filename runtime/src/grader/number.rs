@@ -10,8 +10,11 @@ pub(super) fn show(value: f64) -> String {
     value.to_string()
 }
 
-/// The number with this many decimals; a tie is rounded up.
+/// The number with this many decimals, as long as it is not very long; a tie is rounded up.
 pub(super) fn fixed(value: f64, decimals: usize) -> String {
+    if value.abs() >= 1e21 {
+        return show(value);
+    }
     // A tie ends in a single 5 after the wanted decimals, and has an exact decimal form.
     let exact = format!("{value:.40}");
     let is_tie = exact
@@ -30,8 +33,8 @@ mod tests {
     fn numbers_read_as_in_the_vectors() {
         assert_eq!([show(100.0), show(12.75), show(1e21), show(1e-7)], ["100", "12.75", "1e+21", "1e-7"]);
         assert_eq!(
-            [fixed(0.03125, 4), fixed(0.125, 2), fixed(0.05, 4), fixed(0.0, 4)],
-            ["0.0313", "0.13", "0.0500", "0.0000"]
+            [fixed(0.03125, 4), fixed(0.125, 2), fixed(0.05, 4), fixed(0.0, 4), fixed(1e21, 4)],
+            ["0.0313", "0.13", "0.0500", "0.0000", "1e+21"]
         );
     }
 }

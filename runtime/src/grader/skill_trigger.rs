@@ -29,31 +29,32 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     Score::from(held).assertion(assertion)
 }
 
-/// How a call shows that the skill is used.
+/// How a call shows that the skill is used: by what it asks for, else by what it gave back.
 fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
     let text = |key: &str| match call.input.as_ref()?.get(key)? {
         Value::String(text) => Some(text.clone()),
         number @ Value::Number(_) => Some(number.to_string()),
         _ => None,
     };
-    match call.tool.as_str() {
+    let files = format!("skills/{skill}/");
+    let asked = match call.tool.as_str() {
         "Skill" => {
-            let name = text("skill").filter(|name| name.contains(skill))?;
-            Some(format!("Skill tool invoked with skill=\"{}\"", in_text(&name)))
+            let name = text("skill").filter(|name| name.contains(skill));
+            name.map(|name| format!("Skill tool invoked with skill=\"{}\"", in_text(&name)))
         }
         "Read" => {
-            let directory = format!("skills/{skill}/");
-            if let Some(path) = text("file_path").filter(|path| path.contains(&directory)) {
-                return Some(format!("Read tool loaded skill file: {}", in_text(&path)));
-            }
-            let output = match call.output.as_ref()? {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            output.contains(&directory).then(|| format!("Read tool output names the skill's files: {directory}"))
+            let path = text("file_path").filter(|path| path.contains(&files));
+            path.map(|path| format!("Read tool loaded skill file: {}", in_text(&path)))
         }
         _ => None,
-    }
+    };
+    asked.or_else(|| {
+        let output = match call.output.as_ref()? {
+            Value::String(text) => text.contains(&files),
+            other => other.to_string().contains(&files),
+        };
+        output.then(|| format!("Tool \"{}\" output referenced skill file for \"{skill}\"", in_text(&call.tool)))
+    })
 }
 
 #[cfg(test)]
@@ -77,6 +78,8 @@ mod tests {
             json!([{"tool": "Bash"}, {"tool": "Skill", "input": {"skill": "my-csv"}}]),
             json!([{"tool": "Read", "input": {"file_path": "/x/skills/csv/SKILL.md"}}]),
             json!([{"tool": "Read", "input": {}, "output": ["skills/csv/a"]}]),
+            json!([{"tool": "Bash", "input": {"command": "ls"}, "output": "skills/csv/SKILL.md"}]),
+            json!([{"tool": "Skill", "input": {"skill": "other"}, "output": {"path": "skills/csv/x"}}]),
         ];
         for calls in used {
             assert_eq!(state(calls.clone(), true), State::Decided(1.0), "{calls}");

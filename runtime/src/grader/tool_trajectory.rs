@@ -78,9 +78,10 @@ fn no_calls(mode: TrajectoryMode, calls: &[&ToolCall]) -> Score {
     let held = calls.is_empty();
     let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
     let text = match mode {
+        TrajectoryMode::Subset if !held => format!("{} unexpected tool call(s) with empty allowed list", calls.len()),
         _ if !held => format!("Expected no tool calls, got {}", calls.len()),
         TrajectoryMode::Superset => "No expected tools specified".to_owned(),
-        TrajectoryMode::Subset => "No actual tool calls (trivially a subset)".to_owned(),
+        TrajectoryMode::Subset => "No tool calls and no expected tools".to_owned(),
         TrajectoryMode::AnyOrder | TrajectoryMode::InOrder | TrajectoryMode::Exact => {
             "No tool sequence specified".to_owned()
         }
@@ -242,11 +243,17 @@ fn at_path<'a>(object: &'a Object, path: &str) -> Option<&'a Value> {
     for part in parts {
         value = match value {
             Value::Object(object) => object.get(part)?,
-            Value::Array(list) => list.get(part.parse::<usize>().ok()?)?,
+            Value::Array(list) => list.get(index(part)?)?,
             _ => return None,
         };
     }
     Some(value)
+}
+
+/// A place in a list, written the way it is shown: neither `01` nor `+1`.
+fn index(part: &str) -> Option<usize> {
+    let index: usize = part.parse().ok()?;
+    (index.to_string() == part).then_some(index)
 }
 
 fn describe(assertion: Assertion, item: &ExpectedCall, call: Option<&ToolCall>) -> Assertion {
@@ -329,6 +336,7 @@ mod tests {
         assert!(passes(json!("ignore"), json!(null)));
         assert!(passes(json!({"paths": ["y.z.1", "not.there"]}), json!({"y": {"z": [0, 2]}})));
         assert!(!passes(json!({"paths": ["x"]}), json!("text")));
+        assert!(passes(json!({"paths": ["y.z.01", "y.z.+1"]}), json!({"y": {"z": [0, 0]}})));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub fn suite(record: Record) -> Result<Record, String> {
         (None, Some(assertions)) => test["assertions"] = assertions.clone(),
         (None, None) => {}
     }
-    let text = serde_yaml::to_string(&json!({ "tests": [test] })).map_err(|error| error.to_string())?;
+    let text = text(&json!({ "tests": [test] }))?;
     let directory = record.json["eval_dir"].as_str().map(|directory| directory.trim_end_matches('/'));
     let eval = directory.map_or("EVAL.yaml".to_owned(), |directory| format!("{directory}/EVAL.yaml"));
     let mut files = record.json["files"].as_object().cloned().unwrap_or_default();
@@ -38,6 +38,18 @@ pub fn suite(record: Record) -> Result<Record, String> {
         "expected": expected(&record.json["expected"]),
     });
     Ok(Record { eval: Some(eval), json, ..record })
+}
+
+/// The suite as YAML. What YAML takes for the end of a line, or does not take at all, is only there as an escape in JSON.
+fn text(suite: &Value) -> Result<String, String> {
+    let is_special =
+        |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
+    let json = suite.to_string();
+    if !json.contains(is_special) {
+        return serde_yaml::to_string(suite).map_err(|error| error.to_string());
+    }
+    let write = |c: char| if is_special(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    Ok(json.chars().map(write).collect())
 }
 
 /// The part of the outcome that is about loading.

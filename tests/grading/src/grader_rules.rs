@@ -27,16 +27,19 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("target-that-does-not-exist", &[Error], |cx| cx.error().starts_with("there is no judge `")),
         ("prompt-command-that-fails", &[Error], |cx| cx.error().starts_with("the command of the prompt ")),
         ("retries-of-aggregators", &[Calls], |cx| aggregator(cx) == Some("llm-grader")),
-        ("failing-verdict-is-confirmed", &[Calls], is_confirmed),
+        ("retries-of-aggregators", VALUE, |cx| says(cx, "LLM aggregator failed") && cx.asked > 1 && is_decided(cx)),
+        ("failing-verdict-is-confirmed", &[Calls], |cx| cx.ours.as_ref().is_some_and(is_confirmed)),
+        ("failing-verdict-is-confirmed", ANY, confirmed_by_other_replies),
         ("silence-is-not-satisfied", &[Score, Verdict, Assertions, Evidence], not_answered),
         ("order-of-criteria", &[Assertions], answered_in_other_order),
-        ("worse-of-two-answers", &[Assertions], answered_twice),
+        ("worse-of-two-answers", VALUE, answered_twice),
         ("rubrics-as-texts", &[Error, Calls, Prompt], |cx| list(cx.grader, "rubrics").iter().any(Value::is_string)),
         ("effective-minimum-is-shown", &[Prompt], is_required_without_mark),
         ("criteria-as-members", &[Skipped], |cx| members(cx.grader).iter().any(Value::is_string)),
         ("prompt-beside-rubrics", &[Prompt], |cx| !cx.grader["prompt"].is_null() && cx.grader["rubrics"].is_array()),
         ("results-in-snake-case", &[Prompt], |cx| aggregator(cx) == Some("llm-grader")),
         ("payload-of-prompt-commands", &[Prompt], |cx| cx.grader["prompt"]["command"].is_array()),
+        ("min-score-is-the-pass-mark", &[Verdict], below_or_above_its_mark),
         ("measured-duration", VALUE, measured_duration),
         ("whole-token-counts", VALUE, fractional_tokens),
         ("transcript-not-reported", VALUE, nothing_reported),
@@ -44,6 +47,8 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("empty-list-means-no-calls", VALUE, no_calls),
         ("in-order-keeps-scanning", VALUE, passed_over),
         ("whole-numbers", VALUE, whole_numbers),
+        ("exact-integers", VALUE, integers_beyond_double),
+        ("nothing-to-compare-is-undecided", &[Error], all_fields_left_out),
         ("dates", VALUE, dates),
         ("numbers-of-a-double", VALUE, beyond_double),
         ("passed-is-a-field-like-others", VALUE, has_passed),
@@ -51,9 +56,11 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("members-are-honoured", &[Score, Verdict, Assertions, Evidence, Members, MemberScores], members_say_more),
         ("unnamed-members", &[Score, Verdict, Assertions, Members, MemberScores], has_unnamed_member),
         ("aggregator-lists-members", &[Members], |cx| matches!(aggregator(cx), Some("code-grader" | "llm-grader"))),
+        ("aggregator-lists-members", &[Members, Assertions, Evidence], inner_members_are_listed),
         ("broken-member", &[Error], has_broken_member),
         ("aggregator-payload", VALUE, aggregator_reads),
         ("exit-code-decides", VALUE, exit_code_decides),
+        ("exit-code-decides", &[Score, Verdict, Assertions, Evidence, MemberScores], exit_code_of_a_member_decides),
         ("workspace-of-a-trial", &[Assertions], |cx| says(cx, "{WORKSPACES}") && cx.command().is_some()),
         ("share-of-assertions", &[Score, Verdict], share_of_assertions),
         ("malformed-result-is-an-error", &[Error], malformed_result),
@@ -124,20 +131,39 @@ fn judge_failure(cx: &Graded<'_>) -> bool {
 }
 
 /// A first verdict was fail, so the judge was asked again.
-fn is_confirmed(cx: &Graded<'_>) -> bool {
-    cx.ours.as_ref().is_some_and(|ours| ours.detail("votes").is_some())
+fn is_confirmed(ours: &GraderRecord) -> bool {
+    ours.detail("votes").is_some() || ours.members.iter().any(is_confirmed)
 }
 
-/// What the judge said, if its first reply is the only one.
+/// The judge that is asked again has another reply.
+fn confirmed_by_other_replies(cx: &Graded<'_>) -> bool {
+    let calls = cx.record.json["judge_calls"].as_u64();
+    cx.record.json["judge_reply"].is_array() && calls.is_some_and(|calls| cx.asked as u64 > calls)
+}
+
+/// What the judge said first that can be read.
 fn checks(cx: &Graded<'_>) -> Vec<String> {
-    let reply = cx.record.json["judge_reply"].as_str().unwrap_or_default();
-    let reply: Value = serde_json::from_str(reply).unwrap_or_default();
-    list(&reply, "checks").iter().filter_map(|check| check["id"].as_str().map(str::to_owned)).collect()
+    let reply = &cx.record.json["judge_reply"];
+    let replies = reply.as_array().map_or(std::slice::from_ref(reply), Vec::as_slice);
+    let read = |reply: &Value| {
+        let text = reply.as_str()?;
+        let reply: Value = serde_json::from_str(text.get(text.find('{')?..=text.rfind('}')?)?).ok()?;
+        let ids = list(&reply, "checks").iter().map(|check| check["id"].as_str().map(str::to_owned));
+        ids.collect::<Option<Vec<String>>>().filter(|ids| !ids.is_empty())
+    };
+    replies.iter().find_map(read).unwrap_or_default()
 }
 
 fn criteria(cx: &Graded<'_>) -> Vec<String> {
-    let key = if cx.grader["criteria"].is_array() { "criteria" } else { "rubrics" };
-    list(cx.grader, key).iter().filter_map(|entry| entry["id"].as_str().map(str::to_owned)).collect()
+    let named = |(index, entry): (usize, &Value)| match entry["id"].as_str() {
+        Some(id) => id.to_owned(),
+        None => format!("rubric-{}", index + 1),
+    };
+    entries(cx).iter().enumerate().map(named).collect()
+}
+
+fn entries<'a>(cx: &'a Graded<'_>) -> &'a [Value] {
+    list(cx.grader, if cx.grader["criteria"].is_array() { "criteria" } else { "rubrics" })
 }
 
 fn not_answered(cx: &Graded<'_>) -> bool {
@@ -150,6 +176,7 @@ fn not_answered(cx: &Graded<'_>) -> bool {
 /// We list the criteria in their order, they list the answers.
 fn answered_in_other_order(cx: &Graded<'_>) -> bool {
     let (mut answered, mut criteria) = (checks(cx), criteria(cx));
+    answered.retain(|id| criteria.contains(id));
     let differs = answered != criteria;
     answered.sort();
     criteria.sort();
@@ -158,7 +185,7 @@ fn answered_in_other_order(cx: &Graded<'_>) -> bool {
 
 /// A criterion that is required has to get all points, which we tell the judge.
 fn is_required_without_mark(cx: &Graded<'_>) -> bool {
-    let entries = list(cx.grader, "criteria");
+    let entries = entries(cx);
     let is_required = |entry: &Value| match &entry["required"] {
         Value::Bool(required) => *required,
         _ => entry.get("score_ranges").is_none(),
@@ -173,6 +200,16 @@ fn answered_twice(cx: &Graded<'_>) -> bool {
     answered.sort();
     answered.dedup();
     answered.len() < count
+}
+
+/// The same value, and a verdict that goes by the mark which is written at the grader.
+fn below_or_above_its_mark(cx: &Graded<'_>) -> bool {
+    let written = &cx.grader["min_score"];
+    let mark = if written.is_number() { written.as_f64() } else { cx.grader["required"].as_f64() };
+    let (Some(mark), Some(ours)) = (mark, &cx.ours) else { return false };
+    let is_same = matches!((ours.value, cx.expected["score"].as_f64()), (Some(a), Some(b)) if (a - b).abs() < 1e-12);
+    let passed = ours.value.is_some_and(|value| value >= mark) && !ours.forced_fail;
+    is_same && ours.verdict == Some(evalsuite::Verdict::from_passed(passed))
 }
 
 fn measured_duration(cx: &Graded<'_>) -> bool {
@@ -202,7 +239,8 @@ fn calls(cx: &Graded<'_>) -> usize {
 fn surplus_calls(cx: &Graded<'_>) -> bool {
     let items = list(cx.grader, "expected");
     let (Some(theirs), Some(ours)) = (cx.expected_value(), cx.value()) else { return false };
-    let limits = items.iter().filter(|item| item["max_duration_ms"].is_number()).count();
+    let is_limited = |item: &&Value| ["max_duration_ms", "maxDurationMs"].iter().any(|key| item[*key].is_number());
+    let limits = items.iter().filter(is_limited).count();
     let is_same = |limits: usize| {
         #[allow(clippy::cast_precision_loss, reason = "a handful of calls")]
         let (before, after) = ((items.len() + limits) as f64, (items.len().max(calls(cx)) + limits) as f64);
@@ -244,6 +282,28 @@ fn whole_numbers(cx: &Graded<'_>) -> bool {
         && cx.ours.iter().flat_map(|ours| &ours.assertions).any(|assertion| assertion.text.contains("non-numeric"))
 }
 
+/// Integers that are one number as doubles are two.
+fn integers_beyond_double(cx: &Graded<'_>) -> bool {
+    fn has_large(text: &str) -> bool {
+        let numbers = text.split(|c: char| !c.is_ascii_digit());
+        numbers.filter_map(|digits| digits.parse::<u128>().ok()).any(|number| number > 1 << 53)
+    }
+    let ours = cx.value().zip(cx.expected_value());
+    ours.is_some_and(|(ours, theirs)| ours < theirs) && has_large(&cx.evidence().to_string())
+}
+
+/// No field of the reference is in the answer, or none of the answer in the reference.
+fn all_fields_left_out(cx: &Graded<'_>) -> bool {
+    let is_left_out =
+        |text: &String| text.ends_with(": optional field missing") || text.ends_with(": no expected value");
+    let is_undecided = cx.ours.as_ref().is_some_and(|ours| ours.state == GraderState::Undecided);
+    let weighs = |field: &Value| field["weight"].as_f64() != Some(0.0);
+    let texts = cx.expected_texts();
+    let (fields, left_out) = (list(cx.grader, "fields"), texts.iter().map(is_left_out));
+    let counts = fields.iter().zip(left_out).any(|(field, is_left_out)| weighs(field) && !is_left_out);
+    cx.kind() == "field-accuracy" && is_undecided && fields.len() == texts.len() && !counts
+}
+
 /// The order of `formats` counts, days that do not exist are none, and a time zone moves no date without a time.
 fn dates(cx: &Graded<'_>) -> bool {
     let formats = list(cx.grader, "fields").iter().any(|field| field["formats"].is_array());
@@ -264,7 +324,9 @@ fn has_passed(cx: &Graded<'_>) -> bool {
 /// Only a fence around the document is one.
 fn fence_in_string(cx: &Graded<'_>) -> bool {
     let answer = cx.answer();
-    cx.kind() == "field-accuracy" && answer.contains("```") && serde_json::from_str::<Value>(&answer).is_ok()
+    let (start, end) = (answer.find('{').unwrap_or(0), answer.rfind('}').map_or(answer.len(), |end| end + 1));
+    let document = answer.get(start..end).unwrap_or_default();
+    cx.kind() == "field-accuracy" && document.contains("```") && serde_json::from_str::<Value>(document).is_ok()
 }
 
 fn members(grader: &Value) -> &[Value] {
@@ -297,6 +359,25 @@ fn aggregator<'a>(cx: &'a Graded<'_>) -> Option<&'a str> {
     Some(if kind == "code_grader" { "code-grader" } else { kind })
 }
 
+/// What an aggregator of a member hides there is listed here, among what both list.
+fn inner_members_are_listed(cx: &Graded<'_>) -> bool {
+    let is_listed = |member: &Value| {
+        let combines = ["code-grader", "code_grader", "llm-grader"];
+        combines.iter().any(|kind| member["aggregator"]["type"] == *kind)
+    };
+    let Some(ours) = &cx.ours else { return false };
+    let mut theirs = cx.expected_texts().into_iter().peekable();
+    for assertion in &ours.assertions {
+        if theirs.peek() == Some(&assertion.text) {
+            theirs.next();
+        } else if assertion.text.matches("[").count() < 2 && aggregator(cx).is_none_or(|kind| !kind.ends_with("grader"))
+        {
+            return false;
+        }
+    }
+    any_member(cx.grader, &is_listed) && theirs.next().is_none()
+}
+
 fn aggregator_command<'a>(cx: &'a Graded<'_>) -> Option<&'a str> {
     (aggregator(cx) == Some("code-grader")).then(|| cx.grader["aggregator"]["path"].as_str()).flatten()
 }
@@ -325,6 +406,21 @@ fn exit_code_decides(cx: &Graded<'_>) -> bool {
         Some(code) => is_single && value == Some(0.0) && says(cx, &format!("exited with code {code}")),
         None => false,
     }
+}
+
+/// The same of a composite's member, where the exit code is the only difference.
+fn exit_code_of_a_member_decides(cx: &Graded<'_>) -> bool {
+    fn differs(theirs: &Value, ours: &GraderRecord) -> bool {
+        let exited = ours.command.as_ref().and_then(|command| command.exit_code);
+        let is_text =
+            ours.members.iter().map(|member| member.assertions.len()).sum::<usize>() + 1 == ours.assertions.len();
+        let here = exited.is_some() && is_text && ours.value == Some(if exited == Some(0) { 1.0 } else { 0.0 });
+        here && theirs["score"] == 0 || inner(theirs, &ours.members)
+    }
+    fn inner(theirs: &Value, members: &[GraderRecord]) -> bool {
+        list(theirs, "scores").iter().zip(members).any(|(theirs, ours)| differs(theirs, ours))
+    }
+    cx.ours.as_ref().is_some_and(|ours| inner(cx.expected, &ours.members))
 }
 
 /// A result without `score` is worth the share of its assertions that passed.

@@ -50,6 +50,8 @@ pub struct Graded<'a> {
     pub ours: Option<GraderRecord>,
     /// Why nothing was graded.
     pub shown: String,
+    /// How often our judge was asked.
+    pub asked: usize,
 }
 
 impl Graded<'_> {
@@ -152,6 +154,7 @@ pub fn check(record: &Record) -> Result<Checked, String> {
             expected,
             ours: ran.and_then(|ran| ran.trials.first()?.graders.get(index).cloned()),
             shown: ran.map_or_else(|| format!("refused: {:?}", replay.refused), |ran| ran.shown.clone()),
+            asked: asked.len(),
         };
         let mut found = differences(&graded, !replay.refused.is_empty());
         if is_one && graded.ours.is_some() {

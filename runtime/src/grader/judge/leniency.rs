@@ -9,8 +9,8 @@ pub(super) fn document(reply: &str) -> &str {
     }
 }
 
-/// The document with the values of `passed` that are texts or bare words as `true` or `false`: true if it reads `true` in
-/// upper or lower case, else false.
+/// The document with the values of `passed` that are texts or one bare word as `true` or `false`: true if it reads `true`
+/// in upper or lower case, else false. An empty text says neither.
 pub(super) fn with_plain_passed(document: &str) -> String {
     let mut result = String::with_capacity(document.len());
     let mut rest = document;
@@ -24,9 +24,9 @@ pub(super) fn with_plain_passed(document: &str) -> String {
         }
         let Some(value) = behind.trim_start().strip_prefix(':').map(str::trim_start) else { continue };
         let length = match value.chars().next() {
-            Some('"') => string_length(value),
-            Some(first) if first.is_alphabetic() || first == '_' => {
-                value.find(|c: char| !c.is_alphanumeric() && !"_-/ ".contains(c)).unwrap_or(value.len())
+            Some('"') if !value.starts_with("\"\"") => string_length(value),
+            Some(first) if first.is_ascii_alphabetic() || first == '_' => {
+                value.find(|c: char| !c.is_ascii_alphanumeric() && !"_-".contains(c)).unwrap_or(value.len())
             }
             _ => continue,
         };
@@ -64,7 +64,9 @@ mod tests {
             (r#"{"passed": "True"}"#, r#"{"passed": true}"#),
             (r#"{"passed":yes, "a": yes}"#, r#"{"passed":false, "a": yes}"#),
             (r#"{"passed": n_a}"#, r#"{"passed": false}"#),
-            (r#"{"passed": not sure}"#, r#"{"passed": false}"#),
+            (r#"{"passed": not-sure}"#, r#"{"passed": false}"#),
+            (r#"{"passed": not sure}"#, r#"{"passed": false sure}"#),
+            (r#"{"passed": ""}"#, r#"{"passed": ""}"#),
             (r#"{"passed": null}"#, r#"{"passed": false}"#),
             (r#"{"passed": 1}"#, r#"{"passed": 1}"#),
             (r#"{"passed": ["true"]}"#, r#"{"passed": ["true"]}"#),

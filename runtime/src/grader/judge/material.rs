@@ -4,7 +4,7 @@ use evalsuite_schema::{Input, Message, Role, ToolCall};
 use serde_json::Value;
 
 use crate::{
-    excerpt::{first_chars, middle_out},
+    excerpt::first_chars,
     grader::{Context, text::trim},
     messages::{self, pretty, reference_text},
 };
@@ -111,7 +111,7 @@ fn calls(context: &Context<'_>) -> String {
     let lines: Vec<String> = calls
         .into_iter()
         .map(|call| match detail(call) {
-            Some(detail) => format!("- {}: {}", call.tool, middle_out(detail, DETAIL).replace('\n', " ")),
+            Some(detail) => format!("- {}: {}", call.tool, first_chars(detail, DETAIL).replace('\n', " ")),
             None => format!("- {}", call.tool),
         })
         .collect();
@@ -121,7 +121,7 @@ fn calls(context: &Context<'_>) -> String {
 /// What a call was about: the argument that says most.
 fn detail(call: &ToolCall) -> Option<&str> {
     let Some(Value::Object(input)) = &call.input else { return None };
-    let text = |key: &str| input.get(key).and_then(Value::as_str);
+    let text = |key: &str| input.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let known = match call.tool.as_str() {
         "Skill" => text("skill"),
         "Read" | "Write" | "Edit" => text("file_path"),
@@ -129,5 +129,6 @@ fn detail(call: &ToolCall) -> Option<&str> {
         "Grep" | "Glob" => text("pattern"),
         _ => None,
     };
-    known.or_else(|| input.values().filter_map(Value::as_str).find(|text| first_chars(text, DETAIL) == *text))
+    let mut texts = input.values().filter_map(Value::as_str).filter(|text| !text.is_empty());
+    known.or_else(|| texts.find(|text| first_chars(text, DETAIL) == *text))
 }
