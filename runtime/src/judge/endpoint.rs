@@ -1,15 +1,16 @@
 //! A judge behind an OpenAI-compatible endpoint for chat completions.
 
+mod retry_after;
 mod wire;
 
 use std::{
     io,
     sync::atomic::{AtomicU8, Ordering},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use serde_json::Value;
-use ureq::http::{Response, StatusCode, header};
+use ureq::http::{StatusCode, header};
 
 use self::wire::Format;
 use super::{Answer, Endpoint, JudgeError, JudgeReply, JudgeRequest, options::Secret};
@@ -97,7 +98,7 @@ impl Service {
             post = post.header(header::AUTHORIZATION, format!("Bearer {key}"));
         }
         let mut response = post.send(body.to_string()).map_err(|error| self.failed(&error, limit))?;
-        let (status, retry_after) = (response.status(), retry_after(&response));
+        let (status, retry_after) = (response.status(), retry_after::wait(response.headers(), SystemTime::now()));
         let text = response
             .body_mut()
             .with_config()
@@ -165,11 +166,6 @@ fn is_busy(status: StatusCode) -> bool {
 fn is_local(url: &str) -> bool {
     let host = url.split_once("://").map_or(url, |(_, rest)| rest);
     ["localhost", "127.", "[::1]"].iter().any(|local| host.starts_with(local))
-}
-
-fn retry_after(response: &Response<ureq::Body>) -> Option<Duration> {
-    let value = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
-    Duration::try_from_secs_f64(value.trim().parse().ok()?).ok()
 }
 
 #[cfg(test)]

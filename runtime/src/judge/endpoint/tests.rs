@@ -22,6 +22,8 @@ enum Act {
     Silence,
     /// A byte now and then, for as long as the client reads.
     Drip,
+    /// As much as the client reads, in a body whose length is not told.
+    Flood,
 }
 
 /// A server that does one thing per request; what it was sent comes through the channel.
@@ -65,6 +67,11 @@ fn perform(act: &Act, stream: &mut TcpStream) {
         }
         Act::Silence => {
             let _ = stream.read(&mut [0]);
+        }
+        Act::Flood => {
+            send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+            let chunk = [b"10000\r\n".as_slice(), &[b'x'; 0x10000], b"\r\n"].concat();
+            while send(&chunk) {}
         }
         Act::Drip => {
             send(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
@@ -164,6 +171,11 @@ fn who_is_busy_is_asked_again_when_it_says() {
     let busy = Act::Reply("429 Too Many Requests\r\nRetry-After: 7", "{}".to_owned());
     let error_of_busy = error(vec![busy], &request());
     assert_eq!((error_of_busy.is_permanent(), error_of_busy.wait()), (false, Some(Duration::from_secs(7))));
+    let date =
+        "503 Service Unavailable\r\nDate: Sun, 06 Nov 1994 08:49:30 GMT\r\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT";
+    assert_eq!(error(vec![Act::Reply(date, String::new())], &request()).wait(), Some(Duration::from_secs(7)));
+    let past = "503 Service Unavailable\r\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT";
+    assert_eq!(error(vec![Act::Reply(past, String::new())], &request()).wait(), Some(Duration::ZERO));
     for status in ["500 Internal Server Error", "502 Bad Gateway", "503 Service Unavailable", "429 Too Many Requests"] {
         let error = error(vec![refused(status, "try later")], &request());
         assert_eq!((error.is_permanent(), error.wait()), (false, None), "{error}");
@@ -182,6 +194,7 @@ fn what_asking_again_cannot_help_is_final_and_shows_no_key() {
             "redirects are not followed",
         ),
         (Act::Reply("200 OK", "x".repeat((LARGEST + 1) as usize)), "more than"),
+        (Act::Flood, "more than"),
     ] {
         let error = error(vec![act], &request());
         assert!(error.is_permanent() && error.to_string().contains(part), "{error}");
@@ -205,6 +218,9 @@ fn what_is_no_reply_is_asked_for_again() {
         let error = error(vec![act], &request());
         assert!(!error.is_permanent() && error.to_string().contains(part), "{part}: {error}");
     }
+    // What a server says that speaks TLS, to a client that does not.
+    let alert = Act::Bytes(b"\x15\x03\x01\x00\x02\x02\x46".to_vec());
+    assert!(!error(vec![alert], &request()).is_permanent());
     let nobody = service("http://127.0.0.1:1/v1").ask(&request()).unwrap_err();
     assert!(!nobody.is_permanent(), "{nobody}");
 }
@@ -215,4 +231,18 @@ fn a_service_that_is_too_slow_is_given_up() {
         let error = error(vec![act], &request().with_limit(Duration::from_millis(300)));
         assert!(!error.is_permanent() && error.to_string().contains("within 0.3 s"), "{error}");
     }
+}
+
+#[test]
+fn a_service_that_speaks_no_tls_is_no_judge() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/v1", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        while let Ok((mut stream, _)) = listener.accept() {
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    let error = service(&url).ask(&request()).unwrap_err();
+    assert!(error.to_string().starts_with(&url), "{error}");
 }
