@@ -4,11 +4,11 @@ use std::path::Path;
 
 use evalsuite_build::codegen::{self, COMMANDS, Module};
 use evalsuite_build::environment::{self, DENY_WARNINGS};
-use evalsuite_build::expansion::{self, Expansion, Options, limited};
+use evalsuite_build::expansion::{self, Expansion, Judges, Options, limited};
 use evalsuite_loader::Request;
 use proc_macro2::{Span, TokenStream};
 
-use crate::args::{self, Agent, Args, Error, Text};
+use crate::args::{self, Agent, Args, Error, Judge, Text};
 use crate::emit;
 use crate::place::Place;
 
@@ -85,6 +85,7 @@ fn options(args: &Args, place: &Place, errors: &mut Vec<Error>) -> Options {
     }
     // A list with a mistake in it says nothing about the graders that are missing in it.
     options.graders = (options.bound && errors.is_empty()).then_some(registered);
+    options.judges = judges(args);
     options.ignore = args.ignore.as_ref().map(|reason| reason.value.clone());
     options.requires.env = texts(&args.require_env);
     options.requires.commands = texts(&args.require_commands);
@@ -128,9 +129,24 @@ fn calls(args: &Args, expansion: &Expansion, errors: &mut Vec<Error>) -> TokenSt
     };
     calls.extend(args.agents.iter().map(|(target, agent)| named("agent_for", target, agent)));
     calls.extend(args.graders.iter().map(|grader| named("grader", &grader.name, &grader.item)));
-    calls.extend(args.judge.iter().map(|judge| emit::call("judge", judge.clone())));
     calls.extend(args.judges.iter().map(|(name, judge)| named("judge_for", name, judge)));
+    calls.extend(args.judge.iter().map(|judge| match judge {
+        Judge::Expression(judge) => emit::call("judge", judge.clone()),
+        Judge::Named(names) => emit::call("judged_by", emit::code(&codegen::list(&texts(names)))),
+    }));
+    calls.extend(args.judge_confirm.map(|number| emit::call("judge_confirm", emit::code(&number.to_string()))));
+    if expansion::may_be_commands(&judges(args), expansion.suite.as_ref()) {
+        calls.extend(emit::call("command_judges", TokenStream::new()));
+    }
     calls
+}
+
+fn judges(args: &Args) -> Judges {
+    let default = match &args.judge {
+        Some(Judge::Named(names)) => texts(names),
+        Some(Judge::Expression(_)) | None => Vec::new(),
+    };
+    Judges { registered: texts(args.judges.iter().map(|(name, _)| name)), default }
 }
 
 /// Makes rustc expand the macro again when a file changes that no build script tracks, or the variable that denies warnings.

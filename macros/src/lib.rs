@@ -34,8 +34,9 @@ mod place;
 /// | `agent` | expression, usually the path of a function; `"cli"` for commands of a targets.yaml; `none` for a suite without tests | the function named like the suite's `agent_name`, without one `agent` |
 /// | `agents` | `{ "target" => path }`, goes before `agent` | – |
 /// | `graders` | `[path, "name" => path]`: every grader that the files name and that is not built in | `[]` |
-/// | `judge` | path of the judge of graders that name none | – |
+/// | `judge` | the judge of graders that name none: its path, or the name of one of `judges` or of a command of targets.yaml; `["a", "b", "c"]` for the majority of several | – |
 /// | `judges` | `{ "strict" => path }`: judges that graders name as `target` | – |
+/// | `judge_confirm` | how many judgements follow a failing one, so that the majority decides: an even number from 0 to 10 | 2 |
 /// | `targets` | `["name"]`: the matrix, for a suite whose files have none | – |
 /// | `require_env`, `require_commands` | `["NAME"]`: without these the cases are skipped | `[]` |
 /// | `name` | identifier: name of the module | last component of the path |

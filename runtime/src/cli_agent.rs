@@ -72,6 +72,18 @@ impl crate::IntoAgent<CommandAgent> for CliAgents {
 /// It is handed around as a function, so that a program whose suites have agents in Rust has no reader of YAML in it.
 pub(crate) type LoadTargets = fn(&Places, Option<&Path>) -> Result<Targets, String>;
 
+/// How the targets file is read in this build.
+#[cfg(feature = "cli-agents")]
+pub(crate) fn loader() -> Option<LoadTargets> {
+    Some(load::load)
+}
+
+/// Without the feature it is not.
+#[cfg(not(feature = "cli-agents"))]
+pub(crate) fn loader() -> Option<LoadTargets> {
+    None
+}
+
 /// A targets file without mistakes.
 #[derive(Debug)]
 pub(crate) struct Targets {

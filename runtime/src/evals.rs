@@ -1,8 +1,8 @@
 use crate::{
     EvalSuite,
     agent::{Bound, BoundAgent, IntoAgent},
-    cli_agent::LoadTargets,
-    judge::{IntoJudge, Judges},
+    cli_agent::{self, LoadTargets},
+    judge::{IntoJudge, Judges, MOST_CONFIRM},
     user_grader::{BoundGrader, IntoGrader},
 };
 
@@ -18,12 +18,21 @@ pub struct Evals {
     target_agents: Vec<(String, BoundAgent)>,
     registry: Registry,
     judges: Judges,
+    /// How the targets file is read for judges.
+    command_judges: Option<LoadTargets>,
 }
 
 impl Evals {
     /// The suite without an agent.
     pub fn new(suite: &'static EvalSuite) -> Self {
-        Self { suite, agent: None, target_agents: Vec::new(), registry: Registry::default(), judges: Judges::default() }
+        Self {
+            suite,
+            agent: None,
+            target_agents: Vec::new(),
+            registry: Registry::default(),
+            judges: Judges::default(),
+            command_judges: None,
+        }
     }
 
     /// Sets the agent of every target that has none of its own.
@@ -47,6 +56,29 @@ impl Evals {
     /// Sets the judge of every grader that names none. A judge configured in the environment goes before it.
     pub fn judge<M>(mut self, judge: impl IntoJudge<M>) -> Self {
         self.judges.default = Some(judge.into_judge());
+        self.judges.default_names.clear();
+        self
+    }
+
+    /// Sets the judges of every grader that names none, by their names: those of [`judge_for`](Self::judge_for), or commands
+    /// of the targets file. Of several the majority decides. Judges configured in the environment go before them.
+    pub fn judged_by<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.judges.default_names = names.into_iter().map(Into::into).collect();
+        self.judges.default = None;
+        self
+    }
+
+    /// Sets how many judgements follow a failing one, so that the majority decides: an even number up to 10, 0 for none. An odd
+    /// one is taken for the next even one. 2 where nothing is set; graders and the environment may say something else.
+    pub fn judge_confirm(mut self, judgements: u32) -> Self {
+        self.judges.confirm = Some(judgements.next_multiple_of(2).min(MOST_CONFIRM));
+        self
+    }
+
+    /// Lets commands of the targets file judge, where a grader or `EVALSUITE_JUDGE_TARGET` names one, also if no agent is one.
+    /// Nothing happens without the feature `cli-agents`.
+    pub fn command_judges(mut self) -> Self {
+        self.command_judges = cli_agent::loader();
         self
     }
 
@@ -66,13 +98,14 @@ impl Evals {
         own.or(self.agent.as_ref())
     }
 
-    /// How the targets file is read, where an agent of the suite is a command of it.
+    /// How the targets file is read, where an agent of the suite is a command of it, or judges may be.
     pub(crate) fn commands(&self) -> Option<LoadTargets> {
         let agents = self.agent.iter().chain(self.target_agents.iter().map(|(_, agent)| agent));
-        agents.into_iter().find_map(|agent| match &agent.0 {
+        let of_agents = agents.into_iter().find_map(|agent| match &agent.0 {
             Bound::Commands(load) => Some(*load),
             Bound::Rust(_) => None,
-        })
+        });
+        of_agents.or(self.command_judges)
     }
 
     pub(crate) fn judges(&self) -> &Judges {

@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use std::{error::Error, future::Future, marker::PhantomData, sync::Arc};
 
 pub(crate) use asking::ask;
-pub(crate) use choice::{Choice, Chosen, Commands, OwnedChoice};
+pub(crate) use choice::{Choice, Chosen, Commands, OwnedChoice, recorded_judges};
 pub(crate) use command::Site;
 pub use error::JudgeError;
 pub(crate) use known::Judges;

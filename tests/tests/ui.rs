@@ -23,8 +23,14 @@ const NOT_IN_A_BUILD: &[Code] = &[
 ];
 
 /// What only the macro knows, because it has the agent and the list of registered graders, or makes code of what was loaded.
-const MACRO_ONLY: &[Code] =
-    &[Code::UnknownGrader, Code::GraderRegistration, Code::UnusedGrader, Code::NoTargetsFile, Code::NotEmbedded];
+const MACRO_ONLY: &[Code] = &[
+    Code::UnknownGrader,
+    Code::GraderRegistration,
+    Code::UnusedGrader,
+    Code::UnknownJudge,
+    Code::NoTargetsFile,
+    Code::NotEmbedded,
+];
 
 /// A file too large for a repository; it takes no room on disk.
 fn make_large_file() {

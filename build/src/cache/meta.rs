@@ -10,7 +10,7 @@ use super::entry;
 use super::stamp::Stamps;
 use crate::codegen::Body;
 use crate::embed::{Contents, Embedded};
-use crate::expansion::{About, Message};
+use crate::expansion::{About, Judging, Message};
 
 /// Everything about a loaded suite but its code.
 #[derive(Debug, Serialize, Deserialize)]
@@ -24,6 +24,7 @@ pub(crate) struct Meta {
     pub(crate) agent_name: Option<String>,
     pub(crate) targets: Vec<String>,
     pub(crate) case_targets: Vec<String>,
+    pub(crate) judging: Judging,
     /// Names of the graders that are not built in.
     pub(crate) graders: Vec<String>,
     pub(crate) warnings: Vec<Warning>,
@@ -83,7 +84,7 @@ impl Meta {
         (body, embedded): (&Body, &Embedded),
         stamps: Stamps,
     ) -> Self {
-        let About { agent_name, targets, case_targets } = About::new(suite);
+        let About { agent_name, targets, case_targets, judging } = About::new(suite);
         let mut graders: Vec<String> = user_graders.iter().map(|grader| grader.name.clone()).collect();
         graders.sort();
         graders.dedup();
@@ -97,6 +98,7 @@ impl Meta {
             agent_name,
             targets,
             case_targets,
+            judging,
             graders,
             warnings: warnings.into_iter().map(kept).collect(),
             lengths: (body.statics.len(), body.tests.len()),

@@ -104,7 +104,7 @@ impl Cached {
 
     /// The suite for a caller with these options.
     pub(crate) fn expand(self, options: &Options) -> Expansion {
-        let Meta { module, agent_name, targets, case_targets, mut warnings, stamps, embedded, .. } = self.meta;
+        let Meta { module, agent_name, targets, case_targets, judging, mut warnings, stamps, embedded, .. } = self.meta;
         if !options.embed {
             warnings.retain(|warning| !warning.is_about(Code::NotEmbedded));
         }
@@ -113,7 +113,7 @@ impl Cached {
         // The build script has shown the warnings, and graders agree: what is left are warnings that fail the build.
         expansion.warnings.clear();
         if expansion.errors.is_empty() {
-            expansion.suite = Some(About { agent_name, targets, case_targets });
+            expansion.suite = Some(About { agent_name, targets, case_targets, judging });
             expansion.body = self.body;
             if options.embed {
                 expansion.embedded = embedded.into();

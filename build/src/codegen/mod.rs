@@ -134,6 +134,12 @@ pub fn binding_head(module: &str) -> String {
     format!("#[doc(hidden)]\n{QUIET}fn {name}(evals: ::evalsuite::Evals) -> ::evalsuite::Evals")
 }
 
+/// A list of string literals.
+pub fn list(texts: &[String]) -> String {
+    let literals: Vec<String> = texts.iter().map(|text| string_literal(text)).collect();
+    format!("[{}]", literals.join(", "))
+}
+
 /// A string literal with this text.
 pub fn string_literal(text: &str) -> String {
     let mut out = String::new();

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use evalsuite_loader::LoadedSuite;
 
+use super::judges::Judging;
 use super::suggest;
 
 /// What a suite says about itself.
@@ -13,6 +14,8 @@ pub struct About {
     pub targets: Vec<String>,
     /// Without a matrix: names of the targets its cases are for, where nothing else is asked for when they run.
     pub case_targets: Vec<String>,
+    /// What its graders want of judges.
+    pub judging: Judging,
 }
 
 impl About {
@@ -24,6 +27,7 @@ impl About {
         Self {
             agent_name: suite.suite.agent_name.clone(),
             case_targets: of_cases.into_iter().map(str::to_owned).collect(),
+            judging: Judging::of(suite),
             targets,
         }
     }

@@ -3,6 +3,7 @@
 mod about;
 pub mod allow;
 mod graders;
+mod judges;
 mod messages;
 mod options;
 pub mod suggest;
@@ -22,6 +23,7 @@ use crate::embed::{self, Embedded};
 pub use about::About;
 pub(crate) use graders::agree as graders_agree;
 pub use graders::registration_problems;
+pub use judges::{Judges, Judging, NamedJudge, may_be_commands};
 pub use messages::{Message, limited};
 pub use options::Options;
 
@@ -52,9 +54,9 @@ pub fn expand(options: &Options) -> Expansion {
         Some(cached) => cached.expand(options),
         None => load(options),
     };
-    if let Some(warning) = targets_file::missing(options, expansion.suite.as_ref()) {
-        expansion.add(options, warning);
-    }
+    let suite = expansion.suite.as_ref();
+    let missing = targets_file::missing(options, suite).into_iter().chain(judges::unknown(options, suite));
+    missing.collect::<Vec<_>>().into_iter().for_each(|warning| expansion.add(options, warning));
     expansion.embed_targets_file(options);
     if !expansion.errors.is_empty() {
         expansion.fail();
@@ -126,7 +128,9 @@ impl Expansion {
 
     /// Commands travel with the cases they are for.
     fn embed_targets_file(&mut self, options: &Options) {
-        if options.commands.is_none() || !options.embed || matches!(self.embedded, Embedded::Off) {
+        let has_commands =
+            options.commands.is_some() || options.bound && judges::are_commands(&options.judges, self.suite.as_ref());
+        if !has_commands || !options.embed || matches!(self.embedded, Embedded::Off) {
             return;
         }
         let Some(Some(file)) = targets_file::find(&options.request) else { return };

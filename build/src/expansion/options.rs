@@ -3,6 +3,8 @@ use std::path::PathBuf;
 use evalsuite_loader::Request;
 use evalsuite_schema::Requires;
 
+use super::Judges;
+
 /// What a caller wants of a suite: the macro's arguments, or those of the builder in a build script.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -16,6 +18,8 @@ pub struct Options {
     pub commands: Option<Vec<String>>,
     /// Names of the registered graders; `None`: graders are not checked.
     pub graders: Option<Vec<String>>,
+    /// The judges that have names.
+    pub judges: Judges,
     /// Why the tests are ignored.
     pub ignore: Option<String>,
     /// What every case needs beside what its files say.
@@ -39,6 +43,7 @@ impl Options {
             bound: true,
             commands: None,
             graders: Some(Vec::new()),
+            judges: Judges::default(),
             ignore: None,
             requires: Requires::default(),
             allow: Vec::new(),

@@ -1,4 +1,4 @@
-//! The file that says what `agent = "cli"` calls.
+//! The file that says what `agent = "cli"` calls, and what commands may judge.
 
 use std::path::PathBuf;
 

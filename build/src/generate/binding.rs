@@ -1,5 +1,5 @@
-use crate::codegen::{COMMANDS, string_literal};
-use crate::expansion::About;
+use crate::codegen::{COMMANDS, list, string_literal};
+use crate::expansion::{About, Judges, may_be_commands};
 
 /// Agents, graders and judges as the text of Rust expressions.
 #[derive(Debug, Clone, Default)]
@@ -9,6 +9,8 @@ pub struct Binding {
     graders: Vec<(String, String)>,
     judge: Option<String>,
     judges: Vec<(String, String)>,
+    default_judges: Vec<String>,
+    judge_confirm: Option<u32>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -64,6 +66,22 @@ impl Binding {
         self.judges.push((name.into(), expression.into()));
     }
 
+    /// Names of the default judges.
+    pub fn judged_by<N: Into<String>>(&mut self, names: impl IntoIterator<Item = N>) {
+        self.default_judges = names.into_iter().map(Into::into).collect();
+    }
+
+    /// Judgements after a failing one.
+    pub fn judge_confirm(&mut self, judgements: u32) {
+        self.judge_confirm = Some(judgements);
+    }
+
+    /// Names of the judges.
+    pub fn judges(&self) -> Judges {
+        let registered = self.judges.iter().map(|(name, _)| name.clone()).collect();
+        Judges { registered, default: self.default_judges.clone() }
+    }
+
     /// Names of the graders.
     pub fn names(&self) -> Vec<String> {
         self.graders.iter().map(|(name, _)| name.clone()).collect()
@@ -112,8 +130,15 @@ impl Binding {
         };
         calls.extend(self.agents.iter().map(|entry| named("agent_for", entry)));
         calls.extend(self.graders.iter().map(|entry| named("grader", entry)));
-        calls.extend(self.judge.iter().map(|expression| format!(".judge({expression})")));
         calls.extend(self.judges.iter().map(|entry| named("judge_for", entry)));
+        calls.extend(self.judge.iter().map(|expression| format!(".judge({expression})")));
+        if !self.default_judges.is_empty() {
+            calls.push_str(&format!(".judged_by({})", list(&self.default_judges)));
+        }
+        calls.extend(self.judge_confirm.map(|judgements| format!(".judge_confirm({judgements})")));
+        if may_be_commands(&self.judges(), suite) {
+            calls.push_str(".command_judges()");
+        }
         Ok(calls)
     }
 }

@@ -103,6 +103,19 @@ impl Generator {
         self
     }
 
+    /// The judges of graders that name none, by their names: those of [`judge_for`](Self::judge_for), or commands of a targets
+    /// file. Of several the majority decides.
+    pub fn judged_by<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.binding.judged_by(names);
+        self
+    }
+
+    /// How many judgements follow a failing one, so that the majority decides: an even number up to 10; 2 by default.
+    pub fn judge_confirm(mut self, judgements: u32) -> Self {
+        self.binding.judge_confirm(judgements);
+        self
+    }
+
     /// The target matrix, for a suite whose files have none.
     pub fn targets<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.targets.extend(names.into_iter().map(Into::into));
@@ -216,6 +229,7 @@ impl Generator {
         options.bound = self.binding.has_tests();
         options.commands = self.binding.has_commands().then(|| self.binding.targets().map(ToOwned::to_owned).collect());
         options.graders = options.bound.then_some(registered);
+        options.judges = self.binding.judges();
         options.ignore = self.ignore;
         options.requires.env = self.require_env;
         options.requires.commands = self.require_commands;

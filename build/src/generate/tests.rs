@@ -81,7 +81,7 @@ fn every_option_reaches_the_code() {
     let code = code(&fixture, "other");
     for part in [
         "pub mod other {",
-        "evals.agent(a::b).agent_for(\"y\", a::c).judge(a::d).judge_for(\"strict\", a::e)",
+        "evals.agent(a::b).agent_for(\"y\", a::c).judge_for(\"strict\", a::e).judge(a::d)",
         "#[ignore = \"needs \\\"keys\\\"\"]",
         "mod x {",
         "mod y {",
@@ -92,6 +92,18 @@ fn every_option_reaches_the_code() {
         assert!(code.contains(part), "{part} is missing in\n{code}");
     }
     assert_eq!(code.matches("#[ignore").count(), 2, "suite_check is no case");
+}
+
+#[test]
+fn commands_that_may_judge_reach_the_code() {
+    let fixture = Fixture::new(&[]);
+    let generator = || Generator::new("suites/card_agent").agent("a::b").judge_for("strict", "a::c");
+    run(&fixture, generator().judged_by(["strict", "kind"]).judge_confirm(4));
+    let named = ".judge_for(\"strict\", a::c).judged_by([\"strict\", \"kind\"]).judge_confirm(4).command_judges()";
+    let code_of_both = code(&fixture, "card_agent").split_whitespace().collect::<String>();
+    assert!(code_of_both.contains(&named.replace(' ', "")), "{code_of_both}");
+    run(&fixture, generator().judged_by(["strict"]));
+    assert!(!code(&fixture, "card_agent").contains("command_judges"), "every judge is known");
 }
 
 #[test]

@@ -254,4 +254,6 @@ codes! {
     UnusedGrader = "W016", "unused-grader";
     /// The files that cases need are too large, or cannot be read, to travel in the test program.
     NotEmbedded = "W017", "not-embedded";
+    /// A grader names a judge that the macro does not list, and there is no targets file that may have it.
+    UnknownJudge = "W018", "unknown-judge";
 }

@@ -7,6 +7,9 @@ use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::{self, Fields, label};
 use crate::paths::Scope;
 
+/// Most judgements after a failing one.
+const MOST_CONFIRM: f64 = 10.0;
+
 pub(super) fn llm_grader(
     fields: &mut Fields<'_>,
     cx: Context<'_>,
@@ -67,6 +70,10 @@ fn settings(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> O
     });
     let timeout_seconds =
         fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    let confirm = fields.get("confirm").and_then(|entry| {
+        let allowed = |value: f64| value % 2.0 == 0.0 && (0.0..=MOST_CONFIRM).contains(&value);
+        fields::number_in(&entry.value, "`confirm`", "an even number within 0..10", allowed, d)
+    });
     let config = fields.get("config").and_then(|entry| fields::object(&entry.value, "`config`", d));
     let preprocessors = fields.get("preprocessors").map(|entry| super::preprocessors(entry, scope, d));
     let steps = fields.get_renamed("max_steps", &["maxSteps"], d);
@@ -80,6 +87,8 @@ fn settings(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> O
         temperature,
         max_steps,
         timeout_seconds,
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number up to 10")]
+        confirm: confirm.map(|value| value as u32),
         config: config.unwrap_or_default(),
         preprocessors,
     })

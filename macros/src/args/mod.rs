@@ -20,10 +20,12 @@ pub(crate) struct Args {
     pub(crate) agents: Vec<(Text, TokenStream)>,
     /// The registered graders.
     pub(crate) graders: Vec<Grader>,
-    /// The default judge.
-    pub(crate) judge: Option<TokenStream>,
+    /// The default judge, or the names of several.
+    pub(crate) judge: Option<Judge>,
     /// Judges that graders name.
     pub(crate) judges: Vec<(Text, TokenStream)>,
+    /// Judgements after a failing one.
+    pub(crate) judge_confirm: Option<u32>,
     pub(crate) targets: Vec<Text>,
     pub(crate) require_env: Vec<Text>,
     pub(crate) require_commands: Vec<Text>,
@@ -48,6 +50,15 @@ pub(crate) enum Agent {
     Commands,
     /// `agent = none`: no tests.
     Nobody,
+}
+
+/// The judge of graders that name none.
+#[derive(Debug)]
+pub(crate) enum Judge {
+    /// `judge = path`.
+    Expression(TokenStream),
+    /// `judge = "name"` or `judge = ["a", "b", "c"]`.
+    Named(Vec<Text>),
 }
 
 /// A registered grader.
@@ -77,6 +88,7 @@ const NAMES: &[&str] = &[
     "graders",
     "judge",
     "judges",
+    "judge_confirm",
     "targets",
     "require_env",
     "require_commands",
@@ -121,6 +133,7 @@ impl Args {
             graders: Vec::new(),
             judge: None,
             judges: Vec::new(),
+            judge_confirm: None,
             targets: Vec::new(),
             require_env: Vec::new(),
             require_commands: Vec::new(),
@@ -159,8 +172,9 @@ impl Args {
             "agent" => self.agent = Some(value::agent(value)?),
             "agents" => self.agents = value::map(value, "agents", errors)?,
             "graders" => self.graders = value::graders(value, errors)?,
-            "judge" => self.judge = Some(value::judge(value)?),
+            "judge" => self.judge = Some(value::judge(value, errors)?),
             "judges" => self.judges = value::map(value, "judges", errors)?,
+            "judge_confirm" => self.judge_confirm = Some(value::confirm(value)?),
             "targets" => self.targets = value::texts(value, "targets", errors)?,
             "require_env" => self.require_env = value::texts(value, "require_env", errors)?,
             "require_commands" => self.require_commands = value::texts(value, "require_commands", errors)?,

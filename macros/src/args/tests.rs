@@ -1,6 +1,6 @@
 use proc_macro2::TokenStream;
 
-use super::{Agent, Args, parse};
+use super::{Agent, Args, Judge, parse};
 
 fn read(arguments: &str) -> (Option<Args>, Vec<String>) {
     let tokens: TokenStream = arguments.parse().expect("the test's arguments are tokens");
@@ -34,14 +34,15 @@ fn the_path_alone_is_enough() {
 fn all_arguments_together_with_trailing_commas() {
     let args = good(
         r#""s", agent = a::b, agents = { "x" => c, "y" => d, }, graders = [e, f::g, "h-i" => j::k,], judge = l::m,
-        judges = { "strict" => n, "my-panel" => o::<P, Q>(1) }, targets = ["x", "y"],
+        judges = { "strict" => n, "my-panel" => o::<P, Q>(1) }, targets = ["x", "y"], judge_confirm = 4,
         require_env = ["E"], require_commands = ["git"], name = other, ignore = "slow", fixtures = off, deny_warnings,
         allow = ["no-effect",],"#,
     );
     assert!(matches!(&args.agent, Some(Agent::Expression(path)) if path.to_string().replace(' ', "") == "a::b"));
     assert_eq!(args.agents.iter().map(|(name, _)| name.value.as_str()).collect::<Vec<_>>(), ["x", "y"]);
     assert_eq!(args.graders.iter().map(|grader| grader.name.value.as_str()).collect::<Vec<_>>(), ["e", "g", "h-i"]);
-    assert_eq!(args.judge.map(|judge| judge.to_string().replace(' ', "")).as_deref(), Some("l::m"));
+    assert!(matches!(&args.judge, Some(Judge::Expression(path)) if path.to_string().replace(' ', "") == "l::m"));
+    assert_eq!(args.judge_confirm, Some(4));
     assert_eq!(args.judges.iter().map(|(name, _)| name.value.as_str()).collect::<Vec<_>>(), ["strict", "my-panel"]);
     assert_eq!(values(&args.targets), ["x", "y"]);
     assert_eq!(values(&args.require_env), ["E"]);
@@ -72,6 +73,16 @@ fn commands_are_agents() {
 }
 
 #[test]
+fn judges_may_be_named() {
+    let named = |arguments: &str| match good(arguments).judge {
+        Some(Judge::Named(names)) => names.into_iter().map(|name| name.value).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(named(r#""s", judge = "strict""#), ["strict"]);
+    assert_eq!(named(r#""s", judge = ["a", "b", "c",]"#), ["a", "b", "c"]);
+}
+
+#[test]
 fn raw_identifiers_are_named_without_prefix() {
     assert_eq!(good(r#""s", graders = [r#match]"#).graders[0].name.value, "match");
 }
@@ -89,10 +100,20 @@ fn what_is_missing_or_of_the_wrong_kind_is_named() {
         ("\"s\", agent: a", "expected `=` after `agent`"),
         ("\"s\", agent = 5", "expected a path, `\"cli\"` or `none` as agent, found `5`"),
         ("\"s\", agent = \"cil\"", "expected a path, `\"cli\"` or `none` as agent, found `\"cil\"`"),
+        ("\"s\", judge = 5", "expected the path of a judge, its name, or a list of names, found `5`"),
+        ("\"s\", judge = []", "expected the path of a judge, its name, or a list of names, found no name"),
+        ("\"s\", judge = [a]", "expected an element as a string literal, found `a`"),
+        ("\"s\", judge = [\"a\", \"b\", \"a\"]", "judge `a` is given twice"),
+        ("\"s\", judge = \" \"", "the name of a judge is blank"),
+        ("\"s\", judges = { \"a\" => b, \"a\" => c }", "`a` is given twice"),
+        ("\"s\", judges = { a => b }", "expected a name as a string literal, found `a`"),
         (
-            "\"s\", judge = \"gpt\"",
-            "expected the path of a judge, found `\"gpt\"`\n  = help: name a judge of `judges` or a command in the variable \
-             EVALSUITE_JUDGE_TARGET",
+            "\"s\", judge_confirm = 3",
+            "expected how many judgements follow a failing one, an even number from 0 to 10, found `3`",
+        ),
+        (
+            "\"s\", judge_confirm = -2",
+            "expected how many judgements follow a failing one, an even number from 0 to 10, found `- 2`",
         ),
         ("\"s\", judges = [a]", "expected `judges = { \"name\" => path }`"),
         ("\"s\", deny_warnings = true", "`deny_warnings` is a flag and takes no value"),

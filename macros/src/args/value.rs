@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 
 use super::split::{at_commas, flatten, peel};
-use super::{Agent, Error, Grader, literal};
+use super::{Agent, Error, Grader, Judge, literal};
 
 /// A text and where it stands.
 #[derive(Debug, Clone)]
@@ -89,18 +89,57 @@ pub(crate) fn agent(tokens: &[TokenTree]) -> Result<Agent, Error> {
     Ok(Agent::Expression(tokens.iter().cloned().collect()))
 }
 
-/// A path, or another expression that is no literal.
-pub(crate) fn judge(tokens: &[TokenTree]) -> Result<TokenStream, Error> {
-    if let [token] = tokens
-        && let TokenTree::Literal(written) = peel(token)
-    {
-        let message = format!(
-            "expected the path of a judge, found `{written}`\n  = help: name a judge of `judges` or a command in the \
-             variable EVALSUITE_JUDGE_TARGET"
-        );
-        return Err(Error::new(written.span(), message));
+/// A path or another expression, a name, or a list of names. A wrong name is reported and left out.
+pub(crate) fn judge(tokens: &[TokenTree], errors: &mut Vec<Error>) -> Result<Judge, Error> {
+    let expected = "expected the path of a judge, its name, or a list of names";
+    let [token] = tokens else { return Ok(Judge::Expression(tokens.iter().cloned().collect())) };
+    match peel(token) {
+        TokenTree::Literal(written) => match literal::string(&written.to_string()) {
+            Some(_) => Ok(Judge::Named(unique(vec![text(tokens, "the name of a judge")?], errors))),
+            None => Err(Error::new(written.span(), format!("{expected}, found `{written}`"))),
+        },
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
+            if group.stream().is_empty() {
+                return Err(Error::new(group.span(), format!("{expected}, found no name")));
+            }
+            Ok(Judge::Named(unique(texts(tokens, "judge", errors)?, errors)))
+        }
+        _ => Ok(Judge::Expression(tokens.iter().cloned().collect())),
     }
-    Ok(tokens.iter().cloned().collect())
+}
+
+/// Every name once; blank ones and repetitions are reported.
+fn unique(names: Vec<Text>, errors: &mut Vec<Error>) -> Vec<Text> {
+    let mut unique: Vec<Text> = Vec::new();
+    for name in names {
+        let problem = match name.value.as_str() {
+            blank if blank.trim().is_empty() => Some("the name of a judge is blank".to_owned()),
+            value if unique.iter().any(|known| known.value == value) => Some(format!("judge `{value}` is given twice")),
+            _ => None,
+        };
+        match problem {
+            Some(problem) => errors.push(Error::new(name.span, problem)),
+            None => unique.push(name),
+        }
+    }
+    unique
+}
+
+/// An even number from 0 to 10.
+pub(crate) fn confirm(tokens: &[TokenTree]) -> Result<u32, Error> {
+    let number = match tokens {
+        [token] => match peel(token) {
+            TokenTree::Literal(written) => written.to_string().parse::<u32>().ok(),
+            _ => None,
+        },
+        _ => None,
+    };
+    let fits = |number: &u32| *number <= 10 && number % 2 == 0;
+    number.filter(fits).ok_or_else(|| {
+        let found: TokenStream = tokens.iter().cloned().collect();
+        let expected = "expected how many judgements follow a failing one, an even number from 0 to 10";
+        Error::new(span(tokens), format!("{expected}, found `{found}`"))
+    })
 }
 
 /// An identifier.

@@ -163,7 +163,9 @@ impl<'a> Plan<'a> {
     pub(crate) fn judges(&self) -> Choice<'_> {
         let under_test = match &self.agent {
             ChosenAgent::Command(agent) => Some(agent.name.as_str()),
-            ChosenAgent::Rust(_) | ChosenAgent::Unusable(_) => None,
+            // `default` is every target of which nothing is said: an entry of this name may be anything.
+            ChosenAgent::Rust(_) => Some(self.target.as_str()).filter(|target| *target != "default"),
+            ChosenAgent::Unusable(_) => None,
         };
         let file = self.settings.targets_file.as_deref();
         let commands = self.evals.commands().map(|load| Commands { load, places: &self.places, file, under_test });
@@ -181,7 +183,7 @@ impl<'a> Plan<'a> {
         match self.settings.mode {
             Mode::Replay => true,
             Mode::Live => {
-                let has_judge = self.settings.judge.names_one() || self.evals.judges().default.is_some();
+                let has_judge = self.settings.judge.names_one() || self.evals.judges().has_default();
                 !has_judge
                     && requirements::needs_judge(&self.case, self.evals.registry())
                     && self.recording(0).is_ok_and(|path| path.is_file())

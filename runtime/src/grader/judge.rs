@@ -30,7 +30,7 @@ use self::{
 use super::{Context, Graded, settle::settle};
 use crate::{
     Score,
-    judge::{CONFIRM, Choice, Site, fenced},
+    judge::{CONFIRM, Choice, Site, fenced, recorded_judges},
     messages::pretty,
 };
 
@@ -124,11 +124,15 @@ fn decide(
         Ok(judges) => judges,
         Err(problem) => return settle(grader, of_model(Score::error(problem)), context.layout),
     };
-    let confirm = context.judging.choice.options.confirm.unwrap_or(CONFIRM) as usize;
+    let recorded = recorded_judges(&judges, path, context.cassette);
+    let asks_all = recorded.as_ref().is_some_and(|judges| judges.len() > 1);
+    let judges = recorded.unwrap_or(judges);
+    let choice = context.judging.choice;
+    let confirm = question.settings.confirm.or(choice.options.confirm).or(choice.judges.confirm).unwrap_or(CONFIRM);
     let mut calls = Calls::new(path, question, context);
     let mut votes: Vec<GraderRecord> = Vec::new();
     let mut total = judges.len();
-    while standing(&votes, total) == Standing::Open {
+    while standing(&votes, total) == Standing::Open || asks_all && votes.len() < total {
         let judge = &judges[votes.len() % judges.len()];
         let (graded, code) = match calls.judgement(judge, question) {
             Ok(judgement) => (scoring::score(judgement, question.criteria), None),
@@ -140,7 +144,7 @@ fn decide(
         let is_first_fail = votes.is_empty() && vote.verdict == Some(Verdict::Fail);
         votes.push(vote);
         if judges.len() == 1 && is_first_fail {
-            total += confirm;
+            total += confirm as usize;
         }
     }
     let standing = standing(&votes, total);

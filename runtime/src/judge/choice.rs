@@ -1,12 +1,16 @@
 //! Which judges a grader asks.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use evalsuite_schema::grader::JudgeSettings;
 
 use super::{BoundJudge, IntoJudge, Judge, JudgeError, JudgeOptions, JudgeReply, JudgeRequest, Judges, Site, command};
 use crate::{
-    cli_agent::{CliAgent, LoadTargets},
+    Cassette,
+    cli_agent::{self, CliAgent, LoadTargets},
     place::Places,
 };
 
@@ -28,7 +32,7 @@ pub(crate) struct Choice<'a> {
     pub(crate) options: &'a JudgeOptions,
     /// Whether a judge that is not there is taken from a recording.
     pub(crate) is_recorded: bool,
-    /// The targets file, where the suite's agents are commands of one.
+    /// The targets file, where agents or judges of the suite may be commands of one.
     pub(crate) commands: Option<Commands<'a>>,
 }
 
@@ -39,7 +43,7 @@ pub(crate) struct Commands<'a> {
     pub(crate) places: &'a Places,
     /// The targets file, if it is named.
     pub(crate) file: Option<&'a Path>,
-    /// Name of the command under test.
+    /// Name of the command under test, or of the target whose agent is.
     pub(crate) under_test: Option<&'a str>,
 }
 
@@ -90,7 +94,7 @@ impl Choice<'_> {
 
     /// Whether a grader that names no judge has one.
     pub(crate) fn has_default(&self) -> bool {
-        self.options.names_one() || self.judges.default.is_some()
+        self.options.names_one() || self.judges.has_default()
     }
 
     /// The judges of a grader, at least one.
@@ -109,6 +113,9 @@ impl Choice<'_> {
             return super::judge_at(endpoint)
                 .map(|judge| vec![chosen(judge)])
                 .or_else(|problem| self.recorded(problem));
+        }
+        if !self.judges.default_names.is_empty() {
+            return self.judges.default_names.iter().map(|name| self.named(name, site)).collect();
         }
         match &self.judges.default {
             Some(judge) => Ok(vec![chosen(judge.clone())]),
@@ -136,7 +143,7 @@ impl Choice<'_> {
             let agent = (commands.load)(commands.places, commands.file)
                 .and_then(|targets| CliAgent::select(targets, name))
                 .map_err(|problem| format!("there is no judge `{name}`: {problem}"))?;
-            if commands.under_test == Some(&agent.name) {
+            if [Some(name), Some(&agent.name)].contains(&commands.under_test) {
                 return Err(format!(
                     "judge `{name}` is the agent under test\nhelp: name another target, or a judge of the macro"
                 ));
@@ -150,10 +157,27 @@ impl Choice<'_> {
         }
         let known: Vec<String> = self.judges.named.iter().map(|(name, _)| format!("`{name}`")).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let commands = match cli_agent::loader() {
+            Some(_) => format!(", or a command of targets.yaml, `judge = \"{name}\"`"),
+            None => String::new(),
+        };
         Err(format!(
-            "there is no judge `{name}`\nhelp: name it in the macro, `judges = {{ \"{name}\" => path }}`; known: {known}"
+            "there is no judge `{name}`\nhelp: name it in the macro, `judges = {{ \"{name}\" => path }}`{commands}; known: {known}"
         ))
     }
+}
+
+/// The judges with names whose replies to a grader are recorded, where only an absent default judge is chosen. All of them
+/// replied then, in an order that nobody knows.
+pub(crate) fn recorded_judges(chosen: &[Chosen], grader: &str, cassette: &Cassette) -> Option<Vec<Chosen>> {
+    if chosen.iter().any(|judge| judge.is_named || !judge.is_absent) {
+        return None;
+    }
+    let of_grader = cassette.recorded_requests().into_iter().filter(|request| request["grader"] == grader);
+    let names: BTreeSet<String> =
+        of_grader.map(|request| request["judge"].as_str().map(str::to_owned)).collect::<Option<_>>()?;
+    let judges = names.into_iter().map(|name| Chosen { name, judge: nobody(), is_named: true, is_absent: true });
+    Some(judges.collect::<Vec<_>>()).filter(|judges| !judges.is_empty())
 }
 
 fn chosen(judge: BoundJudge) -> Chosen {

@@ -34,12 +34,13 @@ struct CommandJudge {
 }
 
 pub(super) fn judge(agent: CliAgent, site: &Site<'_>) -> BoundJudge {
+    let variables = agent.variables();
     BoundJudge(std::sync::Arc::new(CommandJudge {
         agent,
         directory: site.directory.clone(),
         workspace: site.workspace.to_owned(),
         environment: site.environment.clone(),
-        redactor: site.redactor.clone(),
+        redactor: site.redactor.and(variables.iter().map(String::as_str)),
         calls: AtomicU32::new(0),
     }))
 }
@@ -68,9 +69,11 @@ impl Answer for CommandJudge {
             redactor: &self.redactor,
         });
         let outcome = answered.result.map_err(|failure| match failure {
-            Failure::Failed(message) | Failure::TimedOut(message) => JudgeError::new(message),
+            Failure::Failed(message) | Failure::TimedOut(message) => JudgeError::new(self.redactor.apply(&message)),
         })?;
         let said = outcome.messages.as_deref().map(answer).or(outcome.text).unwrap_or_default();
+        // What it was given to work with is nobody's business, and a recording does not know of it.
+        let said = self.redactor.apply(&said);
         Ok(JudgeReply {
             text: said,
             usage: outcome.usage,

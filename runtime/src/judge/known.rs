@@ -4,10 +4,19 @@ use super::BoundJudge;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Judges {
     pub(crate) default: Option<BoundJudge>,
+    /// Names of the default judges, where they have names.
+    pub(crate) default_names: Vec<String>,
     pub(crate) named: Vec<(String, BoundJudge)>,
+    /// Judgements after a failing one.
+    pub(crate) confirm: Option<u32>,
 }
 
 impl Judges {
+    /// Whether a grader that names no judge has one.
+    pub(crate) fn has_default(&self) -> bool {
+        self.default.is_some() || !self.default_names.is_empty()
+    }
+
     /// The judge of this name, else one whose name differs only in `-` and `_`.
     pub(crate) fn named(&self, name: &str) -> Option<&BoundJudge> {
         let fold = |name: &str| name.replace('-', "_");

@@ -4,6 +4,7 @@ mod calibration;
 #[cfg(feature = "capture")]
 mod captured;
 mod cli_agents;
+mod command_judges;
 mod common;
 mod conversations;
 mod dependencies;

@@ -45,6 +45,9 @@ pub struct JudgeSettings {
     /// Limit of one call in seconds; `None`: 120 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<f64>,
+    /// Judgements after a failing one, an even number up to 10; `None`: 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<u32>,
     /// Free-form data.
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub config: Object,

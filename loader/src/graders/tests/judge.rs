@@ -121,6 +121,16 @@ fn settings_of_a_judge_are_checked() {
             "{type: llm-grader, prompt: p, max_steps: 51}",
             &["1:44 E024 `max_steps` is 51, which is not a whole number from 1 to 50"],
         ),
+        (
+            "{type: llm-grader, prompt: p, confirm: 3}",
+            &["1:42 E024 `confirm` is 3, which is not an even number within 0..10"],
+        ),
+        (
+            "{type: rubrics, criteria: [a], confirm: 12}",
+            &["1:43 E024 `confirm` is 12, which is not an even number within 0..10"],
+        ),
+        ("{type: llm-grader, prompt: p, confirm: no}", &["1:42 E020 `confirm` must be a number, found text"]),
+        ("{type: llm-grader, prompt: p, confirm: 4}", &[]),
         ("{type: llm-grader, prompt: p, maxSteps: 5}", &["1:33 W001 `maxSteps` is now `max_steps`"]),
         ("{type: llm-grader, prompt: p, target: ''}", &["1:41 E022 `target` is blank"]),
         ("{type: llm-grader, prompt: p, extra: 1}", &["1:33 E019 unknown key `extra` in `llm-grader`"]),

@@ -413,6 +413,9 @@ impl Generator {
             node = node.renamed("max_steps", &["maxSteps"], integer(50, 1, 50));
         }
         if self.has() {
+            node = node.put("confirm", number(4).rule(Rule::Number(&["-2", "3", "12"])));
+        }
+        if self.has() {
             node = node.put("timeout_seconds", number(60).rule(POSITIVE)).put("config", self.facts());
         }
         if self.has() { node.put("preprocessors", self.preprocessors()) } else { node }

@@ -20,7 +20,8 @@ use crate::{
     digest::sha256,
     grader::{Context, Graded, kept::KeptFiles, text::trim},
     judge::{
-        Broken, Call, Chosen, JudgeError, JudgeReply, JudgeRequest, OwnedChoice, Site, Tally, ask, fenced, until_read,
+        Broken, Call, Chosen, JudgeError, JudgeReply, JudgeRequest, OwnedChoice, Site, Tally, ask, fenced,
+        recorded_judges, until_read,
     },
     score,
 };
@@ -193,6 +194,7 @@ impl Inquiry {
             let declare = "a grader that is registered as `\"name\" => evalsuite::asks_judge(grader)` is skipped then";
             broken(if name.is_none() { format!("{problem}; {declare}") } else { problem })
         })?;
+        let chosen = recorded_judges(&chosen, &self.path, &self.cassette).unwrap_or(chosen);
         let chosen = chosen.into_iter().next().ok_or_else(|| broken("no judge is named".to_owned()))?;
         state.chosen.push((name.map(str::to_owned), chosen.clone()));
         Ok(chosen)

@@ -3,8 +3,17 @@
 /// Keys every grader has.
 const GRADER: &[&str] = &["type", "name", "weight", "required", "min_score", "negate"];
 /// Keys of graders that ask a judge.
-const JUDGE: &[&str] =
-    &["target", "model", "temperature", "max_steps", "maxSteps", "timeout_seconds", "config", "preprocessors"];
+const JUDGE: &[&str] = &[
+    "target",
+    "model",
+    "temperature",
+    "max_steps",
+    "maxSteps",
+    "timeout_seconds",
+    "confirm",
+    "config",
+    "preprocessors",
+];
 
 /// What messages call a mapping, and its keys, old spellings included.
 const KEYS: &[(&str, &[&str])] = &[
@@ -327,6 +336,7 @@ pub(super) const TYPES: &[(&str, &[&str])] = &[
     ("cost_limit_usd", &["a number"]),
     ("budget", &["a number"]),
     ("temperature", &["a number"]),
+    ("confirm", &["a number"]),
     ("tolerance", &["a number"]),
     ("min_score", &["a number"]),
     ("count", &["a number", "a whole number"]),
@@ -374,6 +384,7 @@ pub(super) const RANGES: &[(&str, &[&str])] = &[
     ("max_steps", &["a whole number from 1 to 50"]),
     ("maxSteps", &["a whole number from 1 to 50"]),
     ("temperature", &["a number within 0..2"]),
+    ("confirm", &["an even number within 0..10"]),
     ("min_score", &["a number greater than 0 and at most 1"]),
     ("budget", &["a number of at least 0"]),
     ("tolerance", &["a number of at least 0"]),

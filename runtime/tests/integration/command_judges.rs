@@ -1,0 +1,196 @@
+//! Commands of a targets file that judge what agents in Rust do, and judges that are named.
+#![cfg(all(unix, feature = "cli-agents"))]
+
+use std::fs;
+
+use evalsuite::{
+    AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, RunOptions, Trial,
+    record::{GraderRecord, Mode, ReasonCode},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    common::{case_json, grader, only, run_with, suite},
+    judges::scripted,
+};
+
+/// Judges that like it, that do not, and one that is a command of another name.
+const TARGETS: &str = r#"targets:
+  - { name: kind, provider: cli, command: "echo '{\"score\": 0.9}' > {OUTPUT_FILE}" }
+  - { name: strict, provider: cli, command: "echo '{\"score\": 0.1}' > {OUTPUT_FILE}" }
+  - { name: reads, provider: cli, command: "grep -q 'thank you' {PROMPT_FILE} && echo '{\"score\": 1}' > {OUTPUT_FILE}" }
+  - { name: alias, use_target: kind }
+  - { name: default, provider: cli, command: "echo '{\"score\": 0.8}' > {OUTPUT_FILE}" }
+"#;
+
+fn polite(_: &mut Trial<'_>) -> Result<String, AgentError> {
+    Ok("Hello, and thank you.".to_owned())
+}
+
+fn never(_: &mut Trial<'_>) -> Result<String, AgentError> {
+    panic!("the agent is called")
+}
+
+fn asks(judge: Value) -> Value {
+    grader("tone", 5, json!({"llm-grader": {"judge": judge}}))
+}
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir_all(directory.path().join("suites/x")).unwrap();
+        fs::write(directory.path().join("targets.yaml"), TARGETS).unwrap();
+        Self(directory)
+    }
+
+    fn evals(&self, grader: Value, more: Value) -> Evals {
+        let mut case = case_json("greets", json!([grader]), json!({"criteria": "is polite"}));
+        case.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        Evals::new(suite("cases", "mixed", self.0.path(), &[case])).agent(polite)
+    }
+
+    fn run(&self, evals: &Evals, mode: Mode) -> CaseReport {
+        let options = RunOptions::new().mode(mode).cassettes(self.0.path().join("cassettes"));
+        only(&run_with(evals, &self.0.path().join("out"), options)).clone()
+    }
+
+    fn live(&self, evals: &Evals) -> CaseReport {
+        self.run(evals, Mode::Live)
+    }
+}
+
+fn first(case: &CaseReport) -> &GraderRecord {
+    &case.trials()[0].graders[0]
+}
+
+fn votes(case: &CaseReport) -> usize {
+    first(case).detail("votes").map_or(1, |votes| votes.as_array().unwrap().len())
+}
+
+#[track_caller]
+fn refused(case: &CaseReport) -> &str {
+    let reason = case.record().reason.as_ref().unwrap();
+    assert_eq!((case.outcome(), reason.code), (CaseOutcome::Error, ReasonCode::GraderError), "{case}");
+    &reason.message
+}
+
+#[test]
+fn a_command_judges_an_agent_in_rust_where_that_is_wanted() {
+    let place = Place::new();
+    let named = |name: &str| place.evals(asks(json!({"target": name})), json!({}));
+    let case = place.live(&named("reads").command_judges());
+    assert_eq!((case.outcome(), first(&case).judge.as_ref().unwrap().name.as_str()), (CaseOutcome::Passed, "reads"));
+    assert_eq!(first(&case).value, Some(1.0), "{case}");
+    let other = place.live(&named("other").command_judges());
+    assert!(refused(&other).contains("known: `kind`, `strict`, `reads`, `alias`, `default`"), "{other}");
+    let unbound = place.live(&named("reads"));
+    assert!(refused(&unbound).contains("`judges = { \"reads\" => path }`"), "{unbound}");
+    // A judge of the macro goes before a command of its name.
+    let both = place.live(&named("kind").command_judges().judge_for("kind", scripted([r#"{"score": 0.85}"#])));
+    assert_eq!(first(&both).value, Some(0.85), "{both}");
+}
+
+#[test]
+fn graders_in_rust_ask_commands_too() {
+    async fn asks(evidence: &Evidence<'_>) -> Result<bool, JudgeError> {
+        let [kind, strict] = ["kind", "strict"].map(|name| evidence.judge_named(name));
+        let score = |text: &str| text.trim().to_owned();
+        let (kind, again) = (kind.ask("a").await?, kind.ask("b").await?);
+        Ok(score(kind.text()) == "{\"score\": 0.9}"
+            && again == kind
+            && score(strict.ask("c").await?.text()) == "{\"score\": 0.1}")
+    }
+    let place = Place::new();
+    let evals = place.evals(grader("asks", 5, json!({"user": {"grader": "asks"}})), json!({}));
+    let case = place.live(&evals.grader("asks", asks).command_judges());
+    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(first(&case).judge.as_ref().unwrap().name, "kind, strict");
+}
+
+#[test]
+fn the_target_under_test_is_no_judge_of_itself_whatever_it_is_called() {
+    let place = Place::new();
+    let of = |target: &str, judge: &str| {
+        let evals = place.evals(asks(json!({"target": judge})), json!({"target": target}));
+        place.live(&evals.command_judges())
+    };
+    for (target, judge) in [("kind", "kind"), ("kind", "alias"), ("alias", "alias")] {
+        let case = of(target, judge);
+        assert!(refused(&case).contains(&format!("judge `{judge}` is the agent under test")), "{case}");
+    }
+    assert_eq!(first(&of("kind", "strict")).value, Some(0.1));
+    // Nobody called the agent `default`; a command of this name is something else.
+    assert_eq!(of("default", "default").outcome(), CaseOutcome::Passed);
+}
+
+#[test]
+fn default_judges_have_names_and_their_majority_decides() {
+    let place = Place::new();
+    let judged = |names: &[&str]| {
+        let evals = place.evals(asks(json!({})), json!({})).judge_for("my", scripted([r#"{"score": 0.95}"#]));
+        place.live(&evals.command_judges().judged_by(names.iter().copied()))
+    };
+    for (names, value, count, name) in [
+        (["kind"].as_slice(), 0.9, 1, "kind"),
+        (&["my"], 0.95, 1, "my"),
+        (&["strict", "kind", "my"], 0.9, 3, "strict, kind, my"),
+        (&["kind", "my", "strict"], 0.9, 2, "kind, my"),
+        (&["strict", "kind"], 0.1, 1, "strict"),
+    ] {
+        let case = judged(names);
+        let record = first(&case);
+        assert_eq!((record.value, votes(&case)), (Some(value), count), "{names:?}: {case}");
+        assert_eq!(record.judge.as_ref().unwrap().name, name);
+        assert_eq!(record.judge.as_ref().unwrap().replies.len(), count, "every reply is kept");
+    }
+    // The last one that is set counts.
+    let evals = place.evals(asks(json!({})), json!({})).judged_by(["gone"]).judge(scripted([r#"{"score": 1}"#]));
+    assert_eq!(place.live(&evals).outcome(), CaseOutcome::Passed);
+}
+
+#[test]
+fn what_named_judges_said_is_replayed_without_them_and_without_their_names() {
+    let place = Place::new();
+    let evals = || place.evals(asks(json!({})), json!({}));
+    let live = place.run(&evals().command_judges().judged_by(["strict", "kind", "reads"]), Mode::Record);
+    assert_eq!((live.outcome(), votes(&live)), (CaseOutcome::Passed, 3), "{live}");
+    fs::remove_file(place.0.path().join("targets.yaml")).unwrap();
+    for evals in [evals(), evals().command_judges().judged_by(["strict", "kind", "reads"])] {
+        let replayed = place.run(&evals.agent(never), Mode::Replay);
+        assert_eq!((replayed.outcome(), votes(&replayed)), (CaseOutcome::Passed, 3), "{replayed}");
+        assert_eq!(first(&replayed).value, first(&live).value);
+    }
+    let other = place.run(&evals().judged_by(["other"]).agent(never), Mode::Replay);
+    let reason = other.record().reason.as_ref().unwrap();
+    assert_eq!(reason.code, ReasonCode::RecordingStale, "{other}");
+    assert!(reason.message.contains("the judge changed"), "{other}");
+}
+
+#[test]
+fn a_judge_that_has_said_no_twice_is_replayed_twice() {
+    let place = Place::new();
+    let evals = || place.evals(asks(json!({})), json!({}));
+    let live = place.run(&evals().command_judges().judged_by(["strict"]), Mode::Record);
+    let replayed = place.run(&evals().agent(never), Mode::Replay);
+    for case in [live, replayed] {
+        assert_eq!((case.outcome(), votes(&case)), (CaseOutcome::Failed, 2), "{case}");
+        assert_eq!(first(&case).judge.as_ref().unwrap().replies.len(), 2);
+    }
+}
+
+#[test]
+fn how_often_a_fail_is_asked_again_is_for_the_grader_then_for_the_suite() {
+    let place = Place::new();
+    let no = r#"{"score": 0.1}"#;
+    let bind = |settings: Value| place.evals(asks(settings), json!({})).judge(scripted([no]));
+    let calls = |evals: &Evals| first(&place.live(evals)).judge.as_ref().unwrap().attempts;
+    assert_eq!(calls(&bind(json!({}))), 2, "two of three agree");
+    assert_eq!(calls(&bind(json!({})).judge_confirm(0)), 1);
+    assert_eq!(calls(&bind(json!({})).judge_confirm(4)), 3, "three of five agree");
+    assert_eq!(calls(&bind(json!({})).judge_confirm(3)), 3, "an odd number could be a tie");
+    assert_eq!(calls(&bind(json!({})).judge_confirm(99)), 6, "no more than ten");
+    assert_eq!(calls(&bind(json!({"confirm": 0})).judge_confirm(4)), 1);
+    assert_eq!(calls(&bind(json!({"confirm": 6}))), 4);
+}
