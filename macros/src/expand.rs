@@ -130,9 +130,11 @@ fn calls(args: &Args, expansion: &Expansion, errors: &mut Vec<Error>) -> TokenSt
     calls.extend(args.agents.iter().map(|(target, agent)| named("agent_for", target, agent)));
     calls.extend(args.graders.iter().map(|grader| named("grader", &grader.name, &grader.item)));
     calls.extend(args.judges.iter().map(|(name, judge)| named("judge_for", name, judge)));
-    calls.extend(args.judge.iter().map(|judge| match judge {
-        Judge::Expression(judge) => emit::call("judge", judge.clone()),
-        Judge::Named(names) => emit::call("judged_by", emit::code(&codegen::list(&texts(names)))),
+    calls.extend(args.judge.iter().filter_map(|judge| match judge {
+        Judge::Expression(judge) => Some(emit::call("judge", judge.clone())),
+        // No name is left where all of them are wrong.
+        Judge::Named(names) if names.is_empty() => None,
+        Judge::Named(names) => Some(emit::call("judged_by", emit::code(&codegen::list(&texts(names))))),
     }));
     calls.extend(args.judge_confirm.map(|number| emit::call("judge_confirm", emit::code(&number.to_string()))));
     if expansion::may_be_commands(&judges(args), expansion.suite.as_ref()) {
