@@ -106,7 +106,7 @@ impl Measuring<'_> {
     }
 
     fn has_default(&self) -> bool {
-        self.settings.judge.names_one() || self.evals.judges().default.is_some()
+        self.settings.judge.names_one() || self.evals.judges().has_default()
     }
 
     fn cases(&self) -> impl Iterator<Item = &evalsuite_schema::Case> {
