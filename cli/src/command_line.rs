@@ -20,6 +20,7 @@ pub(crate) enum Command {
     Clean(Clean),
     Merge(Merge),
     Regrade(Regrade),
+    Calibrate(Calibrate),
 }
 
 /// Check suites as the compiler does, without compiling
@@ -115,4 +116,34 @@ pub(crate) struct Regrade {
     /// More arguments for `cargo test` or `cargo nextest run`
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
+}
+
+/// Measure a judge by answers that people have scored
+///
+/// Asks the judge of the environment (EVALSUITE_JUDGE_URL and EVALSUITE_JUDGE_MODEL, or EVALSUITE_JUDGE_TARGET) about each
+/// answer, and tells how far it agrees with the people: agreement, Cohen's kappa, correlations, errors, and the largest
+/// differences. A judge written in Rust is measured by its suite's test `judge_calibration`. Exits with 0, with 1 if the
+/// judge is below the bar or fewer than half of the answers were judged, 2 if the command line, the file or the environment
+/// is wrong.
+#[derive(Debug, Args)]
+pub(crate) struct Calibrate {
+    /// A JSONL file with a sample per line, a calibration.yaml, or a suite that has one
+    pub(crate) file: PathBuf,
+    /// Least rank correlation, -1 to 1; by default 0.7, unless the file demands something itself
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    pub(crate) min_spearman: Option<f64>,
+    /// Largest difference of two scores that agree, 0 to 1; by default that of the file, or 0.15
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub(crate) tolerance: Option<f64>,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people
+    Text,
+    /// The record, as one JSON object
+    Json,
 }

@@ -1,5 +1,6 @@
 //! `cargo evalsuite`: checks evaluation suites, shows the code that they become, and looks after what runs leave.
 
+mod calibrate;
 mod check;
 mod clean;
 mod command_line;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     }
     let result = match CommandLine::parse_from(arguments).command {
         Command::Check(command) => check::run(&command),
+        Command::Calibrate(command) => calibrate::run(&command),
         Command::Expand(command) => expand::run(&command),
         Command::Finish(command) => finish::run(&command),
         Command::Clean(command) => clean::run(&command),

@@ -71,24 +71,5 @@ pub(crate) fn empty(name: String, layout: Layout, span: Span, roots: &Roots, fil
         Some(_) => Location::new(&*files.get(span.file).shown, start.line, start.column),
         None => Location::new(&*files.get(span.file).shown, 0, 0),
     };
-    Suite {
-        name,
-        agent_name: None,
-        layout,
-        kind: Kind::Capability,
-        description: None,
-        version: None,
-        author: None,
-        license: None,
-        tags: Vec::new(),
-        category: None,
-        location,
-        root: roots.compiled(&roots.suite_root),
-        digest: String::new(),
-        targets: Vec::new(),
-        workspace: None,
-        workers: None,
-        budget_usd: None,
-        fail_on_error: false,
-    }
+    Suite { root: roots.compiled(&roots.suite_root), ..Suite::new(name, layout, Kind::Capability, location) }
 }

@@ -1,5 +1,6 @@
 //! Judges are judged: how far they agree with people, and what that means for graders that ask them.
 
+mod alone;
 mod gate;
 mod measure;
 mod report;
@@ -11,8 +12,9 @@ use std::thread;
 use evalsuite_schema::record::{CalibrationRecord, Mode, Reason};
 use tokio::sync::oneshot;
 
+pub use self::alone::Samples;
 pub(crate) use self::gate::advise;
-use self::measure::{Measuring, repeat};
+use self::measure::Measuring;
 pub use self::report::CalibrationReport;
 use crate::{
     Evals, RunOptions,
@@ -28,6 +30,9 @@ use crate::{
     run_record::{self, SuiteOfRun},
     settings::Settings,
 };
+
+/// Name of the generated test.
+const TEST: &str = "judge_calibration";
 
 /// What measuring came to, once in a run; the error is why it was skipped.
 pub(crate) type Measured = Result<CalibrationReport, Reason>;
@@ -46,13 +51,12 @@ impl Evals {
     pub async fn calibrate(&self, options: &RunOptions) -> Result<CalibrationReport, RunError> {
         let environment = Settings::from_environment().map_err(RunError::new)?;
         let settings = options.apply(environment).map_err(RunError::new)?;
-        let id = if settings.run_id.is_some() { run_id(&settings) } else { new_run_id() };
-        let run = RunDirectory::new(&settings, &Places::of(self.suite()), id).map_err(RunError::new)?;
         let evals = self.clone();
+        let name = self.suite().name();
         let (sender, receiver) = oneshot::channel();
         let work = move || {
             // Nobody may be waiting any more.
-            let _ = sender.send(measured(&evals, &settings, &run));
+            let _ = sender.send(begin(&evals, &settings, &repeat(&evals)));
         };
         thread::Builder::new()
             .name("evalsuite".to_owned())
@@ -60,11 +64,31 @@ impl Evals {
             .map_err(|error| RunError::new(format!("cannot start a thread: {error}")))?;
         let result = receiver.await.map_err(|_| RunError::new("measuring the judges panicked"))?;
         match result.map_err(RunError::new)? {
-            None => Err(RunError::new(format!("suite `{}` has no calibration.yaml", self.suite().name()))),
-            Some(Err(reason)) => Err(RunError::new(format!("suite `{}` {}", self.suite().name(), reason.message))),
+            None => Err(RunError::new(format!("suite `{name}` has no calibration.yaml"))),
+            Some(Err(reason)) => Err(RunError::new(format!("suite `{name}` {}", reason.message))),
             Some(Ok(report)) => Ok(report),
         }
     }
+}
+
+/// Measures in a run of its own, unless the settings name one.
+fn begin(evals: &Evals, settings: &Settings, repeat: &str) -> Result<Option<Measured>, String> {
+    let id = if settings.run_id.is_some() { run_id(settings) } else { new_run_id() };
+    let run = RunDirectory::new(settings, &Places::of(evals.suite()), id)?;
+    measured_as(evals, settings, &run, repeat)
+}
+
+/// Path of the generated test.
+fn test_name(evals: &Evals) -> String {
+    match evals.suite().module_path.split_once("::") {
+        Some((_crate_name, module)) => format!("{module}::{TEST}"),
+        None => TEST.to_owned(),
+    }
+}
+
+/// The command that runs the generated test.
+fn repeat(evals: &Evals) -> String {
+    format!("cargo test -p {} -- --exact {}", evals.suite().package, test_name(evals))
 }
 
 /// Measures the judges of a suite, or tells what was measured in this run before; `None` for a suite without calibration.
@@ -73,6 +97,16 @@ impl Evals {
 ///
 /// If the record cannot be written, or the compiled suite not be read.
 pub(crate) fn measured(evals: &Evals, settings: &Settings, run: &RunDirectory) -> Result<Option<Measured>, String> {
+    measured_as(evals, settings, run, &repeat(evals))
+}
+
+/// The same, where `repeat` is the command that measures again.
+fn measured_as(
+    evals: &Evals,
+    settings: &Settings,
+    run: &RunDirectory,
+    repeat: &str,
+) -> Result<Option<Measured>, String> {
     let suite = evals.suite();
     let undecodable = |error| format!("the calibration of suite `{}` cannot be decoded: {error}", suite.name);
     let Some(text) = suite.calibration else { return Ok(None) };
@@ -91,7 +125,7 @@ pub(crate) fn measured(evals: &Evals, settings: &Settings, run: &RunDirectory) -
     let key = format!("{place}\0{text}\0{judges:?}\0{:?}\0{:?}", settings.judge, settings.mode);
     let key = format!("{}-{}", file_key(suite.name), &sha256(key)[..8]);
     let result = once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
-        let measuring = Measuring { evals, settings, run, suite: &data, calibration: &calibration };
+        let measuring = Measuring { evals, settings, run, suite: &data, calibration: &calibration, repeat };
         measuring.measure().map(Box::new)
     });
     let result: Result<Box<CalibrationRecord>, Reason> = result.map_err(unwritable)?;
@@ -102,7 +136,7 @@ pub(crate) fn measured(evals: &Evals, settings: &Settings, run: &RunDirectory) -
         keep(record, run, settings, &redactor, &place).map_err(unwritable)?;
         std::fs::write(&mark, "").map_err(unwritable)?;
     }
-    Ok(Some(result.map(|record| CalibrationReport::new(*record, repeat(evals)))))
+    Ok(Some(result.map(|record| CalibrationReport::new(*record, repeat.to_owned()))))
 }
 
 /// Writes `calibration.json`, and what it has cost.

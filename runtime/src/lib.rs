@@ -156,6 +156,7 @@ pub use user_grader::{BoundGrader, Grader, IntoGrader, asks_judge};
 #[doc(hidden)]
 pub mod __private {
     use crate::Evals;
+    pub use crate::calibration::Samples;
     pub use crate::finish::{Finished, finish};
     pub use crate::grader::direct::{Direct, Given};
 

@@ -57,6 +57,32 @@ pub struct Suite {
     pub fail_on_error: bool,
 }
 
+impl Suite {
+    /// A suite that says nothing but this.
+    pub fn new(name: impl Into<String>, layout: Layout, kind: Kind, location: Location) -> Self {
+        Self {
+            name: name.into(),
+            agent_name: None,
+            layout,
+            kind,
+            description: None,
+            version: None,
+            author: None,
+            license: None,
+            tags: Vec::new(),
+            category: None,
+            location,
+            root: String::new(),
+            digest: String::new(),
+            targets: Vec::new(),
+            workspace: None,
+            workers: None,
+            budget_usd: None,
+            fail_on_error: false,
+        }
+    }
+}
+
 /// How the files of a suite are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -47,20 +47,24 @@ impl Package {
 
     /// Runs `cargo evalsuite …` as cargo does.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
-        self.run_with(arguments, None)
+        self.run_with(arguments, &[])
     }
 
     /// The same, with runs in `out`.
     pub(crate) fn run_in_output(&self, arguments: &[&str]) -> Output {
-        self.run_with(arguments, Some("out"))
+        let records = self.root().join("out").display().to_string();
+        self.run_with(arguments, &[("EVALSUITE_OUTPUT", &records)])
     }
 
-    fn run_with(&self, arguments: &[&str], records: Option<&str>) -> Output {
+    /// The same with these variables, and none of the environment that says who judges or where runs are.
+    pub(crate) fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
         let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"));
-        command.env_remove("EVALSUITE_OUTPUT");
-        if let Some(records) = records {
-            command.env("EVALSUITE_OUTPUT", self.root().join(records));
+        let is_ours =
+            |name: &str| ["EVALSUITE_", "OPENAI_", "CARGO_TARGET_DIR"].iter().any(|start| name.starts_with(start));
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_ours)) {
+            command.env_remove(name);
         }
+        command.envs(variables.iter().copied());
         let output =
             command.arg("evalsuite").args(arguments).current_dir(self.root()).output().expect("the program runs");
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");

@@ -17,7 +17,7 @@ use evalsuite_schema::{
     record::{CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord, Stage},
 };
 
-use super::summary;
+use super::{summary, test_name};
 use crate::{
     Cassette, Evals, Evidence,
     cassette::{About, Opening, Placeholders, Seen, Unusable, recording_path},
@@ -36,9 +36,6 @@ use crate::{
     settings::Settings,
 };
 
-/// Name of the generated test.
-const TEST: &str = "judge_calibration";
-
 /// Name of the directories of samples: no case has it.
 const DIRECTORY: &str = "calibration";
 
@@ -49,6 +46,8 @@ pub(super) struct Measuring<'a> {
     pub(super) run: &'a RunDirectory,
     pub(super) suite: &'a Suite,
     pub(super) calibration: &'a Calibration,
+    /// The command that measures again.
+    pub(super) repeat: &'a str,
 }
 
 impl Measuring<'_> {
@@ -218,22 +217,9 @@ impl Measuring<'_> {
             trial: 0,
             seen: Seen::new(&sample.case, DIRECTORY, None, places),
         };
-        let hint = format!("to record it: `EVALSUITE_MODE=record {}`", repeat(self.evals));
+        let hint = format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat);
         Cassette::open(Opening { mode, path, placeholders, about, hint, has_agent: false })
     }
-}
-
-/// Path of the generated test.
-fn test_name(evals: &Evals) -> String {
-    match evals.suite().module_path.split_once("::") {
-        Some((_crate_name, module)) => format!("{module}::{TEST}"),
-        None => TEST.to_owned(),
-    }
-}
-
-/// The command that measures again.
-pub(super) fn repeat(evals: &Evals) -> String {
-    format!("cargo test -p {} -- --exact {}", evals.suite().package, test_name(evals))
 }
 
 fn judged(sample: &Sample, record: GraderRecord) -> SampleRecord {
