@@ -134,7 +134,7 @@ pub(crate) fn confirm(tokens: &[TokenTree]) -> Result<u32, Error> {
         },
         _ => None,
     };
-    let fits = |number: &u32| *number <= 10 && number % 2 == 0;
+    let fits = |number: &u32| *number <= 10 && number.is_multiple_of(2);
     number.filter(fits).ok_or_else(|| {
         let found: TokenStream = tokens.iter().cloned().collect();
         let expected = "expected how many judgements follow a failing one, an even number from 0 to 10";

@@ -12,6 +12,7 @@ mod faults;
 mod freshness;
 mod generated;
 mod hooks;
+mod judging;
 mod outcomes;
 mod placement;
 mod published;

@@ -1,0 +1,220 @@
+//! Judges as users have them: a service or commands, recorded and replayed, asked by the files and by code.
+
+mod service;
+
+use std::{fs, path::Path};
+
+use evalsuite_tests::throwaway::{Call, Package, suites};
+
+use self::service::{Service, completion};
+
+/// Tells the key it should keep to itself, but is not called where nobody wants it.
+const LIB: &str = r#"
+pub fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, String> {
+    if std::env::var_os("NO_AGENT").is_some() {
+        return Err("the agent is called".to_owned());
+    }
+    let key = std::env::var("EVALSUITE_JUDGE_API_KEY").unwrap_or_default();
+    Ok(format!("Hello! My key is {key}."))
+}
+"#;
+
+const TESTS: &str = r#"
+use PACKAGE::agent;
+
+evalsuite::include_eval_suite!("suites/by_case", graders = ["tone" => evalsuite::asks_judge(tone)]);
+
+#[derive(serde::Deserialize)]
+struct Tone {
+    polite: bool,
+}
+
+async fn tone(evidence: &evalsuite::Evidence<'_>) -> Result<bool, evalsuite::JudgeError> {
+    let request = evalsuite::JudgeRequest::new("", "QUESTION").with_untrusted("answer", evidence.answer());
+    let tone: Tone = evidence.judge().ask_json(request).await?;
+    Ok(tone.polite)
+}
+"#;
+
+const KEY: &str = "sk-very-secret-0815";
+
+fn package(name: &str) -> Package {
+    let package = Package::new(name);
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", LIB)
+        .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
+        .write("suites/by_case/cases/judged/case.yaml", &judged("Greets"))
+        .write("suites/by_case/cases/asked/case.yaml", "input: Say hello\nassertions: [{ type: tone }]\n");
+    ask(&package, "Is it polite?");
+    package
+}
+
+fn judged(criteria: &str) -> String {
+    format!("input: Say hello\ncriteria: {criteria}\n")
+}
+
+fn ask(package: &Package, question: &str) {
+    package.write("tests/evals.rs", &TESTS.replace("PACKAGE", package.name()).replace("QUESTION", question));
+}
+
+fn test(package: &Package) -> Call {
+    package.cargo(["test", "--test", "evals", "--features", "evalsuite/judge"])
+}
+
+fn with_judge(package: &Package, service: &Service) -> Call {
+    let call = test(package).env("EVALSUITE_JUDGE_URL", &service.url).env("EVALSUITE_JUDGE_MODEL", "m");
+    call.env("EVALSUITE_JUDGE_API_KEY", KEY).env("EVALSUITE_JUDGE_PRICE", "1/2")
+}
+
+/// Likes everything, and repeats the header with the key.
+fn friendly() -> Service {
+    Service::start(|_, (head, body)| {
+        let heard = head.lines().find(|line| line.to_lowercase().starts_with("authorization")).unwrap_or_default();
+        let asks_for_tone = body["messages"].to_string().contains("polite");
+        completion(&match asks_for_tone {
+            true => format!(r#"{{"polite": true, "heard": {heard:?}}}"#),
+            false => format!(r#"{{"score": 1, "assertions": [{{"text": {heard:?}, "passed": true}}]}}"#),
+        })
+    })
+}
+
+/// Every file below a directory that holds a text.
+fn files_with(directory: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true => found.extend(files_with(&path, text)),
+            false => {
+                let bytes = fs::read(&path).expect("a file that can be read");
+                if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
+                    found.push(path.display().to_string());
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn without_a_judge_cases_are_skipped_before_their_agents_run() {
+    let package = package("unjudged");
+    let skipped = test(&package).env("NO_AGENT", "1").run().succeeds("both cases are skipped");
+    skipped.says("SKIPPED by_case::judged: needs a judge").says("SKIPPED by_case::asked: needs a judge");
+    let required = test(&package).env("NO_AGENT", "1").env("EVALSUITE_REQUIRE", "1").run().fails("skips are forbidden");
+    required.says("needs a judge, and EVALSUITE_REQUIRE forbids to skip").is_silent_about("the agent is called");
+    let replay = test(&package).env("EVALSUITE_MODE", "replay").run().fails("nothing is recorded");
+    replay.says("recording_missing").says("EVALSUITE_MODE=record cargo test -p unjudged");
+}
+
+#[test]
+fn what_a_service_said_is_replayed_without_key_agent_or_network_until_the_prompt_changes() {
+    let package = package("judged");
+    let service = friendly();
+    with_judge(&package, &service).env("EVALSUITE_MODE", "record").run().succeeds("the judge likes it");
+    let asked = service.asked();
+    assert_eq!(asked.len(), 2, "one request for each case");
+    for (head, body) in &asked {
+        assert!(head.contains(KEY) && head.starts_with("POST /v1/chat/completions "), "{head}");
+        assert_eq!((body["model"].as_str(), body["temperature"].as_f64()), (Some("m"), Some(0.0)));
+    }
+    for case in ["judged", "asked"] {
+        let [result] = package.records().of_case(case).try_into().expect("one trial");
+        assert_eq!(result["graders"][0]["judge"]["usage"]["input"], 100, "{result}");
+        assert_eq!(result["judge_cost_usd"].as_f64(), Some(120e-6), "{result}");
+    }
+
+    let cassettes = package.root().join(".evalsuite/cassettes");
+    for directory in [cassettes.as_path(), package.records_directory()] {
+        assert_eq!(files_with(directory, KEY), [] as [String; 0], "the key is nowhere");
+    }
+    assert_eq!(
+        files_with(&cassettes, "My key is ${{ EVALSUITE_JUDGE_API_KEY }}.").len(),
+        2,
+        "it stands there by its name"
+    );
+
+    let replay = || test(&package).env("EVALSUITE_MODE", "replay").env("NO_AGENT", "1");
+    replay().run().succeeds("the recorded replies are there");
+    // With another key and a service that nobody listens for.
+    let elsewhere = replay().env("EVALSUITE_JUDGE_URL", "http://127.0.0.1:9/v1").env("EVALSUITE_JUDGE_MODEL", "m");
+    elsewhere.env("EVALSUITE_JUDGE_API_KEY", "another-secret").run().succeeds("nobody is asked");
+    assert_eq!(service.asked().len(), 2);
+
+    package.write("suites/by_case/cases/judged/case.yaml", &judged("Says goodbye"));
+    ask(&package, "Is it polite and short?");
+    let stale = replay().run().fails("the prompts are others");
+    stale
+        .says_times("evaluation error (grading/recording_stale)", 2)
+        .says("the recording is stale: the prompt changed");
+    stale.is_silent_about("evaluation failed");
+    for line in ["-Greets", "+Says goodbye", "-Is it polite?", "+Is it polite and short?"] {
+        stale.says(line);
+    }
+    stale.says("recording_stale").says("EVALSUITE_MODE=record cargo test -p judged");
+}
+
+#[test]
+fn a_service_in_trouble_is_an_error_and_never_a_pass() {
+    let package = package("troubled");
+    // Busy at first, and then answered.
+    let busy = Service::start(|count, (_, body)| match count {
+        0 => ("429 Too Many Requests\r\nRetry-After: 0".to_owned(), "{}".to_owned()),
+        _ if body["messages"].to_string().contains("polite") => completion(r#"{"polite": true}"#),
+        _ => completion(r#"{"score": 1}"#),
+    });
+    with_judge(&package, &busy).run().succeeds("a busy service is asked again");
+    assert_eq!(busy.asked().len(), 3);
+
+    let garbage = Service::start(|_, _| completion("I like it."));
+    let wrong = with_judge(&package, &garbage).run().fails("this is no judgement");
+    wrong.says_times("evaluation error (grading/judge_error)", 2).says("in 3 attempts and a repair");
+    let gone = with_judge(&package, &busy).env("EVALSUITE_JUDGE_URL", "http://127.0.0.1:9/v1").run();
+    gone.fails("nobody listens").says_times("evaluation error (grading/judge_error)", 2).says("http://127.0.0.1:9/v1");
+    for result in package.records().results() {
+        assert!(result["outcome"] != "failed", "{result}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn commands_judge_agents_in_rust() {
+    let package = Package::new("judged_by_commands");
+    let targets = r#"targets:
+  - { name: kind, provider: cli, command: "echo '{\"score\": 1}' > {OUTPUT_FILE}" }
+  - { name: strict, provider: cli, command: "echo '{\"score\": 0}' > {OUTPUT_FILE}" }
+"#;
+    let call = |arguments: &str| {
+        let code = format!("evalsuite::include_eval_suite!(\"suites/by_case\", deny_warnings{arguments});");
+        let generated =
+            "mod generated { use super::*; include!(concat!(env!(\"OUT_DIR\"), \"/evalsuite/again.rs\")); }";
+        package.write("tests/evals.rs", &format!("use judged_by_commands::agent;\n{code}\n{generated}\n"));
+    };
+    package
+        .write("src/lib.rs", suites::AGENT)
+        .write(
+            "build.rs",
+            "fn main() { evalsuite_build::generate(\"suites/by_case\").name(\"again\").judged_by([\"kind\"]).write(); }",
+        )
+        .write("targets.yaml", targets)
+        .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
+        .write("suites/by_case/cases/greets/case.yaml", &judged("Greets"));
+    call(", judge = \"kind\"");
+    let test = || package.cargo(["test", "--test", "evals"]);
+    test().run().succeeds("a command likes it").says("by_case::greets ... ok").says("again::greets ... ok");
+    let one = test().env("EVALSUITE_JUDGE_TARGET", "strict").run().fails("another one does not");
+    one.says_times("evaluation failed: greets", 2);
+    let majority = test().env("EVALSUITE_JUDGE_TARGET", "kind,strict,kind").run();
+    majority.succeeds("two of three like it");
+
+    call("");
+    let greets = || package.cargo(["test", "--test", "evals", "by_case::"]);
+    greets().run().succeeds("nobody judges").says("SKIPPED by_case::greets: needs a judge");
+    greets().env("EVALSUITE_JUDGE_TARGET", "kind").run().succeeds("the variable is enough").says("greets ... ok");
+
+    package.remove("targets.yaml");
+    call(", judge = \"kind\"");
+    let unknown = package.build(["--test", "evals"]).fails("nobody knows this judge");
+    assert!(unknown.transcript().contains("W018 unknown-judge"), "{}", unknown.transcript());
+}

@@ -1,0 +1,72 @@
+//! A service for chat completions on this machine.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use serde_json::{Value, json};
+
+/// What a service was asked: the head of a request, and its body.
+pub(super) type Asked = (String, Value);
+
+/// Replies for as long as the test program runs.
+pub(super) struct Service {
+    pub(super) url: String,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl Service {
+    /// A service whose replies `reply` makes: status line, further headers included, and body.
+    pub(super) fn start(reply: impl Fn(usize, &Asked) -> (String, String) + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let url = format!("http://{}/v1", listener.local_addr().expect("it has an address"));
+        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
+        let log = Arc::clone(&asked);
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let Some(request) = read(&stream) else { continue };
+                let count = {
+                    let mut log = log.lock().expect("nobody panics with it");
+                    log.push(request.clone());
+                    log.len() - 1
+                };
+                let (status, body) = reply(count, &request);
+                let _ = write!(
+                    stream,
+                    "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                    body.len()
+                );
+            }
+        });
+        Self { url, asked }
+    }
+
+    pub(super) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().expect("nobody panics with it").clone()
+    }
+}
+
+/// A reply with this text.
+pub(super) fn completion(text: &str) -> (String, String) {
+    let usage = json!({"prompt_tokens": 100, "completion_tokens": 10});
+    let body = json!({"model": "m-1", "choices": [{"message": {"content": text}}], "usage": usage});
+    ("200 OK".to_owned(), body.to_string())
+}
+
+fn read(stream: &TcpStream) -> Option<Asked> {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+    }
+    let length =
+        head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length:").map(str::to_owned))?;
+    let mut body = vec![0; length.trim().parse().ok()?];
+    reader.read_exact(&mut body).ok()?;
+    Some((head, serde_json::from_slice(&body).ok()?))
+}
