@@ -21,6 +21,7 @@ pub(crate) enum Command {
     Merge(Merge),
     Regrade(Regrade),
     Calibrate(Calibrate),
+    Run(Run),
 }
 
 /// Check suites as the compiler does, without compiling
@@ -146,4 +147,66 @@ pub(crate) enum ReportFormat {
     Text,
     /// The record, as one JSON object
     Json,
+}
+
+/// Run the tests of cases, chosen by tag, bucket or name, and sum the run up
+///
+/// Builds the tests, asks the suites in them for their cases, runs `cargo test` (or nextest) with the names of those that are
+/// chosen, then does what `finish` does. All test programs are one run, so hooks after all tests run once. Exits as the tests
+/// do, with 1 if nothing is chosen, 2 if the command line is wrong.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Run {
+    /// Cases whose id or test contains one of these texts; by default all
+    #[arg(value_name = "FILTER")]
+    pub(crate) filters: Vec<String>,
+    /// Run the tests with `cargo nextest run`
+    #[arg(long)]
+    pub(crate) nextest: bool,
+    /// Cases of suites with this tag; may be repeated, then one of the tags is enough
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// No cases of suites with this tag; may be repeated
+    #[arg(long = "exclude-tag", value_name = "TAG")]
+    pub(crate) excluded_tags: Vec<String>,
+    /// Cases with this `failure_bucket` in their metadata; may be repeated
+    #[arg(long = "bucket", value_name = "BUCKET")]
+    pub(crate) buckets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) build: Build,
+    /// More arguments for `cargo test` or `cargo nextest run`; after another `--` those of test programs
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) arguments: Vec<String>,
+}
+
+/// What is built, as cargo says it.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Build")]
+pub(crate) struct Build {
+    /// Package with the tests; may be repeated
+    #[arg(short, long = "package", value_name = "SPEC")]
+    pub(crate) packages: Vec<String>,
+    /// All packages of the workspace
+    #[arg(long)]
+    pub(crate) workspace: bool,
+    /// Only the tests of the library
+    #[arg(long)]
+    pub(crate) lib: bool,
+    /// Only this test program; may be repeated
+    #[arg(long = "test", value_name = "NAME")]
+    pub(crate) tests: Vec<String>,
+    /// Features to activate; may be repeated
+    #[arg(short = 'F', long = "features", value_name = "FEATURES")]
+    pub(crate) features: Vec<String>,
+    /// All features
+    #[arg(long)]
+    pub(crate) all_features: bool,
+    /// Without the default features
+    #[arg(long)]
+    pub(crate) no_default_features: bool,
+    /// Optimised
+    #[arg(short, long)]
+    pub(crate) release: bool,
+    /// The profile of cargo
+    #[arg(long, value_name = "NAME", conflicts_with = "release")]
+    pub(crate) profile: Option<String>,
 }

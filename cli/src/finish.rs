@@ -1,6 +1,7 @@
 //! `cargo evalsuite finish`.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use evalsuite::__private::finish;
@@ -14,7 +15,16 @@ pub(crate) fn run(command: &Finish) -> io::Result<ExitCode> {
         Ok(run) => run,
         Err(code) => return Ok(code),
     };
-    let finished = finish(&run).map_err(io::Error::other)?;
+    Ok(if end(&run)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Ends a run and says what it came to; `false` if something could not be undone.
+///
+/// # Errors
+///
+/// If the run's files cannot be read or written.
+pub(crate) fn end(run: &Path) -> io::Result<bool> {
+    let finished = finish(run).map_err(io::Error::other)?;
     let mut out = anstream::stdout().lock();
     match finished.hooks {
         0 => writeln!(out, "no hooks were left to run")?,
@@ -39,5 +49,5 @@ pub(crate) fn run(command: &Finish) -> io::Result<ExitCode> {
     for problem in &finished.problems {
         anstream::eprintln!("error: {problem}");
     }
-    Ok(if finished.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(finished.problems.is_empty())
 }

@@ -1,4 +1,4 @@
-//! `cargo evalsuite`: checks evaluation suites, shows the code that they become, and looks after what runs leave.
+//! `cargo evalsuite`: checks evaluation suites, shows the code that they become, runs them, and looks after what runs leave.
 
 mod calibrate;
 mod check;
@@ -9,6 +9,7 @@ mod finish;
 mod merge;
 mod place;
 mod regrade;
+mod run;
 mod runs;
 
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Clean(command) => clean::run(&command),
         Command::Merge(command) => merge::run(&command),
         Command::Regrade(command) => regrade::run(&command),
+        Command::Run(command) => run::run(&command),
     };
     match result {
         Ok(code) => code,

@@ -81,6 +81,7 @@ mod clock;
 mod command;
 mod coordination;
 mod dependency;
+mod description;
 mod digest;
 mod embedded;
 mod engine;
@@ -157,8 +158,14 @@ pub use user_grader::{BoundGrader, Grader, IntoGrader, asks_judge};
 pub mod __private {
     use crate::Evals;
     pub use crate::calibration::Samples;
+    pub use crate::description::{Described, Description, VARIABLE as DESCRIBE};
     pub use crate::finish::{Finished, finish};
     pub use crate::grader::direct::{Direct, Given};
+
+    /// The id of a run as the name of its directory; where none is given, a new one.
+    pub fn run_id(given: Option<&str>) -> String {
+        given.map_or_else(crate::run_directory::new_run_id, crate::run_directory::as_name)
+    }
 
     /// Runs the case at an index of the suite as a test.
     pub fn run_case(evals: fn() -> Evals, index: usize) {

@@ -94,12 +94,17 @@ pub(crate) fn trial_directory(trial: u32, attempt: u32) -> String {
 pub(crate) fn run_id(settings: &Settings) -> String {
     static OWN: OnceLock<String> = OnceLock::new();
     match settings.run_id.as_ref().or(settings.runner.run_id.as_ref()) {
-        Some(id) => match safe(id) {
-            // These two would be other directories.
-            id if id == "." || id == ".." => id.replace('.', "_"),
-            id => id,
-        },
+        Some(id) => as_name(id),
         None => OWN.get_or_init(new_run_id).clone(),
+    }
+}
+
+/// An id as the name of a directory.
+pub(crate) fn as_name(id: &str) -> String {
+    match safe(id) {
+        // These two would be other directories.
+        id if id == "." || id == ".." => id.replace('.', "_"),
+        id => id,
     }
 }
 

@@ -3,7 +3,7 @@
 use evalsuite_schema::record::{CaseOutcome, ReasonCode};
 
 use crate::{
-    Evals, calibration,
+    Evals, calibration, description,
     engine::{SessionTest, run_case},
     notice,
     place::Places,
@@ -18,6 +18,9 @@ use crate::{
 ///
 /// If the case does not pass.
 pub(crate) fn case(evals: fn() -> Evals, index: usize) {
+    if description::is_wanted() {
+        return;
+    }
     let evals = evals();
     let report = Settings::from_environment().map_err(setting_error).and_then(|settings| {
         let Some(case) = evals.suite().cases.get(index) else {
@@ -52,6 +55,9 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
 ///
 /// If they are not as good as the suite demands, or cannot be measured.
 pub(crate) fn calibration(evals: fn() -> Evals) {
+    if description::is_wanted() {
+        return;
+    }
     let evals = evals();
     let name = evals.suite().name;
     let measured = Settings::from_environment().map_err(setting_error).and_then(|settings| {
@@ -90,6 +96,9 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
 /// If something is wrong.
 pub(crate) fn check(evals: fn() -> Evals) {
     let evals = evals();
+    if description::is_wanted() {
+        return description::write(evals.suite()).unwrap_or_else(|problem| fail(problem));
+    }
     let outcome = suite_check::run(&evals);
     for reason in &outcome.skipped {
         notice::say(&format!("{}: {reason}", evals.suite().name));

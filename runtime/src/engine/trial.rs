@@ -147,10 +147,10 @@ fn live(
     };
     let cassette = recorded::open(plan, index, &directory, &workspace)?;
     let case = setup::resolve(plan)?;
-    record.workspace =
-        Some(WorkspaceRecord { path: workspace.display().to_string(), kept: true, ..WorkspaceRecord::default() });
     let environment = setup::environment(plan, &case, index, &directory, &workspace);
     let agent = setup::agent(plan)?;
+    record.workspace =
+        Some(WorkspaceRecord { path: workspace.display().to_string(), kept: true, ..WorkspaceRecord::default() });
     let programs = RefCell::default();
     let trial = Trial { plan, ground, case, agent, index, directory, workspace, environment, cassette, programs };
     setup::workspace(&trial)?;

@@ -246,6 +246,7 @@ fn targets_that_cannot_be_used_are_errors_of_their_cases_only() {
         let (stage, code, message) = reason(&cases[index]);
         assert_eq!((stage, code), (Stage::Setup, ReasonCode::TargetUnusable));
         assert!(message.starts_with("E071: ") && message.contains(text), "{message}");
+        assert!(!cases[index].to_string().contains("workspace: "), "there is none yet: {}", cases[index]);
     }
 }
 

@@ -25,8 +25,12 @@ impl Call {
     }
 
     fn of_cargo(self) -> Self {
-        let call = Self { shown: vec!["cargo".to_owned()], ..self };
-        call.env("CARGO_TARGET_DIR", place::shared_target())
+        Self { shown: vec!["cargo".to_owned()], ..self }.with_cargo()
+    }
+
+    /// For programs that call cargo: with the target directory of all packages.
+    pub fn with_cargo(self) -> Self {
+        self.env("CARGO_TARGET_DIR", place::shared_target())
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TERM_COLOR", "never")
     }

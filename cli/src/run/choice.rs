@@ -1,0 +1,114 @@
+//! Which tests are run.
+
+use std::collections::BTreeSet;
+
+use evalsuite::__private::{Described, Description};
+
+use crate::command_line::Run;
+
+/// What the command line chooses.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Chosen {
+    /// Paths of tests, sorted.
+    Tests(Vec<String>),
+    /// None, and what there is to choose from.
+    Nothing(String),
+}
+
+/// The tests of the chosen cases, and those that check their suites.
+pub(super) fn tests(command: &Run, suites: &[Description]) -> Chosen {
+    let mut tests = BTreeSet::new();
+    for suite in suites {
+        let cases: Vec<&Described> = suite.tests.iter().filter(|case| is_chosen(case, command)).collect();
+        if !cases.is_empty() {
+            tests.insert(suite.check.clone());
+            tests.extend(cases.into_iter().map(|case| case.test.clone()));
+        }
+    }
+    if tests.is_empty() { Chosen::Nothing(nothing(suites)) } else { Chosen::Tests(tests.into_iter().collect()) }
+}
+
+fn is_chosen(case: &Described, command: &Run) -> bool {
+    let has = |tag: &String| case.tags.contains(tag);
+    let is_in = |bucket: &String| case.bucket.as_ref() == Some(bucket);
+    let named = |filter: &String| case.test.contains(filter.as_str()) || case.case_id.contains(filter.as_str());
+    (command.tags.is_empty() || command.tags.iter().any(has))
+        && !command.excluded_tags.iter().any(has)
+        && (command.buckets.is_empty() || command.buckets.iter().any(is_in))
+        && (command.filters.is_empty() || command.filters.iter().any(named))
+}
+
+fn nothing(suites: &[Description]) -> String {
+    let cases = || suites.iter().flat_map(|suite| &suite.tests);
+    let count = cases().count();
+    if count == 0 {
+        return "no suite is included in the tests of these packages\n  = help: include one: \
+                `evalsuite::include_eval_suite!(\"suites/my_suite\")`"
+            .to_owned();
+    }
+    let list = |what: &str, names: BTreeSet<&str>| {
+        let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+        if names.is_empty() { format!("no {what}") } else { format!("the {what} {}", names.join(", ")) }
+    };
+    let tags = list("tags", cases().flat_map(|case| &case.tags).map(String::as_str).collect());
+    let buckets = list("buckets", cases().filter_map(|case| case.bucket.as_deref()).collect());
+    let suites = list("suites", suites.iter().map(|suite| suite.suite.as_str()).collect());
+    let cases = if count == 1 { "1 test of a case".to_owned() } else { format!("{count} tests of cases") };
+    format!("none of {cases} is chosen\n  = help: there are {suites}; {tags}; {buckets}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suite(name: &str, tags: &[&str], cases: &[(&str, Option<&str>)]) -> Description {
+        let tests = cases.iter().map(|(id, bucket)| Described {
+            test: format!("{name}::{}", id.replace('-', "_")),
+            case_id: (*id).to_owned(),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            bucket: bucket.map(str::to_owned),
+        });
+        Description { suite: name.to_owned(), check: format!("{name}::suite_check"), tests: tests.collect() }
+    }
+
+    fn chosen(command: Run) -> Vec<String> {
+        let suites = [
+            suite("shop", &["fast", "nightly"], &[("refund-small", Some("money")), ("refund-late", None)]),
+            suite("card", &["nightly"], &[("late", Some("dates"))]),
+            suite("bare", &[], &[("a", None)]),
+        ];
+        match tests(&command, &suites) {
+            Chosen::Tests(tests) => tests,
+            Chosen::Nothing(why) => vec![why],
+        }
+    }
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn tags_buckets_and_texts_choose_cases_and_the_checks_of_their_suites() {
+        assert_eq!(chosen(Run::default()).len(), 4 + 3, "everything");
+        let fast = Run { tags: texts(&["fast"]), ..Run::default() };
+        assert_eq!(chosen(fast.clone()), ["shop::refund_late", "shop::refund_small", "shop::suite_check"]);
+        let either = Run { tags: texts(&["fast", "nightly"]), filters: texts(&["late"]), ..Run::default() };
+        assert_eq!(chosen(either), ["card::late", "card::suite_check", "shop::refund_late", "shop::suite_check"]);
+        let without = Run { excluded_tags: texts(&["fast"]), ..Run::default() };
+        assert_eq!(chosen(without), ["bare::a", "bare::suite_check", "card::late", "card::suite_check"]);
+        let money = Run { buckets: texts(&["money"]), ..Run::default() };
+        assert_eq!(chosen(money), ["shop::refund_small", "shop::suite_check"]);
+        let by_id = Run { filters: texts(&["refund-small"]), ..fast };
+        assert_eq!(chosen(by_id), ["shop::refund_small", "shop::suite_check"]);
+    }
+
+    #[test]
+    fn nothing_chosen_says_what_there_is() {
+        let none = Run { tags: texts(&["fast"]), buckets: texts(&["dates"]), ..Run::default() };
+        let expected = "none of 4 tests of cases is chosen\n  = help: there are the suites `bare`, `card`, `shop`; \
+                        the tags `fast`, `nightly`; the buckets `dates`, `money`";
+        assert_eq!(chosen(none), [expected]);
+        let Chosen::Nothing(why) = tests(&Run::default(), &[]) else { panic!("there is nothing") };
+        assert!(why.starts_with("no suite is included in the tests of these packages\n"), "{why}");
+    }
+}

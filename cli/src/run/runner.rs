@@ -1,0 +1,115 @@
+//! The calls of cargo.
+
+use std::process::Command;
+
+use crate::command_line::{Build, Run};
+
+/// `cargo test`, with what is built, up to the arguments of test programs.
+pub(super) fn cargo_test(command: &Run) -> Command {
+    let mut cargo = cargo();
+    cargo.arg("test");
+    build(&mut cargo, &command.build, "--profile");
+    if command.build.tests.is_empty() && !command.build.lib {
+        // Everything but the examples in documentation: no case is among them.
+        cargo.arg("--tests");
+    }
+    cargo
+}
+
+/// The test runner, with tests by their whole names.
+pub(super) fn tests(command: &Run, tests: &[String]) -> Command {
+    let (own, of_programs) = match command.arguments.iter().position(|argument| argument == "--") {
+        Some(at) => (&command.arguments[..at], &command.arguments[at + 1..]),
+        None => (command.arguments.as_slice(), [].as_slice()),
+    };
+    // One failed case says nothing about the others.
+    let goes_on = |argument: &String| {
+        ["--no-fail-fast", "--fail-fast", "--ff"].contains(&argument.as_str()) || argument.starts_with("--max-fail")
+    };
+    let more = if own.iter().any(goes_on) { None } else { Some("--no-fail-fast") };
+    if !command.nextest {
+        let mut cargo = cargo_test(command);
+        cargo.args(more).args(own).args(["--", "--exact"]).args(of_programs).args(tests);
+        return cargo;
+    }
+    let mut cargo = cargo();
+    cargo.args(["nextest", "run"]);
+    build(&mut cargo, &command.build, "--cargo-profile");
+    cargo.args(more).args(own);
+    for test in tests {
+        cargo.args(["-E", &format!("test(={test})")]);
+    }
+    if !of_programs.is_empty() {
+        cargo.arg("--").args(of_programs);
+    }
+    cargo
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+fn build(cargo: &mut Command, build: &Build, profile: &str) {
+    for (option, values) in [("--package", &build.packages), ("--features", &build.features), ("--test", &build.tests)]
+    {
+        for value in values {
+            cargo.args([option, value]);
+        }
+    }
+    let flags = [
+        ("--workspace", build.workspace),
+        ("--all-features", build.all_features),
+        ("--no-default-features", build.no_default_features),
+        ("--release", build.release),
+        ("--lib", build.lib),
+    ];
+    cargo.args(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag));
+    if let Some(name) = &build.profile {
+        cargo.args([profile, name]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(command: &Command) -> String {
+        let words: Vec<&str> = command.get_args().filter_map(|argument| argument.to_str()).collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn what_is_built_is_the_same_for_both_runners() {
+        let build = Build {
+            packages: vec!["shop".into()],
+            features: vec!["a,b".into()],
+            tests: vec!["evals".into()],
+            profile: Some("fast".into()),
+            ..Build::default()
+        };
+        let arguments = ["-j", "2", "--", "--nocapture"].map(str::to_owned).to_vec();
+        let mut command = Run { build, arguments, ..Run::default() };
+        let chosen = ["x::a".to_owned(), "x::suite_check".to_owned()];
+        let built = "--package shop --features a,b --test evals";
+        assert_eq!(
+            line(&tests(&command, &chosen)),
+            format!("test {built} --profile fast --no-fail-fast -j 2 -- --exact --nocapture x::a x::suite_check")
+        );
+        assert_eq!(line(&cargo_test(&command)), format!("test {built} --profile fast"));
+        command.nextest = true;
+        assert_eq!(
+            line(&tests(&command, &chosen)),
+            format!(
+                "nextest run {built} --cargo-profile fast --no-fail-fast -j 2 -E test(=x::a) -E test(=x::suite_check) \
+                 -- --nocapture"
+            )
+        );
+        command.arguments = vec!["--max-fail=3".into()];
+        command.build = Build { workspace: true, release: true, all_features: true, ..Build::default() };
+        assert_eq!(
+            line(&tests(&command, &chosen[..1])),
+            "nextest run --workspace --all-features --release --max-fail=3 -E test(=x::a)"
+        );
+        assert_eq!(line(&cargo_test(&command)), "test --workspace --all-features --release --tests");
+    }
+}

@@ -1,0 +1,149 @@
+//! `cargo evalsuite run`, with real suites, cargo and nextest.
+
+#![cfg(unix)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use evalsuite_tests::throwaway::{Call, Package, Ran, has_nextest, suites};
+use serde_json::Value;
+
+const SHOP: &str = "description: Refunds.
+tags: [fast, money]
+workspace:
+  hooks:
+    before_all: echo before_all >> \"$HOOK_LOG\"
+    after_all: { command: 'cat > /dev/null; echo after_all >> \"$HOOK_LOG\"', timeout_ms: 20000 }
+assertions:
+  - { type: contains, value: please }
+";
+
+/// Two suites in one program, one of them under another name, and one in the library; and a test of another kind.
+const TESTS: &str = "
+use PACKAGE::agent;
+evalsuite::include_eval_suite!(\"suites/shop\", agent = agent);
+evalsuite::include_eval_suite!(\"suites/card\", agent = agent, name = greetings);
+
+#[test]
+fn is_no_evaluation() {
+    panic!(\"this test is not chosen\");
+}
+";
+
+struct Chosen {
+    package: Package,
+    log: PathBuf,
+}
+
+impl Chosen {
+    fn new(name: &str) -> Self {
+        let package = Package::new(name);
+        let bucket = suites::task("hello", "hello", "hello")
+            .replace("\"description\"", "\"metadata\": { \"failure_bucket\": \"manners\" }, \"description\"");
+        package
+            .write("build.rs", suites::BUILD_SCRIPT)
+            .write(
+                "src/lib.rs",
+                &format!("{}\n#[cfg(test)]\nevalsuite::include_eval_suite!(\"suites/shop\");\n", suites::AGENT),
+            )
+            .write("tests/evals.rs", &TESTS.replace("PACKAGE", name))
+            .write("suites/shop/EVAL.yaml", SHOP)
+            .write("suites/shop/cases/small/case.yaml", "input: small refund, please\n")
+            .write("suites/shop/cases/large/case.yaml", "input: large refund, please\n")
+            .write("suites/shop/cases/rude/case.yaml", "input: large refund, now\n")
+            .write("suites/card/suite.json", suites::SUITE_JSON)
+            .write("suites/card/tasks/hello.json", &bucket)
+            .write("suites/card/tasks/suite_check/inner.json", &suites::task("inner", "hello", "hello"));
+        let log = package.root().join("hooks.log");
+        Self { package, log }
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        self.package.records().clear();
+        let _ = fs::remove_file(&self.log);
+        let call = Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &self.package);
+        // Where records go, relative to where the command is called.
+        let output = self.package.records_directory().strip_prefix(self.parent()).expect("it lies beside").to_owned();
+        call.args(["evalsuite", "run", "-p", self.package.name()])
+            .args(arguments.iter().copied())
+            .in_directory(self.package.root())
+            .with_cargo()
+            .env("EVALSUITE_OUTPUT", PathBuf::from("../..").join(output))
+            .env("HOOK_LOG", self.log.as_os_str())
+            .run()
+    }
+
+    /// The directory of all throw-away packages and their records.
+    fn parent(&self) -> PathBuf {
+        let directory = self.package.root().ancestors().nth(2).expect("packages lie in a folder of the target");
+        directory.to_owned()
+    }
+
+    /// What was evaluated: tests with their outcomes.
+    fn cases(&self) -> BTreeSet<(String, String)> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let cases = self.package.records().cases();
+        cases.iter().map(|case| (text(&case["test_name"]), text(&case["outcome"]))).collect()
+    }
+
+    fn hooks(&self) -> Vec<String> {
+        fs::read_to_string(&self.log).unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+}
+
+fn set(cases: &[(&str, &str)]) -> BTreeSet<(String, String)> {
+    cases.iter().map(|(test, outcome)| ((*test).to_owned(), (*outcome).to_owned())).collect()
+}
+
+#[test]
+fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
+    let chosen = Chosen::new("chosen");
+    let ran = chosen.run(&["--tag", "fast", "--tag", "other"]);
+    assert_eq!(ran.code, Some(101), "the code of cargo test\n{}", ran.transcript());
+    let shop = set(&[("shop::large", "passed"), ("shop::rude", "failed"), ("shop::small", "passed")]);
+    assert_eq!(chosen.cases(), shop, "of the library and of the tests\n{}", ran.transcript());
+    assert_eq!(chosen.package.records().cases().len(), 6, "each of them has its records");
+    assert_eq!(chosen.package.records().runs().len(), 1, "all test programs are one run");
+    assert_eq!(chosen.hooks(), ["before_all", "after_all"], "{}", ran.transcript());
+    ran.says("1 hook was run").says("shop: 4 passed, 2 failed, 0 error, 0 skipped").says("summary.json");
+    ran.is_silent_about("is_no_evaluation").says("test shop::suite_check ... ok");
+
+    let ran = chosen.run(&["--exclude-tag", "fast"]).succeeds("the other suite passes");
+    assert_eq!(
+        chosen.cases(),
+        set(&[("greetings::hello", "passed"), ("greetings::suite_check_::inner", "passed")]),
+        "{}",
+        ran.transcript()
+    );
+    ran.says("no hooks were left to run").says("echo_tasks: 2 passed");
+
+    let ran = chosen.run(&["--bucket", "manners", "--test", "evals", "--", "--", "--nocapture"]);
+    ran.succeeds("the case passes");
+    assert_eq!(chosen.cases(), set(&[("greetings::hello", "passed")]));
+
+    let ran = chosen.run(&["--tag", "slow"]);
+    assert_eq!((ran.code, chosen.cases().len()), (Some(1), 0), "{}", ran.transcript());
+    ran.says("none of 8 tests of cases is chosen").says("the tags `fast`, `money`; the buckets `manners`");
+    assert_eq!(chosen.run(&["--profile", "x", "--release"]).code, Some(2));
+
+    chosen.package.write("tests/evals.rs", "fn broken( {}");
+    let ran = chosen.run(&["small"]);
+    assert_eq!(ran.code, Some(101), "what cannot be built has the code of cargo\n{}", ran.transcript());
+    assert_eq!(chosen.package.records().runs(), [] as [&str; 0]);
+}
+
+#[test]
+fn nextest_runs_the_same_cases() {
+    if !has_nextest("nextest_runs_the_same_cases") {
+        return;
+    }
+    let chosen = Chosen::new("chosen_nextest");
+    let ran = chosen.run(&["--nextest", "--test", "evals", "rude", "hello"]);
+    assert_eq!(ran.code, Some(100), "the code of nextest\n{}", ran.transcript());
+    assert_eq!(chosen.cases(), set(&[("greetings::hello", "passed"), ("shop::rude", "failed")]));
+    assert_eq!(chosen.hooks(), ["before_all", "after_all"], "{}", ran.transcript());
+    ran.says("4 tests run: 3 passed, 1 failed").says("shop: 0 passed, 1 failed").says("echo_tasks: 1 passed");
+    let ran = chosen.run(&["--nextest", "--lib", "small", "--", "--retries", "1"]).succeeds("the case passes");
+    ran.says("2 tests run: 2 passed").says("shop: 1 passed");
+}
