@@ -13,9 +13,10 @@ use evalsuite_schema::{Bar, Calibration, Case};
 use self::sample::{Around, Read};
 use crate::assertions::{self, Parsed};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::entry;
 use crate::fields::{self, Fields};
 use crate::node::{Data, Entry, Node};
-use crate::paths::{Kind, Roots, Scope};
+use crate::paths::{self, Kind, Miss, Roots, Scope};
 use crate::read;
 use crate::source::{FileId, Files, Span};
 use crate::suite::Request;
@@ -56,7 +57,9 @@ pub fn load_calibration(path: &Path, request: &Request) -> LoadedCalibration {
 /// Finds the calibration of the suite whose own file has the stem `named`, if that is a name of its own.
 pub(crate) fn find(root: &Path, named: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathBuf> {
     let own = named.iter().flat_map(|stem| NAMES.map(|name| format!("{stem}.{name}")));
-    let mut found = own.chain(NAMES.map(str::to_owned)).map(|name| root.join(name)).filter(|path| path.exists());
+    // Also a link that leads nowhere is there, and wants to be read.
+    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+    let mut found = own.chain(NAMES.map(str::to_owned)).map(|name| root.join(name)).filter(is_there);
     let first = found.next()?;
     // `one.calibration.yaml` is one suite's, and `calibration.yaml` that of the others.
     if let Some(second) = found.find(|path| path.file_stem() == first.file_stem()) {
@@ -65,22 +68,26 @@ pub(crate) fn find(root: &Path, named: Option<&str>, scope: Scope<'_>, d: &mut D
         let message = format!("`{left}` has no effect: `{taken}` is read");
         d.report(Code::NoEffect, place, message, "delete one");
     }
-    Some(first)
+    match paths::search(&entry::name(&first), Kind::File, &[root.to_path_buf()], scope.roots) {
+        // What is no file is told when it is read.
+        Ok(_) | Err(Miss::WrongKind(_) | Miss::Missing(_)) => Some(first),
+        Err(Miss::Escape(reason)) => {
+            let place = Span::whole(scope.files.add(&first));
+            d.report(Code::PathEscape, place, reason, "copy the file into the suite");
+            None
+        }
+    }
 }
 
 /// Reads the file at `path`. Its samples may name `cases`; `None` where cases are missing because they have problems.
 pub(crate) fn read<'c>(
     path: &Path,
     cases: Option<impl Iterator<Item = &'c Case>>,
-    scope: Scope<'_>,
+    scope: Scope<'c>,
     d: &mut Diagnostics,
 ) -> Option<Calibration> {
     let (file, text) = read::read_text(path, scope.files, d)?;
-    let around = Around {
-        scope,
-        cases: cases.map(|cases| cases.map(|case| (case.id.as_str(), case)).collect::<HashMap<_, _>>()),
-        grader: None,
-    };
+    let around = Around::new(scope, cases);
     if is_lines(path) {
         let before = d.len();
         let nodes = read::parse_jsonl(file, &text, d);
@@ -115,7 +122,9 @@ fn mapping(root: &Node, mut around: Around<'_>, d: &mut Diagnostics) -> Option<C
     let tolerance = fields.get("tolerance").and_then(|entry| fraction(entry, d));
     let threshold = fields.get("threshold").and_then(|entry| fraction(entry, d));
     let bar = bar(&mut fields, d);
-    around.grader = fields.get("grader").map(|entry| judge_grader(&entry.value, scope, d));
+    if let Some(entry) = fields.get("grader") {
+        around = around.judged_by(judge_grader(&entry.value, scope, d));
+    }
     let samples = fields.require("samples", d);
     fields.finish(d);
     let samples = samples.map(|entry| samples_of(entry, &around, d)).unwrap_or_default();
@@ -156,7 +165,9 @@ fn bar(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Bar {
 
 /// The grader that is asked about samples that name no case.
 fn judge_grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Parsed {
-    let parsed = assertions::single(node, scope, d);
+    let mut parsed = assertions::single(node, scope, d);
+    // Copied from a suite, where it may be one that only reports.
+    parsed.grader.weight = 1.0;
     if !parsed.is_broken && !sample::asks_itself(&parsed.grader) {
         let message = format!("`grader` is `{}`, which asks no judge", parsed.grader.config.type_name());
         let span = node.entry("type").map_or(node.span, |entry| entry.value.span);
@@ -170,7 +181,7 @@ fn samples_of(entry: &Entry, around: &Around<'_>, d: &mut Diagnostics) -> Vec<ev
     let node = &entry.value;
     match &node.data {
         Data::Sequence(items) => list(items, node.span, around, d),
-        Data::String(text) => from_file(text, node, around, d),
+        Data::String(_) => from_file(node, around, d),
         _ => {
             fields::wrong_type(node, "`samples`", "a list, or the path of a `.jsonl` or `.yaml` file", d);
             Vec::new()
@@ -178,12 +189,9 @@ fn samples_of(entry: &Entry, around: &Around<'_>, d: &mut Diagnostics) -> Vec<ev
     }
 }
 
-fn from_file(text: &str, node: &Node, around: &Around<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
+fn from_file(node: &Node, around: &Around<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
     let scope = around.scope;
-    if !fields::literal(text, node, "`samples`", d) {
-        return Vec::new();
-    }
-    let found = scope.find_text(text, node, "`samples`", (Code::MissingPath, Kind::File), d);
+    let found = scope.find(node, "`samples`", Kind::File, d);
     let read = found.and_then(|found| Some((read::read_text(&found.path, scope.files, d)?, found.path)));
     let Some(((file, text), path)) = read else { return Vec::new() };
     let before = d.len();

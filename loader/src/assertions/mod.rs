@@ -17,7 +17,7 @@ pub(crate) use list::read_list;
 pub(crate) use merge::{CaseFacts, merge};
 pub(crate) use task::task_graders;
 
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::graders::{self, Context, Notes};
 use crate::node::Node;
@@ -63,6 +63,11 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Pa
 pub(crate) fn single(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Parsed {
     if node.as_mapping().is_none() {
         fields::wrong_type(node, "a grader", "a mapping", d);
+        return Parsed::broken(node, scope);
+    }
+    if node.entry("include").is_some() && node.entry("type").is_none() {
+        let help = "write the grader itself: `type: llm-grader` or `type: rubrics`";
+        d.report(Code::MissingGraderSetting, node.span, "an include where one grader has to be", help);
         return Parsed::broken(node, scope);
     }
     entry::read(node, Context::new(scope), d)

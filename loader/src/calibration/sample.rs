@@ -1,5 +1,6 @@
 //! One answer with its score.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use evalsuite_schema::grader::{Grader, GraderConfig, LlmGrader};
@@ -25,6 +26,34 @@ pub(super) struct Around<'a> {
     pub(super) cases: Option<HashMap<&'a str, &'a Case>>,
     /// The grader of samples that name no case, if one is written.
     pub(super) grader: Option<Parsed>,
+    /// How much that is.
+    grader_bytes: usize,
+    /// How much the cases are that were copied, by id.
+    case_bytes: RefCell<HashMap<&'a str, usize>>,
+}
+
+impl<'a> Around<'a> {
+    pub(super) fn new(scope: Scope<'a>, cases: Option<impl Iterator<Item = &'a Case>>) -> Self {
+        let cases = cases.map(|cases| cases.map(|case| (case.id.as_str(), case)).collect());
+        Self { scope, cases, grader: None, grader_bytes: 0, case_bytes: RefCell::default() }
+    }
+
+    /// The same with a grader for samples that name no case.
+    pub(super) fn judged_by(self, grader: Parsed) -> Self {
+        let grader_bytes = bytes(serde_json::to_string(&grader.grader));
+        Self { grader: Some(grader), grader_bytes, ..self }
+    }
+
+    /// Whether one more sample may have a copy of a case.
+    fn may_copy(&self, case: &'a Case, span: Span, d: &mut Diagnostics) -> bool {
+        let bytes =
+            *self.case_bytes.borrow_mut().entry(case.id.as_str()).or_insert_with(|| bytes(serde_json::to_string(case)));
+        self.scope.files.memo.may_copy(bytes, span, d)
+    }
+}
+
+fn bytes(text: serde_json::Result<String>) -> usize {
+    text.map_or(0, |text| text.len())
 }
 
 /// A sample as far as it could be read.
@@ -51,10 +80,6 @@ pub(super) fn read(node: &Node, around: &Around<'_>, d: &mut Diagnostics) -> Opt
     };
     fields.finish(d);
     let sample = sample(id.clone(), node, (case, output, human_score, rationale), around);
-    let sample = sample.filter(|sample| {
-        let bytes = serde_json::to_string(&sample.case).map_or(0, |text| text.len());
-        around.scope.files.memo.may_copy(bytes, node.span, d)
-    });
     Some(Read { id, id_span, sample })
 }
 
@@ -130,7 +155,7 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut
             }
         },
     };
-    Some(alone(case, chosen))
+    around.may_copy(case, fields.node.span, d).then(|| alone(case, chosen))
 }
 
 /// A case that only this sample has.
@@ -149,6 +174,9 @@ fn of_its_own(id: Option<&str>, fields: &mut Fields<'_>, around: &Around<'_>, d:
         d.report(Code::SettingConflict, grader.key_span, message, "add `case`, or move it to the top of the file");
     }
     let place = location(fields.node, scope);
+    if !scope.files.memo.may_copy(around.grader_bytes, fields.node.span, d) {
+        return None;
+    }
     let grader = around.grader.clone().unwrap_or_else(|| Parsed {
         notes: Notes { bare_judges: vec![fields.node.span], ..Notes::default() },
         ..Parsed::new(

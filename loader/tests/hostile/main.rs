@@ -1,6 +1,7 @@
 //! Suites that were made to do harm: each ends in diagnostics, in bounded time and memory.
 
 mod amounts;
+mod calibrations;
 mod encodings;
 #[cfg(unix)]
 mod links;

@@ -8,7 +8,7 @@ use crate::render::{Part, Syntax};
 use crate::tree::{Body, Rule};
 
 /// Problems of a file that hide what it says.
-const LOST: &[Code] = &[Code::UnknownDependency];
+const LOST: &[Code] = &[Code::UnknownDependency, Code::UnknownSampleCase];
 
 pub(super) fn add(breaks: &mut Breaks<'_>) {
     for site in breaks.sites().into_iter().filter(|site| site.path.is_empty()) {
@@ -43,7 +43,7 @@ fn bytes(site: &Site<'_>, breaks: &mut Breaks<'_>) {
         });
     added.follow_ups = LOST;
     added.is_local = is_case_file(site);
-    if cfg!(unix) && is_case_file(site) {
+    if cfg!(unix) && (is_case_file(site) || tag == "calibration") {
         let file = site.file.to_owned();
         let what = format!("a {tag} that is a link out of the suite");
         let added = breaks.push(Code::PathEscape, what, vec![file.clone()], move |project| {
@@ -55,7 +55,7 @@ fn bytes(site: &Site<'_>, breaks: &mut Breaks<'_>) {
 }
 
 fn roots(site: &Site<'_>, breaks: &mut Breaks<'_>) {
-    if !matches!(site.node.tag, "case" | "task" | "suite.json" | "eval file") {
+    if !matches!(site.node.tag, "case" | "task" | "suite.json" | "eval file" | "calibration") {
         return;
     }
     for bad in [list([text("a")]), text("a"), number("3"), Body::Null] {

@@ -7,7 +7,7 @@ use crate::project::{File, Layout, Project};
 use crate::render::{Part, Syntax};
 use crate::tree::{Body, Node};
 
-const LOST: &[Code] = &[Code::UnknownDependency];
+const LOST: &[Code] = &[Code::UnknownDependency, Code::UnknownSampleCase];
 
 pub(super) fn add(breaks: &mut Breaks<'_>) {
     entries(breaks);

@@ -217,7 +217,8 @@ fn empty_files(breaks: &mut Breaks<'_>) {
                     }]
                 },
             );
-            added.is_local = site.syntax != Syntax::Json;
+            // The file of a calibration's samples is read because the calibration names it.
+            added.is_local = site.syntax != Syntax::Json && !site.file.contains("/_shared/");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Ways to break a valid suite, and what the loader has to say about each.
 
 mod assertions;
+mod calibrations;
 mod cases;
 mod files;
 mod keys;
@@ -76,6 +77,7 @@ pub(crate) fn all(project: &Project) -> Vec<Break> {
     workspaces::add(&mut breaks);
     files::add(&mut breaks);
     layouts::add(&mut breaks);
+    calibrations::add(&mut breaks);
     breaks.list
 }
 

@@ -15,7 +15,8 @@ pub(super) fn add(breaks: &mut Breaks<'_>) {
 }
 
 /// Values with a type of their own, whose breaks stand elsewhere.
-const ROOTS: &[&str] = &["case", "task", "suite.json", "eval file", "template file", "workspace file root"];
+const ROOTS: &[&str] =
+    &["case", "task", "suite.json", "eval file", "template file", "workspace file root", "calibration"];
 
 fn typed(site: &Site<'_>, breaks: &mut Breaks<'_>) {
     let tag = site.node.tag;
@@ -27,6 +28,7 @@ fn typed(site: &Site<'_>, breaks: &mut Breaks<'_>) {
     let wrong: Vec<Body> = match site.node.rule {
         Rule::Free => match tag {
             "fixture" => Vec::new(),
+            "samples" => vec![number("3"), flag, map],
             "turn input" | "turn parts" => vec![flag, map],
             "range map" | "range list" => vec![number("3"), text],
             "prompt text" => vec![number("1"), list],
@@ -57,6 +59,7 @@ fn typed(site: &Site<'_>, breaks: &mut Breaks<'_>) {
         Rule::Number(_) => vec![text_of("0.5"), flag, list],
         Rule::Choice(_) => vec![number("1"), flag, list],
         Rule::Path(_, Code::MissingFixture) => Vec::new(),
+        Rule::Path(..) if tag == "samples file" => vec![number("1"), flag, map],
         Rule::Path(..) if tag == "workspace file" => vec![number("1"), flag],
         Rule::Path(..) => vec![number("1"), list, map],
         Rule::Weight => Vec::new(),

@@ -24,7 +24,9 @@ impl Generator {
             node = node.put("$schema", any_text("https://example.org/case.json"));
         }
         let is_conversation = !self.needs_reference && self.choices.pick("conversation", 4) == 3;
-        let skips_defaults = self.choices.pick("skip defaults", 3) == 2;
+        let judges = if is_conversation { 0 } else { self.choices.pick("judges of a case", 5) };
+        // With the suite's graders there would be others.
+        let skips_defaults = judges % 2 == 1 || self.choices.pick("skip defaults", 3) == 2;
         if self.has() {
             node = node.renamed("criteria", &["expected_outcome"], self.sentence());
         }
@@ -37,7 +39,11 @@ impl Generator {
             has_document = is_document;
             node = node.put("expected_output", expected);
         }
-        let assertions = self.assertions(1, has_document);
+        let assertions = match judges {
+            0 | 4 => self.assertions(1, has_document),
+            3 => list([self.grader("contains", 0), self.grader("is-json", 0)]).tag("assertions"),
+            count => self.judges(&id, count),
+        };
         node = node.renamed("assertions", &["assert", "evaluators"], assertions);
         if skips_defaults || self.has() {
             node = node.put("execution", self.case_execution(skips_defaults));

@@ -9,7 +9,7 @@ use crate::tree::{
 };
 
 /// Types in the order of grading.md. `field-accuracy` needs a reference answer and comes with it.
-const TYPES: &[&str] = &[
+pub(super) const TYPES: &[&str] = &[
     "contains",
     "contains-any",
     "contains-all",
@@ -111,8 +111,7 @@ impl Generator {
     }
 
     /// A grader of a task: what other layouts write side by side stands under `config`.
-    pub(super) fn task_grader(&mut self) -> Node {
-        let kind = self.choices.one("task grader", TYPES);
+    pub(super) fn task_grader(&mut self, kind: &'static str) -> Node {
         let node =
             keys("a grader").tag("task grader").need(Code::MissingKey, "name", text(kind).tag("task grader name"));
         if kind == "tone_of_voice" {

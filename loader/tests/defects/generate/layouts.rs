@@ -42,6 +42,7 @@ impl Generator {
                 self.project.entry = self.project.inside("cases.jsonl");
             }
         }
+        self.calibration();
         self.shared_files();
     }
 

@@ -1,5 +1,6 @@
 //! Valid suites of every layout.
 
+mod calibration;
 mod case;
 mod criteria;
 mod eval_file;
@@ -11,6 +12,7 @@ mod style;
 mod task;
 mod workspace;
 
+pub(crate) use calibration::asks;
 pub(crate) use graders::SCHEMA;
 
 use std::collections::BTreeMap;
@@ -18,6 +20,8 @@ use std::collections::BTreeMap;
 use crate::choices::Choices;
 use crate::project::{Layout, Project};
 use crate::tree::{Node, Wanted, any_text, path, text};
+
+use self::calibration::Judged;
 
 /// A valid suite.
 pub(crate) fn project(choices: Choices, layout: Layout) -> Project {
@@ -33,6 +37,7 @@ pub(crate) fn project(choices: Choices, layout: Layout) -> Project {
         needs_reference: false,
         ids: Vec::new(),
         is_template: false,
+        judged: Vec::new(),
     };
     generator.layout();
     generator.project
@@ -57,6 +62,8 @@ struct Generator {
     /// The list that is being made is one of a template, which includes no other; and its graders have no names, since it may
     /// be included twice.
     is_template: bool,
+    /// Cases whose judges can be measured.
+    judged: Vec<Judged>,
 }
 
 const SENTENCES: &[&str] = &[

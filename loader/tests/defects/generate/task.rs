@@ -3,6 +3,7 @@
 use evalsuite_loader::diagnostic::Code;
 
 use super::Generator;
+use super::graders::TYPES;
 use crate::render::Syntax;
 use crate::tree::{
     FRACTION, Node, POSITIVE, Rule, UNBOUNDED, Wanted, any_text, boolean, choice, entry, integer, keys, list, number,
@@ -88,12 +89,21 @@ impl Generator {
             }
             node = node.put("reference_solution", solution);
         }
-        let mut graders = vec![self.task_grader()];
-        while graders.len() < 8 && self.has() {
-            graders.push(self.task_grader());
-        }
+        let graders = match self.choices.pick("judges of a task", 3) {
+            0 => self.task_graders(),
+            count => self.task_judges(&id, count),
+        };
         node = node.need(Code::NoGraders, "graders", list(graders).tag("task graders"));
         self.add(file, node, Syntax::Json);
+    }
+
+    fn task_graders(&mut self) -> Vec<Node> {
+        let mut graders = Vec::new();
+        while graders.is_empty() || graders.len() < 8 && self.has() {
+            let kind = self.choices.one("task grader", TYPES);
+            graders.push(self.task_grader(kind));
+        }
+        graders
     }
 
     fn fixture(&mut self, written: &str) -> Node {
