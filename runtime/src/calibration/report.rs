@@ -2,7 +2,7 @@ use std::fmt;
 
 use evalsuite_schema::record::{CalibrationRecord, SampleRecord};
 
-use super::summary;
+use super::{statistics, summary};
 use crate::excerpt::{escaped, first_chars};
 
 /// Samples shown because of their difference.
@@ -142,9 +142,15 @@ impl CalibrationReport {
 
     fn disagreements(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let record = &self.record;
-        let found = record.disagreements.iter().take(SHOWN);
-        let worst: Vec<&SampleRecord> =
-            found.filter_map(|id| record.samples.iter().find(|sample| sample.id == *id)).collect();
+        let differs = |sample: &&SampleRecord| {
+            sample.judge_score.is_some_and(|judge| !statistics::agree(sample.human_score, judge, record.tolerance))
+        };
+        let found = record.disagreements.iter();
+        let worst: Vec<&SampleRecord> = found
+            .filter_map(|id| record.samples.iter().find(|sample| sample.id == *id))
+            .filter(differs)
+            .take(SHOWN)
+            .collect();
         if worst.is_empty() {
             return Ok(());
         }
