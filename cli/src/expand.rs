@@ -14,8 +14,9 @@ pub(crate) fn run(command: &Expand) -> io::Result<ExitCode> {
     let mut options = Options::new(place::request(&command.path)?);
     options.name.clone_from(&command.name);
     options.bound = binding.has_tests();
-    // Without a list nothing is known about registered graders, so none is missing.
+    // Without a list nothing is known about registered graders, so none is missing. Of judges there is no list.
     options.graders = (!command.graders.is_empty()).then(|| binding.names());
+    options.judges = None;
     let mut expansion = expansion::expand(&options);
     let code = source(&options, &mut expansion, &binding);
     for warning in &expansion.warnings {

@@ -85,7 +85,7 @@ fn options(args: &Args, place: &Place, errors: &mut Vec<Error>) -> Options {
     }
     // A list with a mistake in it says nothing about the graders that are missing in it.
     options.graders = (options.bound && errors.is_empty()).then_some(registered);
-    options.judges = judges(args);
+    options.judges = Some(judges(args));
     options.ignore = args.ignore.as_ref().map(|reason| reason.value.clone());
     options.requires.env = texts(&args.require_env);
     options.requires.commands = texts(&args.require_commands);

@@ -1,6 +1,6 @@
 use evalsuite_schema::embedded;
 
-use crate::expansion::expand;
+use crate::expansion::{Judges, expand};
 use crate::fixture::{Fixture, TASK};
 use crate::track::Tracker;
 
@@ -122,6 +122,12 @@ fn commands_travel_with_their_file_and_directories() {
         [of("targets.yaml"), of("agent/run.sh")]
     };
     assert_eq!(included(expand(&options).embedded.expression()), [false, false], "nobody asks for commands");
+    let judge = || vec!["default".to_owned()];
+    options.judges = Some(Judges { default: judge(), registered: judge() });
+    assert_eq!(included(expand(&options).embedded.expression()), [false, false], "the judge is a function");
+    options.judges = Some(Judges { default: judge(), registered: Vec::new() });
+    assert_eq!(included(expand(&options).embedded.expression()), [true, true], "the judge is a command");
+    options.judges = None;
     options.commands = Some(Vec::new());
     assert_eq!(included(expand(&options).embedded.expression()), [true, true]);
     Tracker::new("suites").instructions(&fixture.package);

@@ -94,8 +94,7 @@ pub(super) fn are_commands(judges: &Judges, suite: Option<&About>) -> bool {
 /// A warning for every judge that is named, but neither registered nor a command of a targets file, as far as that is known
 /// while compiling.
 pub(super) fn unknown(options: &Options, suite: Option<&About>) -> Vec<Message> {
-    let Some(suite) = suite.filter(|_| options.bound) else { return Vec::new() };
-    let judges = &options.judges;
+    let (Some(suite), Some(judges), true) = (suite, &options.judges, options.bound) else { return Vec::new() };
     let by_graders = suite.judging.named.iter().map(|judge| {
         let NamedJudge { name, grader, location } = judge;
         (name, format!("grader `{grader}` asks the judge `{name}`, which is"), format!("\n --> {location}"))

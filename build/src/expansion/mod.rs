@@ -128,8 +128,8 @@ impl Expansion {
 
     /// Commands travel with the cases they are for.
     fn embed_targets_file(&mut self, options: &Options) {
-        let has_commands =
-            options.commands.is_some() || options.bound && judges::are_commands(&options.judges, self.suite.as_ref());
+        let may_judge = |judges| options.bound && judges::are_commands(judges, self.suite.as_ref());
+        let has_commands = options.commands.is_some() || options.judges.as_ref().is_some_and(may_judge);
         if !has_commands || !options.embed || matches!(self.embedded, Embedded::Off) {
             return;
         }

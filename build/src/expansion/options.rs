@@ -18,8 +18,8 @@ pub struct Options {
     pub commands: Option<Vec<String>>,
     /// Names of the registered graders; `None`: graders are not checked.
     pub graders: Option<Vec<String>>,
-    /// The judges that have names.
-    pub judges: Judges,
+    /// The judges that have names; `None`: judges are not checked.
+    pub judges: Option<Judges>,
     /// Why the tests are ignored.
     pub ignore: Option<String>,
     /// What every case needs beside what its files say.
@@ -43,7 +43,7 @@ impl Options {
             bound: true,
             commands: None,
             graders: Some(Vec::new()),
-            judges: Judges::default(),
+            judges: Some(Judges::default()),
             ignore: None,
             requires: Requires::default(),
             allow: Vec::new(),

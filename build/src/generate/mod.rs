@@ -229,7 +229,7 @@ impl Generator {
         options.bound = self.binding.has_tests();
         options.commands = self.binding.has_commands().then(|| self.binding.targets().map(ToOwned::to_owned).collect());
         options.graders = options.bound.then_some(registered);
-        options.judges = self.binding.judges();
+        options.judges = Some(self.binding.judges());
         options.ignore = self.ignore;
         options.requires.env = self.require_env;
         options.requires.commands = self.require_commands;

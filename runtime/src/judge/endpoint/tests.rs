@@ -245,4 +245,9 @@ fn a_service_that_speaks_no_tls_is_no_judge() {
     });
     let error = service(&url).ask(&request()).unwrap_err();
     assert!(error.to_string().starts_with(&url), "{error}");
+    // One that says nothing at all: nobody accepts.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/v1", silent.local_addr().unwrap());
+    let error = service(&url).ask(&request().with_limit(Duration::from_millis(300))).unwrap_err();
+    assert!(!error.is_permanent() && error.to_string().contains("within 0.3 s"), "{error}");
 }
