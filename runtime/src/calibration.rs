@@ -124,18 +124,15 @@ fn measured_as(
     let place = format!("{}\0{}", program(), suite.module_path);
     let key = format!("{place}\0{text}\0{judges:?}\0{:?}\0{:?}", settings.judge, settings.mode);
     let key = format!("{}-{}", file_key(suite.name), &sha256(key)[..8]);
+    let mut kept = Ok(());
     let result = once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
         let measuring = Measuring { evals, settings, run, suite: &data, calibration: &calibration, repeat };
-        measuring.measure().map(Box::new)
+        let record = Box::new(measuring.measure()?);
+        kept = keep(&record, run, settings, &redactor, &place);
+        Ok(record)
     });
     let result: Result<Box<CalibrationRecord>, Reason> = result.map_err(unwritable)?;
-    let mark = run.locks().join(format!("calibration-{key}.told"));
-    if let Ok(record) = &result
-        && !mark.exists()
-    {
-        keep(record, run, settings, &redactor, &place).map_err(unwritable)?;
-        std::fs::write(&mark, "").map_err(unwritable)?;
-    }
+    kept.map_err(unwritable)?;
     Ok(Some(result.map(|record| CalibrationReport::new(*record, repeat.to_owned()))))
 }
 
