@@ -17,13 +17,13 @@ use crate::{
     scoring::{TrialPoint, is_settled},
 };
 
-/// Why further trials of a case were not run.
+/// What ended the trials of a case.
 #[derive(Debug, Default, PartialEq)]
 pub(super) enum Cut {
     /// All were run, or nothing depended on them any more.
     #[default]
     None,
-    /// The case's own limit of cost.
+    /// The trials' cost reached the case's own limit, be it with the last of them.
     Cost,
     /// A limit of the suite or the run, while the case was still open.
     Prevented(Reason),
@@ -62,8 +62,8 @@ pub(super) fn run(
         };
         let skipped = record.outcome == CaseOutcome::Skipped;
         trials.push(record);
-        let more = index + 1 < plan.planned;
-        if more && plan.case.trials.cost_limit_usd.is_some_and(|limit| cost >= limit) {
+        let several = plan.planned > 1;
+        if several && plan.case.trials.cost_limit_usd.is_some_and(|limit| cost >= limit) {
             return Ok(Cut::Cost);
         }
         if skipped || !plan.settings.run_all && is_settled(plan.rule, &points(trials)) {

@@ -233,6 +233,12 @@ fn trials_end_when_they_have_cost_enough() {
     let record = only(&report).record();
     assert_eq!((record.trials.len(), record.cost_limited, record.outcome), (2, true, CaseOutcome::Passed));
     assert_eq!(record.pass_at_k[&1], None, "statistics of a truncated case would mislead");
+    let trials = json!({"trials": {"count": 2, "cost_limit_usd": 0.8, "strategy": "mean"}});
+    let (evals, directory) = one(case_json("c", json!([contains("hello")]), trials));
+    let report = run(&evals.agent(costs), directory.path());
+    let record = only(&report).record();
+    assert_eq!((record.cost_limited, record.truncated), (true, false), "the last one reached the limit");
+    assert_eq!(record.pass_at_k[&1], Some(1.0));
 }
 
 #[test]

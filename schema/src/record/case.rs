@@ -66,7 +66,7 @@ pub struct CaseRecord {
     pub errors: u32,
     /// Whether trials were left out because the case was decided, or too costly.
     pub truncated: bool,
-    /// Whether trials were left out because of their cost.
+    /// Whether the cost of the trials reached its limit. The last one may have been the one that did, see `truncated`.
     pub cost_limited: bool,
     /// Probability that one of k trials passes, by k; `None` when truncated.
     pub pass_at_k: BTreeMap<u32, Option<f64>>,

@@ -64,6 +64,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("workspace-of-a-trial", &[Assertions], |cx| says(cx, "{WORKSPACES}") && cx.command().is_some()),
         ("share-of-assertions", &[Score, Verdict], share_of_assertions),
         ("malformed-result-is-an-error", &[Error], malformed_result),
+        ("commands-may-be-undecided", &[Error], is_undecided_by_command),
         ("two-answers-are-an-error", &[Error], |cx| {
             cx.error().starts_with("the command printed a result but failed with exit code") && exited(cx) > Some(0)
         }),
@@ -141,25 +142,9 @@ fn confirmed_by_other_replies(cx: &Graded<'_>) -> bool {
     cx.record.json["judge_reply"].is_array() && calls.is_some_and(|calls| cx.asked as u64 > calls)
 }
 
-/// What the judge said first that can be read.
-fn checks(cx: &Graded<'_>) -> Vec<String> {
-    let reply = &cx.record.json["judge_reply"];
-    let replies = reply.as_array().map_or(std::slice::from_ref(reply), Vec::as_slice);
-    let read = |reply: &Value| {
-        let text = reply.as_str()?;
-        let reply: Value = serde_json::from_str(text.get(text.find('{')?..=text.rfind('}')?)?).ok()?;
-        let ids = list(&reply, "checks").iter().map(|check| check["id"].as_str().map(str::to_owned));
-        ids.collect::<Option<Vec<String>>>().filter(|ids| !ids.is_empty())
-    };
-    replies.iter().find_map(read).unwrap_or_default()
-}
-
-fn criteria(cx: &Graded<'_>) -> Vec<String> {
-    let named = |(index, entry): (usize, &Value)| match entry["id"].as_str() {
-        Some(id) => id.to_owned(),
-        None => format!("rubric-{}", index + 1),
-    };
-    entries(cx).iter().enumerate().map(named).collect()
+/// Ids of criteria, in the order of their assertions.
+fn ids(texts: impl Iterator<Item = String>) -> Vec<String> {
+    texts.filter_map(|text| Some(text.strip_prefix('[')?.split_once("] ")?.0.to_owned())).collect()
 }
 
 fn entries<'a>(cx: &'a Graded<'_>) -> &'a [Value] {
@@ -175,12 +160,14 @@ fn not_answered(cx: &Graded<'_>) -> bool {
 
 /// We list the criteria in their order, they list the answers.
 fn answered_in_other_order(cx: &Graded<'_>) -> bool {
-    let (mut answered, mut criteria) = (checks(cx), criteria(cx));
-    answered.retain(|id| criteria.contains(id));
-    let differs = answered != criteria;
-    answered.sort();
-    criteria.sort();
-    differs && answered == criteria
+    let Some(record) = &cx.ours else { return false };
+    let mut theirs = ids(cx.expected_texts().into_iter());
+    let mut ours = ids(record.assertions.iter().map(|assertion| assertion.text.clone()));
+    ours.retain(|id| theirs.contains(id));
+    let differs = theirs != ours;
+    theirs.sort();
+    ours.sort();
+    record.judge.is_some() && differs && theirs == ours
 }
 
 /// A criterion that is required has to get all points, which we tell the judge.
@@ -195,11 +182,11 @@ fn is_required_without_mark(cx: &Graded<'_>) -> bool {
 }
 
 fn answered_twice(cx: &Graded<'_>) -> bool {
-    let mut answered = checks(cx);
+    let mut answered = ids(cx.expected_texts().into_iter());
     let count = answered.len();
     answered.sort();
     answered.dedup();
-    answered.len() < count
+    cx.asked > 0 && answered.len() < count
 }
 
 /// The same value, and a verdict that goes by the mark which is written at the grader.
@@ -436,7 +423,13 @@ fn share_of_assertions(cx: &Graded<'_>) -> bool {
 
 fn malformed_result(cx: &Graded<'_>) -> bool {
     let error = cx.error();
+    // Exit codes make no result of them.
+    let never = ["the command printed other lines before", "the command printed a JSON object without `score`"];
+    if exited(cx) > Some(0) && never.iter().any(|start| error.starts_with(start)) {
+        return true;
+    }
     let starts = [
+        "the result has neither `score` nor assertions",
         "`score",
         "`assertions",
         "`verdict",
@@ -446,6 +439,12 @@ fn malformed_result(cx: &Graded<'_>) -> bool {
         "the command printed a JSON object without `score`",
     ];
     exited(cx) == Some(0) && starts.iter().any(|start| error.starts_with(start))
+}
+
+/// A result says so itself.
+fn is_undecided_by_command(cx: &Graded<'_>) -> bool {
+    let is_undecided = cx.ours.as_ref().is_some_and(|ours| ours.state == GraderState::Undecided);
+    exited(cx) == Some(0) && is_undecided && cx.grader["command"].to_string().contains("undecided")
 }
 
 fn no_program(cx: &Graded<'_>) -> bool {

@@ -41,13 +41,14 @@ const RULES: &[(&str, Check)] = &[
         user_data.contains(&cx.root()) && same(&snake_keys(&cx.ours), &cx.theirs)
     }),
     ("payload-files-by-absolute-path", |cx, root| match (cx.root(), cx.key()) {
-        ("input" | "expected_output", "path") => {
+        ("input" | "expected_output" | "output", "path") => {
             let relative = cx.theirs.as_str().unwrap_or_default();
             cx.ours.as_str().is_some_and(|path| Path::new(path) == root.join(relative))
         }
         ("input" | "expected_output", "text" | "resolved_path") => cx.ours.is_null(),
         _ => false,
     }),
+    ("transcript-not-reported", |cx, _| cx.root() == "trace" && cx.ours.is_null() && cx.theirs["event_count"] == 0),
     // The reference takes them from the calls the agent reported, where it reported some.
     (
         "payload-times-of-the-agent",

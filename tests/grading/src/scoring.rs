@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use evalsuite::record::CaseOutcome;
-use evalsuite::{AgentError, Outcome, RunOptions, Trial};
+use evalsuite::{AgentError, Content, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::Record;
 use evalsuite_loader::diagnostic::Code;
 use serde_json::{Map, Value, json};
@@ -22,6 +22,9 @@ pub const RULES: &[&str] = &[
     "gate-at-threshold-0",
     "decided-while-loading",
     "judge-failure-is-an-error",
+    "silence-is-not-satisfied",
+    "agent-error-in-a-turn",
+    "gate-over-a-conversation",
     "types-of-turns",
 ];
 
@@ -41,7 +44,9 @@ pub fn check(record: &Record) -> Result<Checked, String> {
     }
     let judge = StubJudge::of(&record.json);
     let agent = move |trial: &mut Trial<'_>| {
-        if failing.contains(trial.case_id()) || trial.prompt().starts_with("FAIL") {
+        let said = trial.messages().last().and_then(|message| message.content.as_ref());
+        let is_failing = matches!(said, Some(Content::Text(text)) if text.starts_with("FAIL"));
+        if failing.contains(trial.case_id()) || is_failing {
             return Err(AgentError::new("the provider failed"));
         }
         Ok(Outcome::new().text("the answer"))
@@ -192,13 +197,55 @@ fn explain(ran: &Ran, record: &Record, test: &Value) -> Option<&'static str> {
 
 /// The recorded grades of turns are those of graders that ran, or of a judge.
 fn explain_conversation(ran: &Ran, record: &Record, test: &Value) -> Option<&'static str> {
-    if record.json.get("judge_reply").is_some() && ran.case.outcome == CaseOutcome::Skipped {
-        return Some("judge-failure-is-an-error");
+    let expected = &test["expected"];
+    let is_error = matches!(ran.case.outcome, CaseOutcome::Error | CaseOutcome::Skipped);
+    let recorded = expected["scores"].to_string();
+    if recorded.contains("Provider error: ") {
+        return is_error.then_some("agent-error-in-a-turn");
+    }
+    if recorded.contains("Grader parse failure") {
+        return is_error.then_some("judge-failure-is-an-error");
     }
     let turns = test["test"]["turns"].as_array()?;
-    let mut types = turns.iter().flat_map(|turn| turn["assertions"].as_array().into_iter().flatten());
-    let is_other_spelling = types.any(|entry| entry["type"].as_str().is_some_and(|name| name.contains('_')));
-    (is_other_spelling && ran.case.outcome == CaseOutcome::Passed).then_some("types-of-turns")
+    let entries = || turns.iter().flat_map(|turn| turn["assertions"].as_array().into_iter().flatten());
+    let is_other_spelling = entries().any(|entry| entry["type"].as_str().is_some_and(|name| name.contains('_')));
+    if is_other_spelling && ran.case.outcome == CaseOutcome::Passed {
+        return Some("types-of-turns");
+    }
+    if record.json.get("judge_reply").is_some() && is_silent(&turns[..], expected) {
+        let is_lower = ran.case.score.zip(expected["score"].as_f64()).is_some_and(|(ours, theirs)| ours < theirs);
+        return is_lower.then_some("silence-is-not-satisfied");
+    }
+    let closed = is_gate_closed(record, test) && has_same_turns(ran, expected);
+    let is_same = close(ran.case.score, expected["score"].as_f64());
+    (closed && is_same && ran.case.outcome == CaseOutcome::Failed).then_some("gate-over-a-conversation")
+}
+
+/// Whether a turn has more criteria than the judge spoke of.
+fn is_silent(turns: &[Value], expected: &Value) -> bool {
+    let answered = |turn: &Value| {
+        let texts = turn["assertions"].as_array().into_iter().flatten();
+        texts.filter(|assertion| assertion["text"].as_str().is_some_and(|text| text.starts_with("[criterion-"))).count()
+    };
+    let scores = expected["scores"].as_array().map_or(&[][..], Vec::as_slice);
+    turns.iter().zip(scores).any(|(turn, score)| {
+        let criteria = turn["assertions"].as_array().into_iter().flatten().filter(|entry| entry.is_string()).count();
+        score["verdict"] != "skip" && answered(score) < criteria
+    })
+}
+
+/// Whether a required grader of the whole conversation is below its mark, or without one below the threshold.
+fn is_gate_closed(record: &Record, test: &Value) -> bool {
+    let threshold = test["test"]["execution"]["threshold"].as_f64().unwrap_or_else(|| threshold(record, test));
+    let whole =
+        test["expected"]["scores"].as_array().into_iter().flatten().find(|score| score["name"] == "conversation");
+    let scores = whole.and_then(|whole| whole["scores"].as_array()).map_or(&[][..], Vec::as_slice);
+    let graders = test["test"]["assertions"].as_array().into_iter().flatten();
+    graders.zip(scores).any(|(grader, score)| {
+        let mark = grader["min_score"].as_f64().or(grader["required"].as_f64()).unwrap_or(threshold);
+        let is_gate = grader["required"] == true || grader["required"].is_number();
+        is_gate && score["score"].as_f64().is_some_and(|score| score < mark)
+    })
 }
 
 /// The effective threshold: the run's, else the case's, else the suite's, else 0.8.

@@ -65,7 +65,7 @@ pub fn check(record: &Record) -> Result<Checked, String> {
     let broken = attempts.iter().take(ours.trials).any(is_broken);
     if !ours.is(&theirs) {
         let own = decide(json, &attempts);
-        match rule(json, broken).filter(|_| ours.is(&own)) {
+        match rule(json, broken, &ours, &theirs).filter(|_| ours.is(&own)) {
             Some(rule) => {
                 checked.rules.insert(rule);
             }
@@ -134,17 +134,28 @@ fn is_broken(attempt: &Value) -> bool {
     attempt["provider_error"] == true || attempt["grader_skip"] == true
 }
 
-fn rule(json: &Value, broken: bool) -> Option<&'static str> {
+/// The rule that explains what differs.
+fn rule(json: &Value, broken: bool, ours: &Ended, theirs: &Ended) -> Option<&'static str> {
     let by_mean = matches!(json["strategy"].as_str(), Some("mean" | "confidence_interval"));
+    let only_outcome = ours.is(&Ended { outcome: ours.outcome, ..*theirs });
     match () {
-        () if broken => Some("broken-trials"),
-        () if by_mean => Some("mean-or-bound-decides"),
-        () => json["test_threshold"].is_number().then_some("trial-passes-at-its-threshold"),
+        // Those that broke are no 0, and say nothing about the others.
+        () if broken && (ours.trials, ours.cost_limited) == (theirs.trials, theirs.cost_limited) => {
+            Some("broken-trials")
+        }
+        () if by_mean && only_outcome => Some("mean-or-bound-decides"),
+        // Where a trial passes, the others are not run.
+        () => (!by_mean && json["test_threshold"].is_number()).then_some("trial-passes-at-its-threshold"),
     }
 }
 
-/// Two-sided 95 % quantiles of Student's t distribution for 1 to 9 degrees of freedom.
-const T: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+/// Two-sided 95 % quantiles of Student's t distribution for 1 to 29 degrees of freedom.
+const T: [f64; 29] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045,
+];
+/// The same of the normal distribution.
+const Z: f64 = 1.960;
 
 /// What the trials of a record come to.
 fn decide(json: &Value, attempts: &[Value]) -> Ended {
@@ -155,13 +166,6 @@ fn decide(json: &Value, attempts: &[Value]) -> Ended {
     let by_mean = matches!(strategy, Some("mean" | "confidence_interval"));
     let (mut scores, mut errors, mut cost, mut passed, mut cost_limited) = (Vec::new(), 0, 0.0, false, false);
     for attempt in attempts.iter().take(planned) {
-        if !by_mean && passed {
-            break;
-        }
-        if limit.is_some_and(|limit| cost >= limit) {
-            cost_limited = true;
-            break;
-        }
         // What a failed provider cost is not known.
         if attempt["provider_error"] != true {
             cost += attempt["cost_usd"].as_f64().unwrap_or(0.0);
@@ -173,6 +177,10 @@ fn decide(json: &Value, attempts: &[Value]) -> Ended {
             }
             None => errors += 1,
         }
+        cost_limited = planned > 1 && limit.is_some_and(|limit| cost >= limit);
+        if cost_limited || !by_mean && passed {
+            break;
+        }
     }
     #[allow(clippy::cast_precision_loss, reason = "a handful of trials")]
     let n = scores.len() as f64;
@@ -182,7 +190,7 @@ fn decide(json: &Value, attempts: &[Value]) -> Ended {
         (_, 0) => None,
         (Some("mean"), _) | (Some("confidence_interval"), 1) => Some(mean),
         (Some("confidence_interval"), count) => {
-            let t = T.get(count - 2).copied().unwrap_or(f64::NAN);
+            let t = T.get(count - 2).copied().unwrap_or(Z);
             Some((mean - t * spread / n.sqrt()).clamp(0.0, 1.0))
         }
         _ => scores.iter().copied().reduce(f64::max),
@@ -203,6 +211,10 @@ fn is_wrong(code: Code, trials: &Value) -> bool {
         Code::OutOfRange => {
             count.as_f64().is_some_and(|count| !(1.0..=1000.0).contains(&count))
                 || trials["cost_limit_usd"].as_f64().is_some_and(|limit| limit <= 0.0)
+        }
+        Code::UnknownKey => {
+            let known = ["count", "strategy", "cost_limit_usd", "costLimitUsd"];
+            trials.as_object().is_some_and(|trials| trials.keys().any(|key| !known.contains(&key.as_str())))
         }
         Code::MissingKey => count.is_null(),
         Code::WrongType => {

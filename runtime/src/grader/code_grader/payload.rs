@@ -119,7 +119,8 @@ fn content(content: &Content, places: &Places) -> Value {
         Content::Parts(parts) => parts
             .iter()
             .map(|part| match part {
-                Part::Text(text) => json!({"type": "text", "value": text}),
+                // Graders of other tools look for the text of an agent's part here.
+                Part::Text(text) => json!({"type": "text", "value": text, "text": text}),
                 Part::File(file) => {
                     let path = places.resolve(file).display().to_string();
                     json!({"type": "file", "value": file.written, "path": path})
