@@ -6,6 +6,7 @@
 mod directories;
 mod glob;
 mod link;
+mod pattern;
 mod tasks;
 
 use std::path::Path;
@@ -18,7 +19,8 @@ pub const MAX_DEPTH: usize = 32;
 /// What [`list`] found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// Files that define cases, relative to the suite root with `/` separators, in the order of their bytes.
+    /// Files that define cases, relative to the suite root with `/` separators, in the order of the bytes of their paths,
+    /// or of the names of the case directories.
     pub files: Vec<String>,
     /// What stands in the way, in the order in which it was met.
     pub problems: Vec<Problem>,
@@ -54,13 +56,13 @@ pub enum ProblemKind {
 }
 
 /// Lists the case files of one source of a suite. `boundary` is the directory that links may not leave: the suite root
-/// for tasks, the package root for case directories.
+/// for tasks, the package root for case directories and patterns.
 ///
 /// | `kind` | `path` | listed |
 /// | --- | --- | --- |
 /// | `tasks` | directory | every `.json` file at any depth, except below a `workspace` directory beside which a `.json` file lies |
 /// | `directories` | directory | `case.yaml` or `case.yml` of every immediate sub-directory whose name does not start with `.` or `_` |
-/// | `glob` | pattern | regular files that match, without names that start with `.` |
+/// | `glob` | pattern | files that match, without names that start with `.` |
 ///
 /// Paths are relative to `root`; an empty `path` is `root` itself. An unknown kind lists nothing and is a problem.
 pub fn list(root: &Path, boundary: &Path, kind: &str, path: &str) -> Listing {
@@ -68,10 +70,14 @@ pub fn list(root: &Path, boundary: &Path, kind: &str, path: &str) -> Listing {
     match kind {
         "tasks" => tasks::list(root, boundary, path, &mut listing),
         "directories" => directories::list(root, boundary, path, &mut listing),
-        "glob" => glob::list(root, path, &mut listing),
+        "glob" => glob::list(root, boundary, path, &mut listing),
         other => listing.problem(path, ProblemKind::Unreadable, format!("unknown kind of source `{other}`")),
     }
-    listing.files.sort();
+    // Case directories come in the order of their names: `a` goes before `a-b`, though `a-b/case.yaml` goes before
+    // `a/case.yaml`.
+    if kind != "directories" {
+        listing.files.sort();
+    }
     listing
 }
 

@@ -30,8 +30,28 @@ pub(crate) fn resolve(
     std::fs::metadata(&target).as_ref().map(Metadata::file_type).ok()
 }
 
+/// Most links to directories that are followed: links beside each other that lead to links double at every level.
+const MAX_LINKS: usize = 1_000;
+
+/// Whether a link to a directory is followed, `links` having been so far. If not, a problem was noted.
+pub(crate) fn may_follow(root: &Path, path: &str, links: &mut usize, listing: &mut Listing) -> bool {
+    if is_loop(root, path) {
+        listing.problem(path, ProblemKind::Link, "the link leads to a directory it lies in");
+        return false;
+    }
+    if *links >= MAX_LINKS {
+        if *links == MAX_LINKS {
+            listing.problem(path, ProblemKind::TooDeep, format!("more than {MAX_LINKS} links to directories"));
+        }
+        *links = MAX_LINKS + 1;
+        return false;
+    }
+    *links += 1;
+    true
+}
+
 /// Whether a linked directory is one of its own ancestors.
-pub(crate) fn is_loop(root: &Path, path: &str) -> bool {
+fn is_loop(root: &Path, path: &str) -> bool {
     let Ok(target) = root.join(path).canonicalize() else { return false };
     let parent = root.join(path).parent().and_then(|parent| parent.canonicalize().ok());
     parent.is_some_and(|parent| parent.starts_with(target))

@@ -2,9 +2,6 @@ use std::path::Path;
 
 use crate::{Listing, MAX_DEPTH, ProblemKind, entries, join, link};
 
-/// Most links to directories that are followed: links beside each other that lead to links double at every level.
-const MAX_LINKS: usize = 1_000;
-
 pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listing) {
     walk(Search { root, boundary, links: &mut 0 }, path, 0, listing);
 }
@@ -33,16 +30,7 @@ fn walk(search: Search<'_>, path: &str, depth: usize, listing: &mut Listing) {
             continue;
         };
         if kind.is_dir() {
-            if linked && link::is_loop(root, &entry) {
-                listing.problem(entry, ProblemKind::Link, "the link leads to a directory it lies in");
-            } else if linked && *links >= MAX_LINKS {
-                if *links == MAX_LINKS {
-                    let message = format!("more than {MAX_LINKS} links to directories");
-                    listing.problem(entry, ProblemKind::TooDeep, message);
-                }
-                *links = MAX_LINKS + 1;
-            } else {
-                *links += usize::from(linked);
+            if !linked || link::may_follow(root, &entry, links, listing) {
                 directories.push((name, entry));
             }
         } else if is_task(&name) {

@@ -75,6 +75,15 @@ fn a_pattern_matches_files_without_dot_names() {
 }
 
 #[test]
+fn case_directories_come_in_the_order_of_their_names() {
+    let root = tree(&["cases/a-b/case.yaml", "cases/a/case.yaml", "cases/a.b/case.yaml", "cases/B/case.yaml"]);
+    assert_eq!(
+        run(root.path(), "directories", "cases").files,
+        ["cases/B/case.yaml", "cases/a/case.yaml", "cases/a-b/case.yaml", "cases/a.b/case.yaml"]
+    );
+}
+
+#[test]
 fn a_broken_pattern_is_a_problem() {
     let root = tree(&["cases/a.yaml"]);
     assert_eq!(kinds(&run(root.path(), "glob", "cases/{a.yaml")), [("cases/{a.yaml", ProblemKind::InvalidGlob)]);
@@ -111,6 +120,26 @@ mod unix {
         symlink(root.path().join("shared/task.json"), root.path().join("tasks/linked.json")).unwrap();
         assert_eq!(run(root.path(), "directories", "cases").files, ["cases/a/case.yaml", "cases/linked/case.yaml"]);
         assert_eq!(run(root.path(), "tasks", "tasks").files, ["tasks/linked.json"]);
+    }
+
+    #[test]
+    fn a_pattern_follows_links_that_may_lead_to_a_match() {
+        let outside = tree(&["x.yaml"]);
+        let root = tree(&["cases/a.yaml", "shared/b.yaml", "shared/c.yaml"]);
+        let link =
+            |target: &std::path::Path, name: &str| symlink(target, root.path().join("cases").join(name)).unwrap();
+        link(&root.path().join("shared/b.yaml"), "b.yaml");
+        link(&root.path().join("shared"), "shared");
+        link(&root.path().join("cases"), "up");
+        link(outside.path(), "out");
+        link(&root.path().join("nowhere"), "broken.txt");
+        let flat = run(root.path(), "glob", "cases/*.yaml");
+        assert_eq!((flat.files, flat.problems), (vec!["cases/a.yaml".into(), "cases/b.yaml".into()], vec![]));
+        let deep = run(root.path(), "glob", "cases/**/*.yaml");
+        assert_eq!(deep.files, ["cases/a.yaml", "cases/b.yaml", "cases/shared/b.yaml", "cases/shared/c.yaml"]);
+        assert_eq!(kinds(&deep), [("cases/out", ProblemKind::Link), ("cases/up", ProblemKind::Link)]);
+        link(&outside.path().join("x.yaml"), "d.yaml");
+        assert_eq!(kinds(&run(root.path(), "glob", "cases/*.yaml")), [("cases/d.yaml", ProblemKind::Link)]);
     }
 
     #[test]

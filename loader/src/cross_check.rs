@@ -79,7 +79,7 @@ fn unique_names(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
                 seen.insert(path, case);
             }
             // The same id twice has the same name, and was reported.
-            Some(first) if first.checked.case.id == case.checked.case.id && case.source.is_empty() => {}
+            Some(first) if first.checked.case.id == case.checked.case.id && is_named_by_id(case, files) => {}
             Some(first) => {
                 let (a, b) = (label(first, files), label(case, files));
                 d.push(
@@ -89,7 +89,7 @@ fn unique_names(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
                         format!("{a} and {b} both become the test `{path}`"),
                     )
                     .related(first.checked.span, "first here")
-                    .help(if case.source.is_empty() {
+                    .help(if is_named_by_id(case, files) {
                         "rename one"
                     } else {
                         "rename a file or directory"
@@ -100,8 +100,15 @@ fn unique_names(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
     }
 }
 
+/// Whether the test is called as the case's id, not as its file or directory: where a file holds several cases.
+fn is_named_by_id(case: &Placed, files: &Files) -> bool {
+    let file = files.get(case.checked.span.file).path;
+    let name = file.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    case.source.is_empty() || !matches!(name.as_str(), "case.yaml" | "case.yml") && !name.ends_with(".json")
+}
+
 fn label(case: &Placed, files: &Files) -> String {
-    if case.source.is_empty() {
+    if is_named_by_id(case, files) {
         format!("id `{}`", case.checked.case.id)
     } else {
         format!("`{}`", files.get(case.checked.span.file).shown)

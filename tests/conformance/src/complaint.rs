@@ -38,6 +38,7 @@ pub enum Effect {
 
 /// What an incomplete case may lack or have wrong.
 const INCOMPLETE: &[Code] = &[
+    UnknownKey,
     InvalidId,
     MissingKey,
     BlankValue,
@@ -52,11 +53,13 @@ const INCOMPLETE: &[Code] = &[
     ConversationMismatch,
     OutOfRange,
 ];
-const YAML: &[Code] = &[YamlSyntax, DuplicateKey, MultipleDocuments, BadMergeKey, LimitExceeded, InvalidUtf8];
+const YAML: &[Code] =
+    &[YamlSyntax, RootNotMapping, DuplicateKey, MultipleDocuments, BadMergeKey, LimitExceeded, InvalidUtf8];
 const PATH: &[Code] = &[MissingPath, PathEscape, InvalidTests, NoCases, UnreadableFile];
 const FILE: &[Code] = &[MissingPath, PathEscape, BlankValue, UnreadableFile];
-const ENTRY: &[Code] = &[UnsupportedSuiteFile, EntryNotFound, RootNotMapping];
+const ENTRY: &[Code] = &[UnsupportedSuiteFile, EntryNotFound, RootNotMapping, AmbiguousLayout];
 const SHAPE: &[Code] = &[InvalidExternalFile, RootNotMapping, NoCases, InvalidTests];
+const LINE: &[Code] = &[JsonSyntax, RootNotMapping, InvalidExternalFile];
 const INCLUDE: &[Code] = &[IncludeNotFound, IncludeCycle, InvalidExternalFile, PathEscape, BlankValue];
 const SETTING: &[Code] = &[
     MissingGraderSetting,
@@ -102,7 +105,8 @@ const KNOWN: &[(&str, Effect, &[Code])] = &[
     ("has been renamed", Effect::Suite, &[UnsupportedKey]),
     ("Skipping incomplete test", Effect::Part, INCOMPLETE),
     ("Skipping invalid test entry", Effect::Part, &[InvalidTests]),
-    ("Skipping directory", Effect::Part, &[MissingCaseFile]),
+    ("Skipping eval case", Effect::Part, ENTRY),
+    ("Skipping directory", Effect::Part, &[MissingCaseFile, PathEscape, InvalidTests]),
     ("Skipping empty string criterion", Effect::Part, &[BlankValue]),
     ("Skipping invalid member", Effect::Part, &[WrongType, BlankValue]),
     ("Assertion template", Effect::Part, INCLUDE),
@@ -122,7 +126,7 @@ const KNOWN: &[(&str, Effect, &[Code])] = &[
     ("Unsupported external test file format", Effect::Suite, &[InvalidTests, MissingPath]),
     ("Cannot read external test file", Effect::Suite, PATH),
     ("Case file must contain", Effect::Suite, &[RootNotMapping]),
-    ("missing 'tests' field", Effect::Suite, &[MissingTests, InvalidTests]),
+    ("missing 'tests' field", Effect::Suite, &[MissingTests, InvalidTests, UnknownKey]),
     ("Invalid test file format", Effect::Suite, ENTRY),
     ("Unsupported file format", Effect::Suite, ENTRY),
     ("Agent Skills", Effect::Suite, ENTRY),
@@ -130,9 +134,9 @@ const KNOWN: &[(&str, Effect, &[Code])] = &[
     ("has been removed", Effect::Suite, &[UnsupportedWorkspace, InvalidHook]),
     ("Unsupported grader", Effect::Suite, &[RemovedGraderType, InvalidChoice]),
     ("Unknown grader", Effect::Note, &[InvalidChoice]),
-    ("Malformed JSONL", Effect::Suite, &[JsonSyntax, RootNotMapping]),
-    ("Invalid JSON", Effect::Suite, &[JsonSyntax, RootNotMapping]),
-    ("Expected JSON object", Effect::Suite, &[JsonSyntax, RootNotMapping]),
+    ("Malformed JSONL", Effect::Suite, LINE),
+    ("Invalid JSON", Effect::Suite, LINE),
+    ("Expected JSON object", Effect::Suite, LINE),
     ("Duplicate test ID", Effect::Suite, &[DuplicateId]),
     ("depends on itself", Effect::Suite, &[UnknownDependency]),
     ("no test with that ID", Effect::Suite, &[UnknownDependency, InvalidId, BlankValue]),
@@ -157,7 +161,7 @@ pub fn all(record: &Record) -> Vec<Complaint> {
     if let Some(line) = expected["error"].as_str() {
         let mut complaint = match expected["error_kind"].as_str() {
             Some("yaml" | "js-RangeError") => suite(line.to_owned(), YAML),
-            Some("io") => suite(line.to_owned(), &[EntryNotFound, MissingPath]),
+            Some("io") => suite(line.to_owned(), &[EntryNotFound, MissingPath, NoSuiteFile]),
             Some("metadata-schema") => suite(text_of(expected), METADATA),
             _ => known(line),
         };
@@ -185,11 +189,11 @@ fn incomplete_case(line: &str) -> Option<String> {
     (!id.is_empty() && id != "unknown").then(|| id.to_owned())
 }
 
-/// Whether a diagnostic says that a value cannot be used at all, whatever the reference makes of it: what is decided while
-/// the suite compiles cannot wait for a variable, and there are numbers and text that no file of ours can hold.
-pub fn is_about_any_value(diagnostic: &Diagnostic) -> bool {
+/// Whether a diagnostic says that a value or a file cannot be used at all, whatever the reference makes of it: what is
+/// decided while the suite compiles cannot wait for a variable, and there are numbers, text and YAML that we do not read.
+pub fn is_about_anything(diagnostic: &Diagnostic) -> bool {
     match diagnostic.code {
-        InterpolationNotAllowed => true,
+        InterpolationNotAllowed | InvalidUtf8 | YamlSyntax | DuplicateKey | MultipleDocuments | LimitExceeded => true,
         WrongType => diagnostic.message.contains("not finite"),
         JsonSyntax => ["too large", "surrogate"].iter().any(|part| diagnostic.message.contains(part)),
         _ => false,

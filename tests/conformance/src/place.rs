@@ -99,7 +99,8 @@ fn slice(text: &str, start: Pos, end: Pos) -> String {
 /// A value cut out of a file keeps its column, so that the lines below are still indented against it.
 fn read(text: &str, start: Pos) -> Option<Value> {
     let indented = format!("{}{text}", " ".repeat(start.column as usize - 1));
-    from_yaml(&indented).or_else(|| from_yaml(text))
+    // The last key may have nothing behind it, which then is not in the text.
+    from_yaml(&indented).or_else(|| from_yaml(text)).or_else(|| from_yaml(&format!("{indented}:")))
 }
 
 /// The data of a YAML text, as another reader sees it; `None` if that reader refuses it.
@@ -117,7 +118,7 @@ fn small(text: &str) -> String {
         let (number, behind) = rest[start..].split_at(length);
         written.push_str(&rest[..start]);
         written.push_str(number);
-        if length > 19 && !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_')) {
+        if length > 18 && !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_')) {
             written.push_str(".0");
         }
         rest = behind;

@@ -8,6 +8,13 @@ fn reads_as(text: &str, expected: Value) {
 }
 
 #[test]
+fn tabs_may_separate_what_spaces_may() {
+    reads_as("a:\tb\nc: \td\n'e':\t\tf\n", json!({ "a": "b", "c": "d", "e": "f" }));
+    reads_as("a: {b:\tc,\td: [e,\tf]}\n", json!({ "a": { "b": "c", "d": ["e", "f"] } }));
+    reads_as("a:\tb c\t# comment\n", json!({ "a": "b c" }));
+}
+
+#[test]
 fn plain_scalars_follow_the_core_schema() {
     for (text, expected) in [
         ("yes", json!("yes")),

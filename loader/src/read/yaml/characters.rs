@@ -211,7 +211,10 @@ impl Input for Characters<'_> {
             self.at = end;
             count += comment;
         }
-        (count, Ok(SkipTabs::Result(tab, blank)))
+        // The scanner refuses words behind a colon and a tab, as they could be a mapping of their own. That is refused
+        // anyway, and a value may stand there.
+        let behind_colon = tab && start > 0 && self.bytes[start - 1] == b':';
+        (count, Ok(SkipTabs::Result(tab, blank || behind_colon)))
     }
 
     fn next_can_be_plain_scalar(&self, in_flow: bool) -> bool {

@@ -28,6 +28,14 @@ pub(super) fn unsupported_tag(span: Span, tag: &str) -> Diagnostic {
     error(span, format!("the tag `{tag}` does not fit here"), "remove the tag")
 }
 
+pub(super) fn block_in_brackets(span: Span) -> Diagnostic {
+    error(
+        span,
+        "a block of text cannot stand inside brackets",
+        "quote the text, or write the entries on lines of their own",
+    )
+}
+
 pub(super) fn complex_key(span: Span) -> Diagnostic {
     error(span, "a list or a mapping cannot be a key", "write text as the key; quote it if it starts with a bracket")
 }

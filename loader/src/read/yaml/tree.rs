@@ -134,6 +134,9 @@ impl<'a, 't> Tree<'a, 't> {
             ScalarStyle::Literal | ScalarStyle::Folded => self.cursor.behind_content(start, pos(at.end)),
         };
         let span = self.span(start, end);
+        if style == ScalarStyle::Plain && text.starts_with(['|', '>']) {
+            return self.fail(syntax_error::block_in_brackets(span));
+        }
         let is_merge = style == ScalarStyle::Plain && tag.is_none() && text == merge::KEY && self.expects_key();
         let data = match scalar::resolve(text, style, tag) {
             Scalar::Data(data) => data,

@@ -26,7 +26,10 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             None => ensure(claim.is_entangled() || value == Some(&Value::Null), || "no case stands there".to_owned()),
         },
         Code::InvalidInput => {
-            ensure(value.is_some_and(|value| !value.is_string() && !value.is_array()), || "that is an input".to_owned())
+            let is_other = claim.place.text.as_deref().is_some_and(super::values::is_other_number);
+            ensure(is_other || value.is_some_and(|value| !value.is_string() && !value.is_array()), || {
+                "that is an input".to_owned()
+            })
         }
         Code::InputFilesWithMessages => {
             let has_list = claim.record.texts().any(|(_, text)| text.contains("input_files"));

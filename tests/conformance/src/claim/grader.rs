@@ -105,6 +105,10 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             ensure(claim.related.len() == 1, || "it names no second member".to_owned())
         }
         // Left are settings that exclude each other, and warnings: what they name has to stand in the files.
+        // What is missing beside the entry has no words in the files.
+        Code::NoSuiteFile | Code::AmbiguousLayout => {
+            ensure(claim.place.path.exists(), || "there is nothing".to_owned())
+        }
         _ => {
             let stands = |word: &&str| {
                 claim.value().and_then(Value::as_str) == Some(*word)

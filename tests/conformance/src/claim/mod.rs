@@ -19,6 +19,7 @@ use evalsuite_loader::diagnostic::{Code, Diagnostic};
 use evalsuite_loader::source::Files;
 use serde_json::Value;
 
+pub(crate) use self::paths::resolve;
 use crate::place::Place;
 use crate::record::Record;
 

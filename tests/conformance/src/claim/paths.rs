@@ -67,7 +67,7 @@ pub(super) fn places(claim: &Claim<'_>) -> Vec<PathBuf> {
 }
 
 /// Resolves `.` and `..` in the text of a path.
-pub(super) fn resolve(path: &Path) -> PathBuf {
+pub(crate) fn resolve(path: &Path) -> PathBuf {
     let mut resolved = PathBuf::new();
     for component in path.components() {
         match component {

@@ -38,6 +38,11 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             }
             _ => Err("the file is no mapping".to_owned()),
         },
+        Code::InvalidTests if claim.message.ends_with("is a directory") => {
+            let name = claim.quoted.first().copied().unwrap_or_default();
+            let is_dir = paths::places(claim).iter().any(|place| paths::resolve(&place.join(name)).is_dir());
+            ensure(is_dir, || "there is no directory".to_owned())
+        }
         Code::InvalidTests => invalid_tests(value),
         Code::InvalidExternalFile => external(value),
         Code::IncludeNotFound => include(claim),

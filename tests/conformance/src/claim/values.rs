@@ -8,6 +8,9 @@ use crate::place::kind;
 
 pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
     let Some(value) = claim.value() else {
+        if claim.place.text.as_deref().is_some_and(is_other_number) {
+            return Ok(());
+        }
         return ensure(claim.is_entangled() || claim.place.text.is_none(), || "no value stands there".to_owned());
     };
     match claim.code {
@@ -23,6 +26,16 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         Code::InterpolationNotAllowed => ensure(value.as_str().is_some_and(|text| text.contains("${{")), || {
             "nothing is interpolated there".to_owned()
         }),
+        // A block of text is named at its first line.
+        Code::InvalidId if claim.message.contains("control character") && value.is_string() => {
+            let text = claim.place.file_text.as_deref().unwrap_or_default();
+            let line = text.lines().nth((claim.place.start.line as usize).saturating_sub(2)).unwrap_or_default();
+            let in_block = line.contains(['|', '>']);
+            let holds = |text: &str| text.chars().any(char::is_control);
+            let there = value.as_str().is_some_and(holds) || claim.place.text.as_deref().is_some_and(holds);
+            let here = text.lines().nth(claim.place.start.line as usize - 1).unwrap_or_default();
+            ensure(there || in_block || here.contains(['|', '>']), || "there is no control character".to_owned())
+        }
         Code::InvalidId => {
             let text = value.as_str();
             let wrong = text.is_none_or(|text| text.trim().is_empty() || text.chars().any(char::is_control));
@@ -44,6 +57,14 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             ensure(value.is_number() || is_key, || "no number stands there".to_owned())
         }
     }
+}
+
+/// Numbers of YAML 1.2 that the other reader does not know as such, and those of YAML 1.1 that it takes for some.
+pub(super) fn is_other_number(text: &str) -> bool {
+    let digits = text.trim_start_matches(['-', '+']);
+    let based = ["0x", "0o", "0b"].iter().any(|base| digits.starts_with(base));
+    let is_plain = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
+    based || is_plain && (digits.starts_with('0') || digits.len() > 18)
 }
 
 fn is_blank(value: &Value) -> bool {
@@ -73,7 +94,8 @@ fn wrong_type(claim: &Claim<'_>, value: &Value) -> Result<(), String> {
     if needed == "a whole number" && value.is_number() {
         ensure(value.as_f64().is_some_and(|number| number.fract() != 0.0), || "that is a whole number".to_owned())?;
     } else {
-        ensure(kind(value) == found, || format!("there is {}", kind(value)))?;
+        let is_other = claim.place.text.as_deref().is_some_and(is_other_number);
+        ensure(kind(value) == found || is_other, || format!("there is {}", kind(value)))?;
         ensure(!fits(value, needed), || format!("that is {needed}"))?;
     }
     let key = what.trim_matches('`');

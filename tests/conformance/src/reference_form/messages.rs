@@ -91,8 +91,13 @@ pub(super) fn question(messages: &[Message]) -> String {
             })),
         }
     }
-    let texts: Vec<&str> = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+    let texts: Vec<&str> = texts.iter().map(|text| trim(text)).filter(|text| !text.is_empty()).collect();
     texts.join(" ")
+}
+
+/// What the reference takes for blank at the ends of a text.
+fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() && c != '\u{85}' || c == '\u{feff}')
 }
 
 /// The reference answer as text.

@@ -206,8 +206,11 @@ pub fn align(expected: &Value, record: &crate::record::Record, ours: &mut Value)
 pub fn align_suite(expected: &Value, record: &crate::record::Record, ours: &mut Value) {
     let Value::Object(fields) = ours else { return };
     // The first case may have a threshold of its own.
-    if expected.get("threshold").is_none() && record.expected()["tests"][0].get("threshold").is_some() {
-        fields.remove("threshold");
+    if record.expected()["tests"][0].get("threshold").is_some() {
+        match expected.get("threshold") {
+            Some(threshold) => fields.insert("threshold".to_owned(), threshold.clone()),
+            None => fields.remove("threshold"),
+        };
     }
     if expected.get("targetRefs").is_none() {
         fields.remove("targetRefs");

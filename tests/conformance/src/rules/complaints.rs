@@ -1,5 +1,7 @@
 //! Rules about complaints of the reference that we do not share.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::{Context, interpolation, uses_merge_keys, written};
@@ -9,8 +11,32 @@ type Rule = fn(&Complaint, Context<'_>) -> bool;
 
 const RULES: &[(&str, Rule)] = &[
     ("byte-order-mark", |complaint, cx| {
-        let marked = cx.record.texts().any(|(_, text)| text.starts_with('\u{feff}'));
-        marked && cx.record.expected()["error_kind"] == "yaml" && complaint.text.contains("line 1")
+        let marks = cx.record.texts().map(|(_, text)| text.chars().take_while(|c| *c == '\u{feff}').count()).max();
+        let at_first = cx.record.expected()["error_kind"] == "yaml" && complaint.text.contains("line 1");
+        marks >= Some(1) && at_first || marks >= Some(2) && complaint.effect == Effect::Suite
+    }),
+    ("old-line-ends", |complaint, cx| {
+        let is_old = |text: &str| text.contains('\r') && !text.contains('\n');
+        complaint.effect == Effect::Suite && cx.record.texts().any(|(_, text)| is_old(text))
+    }),
+    ("cases-beside-the-suite", |complaint, cx| {
+        complaint.text.contains("missing 'tests' field") && cx.root().join(cx.site.eval_dir).join("cases").is_dir()
+    }),
+    ("blanks-around-paths", |complaint, cx| {
+        let blank = |text: &str| text.trim() != text && !text.trim().is_empty();
+        let suite = cx.suite_file().unwrap_or_default();
+        let named = suite["tests"]
+            .as_str()
+            .into_iter()
+            .chain(suite["tests"].as_array().into_iter().flatten().filter_map(Value::as_str));
+        let about = ["Cannot read external", "Unsupported external", "Skipping invalid test entry"];
+        about.iter().any(|part| complaint.text.contains(part))
+            && named.into_iter().any(|path| blank(path) || blank(path.trim().trim_start_matches("file://")))
+    }),
+    ("conversation-without-history", |complaint, cx| {
+        let id = complaint.case.as_deref().unwrap_or_default();
+        let case = (Context { id, ..cx }).written_case().unwrap_or_default();
+        complaint.text.contains("ncomplete") && case["turns"].is_array() && case["input"].is_null()
     }),
     ("interpolation-at-run-time", |complaint, cx| {
         // What an unset variable leaves blank there is an error of the trial here.
@@ -25,13 +51,28 @@ const RULES: &[(&str, Rule)] = &[
         let own = &case["input_files"];
         !case["input"].is_null() && (*own == json!([]) || own.is_null() && suite["input_files"] == json!([]))
     }),
-    ("merge-keys-applied", |complaint, cx| complaint.text.contains("incomplete") && uses_merge_keys(cx.record)),
+    ("merge-keys-applied", |complaint, cx| complaint.effect == Effect::Part && uses_merge_keys(cx.record)),
+    ("patterns", |complaint, cx| {
+        complaint.text.contains("matched no files") && cx.record.texts().any(|(_, text)| text.contains(['{', '*']))
+    }),
+    ("searched-like-all-paths", |complaint, cx| {
+        // It lies in a directory above the suite file.
+        let path = complaint.text.split("{ROOT}/").nth(1).unwrap_or_default();
+        let path = path.trim_end_matches(')');
+        let name = Path::new(path).strip_prefix(cx.site.eval_dir).unwrap_or(Path::new(path));
+        let above = Path::new(cx.site.eval_dir).ancestors().skip(1);
+        let about = ["Cannot read external", "Workspace file not found"];
+        about.iter().any(|part| complaint.text.contains(part))
+            && above.into_iter().any(|directory| cx.root().join(directory).join(name).exists())
+    }),
     ("case-directory-first", found_beside_case),
     ("graders-are-enough", graders_are_enough),
     ("other-files-are-not-read", |complaint, cx| {
         let config = complaint.text.contains(".agentv/config.yaml") && cx.root().join(".agentv/config.yaml").is_file();
         let lines = cx.record.eval.as_deref().is_some_and(|eval| eval.ends_with(".jsonl"));
-        complaint.effect == Effect::OtherFile && (config || complaint.text.contains("sidecar") && lines)
+        let by_sidecar = lines
+            && ["sidecar", "Unsupported grader", "Unknown grader"].iter().any(|part| complaint.text.contains(part));
+        complaint.effect == Effect::OtherFile && config || by_sidecar
     }),
     ("links-lead-on", |complaint, cx| {
         complaint.text.contains("Skipping directory") && cx.record.links().next().is_some()

@@ -19,7 +19,10 @@ pub fn added(id: &str, complaints: &[Complaint], cx: Context<'_>) -> Option<&'st
     }
     let names = [format!(": {id}. Missing"), format!("test '{id}'")];
     let refused = complaints.iter().filter(|complaint| names.iter().any(|name| complaint.text.contains(name)));
-    // Or the whole suite is refused there.
+    // Or it is part of what was passed over, or the whole suite is refused there.
+    let passed_over = ["Skipping invalid test entry", "Skipping directory", "matched no files"];
+    let over = |complaint: &&Complaint| passed_over.iter().any(|part| complaint.text.contains(part));
+    let refused = refused.chain(complaints.iter().filter(over));
     let all = complaints.iter().filter(|complaint| complaint.effect == Effect::Suite);
     refused.chain(all).find_map(|complaint| excuse(complaint, cx))
 }
