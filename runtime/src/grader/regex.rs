@@ -25,11 +25,17 @@ pub(crate) fn grade(config: &Regex, answer: &str) -> Score {
     Score::from(found).assertion(assertion)
 }
 
+/// Compiles a pattern the way it was checked when the suite was loaded.
 fn compile(config: &Regex) -> Result<fancy_regex::Regex, Box<fancy_regex::Error>> {
+    let has = |flag: char| config.flags.contains(flag);
     // Unicode is always on.
-    let flags: String = config.flags.chars().filter(|flag| *flag != 'u').collect();
-    let pattern = if flags.is_empty() { config.value.clone() } else { format!("(?{flags}){}", config.value) };
-    fancy_regex::Regex::new(&pattern).map_err(Box::new)
+    fancy_regex::RegexBuilder::new(&config.value)
+        .case_insensitive(has('i'))
+        .multi_line(has('m'))
+        .dot_matches_new_line(has('s'))
+        .verbose_mode(has('x'))
+        .build()
+        .map_err(Box::new)
 }
 
 #[cfg(test)]
@@ -47,6 +53,7 @@ mod tests {
         assert_eq!(state("^paid$", "imu", "x\nPAID\ny"), State::Decided(1.0));
         assert_eq!(state("^paid$", "", "x\npaid"), State::Decided(0.0));
         assert_eq!(state("a b # not this", "x", "ab"), State::Decided(1.0));
+        assert_eq!(state("{1}", "i", "{1}"), state("{1}", "", "{1}"));
         assert_eq!(state(r"(?<=€)\d+(?!\d*,)", "", "€14"), State::Decided(1.0));
         assert_eq!(state(r"^\w+$", "", "größe"), State::Decided(1.0));
     }

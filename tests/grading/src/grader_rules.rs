@@ -18,6 +18,7 @@ const RULES: &[(&str, &[Field], Check)] = {
     &[
         ("regex-dialect", VALUE, regex_dialect),
         ("regex-flags-without-effect", &[Assertions], regex_flags),
+        ("regex-flags-without-effect", VALUE, found_behind_the_beginning),
         ("javascript-values", VALUE, |cx| cx.has_tag("js-quirk") && is_decided(cx)),
         ("unknown-grader-is-an-error", &[Error], |cx| cx.error().starts_with("no grader named `")),
         ("own-graders", VALUE, |cx| says(cx, "Unknown grader type") && OWN.contains(&cx.kind().as_str())),
@@ -105,11 +106,12 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
 }
 
 /// What JavaScript and the crate `fancy-regex` read differently: classes and borders over Unicode, characters in place
-/// of UTF-16 units, line terminators, and syntax that one of them does not have.
+/// of UTF-16 units, line terminators, and syntax or flags that JavaScript does not have.
 fn regex_dialect(cx: &Graded<'_>) -> bool {
     let pattern = cx.grader["value"].as_str().unwrap_or_default();
-    let special = |text: &str| text.chars().any(|c| "\\.^$[({}".contains(c) || !c.is_ascii());
-    cx.kind() == "regex" && cx.has_tag("js-regex") && is_decided(cx) && special(pattern)
+    let is_special = pattern.chars().any(|c| !c.is_ascii_alphanumeric());
+    let is_refused = says(cx, "failed: Invalid regular expression") || says(cx, "failed: Invalid flags");
+    cx.kind() == "regex" && is_decided(cx) && (cx.has_tag("js-regex") && is_special || is_refused)
 }
 
 /// The same assertion without the flags `g` and `y`, which say nothing about one search.
@@ -121,6 +123,12 @@ fn regex_flags(cx: &Graded<'_>) -> bool {
     let without = |text: String| text.replace(&old.0, &new).replace(&old.1, &new);
     let ours = cx.ours.iter().flat_map(|ours| &ours.assertions).map(|assertion| assertion.text.clone());
     flags != kept && cx.expected_texts().into_iter().map(without).eq(ours)
+}
+
+/// With `y` JavaScript looks at the beginning only.
+fn found_behind_the_beginning(cx: &Graded<'_>) -> bool {
+    let has_flag = cx.grader["flags"].as_str().is_some_and(|flags| flags.contains('y'));
+    has_flag && cx.kind() == "regex" && cx.value() == Some(1.0) && cx.expected_value() == Some(0.0)
 }
 
 /// No reply could be read, or the judge could not be reached; for the implicit judge that is a score of 0 there.
