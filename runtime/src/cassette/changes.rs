@@ -83,6 +83,9 @@ impl Tree {
     /// If something cannot be read.
     pub(crate) fn take(directory: &Path) -> io::Result<Self> {
         let mut tree = Self::default();
+        if !fs::symlink_metadata(directory)?.is_dir() {
+            return Err(io::Error::other(format!("{} is no directory any more", directory.display())));
+        }
         walk(directory, "", &mut tree.0)?;
         Ok(tree)
     }

@@ -142,7 +142,11 @@ fn still_there<T>(file: &Path, result: io::Result<T>) -> Result<Option<T>, Strin
 /// Regular files by path; links and special files are not followed.
 fn files(directory: &Path) -> Result<BTreeMap<String, PathBuf>, String> {
     let mut files = BTreeMap::new();
-    fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let metadata = fs::symlink_metadata(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    // Whatever a link in its place leads to is no workspace.
+    if !metadata.is_dir() {
+        return Err(format!("{} is no directory any more", directory.display()));
+    }
     walk(directory, "", &mut files)?;
     Ok(files)
 }

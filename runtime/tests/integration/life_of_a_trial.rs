@@ -184,6 +184,34 @@ fn every_trial_works_in_a_fresh_copy() {
     assert_eq!(fs::read_to_string(template.join("text.txt")).unwrap(), "hello\n");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_workspace_that_became_a_link_is_not_followed() {
+    fn leaves(trial: &mut Trial<'_>) -> Result<String, std::io::Error> {
+        fs::remove_dir_all(trial.workspace())?;
+        let outside = trial.suite_dir().join("outside");
+        std::os::unix::fs::symlink(outside, trial.workspace())?;
+        Ok("hello".into())
+    }
+    let (evals, directory) = one(case_json("c", json!([contains("hello")]), json!({})));
+    let outside = directory.path().join("suites/x/outside");
+    fs::create_dir_all(&outside).unwrap();
+    fs::write(outside.join("private.txt"), "nobody else's business").unwrap();
+    let options = || RunOptions::new().run_id("one");
+    let report = run_with(&evals.clone().agent(leaves), &directory.path().join("out"), options());
+    let case = only(&report);
+    assert_eq!(code(case), Some(ReasonCode::WorkspaceError), "{case}");
+    assert!(case.to_string().contains("is no directory any more"), "{case}");
+    for entry in fs::read_dir(case.directory().join("trial-000")).unwrap().map(Result::unwrap) {
+        let text = fs::read_to_string(entry.path()).unwrap_or_default();
+        assert!(!text.contains("business"), "{}", entry.path().display());
+    }
+    // The next run of the same id makes room.
+    let report = run_with(&evals.agent(hello), &directory.path().join("out"), options());
+    assert_eq!(only(&report).outcome(), CaseOutcome::Passed);
+    assert!(outside.join("private.txt").is_file(), "what lies behind the link is not removed with it");
+}
+
 #[test]
 fn transcripts_reach_the_graders() {
     async fn calls(trial: &mut Trial<'_>) -> anyhow::Result<String> {
