@@ -17,11 +17,27 @@ pub(crate) struct Places {
     pub(crate) suite_dir: PathBuf,
 }
 
+/// Variables by which build scripts tell macros what they track; cargo hands them on to tests.
+pub(crate) const OF_BUILDS: &str = "EVALSUITE_TRACKED_";
+
 impl Places {
     pub(crate) fn of(suite: &EvalSuite) -> Self {
         let package_root = suite.package_root();
         let suite_dir = package_root.join(suite.root);
         Self { package_root, suite_dir }
+    }
+
+    /// What a directory lies in that must not be written to, if it does: every new file there would cause a rebuild.
+    pub(crate) fn watched(&self, directory: &Path) -> Option<String> {
+        let (directory, suite) = (real(directory), real(&self.suite_dir));
+        // Of a suite beside the manifest nobody watches more than its files: everything lies in the package.
+        if directory.starts_with(&suite) && !real(&self.package_root).starts_with(&suite) {
+            return Some("the suite".to_owned());
+        }
+        let tracked = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with(OF_BUILDS));
+        let mut tracked = tracked.map(|(_, directory)| PathBuf::from(directory));
+        let found = tracked.find(|tracked| directory.starts_with(real(tracked)))?;
+        Some(format!("{}, which the build script tracks", found.display()))
     }
 
     /// Absolute place of a path found by the loader.
@@ -38,4 +54,14 @@ impl Places {
         }
         self.package_root.join(path)
     }
+}
+
+/// The path without links and `..`, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    for directory in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (directory.canonicalize(), path.strip_prefix(directory)) {
+            return real.join(rest);
+        }
+    }
+    path.to_owned()
 }

@@ -39,9 +39,9 @@ impl RunDirectory {
     /// If it would lie in the suite, where every new file would cause a rebuild.
     pub(crate) fn new(settings: &Settings, places: &Places, run_id: String) -> Result<Self, String> {
         let root = output_root(settings, places)?;
-        if root.starts_with(&places.suite_dir) {
+        if let Some(watched) = places.watched(&root) {
             return Err(format!(
-                "the output directory {} lies in the suite; set EVALSUITE_OUTPUT to another one",
+                "the output directory {} lies in {watched}; set EVALSUITE_OUTPUT to another one",
                 root.display()
             ));
         }
@@ -227,6 +227,15 @@ mod tests {
         let settings = |output: &str| Settings { output: Some(output.into()), ..Settings::default() };
         assert!(RunDirectory::new(&settings("/p/suites/x/out"), &places, "r".into()).is_err());
         assert!(RunDirectory::new(&settings("/p/suites/xy"), &places, "r".into()).is_ok());
+
+        let beside_manifest = Places { package_root: "/p".into(), suite_dir: "/p".into() };
+        assert!(RunDirectory::new(&settings("/p/target/evalsuite"), &beside_manifest, "r".into()).is_ok());
+
+        let package = tempfile::tempdir().unwrap();
+        fs::create_dir_all(package.path().join("suites/x")).unwrap();
+        let places = Places { package_root: package.path().into(), suite_dir: package.path().join("suites/x") };
+        let around = package.path().join("suites/../suites/x/out");
+        assert!(RunDirectory::new(&settings(around.to_str().unwrap()), &places, "r".into()).is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Where recordings lie.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::{EvalSuite, digest::file_key, place::Places, settings::Settings};
 
@@ -21,9 +21,9 @@ pub(crate) fn recording_path(
             .map_err(|error| format!("EVALSUITE_CASSETTES is {}, which is no place: {error}", directory.display()))?,
         None => home(suite).join(".evalsuite").join("cassettes"),
     };
-    if real(&root).starts_with(real(&places.suite_dir)) {
+    if let Some(watched) = places.watched(&root) {
         return Err(format!(
-            "the recordings' directory {} lies in the suite; set EVALSUITE_CASSETTES to another one",
+            "the recordings' directory {} lies in {watched}; set EVALSUITE_CASSETTES to another one",
             root.display()
         ));
     }
@@ -36,14 +36,4 @@ fn home(suite: &EvalSuite) -> PathBuf {
         .map(PathBuf::from)
         .filter(|directory| directory.is_dir())
         .unwrap_or_else(|| PathBuf::from(suite.manifest_dir))
-}
-
-/// The path without links and `..`, as far as it exists.
-fn real(path: &Path) -> PathBuf {
-    for directory in path.ancestors() {
-        if let (Ok(real), Ok(rest)) = (directory.canonicalize(), path.strip_prefix(directory)) {
-            return real.join(rest);
-        }
-    }
-    path.to_owned()
 }

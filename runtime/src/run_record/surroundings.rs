@@ -10,7 +10,7 @@ use std::{
 
 use evalsuite_schema::record::{CiRun, GitState};
 
-use crate::process;
+use crate::{place::OF_BUILDS, process};
 
 /// Time git gets to look at the repository; without an answer the run has no state of it.
 const GIT_LIMIT: Duration = Duration::from_secs(10);
@@ -77,9 +77,6 @@ pub(super) fn settings(variables: impl Iterator<Item = (OsString, OsString)>) ->
         })
         .collect()
 }
-
-/// Variables by which build scripts talk to macros, and which cargo hands on to tests.
-const OF_BUILDS: &str = "EVALSUITE_TRACKED_";
 
 /// A URL can hold a password.
 fn without_user(value: &str) -> String {

@@ -138,3 +138,31 @@ fn inside_of_a_function_and_as_an_expression_the_error_says_what_to_do() {
         package.remove(&file);
     }
 }
+
+#[test]
+fn records_lie_anywhere_but_in_what_is_watched() {
+    let package = Package::new("watched");
+    let inline = "tests: [{ id: inline, input: hello, assertions: [{ type: contains, value: hello }] }]\n";
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", suites::AGENT)
+        .write(
+            "tests/evals.rs",
+            "use watched::agent;\nevalsuite::include_eval_suite!(\"beside.eval.yaml\");\n\
+             evalsuite::include_eval_suite!(\"suites/by_task\", agent = agent);",
+        )
+        .write("beside.eval.yaml", inline)
+        .write("suites/by_task/suite.json", suites::SUITE_JSON)
+        .write("suites/by_task/tasks/top.json", &suites::task("top", "hello", "hello"));
+    let run = |output: &str| package.cargo(["test"]).env("EVALSUITE_OUTPUT", package.root().join(output)).run();
+    run("target/evalsuite").succeeds("the suite beside the manifest is not the whole package");
+    for (output, says) in [
+        ("suites/../suites/by_task/out", "lies in the suite; set EVALSUITE_OUTPUT to another one"),
+        ("suites/out", "suites, which the build script tracks; set EVALSUITE_OUTPUT to another one"),
+    ] {
+        run(output).fails("every record would cause a rebuild").says(says);
+        assert!(!package.root().join(output).exists(), "nothing is written there");
+    }
+    let build = package.build([]).succeeds("the package builds");
+    assert_eq!(build.rebuilt(), [] as [&str; 0], "no run has touched what is tracked");
+}
