@@ -64,7 +64,7 @@ pub(crate) fn until_read<T>(
             Err(error) => {
                 problem = error.to_string();
                 if attempt + 1 < ATTEMPTS {
-                    thread::sleep(error.wait().unwrap_or(WAIT * 2_u32.pow(attempt)).min(LONGEST_WAIT));
+                    thread::sleep(wait(&error, attempt));
                 }
             }
         }
@@ -86,9 +86,24 @@ pub(crate) fn until_read<T>(
     Err(Broken { message, code: ReasonCode::JudgeError })
 }
 
+/// Time until the next attempt: as long as the judge asks for, within bounds.
+fn wait(error: &JudgeError, attempt: u32) -> Duration {
+    error.wait().unwrap_or(WAIT * 2_u32.pow(attempt)).min(LONGEST_WAIT)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_judge_is_left_alone_as_long_as_it_asks_but_not_forever() {
+        let asks = |wait| JudgeError::new("busy").retry_after(wait);
+        let seconds = Duration::from_secs;
+        assert_eq!([0, 1].map(|attempt| wait(&JudgeError::new("gone"), attempt)), [seconds(1), seconds(2)]);
+        assert_eq!(wait(&asks(seconds(7)), 1), seconds(7));
+        assert_eq!(wait(&asks(Duration::ZERO), 1), Duration::ZERO);
+        assert_eq!(wait(&asks(Duration::MAX), 0), seconds(60));
+    }
 
     fn number(reply: &JudgeReply) -> Result<u32, String> {
         reply.text.parse().map_err(|_| "not a number".to_owned())

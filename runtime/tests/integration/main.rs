@@ -11,6 +11,7 @@ mod dependencies;
 mod failing_test;
 mod graders;
 mod graders_that_ask;
+mod judge_evidence;
 mod judges;
 mod life_of_a_trial;
 mod limits;

@@ -231,6 +231,11 @@ fn a_service_that_is_too_slow_is_given_up() {
         let error = error(vec![act], &request().with_limit(Duration::from_millis(300)));
         assert!(!error.is_permanent() && error.to_string().contains("within 0.3 s"), "{error}");
     }
+    // One that does not even read what it is asked, which is more than the system keeps for it.
+    let deaf = TcpListener::bind("127.0.0.1:0").unwrap();
+    let long = JudgeRequest::new("", "x".repeat(16 << 20)).with_limit(Duration::from_millis(300));
+    let error = service(&format!("http://{}/v1", deaf.local_addr().unwrap())).ask(&long).unwrap_err();
+    assert!(!error.is_permanent() && error.to_string().contains("within 0.3 s"), "{error}");
 }
 
 #[test]

@@ -1,0 +1,196 @@
+//! What a judge is shown of an answer: its files, its images, and what was changed and called on the way.
+#![cfg(unix)]
+
+use std::fs;
+
+use evalsuite::{
+    AgentError, CaseOutcome, CaseReport, Content, Evals, Message, Outcome, Part, PathRef, Role, RunOptions, ToolCall,
+    Trial,
+    record::{Mode, ReasonCode},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    common::{case_json, grader, only, run_with, suite},
+    judges::{Scripted, scripted},
+};
+
+const YES: &str = r#"{"score": 1}"#;
+
+fn path(path: &str) -> PathRef {
+    PathRef { written: path.into(), path: path.into() }
+}
+
+/// Answers with a text and these files, which it writes.
+fn with_files(files: &[(&'static str, &[u8])]) -> impl Fn(&mut Trial<'_>) -> Result<Outcome, AgentError> + use<> {
+    let files: Vec<_> = files.iter().map(|(name, content)| (*name, content.to_vec())).collect();
+    move |trial| {
+        let mut parts = vec![Part::Text("Here they are.".into())];
+        for (name, content) in &files {
+            fs::write(trial.workspace().join(name), content).map_err(|error| AgentError::new(error.to_string()))?;
+            parts.push(match name.ends_with(".png") {
+                true => Part::Image { file: path(name), media_type: "image/png".into() },
+                false => Part::File(path(name)),
+            });
+        }
+        let mut answer = Message::new(Role::Assistant, Content::Parts(parts));
+        answer.tool_calls.push(ToolCall::new("Write").input(json!({"file_path": "a.csv"})));
+        Ok(Outcome::new().messages(vec![answer]))
+    }
+}
+
+fn command(script: &str) -> Value {
+    json!({"argv": [{"text": "sh"}, {"text": "-c"}, {"text": script}]})
+}
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir_all(directory.path().join("suites/x")).unwrap();
+        Self(directory)
+    }
+
+    fn evals(&self, config: Value, more: Value) -> Evals {
+        let mut case =
+            case_json("a", json!([grader("tone", 5, json!({"llm-grader": config}))]), json!({"criteria": "c"}));
+        case.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        Evals::new(suite("cases", "mixed", self.0.path(), &[case]))
+    }
+
+    fn run(&self, evals: &Evals, mode: Mode) -> CaseReport {
+        let options = RunOptions::new().mode(mode).cassettes(self.0.path().join("cassettes"));
+        only(&run_with(evals, &self.0.path().join("out"), options)).clone()
+    }
+}
+
+/// What the judge was asked about an answer with these files.
+fn shown(files: &[(&'static str, &[u8])], config: Value, more: Value) -> (CaseReport, Scripted) {
+    let (place, judge) = (Place::new(), scripted([YES]));
+    let evals = place.evals(config, more).agent(with_files(files)).judge(judge.clone());
+    (place.run(&evals, Mode::Live), judge)
+}
+
+#[track_caller]
+fn broken(case: &CaseReport, part: &str) {
+    let reason = case.record().reason.as_ref().unwrap_or_else(|| panic!("{case}"));
+    assert_eq!((case.outcome(), reason.code), (CaseOutcome::Error, ReasonCode::GraderError), "{case}");
+    assert!(reason.message.contains(part), "{part} is missing in {}", reason.message);
+}
+
+#[test]
+fn files_of_the_answer_are_shown_as_text() {
+    let files: [(&str, &[u8]); 2] = [("a.txt", "first ü\n".as_bytes()), ("b.md", b"# second")];
+    let (case, judge) = shown(&files, json!({}), json!({}));
+    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    let prompt = judge.asked()[0].user().to_owned();
+    let expected = "Here they are.\n[[ file: a.txt ]]\nfirst ü\n[[ file: b.md ]]\n# second";
+    assert!(prompt.contains(expected), "{prompt}");
+    for part in ["[[ ## file_changes ## ]]", "+# second", "[[ ## tool_calls ## ]]", "- Write: a.csv"] {
+        assert!(prompt.contains(part), "{part} is missing in\n{prompt}");
+    }
+}
+
+#[test]
+fn a_preprocessor_makes_text_of_a_file_by_its_extension_or_media_type() {
+    let describe = r#"cat; echo " read""#;
+    for kind in ["bin", ".BIN"] {
+        let own = json!({"judge": {"preprocessors": [{"type": kind, "command": command(describe)}]}});
+        let (case, judge) = shown(&[("a.bin", b"\0\x01")], own, json!({}));
+        assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+        let prompt = judge.asked()[0].user().to_owned();
+        assert!(prompt.contains("[[ file: a.bin ]]\n{"), "{prompt}");
+        for part in [
+            "\"original_path\": \"a.bin\"",
+            "\"media_type\": \"application/octet-stream\"",
+            "/workspace/a.bin\"",
+            " read",
+        ] {
+            assert!(prompt.contains(part), "{part} is missing in\n{prompt}");
+        }
+    }
+    let of_suite = json!({"preprocessors": [{"type": "text/csv", "command": command("echo of the suite")}]});
+    let (_, judge) = shown(&[("a.csv", b"1,2")], json!({}), of_suite.clone());
+    assert!(judge.asked()[0].user().contains("[[ file: a.csv ]]\nof the suite"), "{}", judge.asked()[0].user());
+    let own = json!({"judge": {"preprocessors": [{"type": "csv", "command": command("echo my own")}]}});
+    let (_, judge) = shown(&[("a.csv", b"1,2")], own, of_suite);
+    assert!(judge.asked()[0].user().contains("[[ file: a.csv ]]\nmy own"), "{}", judge.asked()[0].user());
+}
+
+#[test]
+fn a_file_that_cannot_be_shown_breaks_the_grader_and_asks_nobody() {
+    let failing =
+        json!({"judge": {"preprocessors": [{"type": "bin", "command": command("echo no reader >&2; exit 3")}]}});
+    let large = vec![b'x'; 1024 * 1024 + 1];
+    for (files, config, part) in [
+        ([("a.bin", b"\0\x01".as_slice())], json!({}), "`a.bin` of the answer is binary"),
+        ([("a.bin", b"\xff\xfe")], json!({}), "preprocessors: [{ type: bin"),
+        ([("a.bin", b"\0")], failing, "no reader"),
+        ([("a.txt", large.as_slice())], json!({}), "more than the 1048576"),
+    ] {
+        let (case, judge) = shown(&files, config, json!({}));
+        broken(&case, part);
+        assert_eq!(judge.asked().len(), 0);
+    }
+    let place = Place::new();
+    let gone = |part: Part| {
+        let agent = move |_: &mut Trial<'_>| {
+            Ok::<_, AgentError>(
+                Outcome::new().messages(vec![Message::new(Role::Assistant, Content::Parts(vec![part.clone()]))]),
+            )
+        };
+        place.run(&place.evals(json!({}), json!({})).agent(agent).judge(scripted([YES])), Mode::Live)
+    };
+    broken(&gone(Part::File(path("gone.txt"))), "the file `gone.txt` of the answer cannot be read");
+    let image = Part::Image { file: path("gone.png"), media_type: "image/png".into() };
+    broken(&gone(image), "the image `gone.png` of the answer does not exist");
+}
+
+#[test]
+fn images_are_handed_on_and_are_part_of_what_is_recorded() {
+    let place = Place::new();
+    let judge = scripted([YES]);
+    let evals = |content: &'static [u8]| place.evals(json!({}), json!({})).agent(with_files(&[("a.png", content)]));
+    let case = place.run(&evals(b"one").judge(judge.clone()), Mode::Record);
+    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    let images = judge.asked()[0].images().to_vec();
+    assert_eq!((images.len(), images[0].media_type()), (1, "image/png"));
+    assert!(images[0].path().ends_with("workspace/a.png"), "{images:?}");
+    let same = place.run(&evals(b"one"), Mode::Live);
+    assert_eq!(same.outcome(), CaseOutcome::Passed, "{same}");
+    let other = place.run(&evals(b"two"), Mode::Live);
+    let reason = other.record().reason.as_ref().unwrap();
+    assert_eq!(reason.code, ReasonCode::RecordingStale, "{other}");
+}
+
+#[test]
+fn every_variable_of_a_prompt_has_its_value() {
+    let prompt = "i {{ input }}|o {{output}}|e {{ expected_output_text }}|c {{ criteria }}|f {{ file_changes }}|t {{ tool_calls }}|{{ input_text }}";
+    let config = json!({"prompt": {"text": prompt}});
+    let more = json!({"expected_output": [{"role": "assistant", "content": {"data": {"a": 1}}}]});
+    let (_, judge) = shown(&[("a.csv", b"1,2\n")], config, more);
+    let asked = judge.asked()[0].user().to_owned();
+    assert!(
+        asked.starts_with("i say hello|o Here they are.\n[[ file: a.csv ]]\n1,2|e {\n  \"a\": 1\n}|c c|f "),
+        "{asked}"
+    );
+    assert!(asked.contains("+1,2") && asked.ends_with("|t - Write: a.csv|say hello"), "{asked}");
+}
+
+#[test]
+fn a_long_diff_is_cut_and_says_so() {
+    let line = format!("{}\n", "x".repeat(99));
+    let content: &'static [u8] = line.repeat(2500).leak().as_bytes();
+    let agent = move |trial: &mut Trial<'_>| {
+        fs::write(trial.workspace().join("long.txt"), content).map_err(|error| AgentError::new(error.to_string()))?;
+        Ok::<_, AgentError>("done".to_owned())
+    };
+    let (place, judge) = (Place::new(), scripted([YES]));
+    let evals = place.evals(json!({"prompt": {"text": "{{ output }}{{ file_changes }}"}}), json!({}));
+    place.run(&evals.agent(agent).judge(judge.clone()), Mode::Live);
+    let asked = judge.asked()[0].user().to_owned();
+    let (diff, note) = asked.strip_prefix("done").unwrap().rsplit_once('\n').unwrap();
+    assert_eq!(diff.chars().count(), 200_000);
+    assert!(note.starts_with("[cut: 200000 of ") && note.ends_with(" characters are shown]"), "{note}");
+}
