@@ -3,6 +3,7 @@
 //! The loader asks while the crate compiles; the generated test `suite_check` asks again when it runs. Both get the same
 //! answer because the rules stand here and nowhere else.
 
+mod calibration;
 mod directories;
 mod glob;
 mod link;
@@ -11,6 +12,7 @@ mod tasks;
 
 use std::path::Path;
 
+pub use calibration::{calibration_names, stem};
 pub use glob::is_glob;
 
 /// Deepest nesting of directories that is followed.

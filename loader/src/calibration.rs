@@ -21,9 +21,6 @@ use crate::read;
 use crate::source::{FileId, Files, Span};
 use crate::suite::Request;
 
-/// Names of the file, the usual one first.
-const NAMES: [&str; 2] = ["calibration.yaml", "calibration.yml"];
-
 /// Most samples of one file: each is a call of the judge.
 const MAX_SAMPLES: usize = 1000;
 
@@ -54,12 +51,12 @@ pub fn load_calibration(path: &Path, request: &Request) -> LoadedCalibration {
     LoadedCalibration { calibration: calibration.filter(|_| !d.has_errors()), diagnostics: d, files }
 }
 
-/// Finds the calibration of the suite whose own file has the stem `named`, if that is a name of its own.
-pub(crate) fn find(root: &Path, named: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathBuf> {
-    let own = named.iter().flat_map(|stem| NAMES.map(|name| format!("{stem}.{name}")));
+/// Finds the calibration of the suite in `root`, whose own file is `file` where there may be several.
+pub(crate) fn find(root: &Path, file: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathBuf> {
     // Also a link that leads nowhere is there, and wants to be read.
     let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
-    let mut found = own.chain(NAMES.map(str::to_owned)).map(|name| root.join(name)).filter(is_there);
+    let names = evalsuite_discovery::calibration_names(file);
+    let mut found = names.into_iter().map(|name| root.join(name)).filter(is_there);
     let first = found.next()?;
     // `one.calibration.yaml` is one suite's, and `calibration.yaml` that of the others.
     if let Some(second) = found.find(|path| path.file_stem() == first.file_stem()) {

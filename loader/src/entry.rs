@@ -255,11 +255,5 @@ pub(crate) fn name(path: &Path) -> String {
 
 /// Name of a file without its ending; `.eval` goes with it.
 pub(crate) fn stem(path: &Path) -> String {
-    let name = name(path);
-    let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
-    let cut = stem.len().saturating_sub(5);
-    match (stem.get(..cut), stem.get(cut..)) {
-        (Some(rest), Some(ending)) if !rest.is_empty() && ending.eq_ignore_ascii_case(".eval") => rest.to_owned(),
-        _ => stem.to_owned(),
-    }
+    evalsuite_discovery::stem(&name(path)).to_owned()
 }

@@ -93,11 +93,11 @@ fn read(
 
 /// What stands beside the suite to measure its judges by.
 fn calibration(entry: &Entry, cases: &[Placed], scope: Scope<'_>, d: &mut Diagnostics) -> Option<Calibration> {
-    let named = match &entry.layout {
-        Layout::Cases { eval_file: file } | Layout::Lines { file } => Some(entry::stem(file)),
+    let own = match &entry.layout {
+        Layout::Cases { eval_file: file } | Layout::Lines { file } => Some(entry::name(file)),
         Layout::Tasks { .. } | Layout::Combined { .. } | Layout::Directories => None,
     };
-    let path = calibration::find(&entry.roots.suite_root, named.as_deref(), scope, d)?;
+    let path = calibration::find(&entry.roots.suite_root, own.as_deref(), scope, d)?;
     let all = (!d.has_errors()).then(|| cases.iter().map(|placed| &placed.checked.case));
     calibration::read(&path, all, scope, d)
 }
@@ -140,7 +140,8 @@ fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
 
 fn combined(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
     let json = suite_json::read(path, SuiteLayout::Combined, scope.roots, scope.files, d);
-    let mut defaults = Defaults::new(json.as_ref().map_or(Kind::Mixed, |json| json.suite.kind));
+    // Of a suite file that cannot be read nobody knows the kind: every strategy may be right.
+    let mut defaults = Defaults::new(json.as_ref().map_or(Kind::Capability, |json| json.suite.kind));
     if let Some(json) = &json {
         defaults.threshold = json.task_pass_threshold;
         defaults.needs_reference = json.require_reference_solution;

@@ -20,7 +20,7 @@ use crate::{
     Evals, RunOptions,
     coordination::{Ledger, Spend, once},
     digest::{file_key, sha256},
-    embedded,
+    embedded, failure,
     judge::KEYS,
     place::Places,
     place::program,
@@ -88,7 +88,7 @@ fn test_name(evals: &Evals) -> String {
 
 /// The command that runs the generated test.
 fn repeat(evals: &Evals) -> String {
-    format!("cargo test -p {} -- --exact {}", evals.suite().package, test_name(evals))
+    failure::repeat(evals.suite().package, &test_name(evals))
 }
 
 /// Measures the judges of a suite, or tells what was measured in this run before; `None` for a suite without calibration.

@@ -53,7 +53,7 @@ fn write(out: &mut String, report: &CaseReport) -> std::fmt::Result {
     if let Some(workspace) = decisive.and_then(|trial| trial.workspace.as_ref()).filter(|workspace| workspace.kept) {
         writeln!(out, "  workspace: {}", shown_path(Path::new(&workspace.path)))?;
     }
-    writeln!(out, "  repeat: {}", repeat(report))
+    writeln!(out, "  repeat: {}", repeat(report.suite().package, &report.record().test_name))
 }
 
 fn headline(out: &mut String, record: &CaseRecord) -> std::fmt::Result {
@@ -222,9 +222,8 @@ fn tally(record: &CaseRecord, run: usize) -> String {
     text
 }
 
-fn repeat(report: &CaseReport) -> String {
-    let package = report.suite().package;
-    let test = &report.record().test_name;
+/// The command that runs a test again, as the test runner is called that runs this one.
+pub(crate) fn repeat(package: &str, test: &str) -> String {
     if std::env::var_os("NEXTEST").is_some() {
         format!("cargo nextest run -p {package} -E 'test(={test})'")
     } else {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt::Write, path::Path};
 
 use evalsuite_discovery::ProblemKind;
-use evalsuite_schema::{Case, Grader, GraderConfig};
+use evalsuite_schema::{Case, Grader, GraderConfig, Layout, Suite};
 
 use crate::{EvalSuite, Evals, grader::NO_JSON_SCHEMA, place::Places};
 
@@ -107,11 +107,36 @@ fn compare(suite: &EvalSuite, places: &Places, findings: &mut Findings) {
     }
 }
 
-/// Whether there is a calibration that the build did not know. One that is gone, or changed, is known to the compiler.
+/// Whether the calibration is the one that the build knew. What it says was compiled.
 fn compare_calibration(suite: &EvalSuite, places: &Places, findings: &mut Findings) {
-    if suite.calibration.is_none() && places.suite_dir.join("calibration.yaml").is_file() {
-        findings.problems.push(changed(suite, &[&"calibration.yaml".to_owned()], &[]));
+    if !places.suite_dir.is_dir() {
+        return;
     }
+    // Undecodable parts are told where they are needed.
+    let compiled = suite.decode_calibration().ok().flatten().map(|found| last(&found.location.file).to_owned());
+    let data = suite.decode().ok();
+    let own = data.as_ref().and_then(own_file);
+    let is_there = |name: &String| places.suite_dir.join(name).symlink_metadata().is_ok();
+    let found = evalsuite_discovery::calibration_names(own).into_iter().find(is_there);
+    if found != compiled {
+        let (added, removed): (Vec<_>, Vec<_>) = (found.iter().collect(), compiled.iter().collect());
+        findings.problems.push(changed(suite, &added, &removed));
+    }
+}
+
+/// Name of the suite's own file, where several suites may have theirs in one directory.
+fn own_file(suite: &Suite) -> Option<&str> {
+    let name = last(&suite.location.file);
+    let is_lines = || Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jsonl"));
+    match suite.layout {
+        Layout::Cases => Some(name),
+        Layout::Bare if is_lines() => Some(name),
+        _ => None,
+    }
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 fn lies_in(directory: &str, source: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The suite as a `static`.
 
 use evalsuite_loader::{LoadedSuite, Test};
+use evalsuite_schema::Calibration;
 
 use super::literal::{push_json, push_number, push_option, push_str};
 
@@ -35,7 +36,7 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
     match &suite.calibration {
         Some(calibration) => {
             out.push_str("::core::option::Option::Some(");
-            push_json(out, &serde_json::to_string(calibration)?);
+            push_json(out, &one_sample_a_line(calibration)?);
             out.push(')');
         }
         None => out.push_str("::core::option::Option::None"),
@@ -61,6 +62,17 @@ fn push_place(out: &mut String) {
     out.push_str(",\nmodule_path: ::core::module_path!(),\npackage: ::core::env!(\"CARGO_PKG_NAME\"),\n");
     out.push_str("package_version: ::core::env!(\"CARGO_PKG_VERSION\"),\n");
     out.push_str("manifest_dir: ::core::env!(\"CARGO_MANIFEST_DIR\"),\nroot: ");
+}
+
+/// As JSON that can be read in an editor.
+fn one_sample_a_line(calibration: &Calibration) -> serde_json::Result<String> {
+    let samples = calibration.samples.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+    let text = serde_json::to_string(&Calibration {
+        location: calibration.location.clone(),
+        samples: Vec::new(),
+        ..*calibration
+    })?;
+    Ok(text.replacen("\"samples\":[]", &format!("\"samples\":[\n{}\n]", samples.join(",\n")), 1))
 }
 
 fn tags(tags: &[String]) -> String {

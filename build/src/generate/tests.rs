@@ -185,3 +185,57 @@ fn the_same_code_is_not_written_again() {
     run(&fixture, Generator::new("suites/card_agent"));
     assert_eq!(std::fs::metadata(&path).expect("a file").modified().expect("a time"), old);
 }
+
+/// Samples of a case with a judge, which the fixture does not have.
+const CALIBRATION: &str = "minimum: { kappa: 0.5 }\nsamples:\n  - { id: one, input: q, criteria: c, output: worst, human_score: 0 }\n  \
+                           - { id: two, input: q, criteria: c, output: 'a \"# b', human_score: 1 }\n";
+
+const CALL: &str = "    #[test]
+    fn judge_calibration() {
+        ::evalsuite::__private::judge_calibration(evals)
+    }
+";
+
+#[test]
+fn a_calibration_becomes_one_test_of_the_suite() {
+    let task = |id: &str| TASK.replace("\"a\"", &format!("\"{id}\""));
+    let fixture = Fixture::new(&[
+        ("suites/card_agent/calibration.yaml", CALIBRATION),
+        ("suites/card_agent/tasks/judge_calibration.json", &task("b")),
+        ("suites/card_agent/tasks/judge_calibration/c.json", &task("c")),
+    ]);
+    let generator = || Generator::new("suites/card_agent").agent("mine");
+    let code_of = |generator: Generator| {
+        let instructions = run(&fixture, generator);
+        assert!(instructions.lines().iter().all(|line| !line.contains("error")), "{:?}", instructions.lines());
+        code(&fixture, "card_agent")
+    };
+    let plain = code_of(generator());
+    assert_eq!(plain.matches(CALL).count(), 1, "{plain}");
+    for part in ["    fn judge_calibration_() {", "    mod judge_calibration_ {", "\"kappa\":0.5", "\n{\"id\":\"two\""]
+    {
+        assert!(plain.contains(part), "{part} is missing in\n{plain}");
+    }
+    let matrix = code_of(generator().targets(["x", "y"]));
+    assert_eq!(matrix.matches(CALL).count(), 1, "one for all targets\n{matrix}");
+    assert!(matrix.contains("    mod x {"), "{matrix}");
+    let ignored = code_of(generator().ignore("later"));
+    let call = CALL.replace("#[test]\n", "#[test]\n    #[ignore = \"later\"]\n");
+    assert_eq!(ignored.matches(&call).count(), 1, "{ignored}");
+    let unbound = code_of(generator().no_agent());
+    assert!(
+        !unbound.contains("#[test]") && unbound.contains("\"kappa\":0.5"),
+        "it can be used, and is no test\n{unbound}"
+    );
+}
+
+#[test]
+fn a_calibration_with_problems_leaves_no_test() {
+    let fixture = Fixture::new(&[("suites/card_agent/calibration.yaml", "samples:\n  - { id: one }\n")]);
+    let instructions = run(&fixture, Generator::new("suites/card_agent"));
+    for error in ["cargo::error=[E078 too-few-samples]", "cargo::error=[E021 missing-key]"] {
+        assert!(instructions.lines().iter().any(|line| line.starts_with(error)), "{:?}", instructions.lines());
+    }
+    let code = code(&fixture, "card_agent");
+    assert!(code.contains("calibration: ::core::option::Option::None") && !code.contains("#[test]"), "{code}");
+}

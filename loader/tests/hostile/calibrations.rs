@@ -84,7 +84,7 @@ fn calibrations_that_are_no_text_are_refused() {
         package.write(LABELS, bytes);
         package.load().only(&[Code::InvalidUtf8]).has(Code::InvalidUtf8, LABELS);
     }
-    package(b"\xef\xbb\xbfsamples:\n".to_vec()).load().only(&[Code::MissingKey]).has_at(Code::MissingKey, FILE, 1);
+    package(b"\xef\xbb\xbfsamples:\n").load().only(&[Code::MissingKey]).has_at(Code::MissingKey, FILE, 1);
     package("").load().only(&[Code::RootNotMapping]);
     package("\0").load().is_refused();
     package("samples: \"labels\\0.jsonl\"\n").load().only(&[Code::PathEscape]).has_at(Code::PathEscape, FILE, 1);

@@ -115,10 +115,18 @@ impl Measuring<'_> {
     /// Whether judges that are not there reply as they once did.
     fn is_recorded(&self) -> bool {
         let is_kept = |sample: &Sample| self.recording(sample).is_ok_and(|path| path.is_file());
-        match self.settings.mode {
+        match self.mode() {
             Mode::Replay => true,
             Mode::Live => !self.has_default() && self.calibration.samples.iter().any(is_kept),
             _ => false,
+        }
+    }
+
+    /// What is graded again is what agents did; judges are asked as ever.
+    fn mode(&self) -> Mode {
+        match self.settings.mode {
+            Mode::Regrade => Mode::Live,
+            mode => mode,
         }
     }
 
@@ -195,7 +203,7 @@ impl Measuring<'_> {
     }
 
     fn cassette(&self, sample: &Sample, is_recorded: bool, places: &Places) -> Result<Cassette, Unusable> {
-        let mode = self.settings.mode;
+        let mode = self.mode();
         let path = match mode {
             Mode::Record | Mode::Replay => {
                 Some(self.recording(sample).map_err(|message| Unusable { code: ReasonCode::InvalidSetting, message })?)

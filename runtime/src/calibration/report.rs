@@ -53,10 +53,16 @@ impl CalibrationReport {
         let Some(found) = self.record.statistics else {
             return format!("{} of {} samples judged", counts.valid, counts.samples);
         };
-        format!(
+        let mut line = format!(
             "κ {:.2}, Spearman {:.2}, {} of {} samples agree, mean error {:.2}",
             found.kappa, found.spearman, counts.agreements, counts.valid, found.mae
-        )
+        );
+        for (count, what) in [(counts.undecided, "undecided"), (counts.errors, "with an error")] {
+            if count > 0 {
+                line.push_str(&format!(", {count} {what}"));
+            }
+        }
+        line
     }
 }
 

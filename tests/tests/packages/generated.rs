@@ -12,6 +12,8 @@ fn dump() {
     println!(\"{:#?}\\n{:#?}\", by_task::evals(), by_case::evals());
     let typed: &'static evalsuite::EvalSuite = &by_task::SUITE;
     typed.decode().expect(\"the suite decodes\");
+    let calibration = by_case::SUITE.decode_calibration().expect(\"it decodes\").expect(\"there is one\");
+    assert_eq!(calibration.samples[0].output, \"worst \\u{202e} \\\"# 🦀\");
     by_case::SUITE.cases().iter().for_each(|case| drop(case.decode().expect(\"the case decodes\")));
 }
 
@@ -50,9 +52,15 @@ fn package() -> Package {
                 include!(concat!(env!(\"OUT_DIR\"), \"/evalsuite/again.rs\"));{DUMP}"
             ),
         );
-    write_suites(&package, &[0, 1, 2, 3]);
+    write_suites(&package, &[0, 1, 2, 3, 4, 5]);
     package
 }
+
+/// What a judge would be measured by, if the suite had one.
+const CALIBRATION: &str = "samples:
+  - { id: one, input: Ünï, criteria: Is polite, output: \"worst \\u202e \\\"# 🦀\", human_score: 0 }
+  - { id: two, input: q, criteria: Is polite, output: best, human_score: 1 }
+";
 
 /// Writes the files of both suites in some order.
 fn write_suites(package: &Package, order: &[usize]) {
@@ -62,6 +70,8 @@ fn write_suites(package: &Package, order: &[usize]) {
         ("suites/by_task/tasks/deep/a.json", polite.replace("\\u0007", "")),
         ("suites/by_case/cases/9 lives/case.yaml", suites::case("hello", "hello")),
         ("suites/by_case/cases/fn/case.yaml", suites::case("hello", "hello")),
+        ("suites/by_case/cases/judge_calibration/case.yaml", suites::case("hello", "hello")),
+        ("suites/by_case/calibration.yaml", CALIBRATION.to_owned()),
     ];
     package.write("suites/by_task/suite.json", suites::SUITE_JSON).write("suites/by_case/EVAL.yaml", suites::EVAL_YAML);
     for index in order {
@@ -96,17 +106,22 @@ fn the_macro_and_the_generated_file_give_the_same_suite_and_tests_every_time() {
         "{tests:?}"
     );
     assert_eq!(build.tests(&package, "test", "by_file"), tests, "the same tests");
+    assert!(tests.contains("by_case::judge_calibration") && tests.contains("by_case::judge_calibration_"), "{tests:?}");
+    assert!(!tests.iter().any(|test| test.starts_with("by_task::judge") || test.starts_with("again::")), "{tests:?}");
     let dumped = dump(&build, &package, "by_macro");
     assert!(dumped.contains("Ünïcode"), "{dumped}");
     // What debug output says of agents and graders is their path, which is the same but for the program's name.
     assert_eq!(dump(&build, &package, "by_file"), dumped, "the same suites, agents and graders");
     let ran = package.cargo(["test"]).run().succeeds("all cases pass");
     ran.says_times("test by_task::deep::a ... ok", 2).says_times("test by_case::suite_check ... ok", 2);
+    ran.says_times("test by_case::judge_calibration ... ok", 2)
+        .says_times("test by_case::judge_calibration_ ... ok", 2);
+    ran.says_times("SKIPPED judge calibration of by_case: needs a judge", 2);
 
     // The same files, made in another order, as on another machine.
     let before = files(&build, &package);
     package.remove("suites");
-    write_suites(&package, &[3, 1, 2, 0]);
+    write_suites(&package, &[5, 3, 1, 2, 0, 4]);
     let again = package.build([]).succeeds("both compile");
     assert_eq!(files(&again, &package), before, "the generated text depends on the suite only");
     assert_eq!(dump(&again, &package, "by_macro"), dumped, "the macro's code depends on the suite only");

@@ -4,6 +4,7 @@
 mod agents;
 mod arguments;
 mod broken;
+mod calibration;
 #[cfg(unix)]
 mod cli_agents;
 mod coordination;

@@ -1,0 +1,284 @@
+//! `calibration.yaml` in packages of users: what their test runners show of judges that people have checked.
+
+mod elsewhere;
+mod freshness;
+
+use std::fs;
+
+use evalsuite_tests::throwaway::{Call, Package, Ran, has_nextest, suites};
+use serde_json::Value;
+
+/// An agent, and a judge that writes down what it is asked and is as good as a variable says.
+const LIB: &str = r##"
+use std::io::{Error, Write};
+
+pub fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, Error> {
+    Ok("worth 0.9, says the agent".to_owned())
+}
+
+pub fn judge(request: evalsuite::JudgeRequest) -> Result<evalsuite::JudgeReply, Error> {
+    let worth = request.user().split("worth ").nth(1).and_then(|rest| rest.split([',', ' ', '\n', '<']).next()).unwrap_or("1");
+    if let Some(path) = std::env::var_os("ASKED") {
+        let who = if request.user().contains("says the agent") { "case" } else { "sample" };
+        // In one write, so that lines of several processes stay whole.
+        std::fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(format!("{who} {worth}\n").as_bytes())?;
+    }
+    let score = match std::env::var("JUDGE").as_deref() {
+        Ok("harsh") => "0",
+        Ok("kind") => "1",
+        Ok("broken") => return Err(Error::other("the judge is ill")),
+        _ => worth,
+    };
+    Ok(evalsuite::JudgeReply::new(format!(r#"{{"score": {score}}}"#)).model("fair-1").cost_usd(0.25))
+}
+"##;
+
+/// Cases that are decided by a judge, by a judge and a text, and by a text.
+const CASES: [(&str, &str); 3] = [
+    ("judged", "input: Hello\ncriteria: Names a number\n"),
+    (
+        "both",
+        "input: Hello\nassertions:\n  - { type: llm-grader, name: tone, prompt: 'file://prompt.md' }\n  \
+         - { type: contains, value: worth }\n",
+    ),
+    ("plain", "input: Hello\nassertions: [{ type: contains, value: worth }]\n"),
+];
+
+const PROMPT: &str = "How much is this worth?\n\n{{ output }}\n";
+
+/// Four answers, two of which fail: the judge is asked about these once more.
+const CALIBRATION: &str = "
+minimum: { kappa: 0.6 }
+grader: { type: llm-grader, prompt: 'file://samples.md' }
+samples:
+  - { id: of the case, case: judged, output: 'worth 0', human_score: 0, rationale: It says nothing. }
+  - { id: of a grader, case: both, grader: tone, output: 'worth 0.3', human_score: 0.3 }
+  - { id: of its own, input: Hello, output: 'worth 0.9', human_score: 0.9 }
+  - { id: good, case: judged, output: 'worth 1', human_score: 1 }
+";
+
+/// How often the judge is asked about the samples.
+const ASKED: usize = 6;
+
+fn package(name: &str) -> Package {
+    let package = Package::new(name);
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", LIB)
+        .write(
+            "tests/evals.rs",
+            &format!(
+                "evalsuite::include_eval_suite!(\"suites/judged\", agent = {name}::agent, judge = {name}::judge);"
+            ),
+        )
+        .write("suites/judged/EVAL.yaml", suites::EVAL_YAML)
+        .write("suites/judged/samples.md", PROMPT)
+        .write("suites/judged/cases/both/prompt.md", PROMPT)
+        .write("suites/judged/calibration.yaml", CALIBRATION);
+    for (case, text) in CASES {
+        package.write(&format!("suites/judged/cases/{case}/case.yaml"), text);
+    }
+    package
+}
+
+fn with_log(package: &Package, call: Call) -> Call {
+    let log = package.records_directory().join("asked");
+    // What earlier runs asked.
+    let _ = fs::remove_file(&log);
+    fs::create_dir_all(package.records_directory()).expect("a folder");
+    call.env("ASKED", log)
+}
+
+fn test(package: &Package) -> Call {
+    with_log(package, package.cargo(["test", "--test", "evals", "--no-fail-fast"]))
+}
+
+fn nextest(package: &Package) -> Call {
+    with_log(package, package.cargo(["nextest", "run", "--test", "evals", "--no-fail-fast"]))
+}
+
+/// How often the judge was asked about samples in the last run.
+fn asked(package: &Package) -> usize {
+    let log = fs::read_to_string(package.records_directory().join("asked")).unwrap_or_default();
+    log.lines().filter(|line| line.starts_with("sample")).count()
+}
+
+/// The only calibration of all runs that are kept.
+#[track_caller]
+fn calibration(package: &Package) -> Value {
+    let files = package.records().named("calibration.json");
+    let [only] = files.as_slice() else { panic!("one calibration: {files:?}") };
+    serde_json::from_str(&fs::read_to_string(only).expect("it is readable")).expect("it is JSON")
+}
+
+#[track_caller]
+fn outcome_of(package: &Package, case: &str) -> Value {
+    let cases = package.records().cases();
+    let found: Vec<&Value> = cases.iter().filter(|record| record["case_id"] == case).collect();
+    let [only] = found.as_slice() else { panic!("one record of {case}: {cases:?}") };
+    only["outcome"].clone()
+}
+
+#[track_caller]
+fn ended(ran: &Ran, test: &str, how: &str) {
+    ran.says(&format!("test judged::{test} ... {how}"));
+}
+
+#[test]
+fn a_judge_that_agrees_with_people_is_measured_once_and_decides() {
+    let package = package("calibrated");
+    let ran = test(&package).run().succeeds("people and judge agree");
+    for name in ["judge_calibration", "suite_check", "judged", "both", "plain"] {
+        ended(&ran, name, "ok");
+    }
+    ran.says_times("evalsuite: CALIBRATED judged: κ 1.00, Spearman 1.00, 4 of 4 samples agree, mean error 0.00", 1);
+    assert_eq!(asked(&package), ASKED, "however many tests want to know, it is measured once");
+    let record = calibration(&package);
+    assert_eq!(record["test_name"], "judged::judge_calibration", "{record}");
+    assert_eq!(record["counts"]["valid"], 4, "{record}");
+    assert_eq!(record["models"], serde_json::json!(["fair-1"]));
+    assert_eq!(record["cost_usd"], serde_json::json!(1.5));
+    let tone = &record["samples"][1]["grader"];
+    assert_eq!((&tone["name"], &tone["type"]), (&Value::from("tone"), &Value::from("llm-grader")), "{record}");
+    assert!(ran.text().contains("test result: ok. 5 passed; 0 failed; 0 ignored"), "{}", ran.transcript());
+
+    // Alone, and shown.
+    package.records().clear();
+    let call = package.cargo(["test", "--test", "evals", "judge_calibration", "--", "--nocapture"]);
+    let ran = with_log(&package, call).run().succeeds("the judge alone is measured");
+    ran.says("judge calibration (judged): the judge is good enough").says("  suites/judged/calibration.yaml:2:1");
+    ran.says("repeat: cargo test -p calibrated -- --exact judged::judge_calibration");
+    assert_eq!(asked(&package), ASKED);
+    let call = package.cargo(["test", "--test", "evals", "plain"]);
+    with_log(&package, call).run().succeeds("a case without a judge");
+    assert_eq!(asked(&package), 0, "nobody wants to know");
+}
+
+#[test]
+fn a_judge_below_the_bar_fails_its_test_and_decides_nothing_else() {
+    let package = package("uncalibrated");
+    let below = "Cohen's κ 0.00 < 0.60";
+    for (judge, misjudged) in [("kind", "of the case"), ("harsh", "good")] {
+        package.records().clear();
+        let ran = test(&package).env("JUDGE", judge).run().fails("the judge is not good enough");
+        ended(&ran, "judge_calibration", "FAILED");
+        for name in ["judged", "both", "plain", "suite_check"] {
+            ended(&ran, name, "ok");
+        }
+        ran.says(&format!("evaluation failed: judge calibration (judged): {below}"));
+        ran.says("  4 of 4 samples judged, 0 undecided, 0 with an error");
+        ran.says("    Cohen's κ   0.00  pass and fail at 0.8  below 0.6");
+        ran.says(&format!("{misjudged}  suites/judged/calibration.yaml:"));
+        ran.says("repeat: cargo test -p uncalibrated -- --exact judged::judge_calibration");
+        ran.says(&format!(
+            "SKIPPED judged::judged: every grader asks a judge that is not good enough to decide: {below}"
+        ));
+        assert_eq!(outcome_of(&package, "judged"), "skipped");
+        assert_eq!(outcome_of(&package, "both"), "passed", "what the text says counts");
+        assert_eq!(outcome_of(&package, "plain"), "passed");
+        let [result] = package.records().of_case("both").try_into().expect("one trial");
+        assert_eq!(result["graders"][0]["advisory"], below, "{result}");
+        assert_eq!(calibration(&package)["shortfalls"][0]["measure"], "kappa");
+    }
+    let ran = test(&package).env("JUDGE", "harsh").env("EVALSUITE_REQUIRE", "1").run().fails("skips are forbidden");
+    ended(&ran, "judged", "FAILED");
+    ended(&ran, "both", "ok");
+    ran.says("and EVALSUITE_REQUIRE forbids to skip").is_silent_about("SKIPPED");
+
+    // Nothing is demanded: it is measured, and decides.
+    package.write("suites/judged/calibration.yaml", &CALIBRATION.replace("minimum: { kappa: 0.6 }", ""));
+    package.records().clear();
+    let ran = test(&package).env("JUDGE", "harsh").run().fails("the judge likes nothing");
+    ended(&ran, "judge_calibration", "ok");
+    ended(&ran, "both", "FAILED");
+    ended(&ran, "judged", "FAILED");
+    assert_eq!(calibration(&package)["shortfalls"], serde_json::json!([]));
+}
+
+#[test]
+fn a_judge_that_breaks_or_is_missing_cannot_be_measured() {
+    let package = package("unmeasured");
+    let ran = test(&package).env("JUDGE", "broken").run().fails("the judge breaks");
+    ended(&ran, "judge_calibration", "FAILED");
+    ended(&ran, "plain", "ok");
+    ran.says("evaluation error (grading/judge_error): judge calibration (judged): too few samples were judged");
+    ran.says("the judge is ill");
+
+    let alone = "evalsuite::include_eval_suite!(\"suites/judged\", agent = unmeasured::agent);";
+    package.write("tests/evals.rs", alone);
+    let ran = test(&package).run().succeeds("what cannot be measured is skipped");
+    ended(&ran, "judge_calibration", "ok");
+    ran.says("SKIPPED judge calibration of judged: needs a judge").says("SKIPPED judged::judged: needs a judge");
+    let ran = test(&package).env("EVALSUITE_REQUIRE", "1").run().fails("skips are forbidden");
+    ended(&ran, "judge_calibration", "FAILED");
+    ran.says("judge calibration (judged) needs a judge, and EVALSUITE_REQUIRE forbids to skip");
+}
+
+#[test]
+fn what_the_judge_said_of_the_samples_is_replayed_and_asked_again() {
+    let package = package("calibrated_replay");
+    let ran = test(&package).env("EVALSUITE_MODE", "replay").run().fails("nothing is recorded yet");
+    ended(&ran, "judge_calibration", "FAILED");
+    ran.says("recording_missing");
+    ran.says("EVALSUITE_MODE=record cargo test -p calibrated_replay -- --exact judged::judge_calibration");
+    test(&package).env("EVALSUITE_MODE", "record").run().succeeds("everything is recorded");
+    assert_eq!(asked(&package), ASKED);
+
+    let build = package.build(["--test", "evals"]).succeeds("nothing has changed");
+    assert_eq!(build.rebuilt(), [""; 0], "recordings are no part of the suite");
+    package.records().clear();
+    let ran = test(&package).env("EVALSUITE_MODE", "replay").env("JUDGE", "broken").run().succeeds("replayed");
+    ran.says("CALIBRATED judged: κ 1.00");
+    assert_eq!(asked(&package), 0, "the judge is not asked");
+    assert_eq!(calibration(&package)["counts"]["valid"], 4);
+
+    // Graded again: the agent's answers are old, the judge is asked as ever.
+    let again = || test(&package).env("EVALSUITE_REGRADE", "latest");
+    let ran = again().run().succeeds("graded again");
+    ran.says("CALIBRATED judged: κ 1.00");
+    assert_eq!(asked(&package), ASKED);
+    let ran = again().env("JUDGE", "harsh").run().fails("another judge is another matter");
+    ended(&ran, "judge_calibration", "FAILED");
+    ended(&ran, "both", "ok");
+
+    // Another answer is another question.
+    package.write("suites/judged/calibration.yaml", &CALIBRATION.replace("worth 0.9", "worth 0.95"));
+    let ran = test(&package).env("EVALSUITE_MODE", "replay").run().succeeds("the others are enough");
+    ran.says("CALIBRATED judged: κ 1.00, Spearman 1.00, 3 of 3 samples agree, mean error 0.00, 1 with an error");
+    assert_eq!(asked(&package), 0, "the judge is not asked");
+}
+
+#[test]
+fn under_nextest_every_test_is_a_process_and_the_judge_is_measured_once() {
+    if !has_nextest("under_nextest_every_test_is_a_process_and_the_judge_is_measured_once") {
+        return;
+    }
+    let package = package("calibrated_nextest");
+    let ran = nextest(&package).run().succeeds("people and judge agree");
+    ran.says("5 tests run: 5 passed");
+    assert_eq!(asked(&package), ASKED, "all processes share what one has measured");
+    assert_eq!(package.records().runs().len(), 1);
+    assert_eq!(calibration(&package)["counts"]["valid"], 4);
+
+    package.records().clear();
+    let ran = nextest(&package).env("JUDGE", "harsh").run();
+    assert_eq!(ran.code, Some(100), "{}", ran.transcript());
+    ran.says("5 tests run: 4 passed, 1 failed");
+    ran.says("evaluation failed: judge calibration (judged): Cohen's κ 0.00 < 0.60");
+    ran.says("repeat: cargo nextest run -p calibrated_nextest -E 'test(=judged::judge_calibration)'");
+    assert_eq!((outcome_of(&package, "judged"), outcome_of(&package, "both")), ("skipped".into(), "passed".into()));
+    assert_eq!(asked(&package), 8, "every failing verdict is confirmed");
+
+    // The case alone: its judge is measured before it decides.
+    package.records().clear();
+    let call = package.cargo(["nextest", "run", "--test", "evals", "-E", "test(=judged::judged)"]);
+    with_log(&package, call).env("JUDGE", "harsh").run().succeeds("nobody decides").says("1 test run: 1 passed");
+    assert_eq!(outcome_of(&package, "judged"), "skipped");
+    assert_eq!(calibration(&package)["shortfalls"][0]["measure"], "kappa");
+
+    // Another attempt of the runner is a part of the same run.
+    package.records().clear();
+    let ran = nextest(&package).args(["--retries", "1"]).env("JUDGE", "harsh").run().fails("it stays what it is");
+    ran.says("TRY 2 FAIL");
+    assert_eq!(package.records().named("calibration.json").len(), 1);
+}
