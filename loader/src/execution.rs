@@ -104,9 +104,17 @@ pub(crate) fn case<'n>(node: &'n Node, d: &mut Diagnostics) -> Case<'n> {
     let mut targets = Vec::new();
     if let Some(entry) = fields.get("targets") {
         for node in fields::list(&entry.value, "`targets`", d).unwrap_or_default() {
-            if let Some(name) = fields::literal_text(node, "a target of a case", d) {
+            if let Some(name) = target_name(node, "a target of a case", d) {
                 targets.push((name, node.span));
             }
+        }
+        if let Some(one) = fields.get("target") {
+            let message = "`target` and `targets` both say where the case runs";
+            d.push(
+                Diagnostic::new(Code::ConflictingKeys, entry.key_span, message)
+                    .related(one.key_span, "`target` is here")
+                    .help("keep one"),
+            );
         }
     }
     let skip_defaults = fields
@@ -120,7 +128,7 @@ pub(crate) fn case<'n>(node: &'n Node, d: &mut Diagnostics) -> Case<'n> {
 fn common<'n>(fields: &mut Fields<'n>, d: &mut Diagnostics) -> Common<'n> {
     let mut common = Common::default();
     if let Some(entry) = fields.get("target") {
-        common.target = fields::literal_text(&entry.value, "`target`", d).map(|name| (name, entry.value.span));
+        common.target = target_name(&entry.value, "`target`", d).map(|name| (name, entry.value.span));
     }
     if let Some(entry) = fields.get("trials") {
         let (trials, strategy_span) = trials(&entry.value, d);
@@ -180,14 +188,19 @@ fn targets(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Target> 
     targets
 }
 
+/// The name of a target, without the blanks around it.
+fn target_name(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
+    fields::literal_text(node, what, d).map(|name| name.trim().to_owned())
+}
+
 fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Target> {
     if !matches!(node.data, Data::Mapping(_)) {
-        let name = fields::literal_text(node, "a target", d)?;
+        let name = target_name(node, "a target", d)?;
         return Some(Target { name, use_target: None, hooks: Default::default() });
     }
     let mut fields = Fields::new(node, "a target", d)?;
-    let name = fields.require("name", d).and_then(|entry| fields::literal_text(&entry.value, "`name`", d));
-    let use_target = fields.get("use_target").and_then(|entry| fields::literal_text(&entry.value, "`use_target`", d));
+    let name = fields.require("name", d).and_then(|entry| target_name(&entry.value, "`name`", d));
+    let use_target = fields.get("use_target").and_then(|entry| target_name(&entry.value, "`use_target`", d));
     let hooks = fields.get("hooks").map(|entry| hooks::read(&entry.value, scope, d).into_hooks()).unwrap_or_default();
     fields.finish(d);
     Some(Target { name: name?, use_target, hooks })

@@ -50,7 +50,10 @@ pub(super) fn aggregator(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> O
 
 fn from_command(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Prompt> {
     let mut fields = Fields::new(node, "`prompt`", d)?;
-    let command = super::require(&mut fields, "command", d);
+    let command = fields.get_renamed("command", &["script"], d);
+    if command.is_none() {
+        super::missing(&fields, "command", d);
+    }
     let config = match fields.get("config") {
         Some(entry) => fields::object(&entry.value, "`config`", d),
         None => Some(Default::default()),

@@ -59,6 +59,9 @@ const PATH: &[Code] = &[MissingPath, PathEscape, InvalidTests, NoCases, Unreadab
 const FILE: &[Code] = &[MissingPath, PathEscape, BlankValue, UnreadableFile];
 const ENTRY: &[Code] = &[UnsupportedSuiteFile, EntryNotFound, RootNotMapping, AmbiguousLayout];
 const SHAPE: &[Code] = &[InvalidExternalFile, RootNotMapping, NoCases, InvalidTests];
+/// A case that is left out for another reason is missed by those that depend on it.
+const DEPENDENCY: &[Code] =
+    &[UnknownDependency, InvalidId, BlankValue, NothingToGrade, MissingInput, MissingKey, WrongType];
 const LINE: &[Code] = &[JsonSyntax, RootNotMapping, InvalidExternalFile];
 const INCLUDE: &[Code] = &[IncludeNotFound, IncludeCycle, InvalidExternalFile, PathEscape, BlankValue];
 const SETTING: &[Code] = &[
@@ -139,11 +142,12 @@ const KNOWN: &[(&str, Effect, &[Code])] = &[
     ("Expected JSON object", Effect::Suite, LINE),
     ("Duplicate test ID", Effect::Suite, &[DuplicateId]),
     ("depends on itself", Effect::Suite, &[UnknownDependency]),
-    ("no test with that ID", Effect::Suite, &[UnknownDependency, InvalidId, BlankValue]),
+    ("no test with that ID", Effect::Suite, DEPENDENCY),
     ("ircular dependency", Effect::Suite, &[DependencyCycle]),
     ("Invalid execution.", Effect::Note, &[OutOfRange, WrongType, InvalidChoice]),
     ("No eval", Effect::Suite, &[]),
     // A template that cannot be read.
+    ("EISDIR", Effect::Part, &[IncludeNotFound, MissingPath, UnreadableFile, PathEscape]),
     (", column ", Effect::Part, YAML),
     ("Unresolved alias", Effect::Part, YAML),
     ("Skipping ", Effect::Part, SETTING),

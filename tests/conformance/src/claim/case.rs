@@ -50,7 +50,8 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         }
         Code::InvalidTarget => {
             let name = claim.quoted.first().copied().unwrap_or_default();
-            let stands = value.and_then(Value::as_str) == Some(name) || value.is_some_and(Value::is_object);
+            let stands =
+                value.and_then(Value::as_str).map(str::trim) == Some(name) || value.is_some_and(Value::is_object);
             ensure(stands, || format!("`{name}` does not stand there"))
         }
         _ => ensure(value.and_then(Value::as_str).is_some_and(|text| text.contains("@[")), || {

@@ -81,6 +81,12 @@ fn conflict(claim: &Claim<'_>) -> Result<(), String> {
     let (Some(first), Some(other)) = (claim.quoted.first(), claim.related.first()) else {
         return Err("it names no second place".to_owned());
     };
+    if claim.message.ends_with("is also in `config`") {
+        return ensure(stands(&claim.place, first) && stands(other, first), || format!("`{first}` is there once"));
+    }
+    if claim.message.starts_with("`target` and `targets`") {
+        return ensure(claim.place.text.as_deref() == Some("targets"), || "`targets` does not stand there".to_owned());
+    }
     let second = claim.quoted.get(1).copied().unwrap_or(first);
     let one_way = stands(&claim.place, first) && stands(other, second);
     let other_way = stands(&claim.place, second) && stands(other, first);

@@ -145,7 +145,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("an expected call", &["tool", "args", "args_match", "argsMatch", "max_duration_ms", "maxDurationMs"]),
     ("a field", &["path", "match", "required", "weight", "tolerance", "relative", "formats"]),
     ("`aggregator`", &["type", "weights", "threshold", "path", "command", "cwd", "prompt", "model"]),
-    ("`prompt`", &["command", "config"]),
+    ("`prompt`", &["command", "script", "config"]),
     ("a criterion", &["id", "outcome", "weight", "required", "min_score", "required_min_score", "score_ranges"]),
     ("a score range", &["score_range", "outcome"]),
     ("a template", &["assertions"]),

@@ -93,6 +93,14 @@ fn message(message: &mut Value) {
     }
     let Some(Value::Array(parts)) = message.get_mut("content") else { return };
     for part in parts {
+        if let Value::Object(fields) = part {
+            // A part of an expected message has only the other spelling of `value`.
+            if let (Some("file"), None, Some(path)) =
+                (fields.get("type").and_then(Value::as_str), fields.get("value"), fields.get("path").cloned())
+            {
+                fields.insert("value".to_owned(), path);
+            }
+        }
         if let (Some("file"), Value::Object(fields)) = (part["type"].as_str().map(str::to_owned).as_deref(), part) {
             // Another spelling of `value`.
             fields.remove("path");

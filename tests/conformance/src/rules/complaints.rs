@@ -23,15 +23,25 @@ const RULES: &[(&str, Rule)] = &[
         complaint.text.contains("missing 'tests' field") && cx.root().join(cx.site.eval_dir).join("cases").is_dir()
     }),
     ("blanks-around-paths", |complaint, cx| {
-        let blank = |text: &str| text.trim() != text && !text.trim().is_empty();
+        let about =
+            ["external test file", "invalid test entry", "Workspace file", "emplate not found", "ile not found"];
+        let blank = |path: &str| {
+            let inner = path.trim().trim_start_matches("file://");
+            !inner.trim().is_empty() && (path.trim() != path || inner.trim() != inner)
+        };
+        let holds = |mapping: &serde_json::Map<String, Value>| {
+            mapping.values().any(|value| match value {
+                Value::String(text) => blank(text),
+                Value::Array(items) => items.iter().filter_map(Value::as_str).any(blank),
+                _ => false,
+            })
+        };
+        about.iter().any(|part| complaint.text.contains(part)) && written::any_mapping(cx.record, &holds)
+    }),
+    ("characters-not-units", |complaint, cx| {
         let suite = cx.suite_file().unwrap_or_default();
-        let named = suite["tests"]
-            .as_str()
-            .into_iter()
-            .chain(suite["tests"].as_array().into_iter().flatten().filter_map(Value::as_str));
-        let about = ["Cannot read external", "Unsupported external", "Skipping invalid test entry"];
-        about.iter().any(|part| complaint.text.contains(part))
-            && named.into_iter().any(|path| blank(path) || blank(path.trim().trim_start_matches("file://")))
+        let text = suite["description"].as_str().unwrap_or_default();
+        complaint.text.contains("1024") && text.encode_utf16().count() > 1024 && text.chars().count() <= 1024
     }),
     ("conversation-without-history", |complaint, cx| {
         let id = complaint.case.as_deref().unwrap_or_default();

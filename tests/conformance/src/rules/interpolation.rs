@@ -21,7 +21,7 @@ pub(super) fn apply(value: &mut Value, record: &Record) -> bool {
 
 /// Leaves out what is left out there because a text of it is empty: graders, criteria, fields, hooks.
 pub(super) fn without_blank(value: &mut Value) {
-    const TEXTS: &[&str] = &["value", "skill", "outcome", "path", "command", "tool"];
+    const TEXTS: &[&str] = &["value", "skill", "text", "outcome", "path", "command", "tool"];
     const LISTS: &[&str] = &["rubrics", "fields", "hooks"];
     let is_blank = |item: &Value| {
         TEXTS.iter().any(|key| item[*key] == "")

@@ -59,6 +59,11 @@ impl Context<'_> {
     }
 }
 
+/// Whether some case says how often it is run.
+pub fn a_case_has_trials(record: &Record) -> bool {
+    written::cases(record).iter().any(|(_, case)| !case["execution"]["trials"].is_null())
+}
+
 fn text(value: &Option<Value>) -> Option<&str> {
     value.as_ref().and_then(Value::as_str)
 }

@@ -28,7 +28,53 @@ const RULES: &[(&str, Rule)] = &[
     ("tool-calls-without-content", tool_calls),
     ("reference-list-is-data", lists::reference_list),
     ("empty-parts", |difference, _| lists::empty_parts(difference)),
+    ("files-of-a-reference", |difference, cx| {
+        // The text of a reference that holds files is written out with their contents there.
+        let has_file = |mapping: &serde_json::Map<String, Value>| {
+            mapping.get("type").is_some_and(|kind| kind == "file" || kind == "image")
+        };
+        difference.path == "reference_answer" && written::any_mapping(cx.record, &has_file)
+    }),
     ("old-spellings-of-assertions", lists::old_spellings),
+    ("turns-are-read", |difference, cx| {
+        // There they are kept as they are written: includes are not read, and old types keep their names.
+        let turns = cx.written_case().unwrap_or_default()["turns"].clone();
+        let written = |entry: &Value| entry.get("include").is_some() || entry["type"] == "rubric";
+        let mut entries =
+            turns.as_array().into_iter().flatten().filter_map(|turn| turn["assertions"].as_array()).flatten();
+        difference.path.starts_with("turns.") && difference.path.contains(".graders") && entries.any(written)
+    }),
+    ("settings-of-own-graders", |difference, _| {
+        // `config` of a grader that is not built in is one of its settings there, and holds all of them here.
+        difference.path.contains(".config")
+            && (difference.path.ends_with(".config.config") && difference.ours.is_none()
+                || difference.path.contains(".config.") && difference.expected.is_none()
+                || difference.expected.as_ref().zip(difference.ours.as_ref()).is_some_and(|(there, here)| {
+                    !there["config"].is_null() && crate::difference::between(&there["config"], here).is_empty()
+                }))
+    }),
+    ("hooks-run-where-they-are-written", |difference, cx| {
+        // There all hooks of a merged workspace run beside the case's workspace file.
+        let workspace = |value: &Value| value["workspace"].is_string();
+        let is_file = written::cases(cx.record).iter().any(|(_, case)| workspace(case))
+            || cx.suite_file().is_some_and(|suite| workspace(&suite));
+        difference.path.starts_with("workspace.hooks.") && difference.path.ends_with(".cwd") && is_file
+    }),
+    ("target-of-a-case", |difference, cx| {
+        let case = cx.written_case().unwrap_or_default();
+        let target = case["execution"]["target"].as_str().map(str::trim);
+        difference.path == "targets"
+            && difference.expected.is_none()
+            && target.is_some_and(|target| difference.ours == Some(json!([target])))
+    }),
+    ("binary-files", |difference, _| {
+        let is_text = difference.path.ends_with(".text") && difference.ours == Some(Value::Null);
+        is_text && text(&difference.expected).is_some_and(|text| text.contains('\u{fffd}'))
+    }),
+    ("ignored-regex-flag", |difference, _| {
+        let kept = text(&difference.expected).map(|flags| flags.replace(['g', 'y'], ""));
+        difference.path.ends_with(".flags") && kept.as_deref() == Some(text(&difference.ours).unwrap_or_default())
+    }),
     ("limits-of-commands", |difference, cx| lists::limits(difference) || lists::hook_limits(difference, cx)),
     ("arguments-as-written", |difference, cx| {
         // The last element of a command is a path there, whatever it looks like.
@@ -73,7 +119,7 @@ const RULES: &[(&str, Rule)] = &[
                 once.push(id)
             }
         });
-        difference.path == "depends_on" && once == ours.iter().collect::<Vec<_>>()
+        matches!(difference.path.as_str(), "depends_on" | "targets") && once == ours.iter().collect::<Vec<_>>()
     }),
     ("other-files-are-not-read", sidecar),
     ("cache-settings", |difference, _| difference.path == "cacheConfig" && difference.ours.is_none()),
@@ -116,7 +162,16 @@ pub fn explain(difference: &Difference, cx: Context<'_>) -> Option<&'static str>
 
 fn interpolated(difference: &Difference, cx: Context<'_>) -> bool {
     let Some(mut resolved) = difference.ours.clone() else { return false };
-    if !interpolation::apply(&mut resolved, cx.record) {
+    let is_changed = interpolation::apply(&mut resolved, cx.record);
+    if let (Some(expected), Some(ours)) = (text(&difference.expected), text(&difference.ours)) {
+        // A text made of data, and a line of which the ends are cut off.
+        let mut data = serde_json::from_str::<Value>(ours).unwrap_or_default();
+        let is_data = interpolation::apply(&mut data, cx.record) && serde_json::from_str(expected).ok() == Some(data);
+        if is_data || is_changed && resolved.as_str().is_some_and(|resolved| resolved.trim() == expected) {
+            return true;
+        }
+    }
+    if !is_changed {
         return false;
     }
     if difference.path == "question" {
@@ -139,7 +194,12 @@ fn interpolated(difference: &Difference, cx: Context<'_>) -> bool {
     if difference.expected.is_none() && resolved == json!({ "isolation": "per_test" }) {
         return true;
     }
-    crate::difference::between(&difference.expected.clone().unwrap_or(nothing), &resolved).is_empty()
+    let mut expected = difference.expected.clone().unwrap_or(nothing);
+    if difference.path.ends_with("content") {
+        // Of empty parts some are left out.
+        interpolation::without_blank(&mut expected);
+    }
+    crate::difference::between(&expected, &resolved).is_empty()
 }
 
 fn suite_name(difference: &Difference, cx: Context<'_>) -> bool {
@@ -211,6 +271,13 @@ fn case_directory(difference: &Difference, cx: Context<'_>) -> bool {
         relative.filter(|_| cx.root().join(path.trim_start_matches("{ROOT}/")).exists()).map(str::to_owned)
     };
     let is_own_part = |part: &Value| part["resolvedPath"].as_str().is_some_and(|path| own(path).is_some());
+    let has_templates = cx.record.texts().any(|(path, _)| {
+        let inside = path.strip_prefix(cx.case_dir).and_then(|rest| rest.strip_prefix('/'));
+        cx.case_dir != cx.site.eval_dir && inside.is_some_and(|path| path.contains("/templates/"))
+    });
+    if has_templates && difference.path.starts_with("graders") {
+        return true;
+    }
     match (&difference.expected, &difference.ours) {
         (Some(Value::String(expected)), Some(Value::String(ours))) if difference.path.ends_with(".text") => {
             // The text of the other file of the same name.
@@ -236,6 +303,17 @@ fn case_directory(difference: &Difference, cx: Context<'_>) -> bool {
                 })
             };
             if cx.case_dir != cx.site.eval_dir && written::any_mapping(cx.record, &is_path) {
+                return true;
+            }
+            // Beside a template or a list of cases that names it.
+            let beside =
+                ours.rsplit_once('/').and_then(|(directory, name)| Some((directory.strip_prefix("{ROOT}/")?, name)));
+            let is_beside = beside.is_some_and(|(directory, name)| {
+                let lists = cx.record.texts().map(|(path, _)| path).filter(|path| path.ends_with("ml"));
+                let in_directory = |path: &str| path.rsplit_once('/').is_some_and(|(parent, _)| parent == directory);
+                expected.ends_with(name) && lists.into_iter().any(in_directory)
+            });
+            if is_beside {
                 return true;
             }
             let above = format!("{{ROOT}}/{}", cx.site.eval_dir);
