@@ -101,7 +101,8 @@ fn trial(out: &mut String, trial: &TrialRecord, case: &CaseRecord) -> std::fmt::
         if case.reason.as_ref() != Some(reason) || case.trials.len() > 1 {
             writeln!(out, "    {}", indented(&reason.message, 4))?;
         }
-        if let Some(place) = &reason.location {
+        // The case's own place is said above.
+        if let Some(place) = reason.location.as_ref().filter(|place| **place != case.location) {
             writeln!(out, "    {place}")?;
         }
     }

@@ -27,6 +27,9 @@ pub(super) struct Plan {
 /// A part that stands at a place.
 struct Taken {
     part: usize,
+    /// The test whose record it is, and where it lies in that part.
+    test: Option<String>,
+    from: PathBuf,
     /// Whether another case made it run, so that it may run in several parts.
     is_requested: bool,
 }
@@ -141,20 +144,31 @@ impl Merge<'_> {
         let here = self.parts[part].join(path);
         let case = read::<CaseRecord>(&here.join("case.json"))?;
         let is_requested = case.as_ref().is_some_and(|case| case.requested_by.is_some());
+        let test = case.as_ref().map(record::test);
+        // Where a suite is included several times, the first of a case's tests to come has the plain name: on each machine
+        // that may have been another one.
+        let path = match &test {
+            Some(test) => {
+                let plain = plain(path);
+                let is_others = self.taken.get(&plain).is_some_and(|taken| taken.test.as_ref() != Some(test));
+                &if is_others { named_by_test(&plain, test) } else { plain }
+            }
+            None => path,
+        };
         let Some(taken) = self.taken.get_mut(path) else {
             self.plan.cases += usize::from(case.is_some());
-            self.plan.places.insert(path.to_owned(), here);
-            self.taken.insert(path.to_owned(), Taken { part, is_requested });
+            self.plan.places.insert(path.to_owned(), here.clone());
+            self.taken.insert(path.to_owned(), Taken { part, test, from: here, is_requested });
             return Ok(());
         };
-        let there = self.parts[taken.part].join(path);
+        let there = taken.from.clone();
         if tree::same(&there, &here)? {
             return Ok(());
         }
         if taken.is_requested && !is_requested {
             // The record of the case's own test is the one that counts.
             let aside = aside(taken.part, path);
-            *taken = Taken { part, is_requested };
+            *taken = Taken { part, test, from: here.clone(), is_requested };
             self.plan.places.insert(aside, there);
             self.plan.places.insert(path.to_owned(), here);
         } else if is_requested {
@@ -181,6 +195,34 @@ impl Merge<'_> {
         Ok(())
     }
 }
+
+/// The place of a case's directory without the digest of the test that has it: `KEY.test-01234567.attempt-2` is
+/// `KEY.attempt-2`.
+fn plain(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let Some((key, rest)) = name.split_once(OF_TEST) else { return path.to_owned() };
+    match rest.split_at_checked(8) {
+        Some((digest, rest)) if digest.chars().all(|digit| digit.is_ascii_hexdigit()) => {
+            path.with_file_name(format!("{key}{rest}"))
+        }
+        _ => path.to_owned(),
+    }
+}
+
+/// What stands before the digest of a test.
+const OF_TEST: &str = ".test-";
+
+/// Where the record of a case goes whose place has that of another test of the case.
+fn named_by_test(path: &Path, test: &str) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // The end of a test's path tells more than its beginning.
+    let count = test.chars().count();
+    let test: String = test.chars().skip(count.saturating_sub(NAMED)).collect();
+    path.with_file_name(format!("{name}{OF_TEST}{}", test.replace("::", ".")))
+}
+
+/// Most characters of a test in the name of a directory.
+const NAMED: usize = 100;
 
 /// Whether a file says what a suite still has to undo, or which of its tests are done.
 fn is_of_session(name: &str) -> bool {

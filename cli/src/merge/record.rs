@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use evalsuite::record::{GitState, HookState, RunRecord, SuiteRecord, SuiteRun};
+use evalsuite::record::{CaseRecord, GitState, HookState, RunRecord, SuiteRecord, SuiteRun};
 
 /// Why these are not parts of one run.
 pub(super) fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
@@ -78,6 +78,11 @@ pub(super) fn merged<'a>(runs: &[RunRecord], suites: impl IntoIterator<Item = &'
 fn worse(left: HookState, right: HookState) -> HookState {
     let order = [HookState::Failed, HookState::Pending, HookState::Done];
     order.into_iter().find(|state| [left, right].contains(state)).unwrap_or_default()
+}
+
+/// The test that made a record: its program and its path.
+pub(super) fn test(case: &CaseRecord) -> String {
+    format!("{}::{}", program(&case.program), case.test_name)
 }
 
 /// Adds the tests of a part that no other part knew.

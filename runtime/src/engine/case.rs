@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     EvalCase, Evals, notice,
+    place::program,
     report::CaseReport,
     run_directory::{RunDirectory, trial_directory, write_json},
     run_record,
@@ -163,6 +164,7 @@ fn record(plan: &Plan<'_>, trials: &[TrialRecord], ending: Ending) -> CaseRecord
         input_digest: plan.digests.input.clone(),
         grader_digest: plan.digests.graders.clone(),
         test_name: plan.suite.test_path(plan.entry),
+        program: program(),
         target: plan.target.clone(),
         agent: plan.agent_name.clone(),
         location: plan.location(),

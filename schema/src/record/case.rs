@@ -32,6 +32,9 @@ pub struct CaseRecord {
     pub grader_digest: String,
     /// Path of the Rust test, without the crate.
     pub test_name: String,
+    /// File name of the test program.
+    #[serde(default)]
+    pub program: String,
     /// Name of the target.
     pub target: String,
     /// Name or Rust path of the agent.

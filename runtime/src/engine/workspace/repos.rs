@@ -84,12 +84,10 @@ impl Clone<'_> {
         if let Some(filter) = &self.repo.filter {
             arguments.push(format!("--filter={filter}").into());
         }
-        if matches!(self.repo.source, RepoSource::Local(_)) {
-            // By itself git takes all files of a repository on the same disk, and as hard links: then an agent could
-            // damage the original.
-            let is_partial = self.repo.depth.is_some() || self.repo.filter.is_some();
-            arguments.push(if is_partial { "--no-local" } else { "--no-hardlinks" }.into());
-        }
+        // By itself git takes all files of a repository on the same disk, and as hard links: then an agent could damage the
+        // original. A URL can be such a path, too; for any other one this means nothing.
+        let is_partial = self.repo.depth.is_some() || self.repo.filter.is_some();
+        arguments.push(if is_partial { "--no-local" } else { "--no-hardlinks" }.into());
         arguments.extend(["--".into(), self.source(), self.directory.clone().into()]);
         git(parent, arguments).map(drop)
     }

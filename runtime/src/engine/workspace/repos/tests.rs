@@ -143,6 +143,31 @@ fn a_clone_can_be_sparse_shallow_and_partial() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_clone_shares_no_file_with_its_origin_also_where_the_url_is_a_path() {
+    use std::os::unix::fs::MetadataExt;
+
+    let Some(origin) = Origin::new("a_clone_shares_no_file_with_its_origin_also_where_the_url_is_a_path") else {
+        return;
+    };
+    let path = RepoSource::Git(origin.path().display().to_string());
+    for repo in [origin.repo(path.clone()), origin.local_source(), Repo { depth: Some(1), ..origin.repo(path) }] {
+        assert_eq!(origin.cloned(&repo).as_deref(), Ok("3"));
+        let mut folders = vec![origin.root.path().join("workspace/deep/repo/.git/objects")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                let metadata = entry.metadata().unwrap();
+                if metadata.is_dir() {
+                    folders.push(entry.path());
+                } else {
+                    assert_eq!(metadata.nlink(), 1, "{}", entry.path().display());
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn what_git_says_is_in_the_error() {
     let Some(origin) = Origin::new("what_git_says_is_in_the_error") else { return };
