@@ -111,3 +111,36 @@ fn a_targets_file_is_checked_once_for_all_suites_that_share_it() {
     assert!(output.out.contains("did you mean `PROMPT`?"), "{}", output.out);
     assert_eq!(output.out.matches("E071 target-not-runnable").count(), 1, "{}", output.out);
 }
+
+#[test]
+fn problems_of_calibrations_are_told_in_every_format() {
+    let calibration = "minimum: {kapa: 1}\nsamples:\n  - {id: a, case: b, output: o, human_score: 2}\n";
+    let package =
+        Package::new(&[("suites/card_agent/tasks/a.json", TASK), ("suites/card_agent/calibration.yaml", calibration)]);
+    let file = "suites/card_agent/calibration.yaml";
+    let output = package.run(&["check"]);
+    assert_eq!(output.code, 1);
+    for (code, place) in [("E019 unknown-key", "1:11"), ("E078 too-few-samples", "3:3"), ("E024 out-of-range", "3:46")]
+    {
+        assert!(output.out.contains(&format!("error[{code}]")), "{code}\n{}", output.out);
+        assert!(output.out.contains(&format!("--> {file}:{place}")), "{place}\n{}", output.out);
+    }
+    assert!(output.out.contains("did you mean `kappa`?"), "{}", output.out);
+    let json = package.run(&["check", "--format", "json"]);
+    let problems: Vec<serde_json::Value> =
+        json.out.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    assert!(problems.iter().any(|problem| problem["code"] == "E078"), "{}", json.out);
+    assert!(problems.iter().all(|problem| problem.to_string().contains(file)), "{}", json.out);
+    let github = package.run(&["check", "--format", "github"]);
+    assert!(github.out.contains(&format!("::error file={file},line=1,")), "{}", github.out);
+    assert_eq!(github.out.lines().count(), problems.len(), "{}", github.out);
+
+    // What names cases is looked at where nothing else is wrong with them.
+    let sample = |id: &str| format!("  - {{id: {id}, case: a, output: o, human_score: 1}}\n");
+    package.write(file, &format!("samples:\n{}{}", sample("a"), sample("b")));
+    let output = package.run(&["check"]);
+    assert!(output.out.contains("error[E077 unknown-sample-case]: case `a` asks no judge"), "{}", output.out);
+    package
+        .write(file, &format!("samples:\n{}{}", sample("a"), sample("b")).replace("case: a", "input: q, criteria: c"));
+    assert_eq!(package.run(&["check"]).out, "no problems in 1 suite with 1 test\n");
+}

@@ -59,3 +59,22 @@ fn expanding_twice_gives_the_same_text() {
     assert_eq!(first.code, 0, "{}", first.err);
     assert_eq!(first.out, package.run(&["expand", "suites/card_agent"]).out);
 }
+
+#[test]
+fn what_measures_judges_is_a_test() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
+    let without = package.run(&["expand", "suites/card_agent"]);
+    assert!(!without.out.contains("judge_calibration"), "{}", without.out);
+    let sample = |id: &str| format!("- {{id: {id}, input: q, criteria: c, output: o, human_score: 1}}\n");
+    package.write("suites/card_agent/calibration.yaml", &format!("samples:\n{}{}", sample("a"), sample("b")));
+    let output = package.run(&["expand", "suites/card_agent"]);
+    let test =
+        "    #[test]\n    fn judge_calibration() {\n        ::evalsuite::__private::judge_calibration(evals)\n    }";
+    assert!(output.out.contains(test), "{}", output.out);
+    let output = package.run(&["expand", "suites/card_agent", "--agent", "none"]);
+    assert!(!output.out.contains("fn judge_calibration") && output.out.contains("calibration: "), "{}", output.out);
+    package.write("suites/card_agent/calibration.yaml", &format!("samples:\n{}", sample("a")));
+    let output = package.run(&["expand", "suites/card_agent"]);
+    assert_eq!((output.code, output.out.as_str()), (1, ""));
+    assert!(output.err.contains("[E078 too-few-samples]"), "{}", output.err);
+}

@@ -144,3 +144,24 @@ fn a_part_has_to_be_a_run() {
     assert!(output.err.contains("is named twice"), "{}", output.err);
     assert_eq!(package.run(&["merge"]).code, 2);
 }
+
+#[test]
+fn what_judges_are_worth_is_kept_of_every_part() {
+    let package = two_parts();
+    for (part, worth) in [("one/runs/r", "0.9"), ("two", "0.8")] {
+        package.write(&format!("{part}/{SUITE}/calibration.json"), worth);
+        package.write(&format!("{part}/{SUITE}/calibration/a-12345678/prompt.md"), worth);
+        package.write(&format!("{part}/locks/once-calibration-s.json"), worth);
+    }
+    package.write(&format!("two/{SUITE}/calibration.test-12345678.json"), "of another program");
+    let output = merge(&package);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert_eq!(text(&package, &format!("{SUITE}/calibration.json")), "0.9");
+    assert_eq!(text(&package, &format!("{SUITE}/calibration/a-12345678/prompt.md")), "0.9");
+    assert_eq!(text(&package, &format!("shards/2/{SUITE}/calibration.json")), "0.8");
+    assert_eq!(text(&package, &format!("shards/2/{SUITE}/calibration/a-12345678/prompt.md")), "0.8");
+    assert_eq!(text(&package, &format!("{SUITE}/calibration.test-12345678.json")), "of another program");
+    let output = package.run(&["finish", "all/runs/r"]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert_eq!(text(&package, &format!("{SUITE}/calibration.json")), "0.9", "it stays as it is");
+}
