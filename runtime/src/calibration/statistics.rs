@@ -29,13 +29,17 @@ pub(super) fn of(pairs: &[(f64, f64)], tolerance: f64, threshold: f64) -> Option
 /// Cohen's κ (1960) of two raters that say pass or fail. Where chance alone explains everything it is 1 if they agree
 /// throughout, else 0.
 fn kappa(pairs: &[(f64, f64)], threshold: f64) -> f64 {
-    let observed = share(pairs, |(h, j)| (h >= threshold) == (j >= threshold));
-    let (human, judge) = (share(pairs, |(h, _)| h >= threshold), share(pairs, |(_, j)| j >= threshold));
-    let by_chance = human * judge + (1.0 - human) * (1.0 - judge);
-    if by_chance >= 1.0 {
-        return if observed >= 1.0 { 1.0 } else { 0.0 };
+    let count = |fits: &dyn Fn(bool, bool) -> bool| {
+        number(pairs.iter().filter(|(h, j)| fits(*h >= threshold, *j >= threshold)).count())
+    };
+    // Whole numbers, so that what is no more than chance is exactly 0.
+    let (all, human, judge) = (number(pairs.len()), count(&|human, _| human), count(&|_, judge| judge));
+    let observed = all * count(&|human, judge| human == judge);
+    let by_chance = human * judge + (all - human) * (all - judge);
+    if by_chance >= all * all {
+        return if observed >= all * all { 1.0 } else { 0.0 };
     }
-    (observed - by_chance) / (1.0 - by_chance)
+    (observed - by_chance) / (all * all - by_chance)
 }
 
 /// Pearson's correlation; 0 where one list does not vary.
@@ -118,6 +122,15 @@ mod tests {
         let cells = [(1.0, 1.0, 20), (1.0, 0.0, 5), (0.0, 1.0, 10), (0.0, 0.0, 15)];
         let pairs: Vec<(f64, f64)> = cells.iter().flat_map(|(h, j, count)| vec![(*h, *j); *count]).collect();
         assert!((of(&pairs, 0.15, 0.8).unwrap().kappa - 0.4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_no_more_than_chance_is_exactly_nothing() {
+        for passing in 0..=15 {
+            let pairs: Vec<(f64, f64)> = (0..15).map(|index| (f64::from(u8::from(index < passing)), 0.0)).collect();
+            let kappa = of(&pairs, 0.15, 0.8).unwrap().kappa;
+            assert!(kappa.total_cmp(&if passing == 0 { 1.0 } else { 0.0 }).is_eq(), "{passing}: {kappa}");
+        }
     }
 
     #[test]
