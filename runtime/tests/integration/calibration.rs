@@ -17,18 +17,18 @@ use serde_json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, run_with, suite};
 
-async fn agent(_: &mut Trial<'_>) -> anyhow::Result<&'static str> {
+pub(crate) async fn agent(_: &mut Trial<'_>) -> anyhow::Result<&'static str> {
     Ok("good answer")
 }
 
 /// Says what stands behind `worth` in the answer: it agrees with everyone.
-fn fair(request: JudgeRequest) -> Result<JudgeReply, std::fmt::Error> {
+pub(crate) fn fair(request: JudgeRequest) -> Result<JudgeReply, std::fmt::Error> {
     let worth = request.user().split("worth ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap_or("1");
     Ok(JudgeReply::new(format!(r#"{{"score": {worth}}}"#)).model("fair-1").cost_usd(0.25))
 }
 
 /// Likes everything.
-fn lenient(_: JudgeRequest) -> Result<&'static str, std::fmt::Error> {
+pub(crate) fn lenient(_: JudgeRequest) -> Result<&'static str, std::fmt::Error> {
     Ok(r#"{"score": 1}"#)
 }
 
@@ -44,7 +44,7 @@ fn sample(id: &str, output: &str, human_score: f64) -> Value {
     })
 }
 
-fn samples() -> Value {
+pub(crate) fn samples() -> Value {
     json!([
         sample("a", "worth 0.0", 0.0),
         sample("b", "worth 0.3", 0.3),
@@ -53,7 +53,7 @@ fn samples() -> Value {
     ])
 }
 
-fn calibration(bar: Value, samples: Value) -> Value {
+pub(crate) fn calibration(bar: Value, samples: Value) -> Value {
     json!({
         "location": {"file": "suites/x/calibration.yaml", "line": 1, "column": 1},
         "tolerance": 0.15,
@@ -64,19 +64,19 @@ fn calibration(bar: Value, samples: Value) -> Value {
 }
 
 /// A suite with one case whose graders are these, and a calibration.
-fn calibrated(directory: &Path, graders: Value, calibration: &Value) -> &'static EvalSuite {
+pub(crate) fn calibrated(directory: &Path, graders: Value, calibration: &Value) -> &'static EvalSuite {
     fs::create_dir_all(directory.join("suites/x")).unwrap();
     let cases = [case_json("greets", graders, json!({"criteria": "is polite"}))];
     let plain = suite("cases", "mixed", directory, &cases);
     Box::leak(Box::new(EvalSuite { calibration: Some(calibration.to_string().leak()), ..*plain }))
 }
 
-fn calibrate(evals: &Evals, directory: &Path, options: RunOptions) -> Result<CalibrationReport, RunError> {
+pub(crate) fn calibrate(evals: &Evals, directory: &Path, options: RunOptions) -> Result<CalibrationReport, RunError> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(evals.calibrate(&options.output(directory.join("out"))))
 }
 
-fn judge_grader() -> Value {
+pub(crate) fn judge_grader() -> Value {
     grader("tone", 5, json!({"llm-grader": {}}))
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the crate from outside, in one program to link.
 
+mod calibrated_runs;
 mod calibration;
 #[cfg(feature = "capture")]
 mod captured;
