@@ -10,7 +10,7 @@ use evalsuite_schema::grader::JudgeSettings;
 use super::{BoundJudge, IntoJudge, Judge, JudgeError, JudgeOptions, JudgeReply, JudgeRequest, Judges, Site, command};
 use crate::{
     Cassette,
-    cli_agent::{self, CliAgent, LoadTargets},
+    cli_agent::{CliAgent, LoadTargets},
     place::Places,
 };
 
@@ -157,9 +157,10 @@ impl Choice<'_> {
         }
         let known: Vec<String> = self.judges.named.iter().map(|(name, _)| format!("`{name}`")).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        let commands = match cli_agent::loader() {
-            Some(_) => format!(", or a command of targets.yaml, `judge = \"{name}\"`"),
-            None => String::new(),
+        // To ask whether there is a reader of targets files would link it.
+        let commands = match cfg!(feature = "cli-agents") {
+            true => format!(", or a command of targets.yaml, `judge = \"{name}\"`"),
+            false => String::new(),
         };
         Err(format!(
             "there is no judge `{name}`\nhelp: name it in the macro, `judges = {{ \"{name}\" => path }}`{commands}; known: {known}"
