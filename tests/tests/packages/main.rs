@@ -8,6 +8,7 @@ mod calibration;
 #[cfg(unix)]
 mod cli_agents;
 mod coordination;
+mod dynamic;
 #[cfg(unix)]
 mod faults;
 mod freshness;

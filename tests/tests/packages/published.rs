@@ -6,13 +6,14 @@ use evalsuite_tests::throwaway::Call;
 use serde_json::Value;
 
 /// The crates that are published, those first that others need.
-const PUBLISHED: [&str; 7] = [
+const PUBLISHED: [&str; 8] = [
     "evalsuite-schema",
     "evalsuite-discovery",
     "evalsuite-loader",
     "evalsuite-build",
     "evalsuite-macros",
     "evalsuite",
+    "evalsuite-dynamic",
     "cargo-evalsuite",
 ];
 

@@ -3,6 +3,7 @@
 mod by_hand;
 mod datatest_stable;
 mod dir_test;
+mod dynamic;
 mod evalsuite;
 mod linked;
 mod rstest;
@@ -67,6 +68,7 @@ pub(crate) const ALL: &[&dyn Competitor] = &[
     &by_hand::ByHand,
     &linked::Linked,
     &evalsuite::EvalSuite,
+    &dynamic::Dynamic,
     &dir_test::DirTest,
     &rstest::Rstest,
     &test_each_file::TestEachFile,

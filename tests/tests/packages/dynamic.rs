@@ -1,0 +1,51 @@
+//! evalsuite as a dynamic library: the tests are the same, and their program is small.
+
+use evalsuite_tests::throwaway::{Package, has_nextest, suites};
+
+/// The agent and its tests use what evalsuite uses as well, and macros and traits of both.
+const TESTS: &str = "
+use dynamic::echo;
+
+evalsuite::include_eval_suite!(\"suites/echo\", graders = [own]);
+
+#[derive(serde::Deserialize)]
+struct Own { answer: String }
+
+fn own(config: Own, evidence: &evalsuite::Evidence<'_>) -> evalsuite::Score {
+    evalsuite::Score::from(evidence.answer() == config.answer)
+}
+";
+
+const TASK: &str = r#"{ "id": "own", "description": "Is graded in Rust.", "input": { "content": "hello" },
+  "graders": [{ "name": "own", "config": { "answer": "hello" } }, { "name": "regex", "config": { "value": "^hel+o$" } }] }"#;
+
+fn package() -> Package {
+    let package = Package::new("dynamic");
+    let manifest = Package::manifest("dynamic").replace("/runtime\"", "/dynamic\"");
+    let manifest = manifest.replace("evalsuite = {", "evalsuite = { package = \"evalsuite-dynamic\",");
+    package
+        .write("Cargo.toml", &format!("{manifest}\n[workspace]\n"))
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", suites::AGENT)
+        .write("tests/evals.rs", TESTS)
+        .write("suites/echo/suite.json", suites::SUITE_JSON)
+        .write("suites/echo/tasks/good.json", &suites::task("good", "hello", "hello"))
+        .write("suites/echo/tasks/bad.json", &suites::task("bad", "hello", "goodbye"))
+        .write("suites/echo/tasks/own.json", TASK);
+    package
+}
+
+#[test]
+fn tests_with_the_dynamic_library_end_as_they_always_do() {
+    let package = package();
+    let ran = package.cargo(["test", "--no-fail-fast"]).run().fails("one case does");
+    ran.says("test echo::good ... ok").says("test echo::own ... ok").says("test echo::suite_check ... ok");
+    ran.says("test echo::bad ... FAILED").says("Output does not contain \"goodbye\"");
+    let program = package.build(["--tests"]).executable("test", "evals");
+    let size = std::fs::metadata(&program).expect("the test program").len();
+    assert!(size < 40_000_000, "evalsuite is not in the test program: {size} bytes");
+    if has_nextest("tests_with_the_dynamic_library_end_as_they_always_do") {
+        let ran = package.cargo(["nextest", "run", "--no-fail-fast"]).run().fails("one case does");
+        ran.says("4 tests run: 3 passed, 1 failed");
+    }
+}
