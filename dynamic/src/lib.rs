@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Nothing else changes: the crate is still called `evalsuite`, and its features have the same names. `cargo test` and
-//! `cargo nextest run` find the library by themselves; a test program that is started by hand, or taken to another machine,
-//! needs it beside it.
+//! `cargo nextest run` find the library by themselves, and archives of nextest hold it; a test program that is started by hand
+//! needs it in `LD_LIBRARY_PATH`.
 
 pub use evalsuite::*;
