@@ -51,8 +51,9 @@ fn message(json: &Value) -> Message {
     let role = match json["role"].as_str() {
         Some("user") => Role::User,
         Some("system") => Role::System,
-        Some("tool") => Role::Tool,
-        _ => Role::Assistant,
+        None | Some("assistant") => Role::Assistant,
+        // Whoever else speaks is not the agent.
+        Some(_) => Role::Tool,
     };
     let mut message = match (text(json, "content"), &json["content"]) {
         (Some(text), _) => Message::text(role, text),

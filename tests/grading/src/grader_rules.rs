@@ -26,6 +26,10 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("agents-judge-like-models", ANY, |cx| cx.record.json["judge_kind"] == "agent"),
         ("judge-failure-is-an-error", &[Error, Score], judge_failure),
         ("target-that-does-not-exist", &[Error], |cx| cx.error().starts_with("there is no judge `")),
+        ("files-that-cannot-be-shown", &[Error, Calls], |cx| {
+            let starts = ["the file `", "the preprocessor of `"];
+            starts.iter().any(|start| cx.error().starts_with(start)) && cx.evidence()["messages"].is_array()
+        }),
         ("prompt-command-that-fails", &[Error], |cx| cx.error().starts_with("the command of the prompt ")),
         ("retries-of-aggregators", &[Calls], |cx| aggregator(cx) == Some("llm-grader")),
         ("retries-of-aggregators", VALUE, |cx| says(cx, "LLM aggregator failed") && cx.asked > 1 && is_decided(cx)),
@@ -62,7 +66,10 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("aggregator-payload", VALUE, aggregator_reads),
         ("exit-code-decides", VALUE, exit_code_decides),
         ("exit-code-decides", &[Score, Verdict, Assertions, Evidence, MemberScores], exit_code_of_a_member_decides),
-        ("workspace-of-a-trial", &[Assertions], |cx| says(cx, "{WORKSPACES}") && cx.command().is_some()),
+        ("workspace-of-a-trial", &[Assertions], |cx| {
+            let asks = cx.grader["command"].to_string().contains("AGENTV_WORKSPACE_PATH");
+            (says(cx, "{WORKSPACES}") || asks && says(cx, "unset")) && cx.command().is_some()
+        }),
         ("share-of-assertions", &[Score, Verdict], share_of_assertions),
         ("malformed-result-is-an-error", &[Error], malformed_result),
         ("commands-may-be-undecided", &[Error], is_undecided_by_command),

@@ -26,17 +26,20 @@ const LARGEST: u64 = 1024 * 1024;
 const SHOWN: usize = 2000;
 
 /// Media types of file extensions that preprocessors are written for.
-const MEDIA_TYPES: [(&str, &str); 16] = [
+const MEDIA_TYPES: [(&str, &str); 19] = [
     ("csv", "text/csv"),
     ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
     ("htm", "text/html"),
     ("html", "text/html"),
     ("json", "application/json"),
+    ("markdown", "text/markdown"),
     ("md", "text/markdown"),
     ("pdf", "application/pdf"),
     ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    ("sql", "application/sql"),
     ("tsv", "text/tab-separated-values"),
     ("txt", "text/plain"),
+    ("xhtml", "application/xhtml+xml"),
     ("xls", "application/vnd.ms-excel"),
     ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     ("xml", "application/xml"),
@@ -51,16 +54,18 @@ pub(super) struct Shown {
     pub(super) images: Vec<JudgeImage>,
 }
 
-/// The answer with its files as text.
+/// The answer with its files as text, each where the agent put it.
 ///
 /// # Errors
 ///
 /// If a file cannot be read, or a preprocessor fails.
 pub(super) fn show(preprocessors: &[Preprocessor], context: &Context<'_>) -> Result<Shown, String> {
-    let mut shown = Shown { text: trim(context.evidence.answer()).to_owned(), images: Vec::new() };
-    for part in parts(context) {
+    let parts = parts(context);
+    let mut images = Vec::new();
+    let mut texts = Vec::new();
+    for part in parts {
         match part {
-            Part::Text(_) => {}
+            Part::Text(text) => texts.push(text.clone()),
             Part::Image { file, media_type } => {
                 let path = place(file, context);
                 if !path.is_file() {
@@ -70,19 +75,17 @@ pub(super) fn show(preprocessors: &[Preprocessor], context: &Context<'_>) -> Res
                         path.display()
                     ));
                 }
-                shown.images.push(JudgeImage { media_type: media_type.clone(), path });
+                images.push(JudgeImage { media_type: media_type.clone(), path });
             }
             Part::File(file) => {
                 let text = file_text(file, preprocessors, context)?;
                 let written = if file.written.is_empty() { &file.path } else { &file.written };
-                if !shown.text.is_empty() {
-                    shown.text.push('\n');
-                }
-                shown.text.push_str(&format!("[[ file: {written} ]]\n{text}"));
+                texts.push(format!("[[ file: {written} ]]\n{text}"));
             }
         }
     }
-    Ok(shown)
+    let text = if parts.is_empty() { context.evidence.answer().to_owned() } else { texts.join("\n") };
+    Ok(Shown { text: trim(&text).to_owned(), images })
 }
 
 /// Parts of the message that is the answer.
@@ -108,11 +111,8 @@ fn file_text(file: &PathRef, preprocessors: &[Preprocessor], context: &Context<'
         .map_err(|error| format!("the file `{name}` of the answer cannot be read ({}): {error}", path.display()))?
         .len();
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    let media_type = MEDIA_TYPES.iter().find(|(known, _)| *known == extension).map(|(_, media_type)| *media_type);
-    let fits = |preprocessor: &&Preprocessor| {
-        let wanted = preprocessor.media_type.trim().to_lowercase();
-        Some(wanted.as_str()) == media_type || !extension.is_empty() && wanted.trim_start_matches('.') == extension
-    };
+    let media_type = media_type(&extension);
+    let fits = |preprocessor: &&Preprocessor| takes(&preprocessor.media_type, &extension);
     if let Some(preprocessor) = preprocessors.iter().find(fits) {
         return preprocess(preprocessor, &path, name, media_type, context);
     }
@@ -123,13 +123,26 @@ fn file_text(file: &PathRef, preprocessors: &[Preprocessor], context: &Context<'
     }
     let bytes = fs::read(&path).map_err(|error| format!("the file `{name}` of the answer cannot be read: {error}"))?;
     match String::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => Ok(trim(&text).to_owned()),
+        Ok(text) if !text.contains('\0') => Ok(text.replace("\r\n", "\n")),
         _ => Err(format!(
             "the file `{name}` of the answer is binary, and no preprocessor takes files of its type\n\
              help: add `preprocessors: [{{ type: {}, command: […] }}]`",
             if extension.is_empty() { "application/octet-stream" } else { &extension }
         )),
     }
+}
+
+/// Whether a preprocessor written for a media type or an extension takes files with this extension.
+fn takes(written: &str, extension: &str) -> bool {
+    let written = written.trim().to_lowercase();
+    let wanted = written.trim_start_matches('.');
+    let own = media_type(extension);
+    own.is_some() && own == media_type(wanted).or(Some(wanted)) || !extension.is_empty() && wanted == extension
+}
+
+/// The media type that preprocessors are written for, of an extension.
+fn media_type(extension: &str) -> Option<&'static str> {
+    MEDIA_TYPES.iter().find(|(known, _)| *known == extension).map(|(_, media_type)| *media_type)
 }
 
 fn preprocess(
@@ -155,4 +168,27 @@ fn preprocess(
         return Err(failed(format!("{}: {}", finished.status, last_chars(trim(&stderr), SHOWN))));
     }
     Ok(trim(&finished.stdout.text()).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::takes;
+
+    #[test]
+    fn preprocessors_are_written_for_media_types_or_extensions() {
+        for (written, extension) in [
+            ("text/csv", "csv"),
+            (" CSV ", "csv"),
+            (".csv", "csv"),
+            ("markdown", "md"),
+            ("htm", "html"),
+            ("yaml", "yml"),
+            ("unknown", "unknown"),
+        ] {
+            assert!(takes(written, extension), "{written} {extension}");
+        }
+        for (written, extension) in [("text/csv", "txt"), ("csv", ""), ("text/x", "unknown"), ("", "")] {
+            assert!(!takes(written, extension), "{written} {extension}");
+        }
+    }
 }
