@@ -81,31 +81,34 @@ impl Class {
 struct States {
     list: Vec<usize>,
     is_in: Vec<bool>,
+    /// Kept between calls, which are as many as the paths have characters.
+    open: Vec<usize>,
 }
 
 impl States {
     fn new(steps: usize) -> Self {
-        Self { list: Vec::new(), is_in: vec![false; steps + 1] }
+        Self { list: Vec::new(), is_in: vec![false; steps + 1], open: Vec::new() }
     }
 
     fn clear(&mut self) {
         self.list.clear();
         self.is_in.fill(false);
+        self.open.clear();
     }
 
     /// Adds a state, and those that are reached from it without a character.
     fn add(&mut self, state: usize, steps: &[Step]) {
-        let mut open = vec![state];
-        while let Some(state) = open.pop() {
+        self.open.push(state);
+        while let Some(state) = self.open.pop() {
             if std::mem::replace(&mut self.is_in[state], true) {
                 continue;
             }
             match steps.get(state) {
-                Some(Step::Fork(one, other)) => open.extend([*one, *other]),
-                Some(Step::Jump(target)) => open.push(*target),
+                Some(Step::Fork(one, other)) => self.open.extend([*one, *other]),
+                Some(Step::Jump(target)) => self.open.push(*target),
                 Some(Step::Many | Step::Deep) => {
                     self.list.push(state);
-                    open.push(state + 1);
+                    self.open.push(state + 1);
                 }
                 Some(_) => self.list.push(state),
                 None => {}

@@ -10,6 +10,13 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("question", "input"),
     ("expected", "expected_output"),
     ("answer", "expected_output"),
+    ("reference", "expected_output"),
+    ("reference_answer", "expected_output"),
+    ("expected_messages", "expected_output"),
+    ("messages", "input"),
+    ("input_messages", "input"),
+    ("outcome", "criteria"),
+    ("dataset", "name"),
     ("timeout", "timeout_seconds"),
     ("retries", "trials"),
     ("repeat", "trials"),
@@ -91,6 +98,7 @@ mod tests {
     fn a_synonym_goes_before_a_near_spelling() {
         assert_eq!(nearest("asserts", ["assert", "assertions"]), ["assertions", "assert"]);
         assert_eq!(nearest("timeout", ["timeout_seconds"]), ["timeout_seconds"]);
+        assert_eq!(nearest("reference_answer", ["expected_output", "input"]), ["expected_output"]);
     }
 
     #[test]
