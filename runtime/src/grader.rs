@@ -21,7 +21,6 @@ pub(crate) mod text;
 mod tool_trajectory;
 
 use std::{
-    borrow::Cow,
     cell::RefCell,
     path::{Path, PathBuf},
     sync::Arc,
@@ -238,7 +237,7 @@ fn shorten(text: &str) -> String {
     escaped(&middle_out(text, SHOWN), &[])
 }
 
-/// A value as it stands in the text of an assertion, which reads as it was written. Who shows it escapes it.
-fn in_text(text: &str) -> Cow<'_, str> {
-    middle_out(text, SHOWN_IN_TEXT)
+/// A value as it stands in the text of an assertion, where line breaks are kept as they are written.
+fn in_text(text: &str) -> String {
+    escaped(&middle_out(text, SHOWN_IN_TEXT), &['\n', '\r', '\t'])
 }

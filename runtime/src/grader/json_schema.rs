@@ -1,7 +1,5 @@
 //! The `json-schema` grader: the answer has the shape a schema describes.
 
-use std::borrow::Cow;
-
 use evalsuite_schema::{grader::JsonSchema, record::Assertion};
 use serde_json::Value;
 
@@ -52,7 +50,7 @@ fn without_fences(answer: &str) -> String {
 
 fn violation(error: &jsonschema::ValidationError<'_>, schema: &Value) -> Assertion {
     let place = match error.instance_path().as_str() {
-        "" => Cow::Borrowed("the answer"),
+        "" => "the answer".to_owned(),
         path => in_text(path),
     };
     let rule = error.schema_path().as_str();

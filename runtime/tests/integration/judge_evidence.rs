@@ -85,7 +85,7 @@ fn files_of_the_answer_are_shown_as_text() {
     let (case, judge) = shown(&files, json!({}), json!({}));
     assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
     let prompt = judge.asked()[0].user().to_owned();
-    let expected = "Here they are.\n[[ file: a.txt ]]\nfirst ü\n[[ file: b.md ]]\n# second";
+    let expected = "Here they are.\n[[ file: a.txt ]]\nfirst ü\n\n[[ file: b.md ]]\n# second";
     assert!(prompt.contains(expected), "{prompt}");
     for part in ["[[ ## file_changes ## ]]", "+# second", "[[ ## tool_calls ## ]]", "- Write: a.csv"] {
         assert!(prompt.contains(part), "{part} is missing in\n{prompt}");

@@ -71,6 +71,7 @@ const RULES: &[(&str, &[Field], Check)] = {
             (says(cx, "{WORKSPACES}") || asks && says(cx, "unset")) && cx.command().is_some()
         }),
         ("share-of-assertions", &[Score, Verdict], share_of_assertions),
+        ("escaped-texts", &[Assertions], texts_are_escaped),
         ("malformed-result-is-an-error", &[Error], malformed_result),
         ("commands-may-be-undecided", &[Error], is_undecided_by_command),
         ("two-answers-are-an-error", &[Error], |cx| {
@@ -263,6 +264,19 @@ fn no_calls(cx: &Graded<'_>) -> bool {
 /// The reference met a call of the right name with other arguments, which uses the item up there.
 fn passed_over(cx: &Graded<'_>) -> bool {
     cx.grader["mode"] == "in_order" && says(cx, "args mismatch")
+}
+
+/// The recorded texts hold characters that do not show themselves, and ours say which.
+fn texts_are_escaped(cx: &Graded<'_>) -> bool {
+    let is_hidden = |c: char| {
+        c.is_control() && !"\n\r\t".contains(c)
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    let show = |c: char| if is_hidden(c) { c.escape_default().to_string() } else { c.to_string() };
+    let theirs = cx.expected_texts();
+    let escaped: Vec<String> = theirs.iter().map(|text| text.chars().map(show).collect()).collect();
+    let ours = cx.ours.iter().flat_map(|ours| &ours.assertions).map(|assertion| &assertion.text);
+    escaped != theirs && ours.eq(&escaped)
 }
 
 /// The fields whose assertions differ; `None` where the document as a whole could not be read.
