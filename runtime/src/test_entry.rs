@@ -79,7 +79,8 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
             reason.message
         )),
         Ok((Some(Ok(report)), _)) if !report.is_measured() => {
-            fail(format!("evaluation error (grading/judge_error): {report}"))
+            let code = report.record().samples.iter().find_map(|sample| sample.code).unwrap_or(ReasonCode::JudgeError);
+            fail(format!("evaluation error (grading/{}): {report}", code.as_str()))
         }
         Ok((Some(Ok(report)), _)) if !report.is_trusted() => fail(format!("evaluation failed: {report}")),
         Ok((Some(Ok(report)), _)) => {

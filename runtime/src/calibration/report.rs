@@ -27,7 +27,8 @@ impl CalibrationReport {
         &self.record
     }
 
-    /// Whether at least half of the samples, and at least two, were judged: else nothing is known.
+    /// Whether at least half of the samples, and at least two, were judged, and every recording of a reply fits: else nothing
+    /// is known.
     pub fn is_measured(&self) -> bool {
         summary::is_measured(&self.record)
     }
@@ -81,6 +82,7 @@ impl fmt::Display for CalibrationReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let record = &self.record;
         let state = match (self.is_measured(), self.is_trusted()) {
+            (false, _) if summary::lacks_recordings(record) => "recordings are missing or stale".to_owned(),
             (false, _) => "too few samples were judged".to_owned(),
             (true, true) if record.bar.is_set() => "the judge is good enough".to_owned(),
             (true, true) => "measured, nothing is demanded".to_owned(),

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use evalsuite_schema::{
     Bar, Calibration,
     record::{
-        CalibrationRecord, CalibrationStatistics, GraderState, JudgeRecord, SampleCounts, SampleRecord, Shortfall,
+        CalibrationRecord, CalibrationStatistics, GraderState, JudgeRecord, ReasonCode, SampleCounts, SampleRecord,
+        Shortfall,
     },
 };
 
@@ -130,7 +131,14 @@ fn disagreements(samples: &[SampleRecord]) -> Vec<String> {
     different.into_iter().take(DISAGREEMENTS).map(|(id, _)| id.to_owned()).collect()
 }
 
-/// Whether enough samples were judged to say anything.
+/// Whether enough samples were judged to say anything, and none of them only lacks a recording that fits.
 pub(super) fn is_measured(record: &CalibrationRecord) -> bool {
-    record.statistics.is_some() && f64::from(record.counts.valid) >= VALID * f64::from(record.counts.samples)
+    let enough = f64::from(record.counts.valid) >= VALID * f64::from(record.counts.samples);
+    record.statistics.is_some() && enough && !lacks_recordings(record)
+}
+
+/// Whether replies of a sample were to be replayed, and are not there or belong to something else.
+pub(super) fn lacks_recordings(record: &CalibrationRecord) -> bool {
+    let is_of_recording = |code| matches!(code, ReasonCode::RecordingMissing | ReasonCode::RecordingStale);
+    record.samples.iter().filter_map(|sample| sample.code).any(is_of_recording)
 }

@@ -262,6 +262,12 @@ fn what_judges_reply_is_recorded_and_replayed() {
     assert!(!stale.is_measured());
     assert_eq!(stale.record().samples[0].code, Some(ReasonCode::RecordingStale), "{stale}");
     assert!(stale.to_string().contains("EVALSUITE_MODE=record cargo test -p demo"), "{stale}");
+    let mut one = samples();
+    one[0]["case"]["criteria"] = json!("is rude");
+    let one = calibrated(directory.path(), json!([judge_grader()]), &calibration(json!({}), one));
+    let one = calibrate(&Evals::new(one).agent(agent), directory.path(), options(Mode::Replay)).unwrap();
+    assert!(!one.is_measured() && one.record().counts.valid == 3, "{one}");
+    assert!(one.to_string().contains("recordings are missing or stale"), "{one}");
     let elsewhere = RunOptions::new().mode(Mode::Replay).cassettes(directory.path().join("none"));
     let missing = calibrate(&alone, directory.path(), elsewhere).unwrap();
     assert_eq!(missing.record().samples[0].code, Some(ReasonCode::RecordingMissing), "{missing}");
