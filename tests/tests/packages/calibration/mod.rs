@@ -243,8 +243,11 @@ fn what_the_judge_said_of_the_samples_is_replayed_and_asked_again() {
 
     // Another answer is another question.
     package.write("suites/judged/calibration.yaml", &CALIBRATION.replace("worth 0.9", "worth 0.95"));
-    let ran = test(&package).env("EVALSUITE_MODE", "replay").run().succeeds("the others are enough");
-    ran.says("CALIBRATED judged: κ 1.00, Spearman 1.00, 3 of 3 samples agree, mean error 0.00, 1 with an error");
+    let ran = test(&package).env("EVALSUITE_MODE", "replay").run().fails("one recording is stale");
+    ended(&ran, "judge_calibration", "FAILED");
+    ended(&ran, "both", "ok");
+    ran.says("evaluation error (grading/recording_stale)").says("recordings are missing or stale");
+    ran.says("3 of 4 samples judged, 0 undecided, 1 with an error");
     assert_eq!(asked(&package), 0, "the judge is not asked");
 }
 
