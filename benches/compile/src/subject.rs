@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
 
@@ -71,7 +72,25 @@ pub(crate) fn test_command(executable: &Path, package: &Package) -> Command {
     let mut command = Command::new(executable);
     command.current_dir(&package.root).env("CARGO_MANIFEST_DIR", &package.root).stdin(Stdio::null());
     command.env("EVALSUITE_OUTPUT", results(package));
+    // Cargo names both, and the second is where the standard library lies as a dynamic one.
+    let own = executable.parent().map(Path::to_path_buf);
+    let libraries = own.into_iter().chain(standard_library().map(Path::to_path_buf));
+    if let Ok(libraries) = std::env::join_paths(libraries) {
+        command.env(LIBRARY_PATH, libraries);
+    }
     command
+}
+
+/// Variable with the directories of dynamic libraries.
+const LIBRARY_PATH: &str = if cfg!(target_os = "macos") { "DYLD_FALLBACK_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
+
+fn standard_library() -> Option<&'static Path> {
+    static DIRECTORY: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let ask = || {
+        let output = Command::new("rustc").args(["--print", "target-libdir"]).output().ok()?;
+        String::from_utf8(output.stdout).ok().map(|path| PathBuf::from(path.trim()))
+    };
+    DIRECTORY.get_or_init(ask).as_deref()
 }
 
 /// Where tests leave their results.
