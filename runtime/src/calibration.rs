@@ -7,7 +7,7 @@ mod report;
 mod statistics;
 mod summary;
 
-use std::thread;
+use std::{collections::BTreeSet, thread};
 
 use evalsuite_schema::record::{CalibrationRecord, Mode, Reason};
 use tokio::sync::oneshot;
@@ -21,7 +21,6 @@ use crate::{
     coordination::{Ledger, Spend, once},
     digest::{file_key, sha256},
     embedded, failure,
-    judge::KEYS,
     place::Places,
     place::program,
     redaction::Redactor,
@@ -113,7 +112,9 @@ fn measured_as(
     let Some(calibration) = suite.decode_calibration().map_err(undecodable)? else { return Ok(None) };
     let data = suite.decode().map_err(undecodable)?;
     let places = embedded::places(suite, run, "")?;
-    let redactor = Redactor::of(KEYS);
+    let secrets: BTreeSet<String> =
+        calibration.samples.iter().flat_map(|sample| measure::secrets(sample, data.layout)).collect();
+    let redactor = Redactor::of(secrets.iter().map(String::as_str));
     let unwritable = |error| format!("what judges are worth cannot be recorded in {}: {error}", run.path().display());
     let of_run = SuiteOfRun { suite, data: &data, places: &places, run, redactor: &redactor };
     run_record::register(&of_run).map_err(unwritable)?;
@@ -127,13 +128,21 @@ fn measured_as(
     let mut kept = Ok(());
     let result = once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
         let measuring = Measuring { evals, settings, run, suite: &data, calibration: &calibration, repeat };
-        let record = Box::new(measuring.measure()?);
+        let record = Box::new(hidden(measuring.measure()?, &redactor));
         kept = keep(&record, run, settings, &redactor, &place);
         Ok(record)
     });
     let result: Result<Box<CalibrationRecord>, Reason> = result.map_err(unwritable)?;
     kept.map_err(unwritable)?;
     Ok(Some(result.map(|record| CalibrationReport::new(*record, repeat.to_owned()))))
+}
+
+/// The record without the values of secrets, for whoever shows it.
+fn hidden(record: CalibrationRecord, redactor: &Redactor) -> CalibrationRecord {
+    // What is JSON, and has other texts now, is still a record.
+    let Ok(mut value) = serde_json::to_value(&record) else { return record };
+    redactor.apply_to(&mut value);
+    serde_json::from_value(value).unwrap_or(record)
 }
 
 /// Writes `calibration.json`, and what it has cost.

@@ -7,8 +7,11 @@ use std::{
     time::Duration,
 };
 
+use evalsuite_schema::Case;
+
 use crate::{
     environment,
+    place::Places,
     process::{RunningGroup, TERMINATION_GRACE, end_groups, spawn},
 };
 
@@ -16,7 +19,34 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CommandEnvironment(pub(crate) Vec<(&'static str, OsString)>);
 
+/// Where the programs of a trial find themselves.
+pub(crate) struct Site<'a> {
+    pub(crate) places: &'a Places,
+    pub(crate) run_id: &'a str,
+    pub(crate) case: &'a Case,
+    pub(crate) target: &'a str,
+    pub(crate) trial: u32,
+    /// For the trial's files.
+    pub(crate) directory: &'a Path,
+    pub(crate) workspace: &'a Path,
+}
+
 impl CommandEnvironment {
+    pub(crate) fn of(site: &Site<'_>) -> Self {
+        let path = |path: &Path| OsString::from(path);
+        Self(vec![
+            ("EVALSUITE_WORKSPACE", path(site.workspace)),
+            ("AGENTV_WORKSPACE_PATH", path(site.workspace)),
+            ("EVALSUITE_SUITE_DIR", path(&site.places.suite_dir)),
+            ("EVALSUITE_CASE_DIR", path(&site.places.join(&site.case.dir))),
+            ("EVALSUITE_RUN_ID", site.run_id.into()),
+            ("EVALSUITE_TRIAL_DIR", path(site.directory)),
+            ("EVALSUITE_CASE_ID", site.case.id.as_str().into()),
+            ("EVALSUITE_TRIAL", site.trial.to_string().into()),
+            ("EVALSUITE_TARGET", site.target.into()),
+        ])
+    }
+
     pub(crate) fn apply(&self, command: &mut process::Command) {
         command.envs(environment::of_file());
         command.envs(self.0.iter().map(|(name, value)| (name, value)));

@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    collections::BTreeSet,
     fs,
     path::PathBuf,
     sync::{
@@ -13,7 +14,7 @@ use std::{
 };
 
 use evalsuite_schema::{
-    Calibration, Message, Role, Sample, Suite,
+    Calibration, Layout, Message, Role, Sample, Suite,
     record::{CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord, Stage},
 };
 
@@ -22,7 +23,7 @@ use crate::{
     Cassette, Evals, Evidence,
     cassette::{About, Opening, Placeholders, Seen, Unusable, recording_path},
     clock::timestamp,
-    command::CommandEnvironment,
+    command::{CommandEnvironment, Site},
     digest::file_key,
     embedded,
     engine::{interpolation, needs_judge},
@@ -146,17 +147,19 @@ impl Measuring<'_> {
         let directory = run.suite(evals.suite().name).join(DIRECTORY).join(file_key(&sample.id));
         let workspace = directory.join("workspace");
         fs::create_dir_all(&workspace).map_err(|error| broken(format!("{}: {error}", workspace.display())))?;
-        let redactor = Redactor::of(KEYS);
-        let cassette = self.cassette(sample, is_recorded, &places)?;
-        let path = |path: &std::path::Path| std::ffi::OsString::from(path);
-        let environment = CommandEnvironment(vec![
-            ("EVALSUITE_WORKSPACE", path(&workspace)),
-            ("EVALSUITE_SUITE_DIR", path(&places.suite_dir)),
-            ("EVALSUITE_CASE_DIR", path(&places.join(&case.dir))),
-            ("EVALSUITE_RUN_ID", run.run_id.as_str().into()),
-            ("EVALSUITE_TRIAL_DIR", path(&directory)),
-            ("EVALSUITE_CASE_ID", case.id.as_str().into()),
-        ]);
+        let secrets = secrets(sample, self.suite.layout);
+        let redactor = Redactor::of(secrets.iter().map(String::as_str));
+        let placeholders = Placeholders::of_trial(secrets.iter().map(String::as_str), &places, &directory, &workspace);
+        let cassette = self.cassette(sample, is_recorded, &places, placeholders)?;
+        let environment = CommandEnvironment::of(&Site {
+            places: &places,
+            run_id: &run.run_id,
+            case: &case,
+            target: DIRECTORY,
+            trial: 0,
+            directory: &directory,
+            workspace: &workspace,
+        });
         let now = timestamp();
         let evidence = Evidence::new(Facts {
             case_id: case.id.clone(),
@@ -202,7 +205,13 @@ impl Measuring<'_> {
         Choice { judges: self.evals.judges(), options: &self.settings.judge, is_recorded, commands }
     }
 
-    fn cassette(&self, sample: &Sample, is_recorded: bool, places: &Places) -> Result<Cassette, Unusable> {
+    fn cassette(
+        &self,
+        sample: &Sample,
+        is_recorded: bool,
+        places: &Places,
+        placeholders: Placeholders,
+    ) -> Result<Cassette, Unusable> {
         let mode = self.mode();
         let path = match mode {
             Mode::Record | Mode::Replay => {
@@ -211,13 +220,6 @@ impl Measuring<'_> {
             _ if is_recorded => self.recording(sample).ok(),
             _ => None,
         };
-        let placeholders = Placeholders::new(
-            KEYS,
-            [
-                ("EVALSUITE_SUITE_DIR", places.suite_dir.as_path()),
-                ("CARGO_MANIFEST_DIR", places.package_root.as_path()),
-            ],
-        );
         let about = About {
             suite: self.evals.suite().name.to_owned(),
             case_id: sample.id.clone(),
@@ -228,6 +230,13 @@ impl Measuring<'_> {
         let hint = format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat);
         Cassette::open(Opening { mode, path, placeholders, about, hint, has_agent: false })
     }
+}
+
+/// Variables whose values stand in no record and no recording.
+pub(super) fn secrets(sample: &Sample, layout: Layout) -> BTreeSet<String> {
+    let mut secrets = interpolation::variables(&sample.case, layout);
+    secrets.extend(KEYS.map(str::to_owned));
+    secrets
 }
 
 fn judged(sample: &Sample, record: GraderRecord) -> SampleRecord {

@@ -4,7 +4,7 @@ use std::{fmt, path::Path};
 
 use serde_json::Value;
 
-use crate::environment;
+use crate::{environment, place::Places};
 
 /// Shortest value of a variable that is replaced; a shorter one would replace ordinary words.
 const SHORTEST: usize = 6;
@@ -41,6 +41,24 @@ impl Placeholders {
         let directories =
             directories.into_iter().filter_map(|(name, path)| Some((name.to_owned(), path.to_str()?.to_owned())));
         Self::of(variables, directories)
+    }
+
+    /// Those of a trial: its variables, and the directories that differ between runs and machines.
+    pub(crate) fn of_trial<'a>(
+        variables: impl IntoIterator<Item = &'a str>,
+        places: &'a Places,
+        directory: &'a Path,
+        workspace: &'a Path,
+    ) -> Self {
+        Self::new(
+            variables,
+            [
+                ("EVALSUITE_WORKSPACE", workspace),
+                ("EVALSUITE_TRIAL_DIR", directory),
+                ("EVALSUITE_SUITE_DIR", places.suite_dir.as_path()),
+                ("CARGO_MANIFEST_DIR", places.package_root.as_path()),
+            ],
+        )
     }
 
     fn of(

@@ -37,7 +37,7 @@ use super::{
 use crate::{
     Cassette, Evidence,
     clock::timestamp,
-    command::{CommandEnvironment, EndWithTrial},
+    command::{CommandEnvironment, EndWithTrial, Site},
     isolate::panic_message,
     run_directory::{replace_json, trial_directory, write_json},
     verbose,
@@ -147,7 +147,15 @@ fn live(
     };
     let cassette = recorded::open(plan, index, &directory, &workspace)?;
     let case = setup::resolve(plan)?;
-    let environment = setup::environment(plan, &case, index, &directory, &workspace);
+    let environment = CommandEnvironment::of(&Site {
+        places: &plan.places,
+        run_id: &plan.run.run_id,
+        case: &case,
+        target: &plan.target,
+        trial: index,
+        directory: &directory,
+        workspace: &workspace,
+    });
     let agent = setup::agent(plan)?;
     record.workspace =
         Some(WorkspaceRecord { path: workspace.display().to_string(), kept: true, ..WorkspaceRecord::default() });

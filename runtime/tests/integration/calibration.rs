@@ -237,6 +237,36 @@ fn samples_that_nobody_judges_are_counted_apart() {
 }
 
 #[test]
+fn values_of_variables_stand_neither_in_recordings_nor_in_records() {
+    let directory = tempfile::tempdir().unwrap();
+    let secret = std::env::var("CARGO_PKG_DESCRIPTION").expect("cargo sets it");
+    let mut samples = samples();
+    samples[0]["case"]["criteria"] = json!("knows ${{ CARGO_PKG_DESCRIPTION }}");
+    let suite = calibrated(directory.path(), json!([judge_grader()]), &calibration(json!({}), samples));
+    let quotes = |request: JudgeRequest| {
+        let rationale = if request.user().contains("knows ${{") { "unresolved" } else { request.user() };
+        Ok::<_, std::fmt::Error>(json!({"score": 0.9, "reasoning": rationale}).to_string())
+    };
+    let options = |mode| RunOptions::new().mode(mode).cassettes(directory.path().join("cassettes"));
+    let judged = Evals::new(suite).agent(agent).judge(quotes);
+    let report = calibrate(&judged, directory.path(), options(Mode::Record)).unwrap();
+    let mut texts = vec![report.to_string(), serde_json::to_string(report.record()).unwrap()];
+    let mut left = vec![directory.path().to_owned()];
+    while let Some(path) = left.pop() {
+        match path.is_dir() {
+            true => left.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path())),
+            false => texts.push(fs::read_to_string(path).unwrap()),
+        }
+    }
+    assert!(texts.iter().any(|text| text.contains("knows ${{ CARGO_PKG_DESCRIPTION }}")), "the recording names it");
+    for text in texts {
+        assert!(!text.contains(&secret), "{text}");
+    }
+    let replayed = calibrate(&Evals::new(suite).agent(agent), directory.path(), options(Mode::Replay)).unwrap();
+    assert_eq!(replayed.record().counts.valid, 4, "{replayed}");
+}
+
+#[test]
 fn what_judges_reply_is_recorded_and_replayed() {
     let directory = tempfile::tempdir().unwrap();
     let suite = |criteria: &str| {

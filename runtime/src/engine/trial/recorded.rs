@@ -24,15 +24,8 @@ use crate::{
 /// If the trial has to be had from a recording that does not exist or was made for something else.
 pub(super) fn open(plan: &Plan<'_>, index: u32, directory: &Path, workspace: &Path) -> Result<Cassette, Stop> {
     let mode = plan.settings.mode;
-    let placeholders = Placeholders::new(
-        plan.secrets.iter().map(String::as_str),
-        [
-            ("EVALSUITE_WORKSPACE", workspace),
-            ("EVALSUITE_TRIAL_DIR", directory),
-            ("EVALSUITE_SUITE_DIR", &plan.places.suite_dir),
-            ("CARGO_MANIFEST_DIR", &plan.places.package_root),
-        ],
-    );
+    let secrets = plan.secrets.iter().map(String::as_str);
+    let placeholders = Placeholders::of_trial(secrets, &plan.places, directory, workspace);
     let about = About {
         suite: plan.suite.name.to_owned(),
         case_id: plan.entry.id.to_owned(),

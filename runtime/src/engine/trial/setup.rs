@@ -1,5 +1,3 @@
-use std::{ffi::OsString, path::Path};
-
 use evalsuite_schema::{
     Case, Input,
     record::{CaseOutcome, Mode, Reason, ReasonCode, Stage},
@@ -85,26 +83,4 @@ pub(super) fn workspace(trial: &Trial<'_>) -> Result<(), Stop> {
         Ground::Shared { .. } => Ok(()),
     };
     made.map_err(|message| Stop::error(Stage::Workspace, ReasonCode::WorkspaceError, message))
-}
-
-/// The variables every program of the trial gets.
-pub(super) fn environment(
-    plan: &Plan<'_>,
-    case: &Case,
-    index: u32,
-    directory: &Path,
-    workspace: &Path,
-) -> CommandEnvironment {
-    let path = |path: &Path| OsString::from(path);
-    CommandEnvironment(vec![
-        ("EVALSUITE_WORKSPACE", path(workspace)),
-        ("AGENTV_WORKSPACE_PATH", path(workspace)),
-        ("EVALSUITE_SUITE_DIR", path(&plan.places.suite_dir)),
-        ("EVALSUITE_CASE_DIR", path(&plan.places.join(&case.dir))),
-        ("EVALSUITE_RUN_ID", plan.run.run_id.as_str().into()),
-        ("EVALSUITE_TRIAL_DIR", path(directory)),
-        ("EVALSUITE_CASE_ID", case.id.as_str().into()),
-        ("EVALSUITE_TRIAL", index.to_string().into()),
-        ("EVALSUITE_TARGET", plan.target.as_str().into()),
-    ])
 }
