@@ -4,13 +4,13 @@
 use std::fs;
 
 use evalsuite::{
-    AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, RunOptions, Trial,
+    AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, Trial,
     record::{GraderRecord, Mode, ReasonCode},
 };
 use serde_json::{Value, json};
 
 use crate::{
-    common::{case_json, grader, only, run_with, suite},
+    common::{case_json, grader, run_in_mode, suite},
     judges::scripted,
 };
 
@@ -52,8 +52,7 @@ impl Place {
     }
 
     fn run(&self, evals: &Evals, mode: Mode) -> CaseReport {
-        let options = RunOptions::new().mode(mode).cassettes(self.0.path().join("cassettes"));
-        only(&run_with(evals, &self.0.path().join("out"), options)).clone()
+        run_in_mode(evals, self.0.path(), mode)
     }
 
     fn live(&self, evals: &Evals) -> CaseReport {

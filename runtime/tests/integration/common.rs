@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite::{CaseReport, EvalCase, EvalSuite, Evals, Report, RunOptions};
+use evalsuite::{CaseReport, EvalCase, EvalSuite, Evals, Report, RunOptions, record::Mode};
 use serde_json::{Value, json};
 
 /// A suite that lives as long as the test program.
@@ -94,6 +94,12 @@ pub(crate) fn run(evals: &Evals, output: &Path) -> Report {
 pub(crate) fn run_with(evals: &Evals, output: &Path, options: RunOptions) -> Report {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(evals.run(&options.output(output))).unwrap()
+}
+
+/// Runs a suite of one case in a mode, with records and recordings below `directory`.
+pub(crate) fn run_in_mode(evals: &Evals, directory: &Path, mode: Mode) -> CaseReport {
+    let options = RunOptions::new().mode(mode).cassettes(directory.join("cassettes"));
+    only(&run_with(evals, &directory.join("out"), options)).clone()
 }
 
 /// The only case of a report.

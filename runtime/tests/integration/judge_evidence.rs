@@ -4,14 +4,13 @@
 use std::fs;
 
 use evalsuite::{
-    AgentError, CaseOutcome, CaseReport, Content, Evals, Message, Outcome, Part, PathRef, Role, RunOptions, ToolCall,
-    Trial,
+    AgentError, CaseOutcome, CaseReport, Content, Evals, Message, Outcome, Part, PathRef, Role, ToolCall, Trial,
     record::{Mode, ReasonCode},
 };
 use serde_json::{Value, json};
 
 use crate::{
-    common::{case_json, grader, only, run_with, suite},
+    common::{case_json, grader, run_in_mode, suite},
     judges::{Scripted, scripted},
 };
 
@@ -60,8 +59,7 @@ impl Place {
     }
 
     fn run(&self, evals: &Evals, mode: Mode) -> CaseReport {
-        let options = RunOptions::new().mode(mode).cassettes(self.0.path().join("cassettes"));
-        only(&run_with(evals, &self.0.path().join("out"), options)).clone()
+        run_in_mode(evals, self.0.path(), mode)
     }
 }
 
