@@ -7,11 +7,15 @@ use std::{
 
 use evalsuite_schema::grader::JudgeSettings;
 
-use super::{BoundJudge, IntoJudge, Judge, JudgeError, JudgeOptions, JudgeReply, JudgeRequest, Judges, Site, command};
 use crate::{
-    Cassette,
-    cli_agent::{CliAgent, LoadTargets},
-    place::Places,
+    agents::command::CliAgent,
+    judge::{JudgeOptions, Site, command},
+    model::{
+        agent::LoadTargets,
+        cassette::Cassette,
+        judge::{BoundJudge, IntoJudge, Judge, JudgeError, JudgeReply, JudgeRequest, Judges},
+        suite_location::Places,
+    },
 };
 
 /// A judge and the name it goes by.
@@ -110,7 +114,7 @@ impl Choice<'_> {
             return targets.iter().map(|name| self.named(name, site)).collect();
         }
         if let Some(endpoint) = &self.options.endpoint {
-            return super::judge_at(endpoint)
+            return crate::judge::service::judge_at(endpoint)
                 .map(|judge| vec![chosen(judge)])
                 .or_else(|problem| self.recorded(problem));
         }

@@ -5,14 +5,14 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-use super::{Answer, BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::{
-    cancel::Cancel,
-    cli_agent::{Ask, CliAgent, Failure},
-    command::CommandEnvironment,
-    environment,
-    messages::answer,
-    redaction::Redactor,
+    agents::command::{Ask, CliAgent, Failure},
+    model::{
+        command::CommandEnvironment,
+        judge::{Answer, BoundJudge, JudgeError, JudgeReply, JudgeRequest},
+        messages::answer,
+    },
+    platform::{cancel::Cancel, environment, redaction::Redactor},
 };
 
 /// Where a command judges.
@@ -33,7 +33,7 @@ struct CommandJudge {
     calls: AtomicU32,
 }
 
-pub(super) fn judge(agent: CliAgent, site: &Site<'_>) -> BoundJudge {
+pub(crate) fn judge(agent: CliAgent, site: &Site<'_>) -> BoundJudge {
     let variables = agent.variables();
     BoundJudge(std::sync::Arc::new(CommandJudge {
         agent,

@@ -4,8 +4,6 @@ use std::{fmt, time::Duration};
 
 /// Judgements after a failing one, where nothing else is written.
 pub(crate) const CONFIRM: u32 = 2;
-/// Most judgements after a failing one.
-pub(crate) const MOST_CONFIRM: u32 = 10;
 
 /// Address of the service that `OPENAI_API_KEY` belongs to, where no other is named.
 const OPENAI: &str = "https://api.openai.com/v1";

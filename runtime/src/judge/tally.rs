@@ -1,6 +1,6 @@
 use evalsuite_schema::record::JudgeRecord;
 
-use super::JudgeReply;
+use crate::model::judge::JudgeReply;
 
 /// The calls of one grader, as its record tells them.
 #[derive(Debug, Clone, Default)]

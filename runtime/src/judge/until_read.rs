@@ -4,7 +4,7 @@ use std::{thread, time::Duration};
 
 use evalsuite_schema::record::ReasonCode;
 
-use super::{JudgeError, JudgeReply};
+use crate::model::judge::{JudgeError, JudgeReply};
 
 /// Calls until a reply can be read; one more asks to repair the last one.
 const ATTEMPTS: u32 = 3;
@@ -37,13 +37,13 @@ pub(crate) struct Broken {
 pub(crate) fn until_read<T>(
     judge: &str,
     mut call: impl FnMut(Call<'_>) -> Result<JudgeReply, JudgeError>,
-    read: impl Fn(&JudgeReply) -> Result<T, String>,
+    mut read: impl FnMut(&JudgeReply) -> Result<T, String>,
 ) -> Result<T, Broken> {
     let refused = |error: &JudgeError| Broken {
         message: format!("judge `{judge}`: {error}"),
         code: error.code().unwrap_or(ReasonCode::JudgeError),
     };
-    let read = |reply: &JudgeReply| {
+    let mut read = |reply: &JudgeReply| {
         read(reply).map_err(|defect| match reply.is_cut_off {
             true => format!("{defect} (the service ended the reply at a limit of tokens: `finish_reason` is `length`)"),
             false => defect,

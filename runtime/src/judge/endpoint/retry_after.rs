@@ -9,7 +9,7 @@ const SECONDS_OF_DAY: i64 = 86_400;
 
 /// The wait a reply asks for, as a number of seconds or as a date; none of either where the date has passed. `None`: it asks
 /// for none, or in a form that nobody knows.
-pub(super) fn wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub(crate) fn wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
     let asked = text(header::RETRY_AFTER)?;
     if let Ok(seconds) = asked.parse::<f64>() {

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::*;
+use crate::judge::endpoint::*;
 
 /// What the server does with a request.
 enum Act {

@@ -6,11 +6,11 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use evalsuite_schema::record::Usage;
 use serde_json::{Value, json};
 
-use crate::judge::{JudgeReply, JudgeRequest};
+use crate::model::judge::{JudgeReply, JudgeRequest};
 
 /// How a service is held to the shape of a reply, the strictest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(crate) enum Format {
     Schema,
     /// Without lengths of lists: some services take schemas, but not these.
     SchemaWithoutLengths,
@@ -19,13 +19,13 @@ pub(super) enum Format {
 }
 
 impl Format {
-    pub(super) const ALL: [Self; 4] = [Self::Schema, Self::SchemaWithoutLengths, Self::Json, Self::Plain];
+    pub(crate) const ALL: [Self; 4] = [Self::Schema, Self::SchemaWithoutLengths, Self::Json, Self::Plain];
 }
 
 /// # Errors
 ///
 /// If an image cannot be read.
-pub(super) fn body(request: &JudgeRequest, model: &str, format: Format, with_temperature: bool) -> io::Result<Value> {
+pub(crate) fn body(request: &JudgeRequest, model: &str, format: Format, with_temperature: bool) -> io::Result<Value> {
     let user = if request.images().is_empty() {
         json!(request.user())
     } else {
@@ -73,7 +73,7 @@ fn without_lengths(schema: &Value) -> Value {
 /// # Errors
 ///
 /// If the text is no chat completion.
-pub(super) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply, String> {
+pub(crate) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply, String> {
     let value: Value =
         serde_json::from_str(text).map_err(|error| format!("the service's reply is not JSON: {error}"))?;
     if let Some(message) = value.get("error").filter(|error| !error.is_null()) {
@@ -112,7 +112,7 @@ fn cost(usage: Usage, (input, output): (f64, f64)) -> f64 {
 }
 
 /// What a service says went wrong.
-pub(super) fn error_message(text: &str) -> Option<String> {
+pub(crate) fn error_message(text: &str) -> Option<String> {
     let value: Value = serde_json::from_str(text).ok()?;
     let error = value.get("error").unwrap_or(&value);
     error.as_str().or(error["message"].as_str()).map(str::to_owned)
@@ -169,7 +169,7 @@ mod tests {
         let path = directory.path().join("a.png");
         std::fs::write(&path, b"abc").unwrap();
         let mut request = JudgeRequest::new("", "look");
-        request.images.push(crate::judge::JudgeImage { media_type: "image/png".into(), path });
+        request.images.push(crate::model::judge::JudgeImage { media_type: "image/png".into(), path });
         let body = body(&request, "m", Format::Schema, true).unwrap();
         assert_eq!(body["messages"][0]["content"][1]["image_url"]["url"], "data:image/png;base64,YWJj");
         assert_eq!((&body["response_format"], body["messages"].as_array().map(Vec::len)), (&Value::Null, Some(1)));

@@ -1,0 +1,39 @@
+//! Transcripts of agents that tell nobody but `tracing` what they do.
+//!
+//! Libraries that follow OpenTelemetry's conventions for generative AI (`rig`, `genai`, instrumented code of one's own) open
+//! spans around calls of models (`chat`), of tools (`execute_tool`) and of agents (`invoke_agent`), with what was said in
+//! fields named `gen_ai.*`. Those seen during an agent's call become its transcript, unless it reports one itself.
+//!
+//! A span belongs to the trial of its nearest ancestor, else to the trial its thread works for: the thread of the agent's call,
+//! on which tasks of its runtime run too, and the threads of that runtime's `spawn_blocking`. A span on any other thread is
+//! found if it has an ancestor from one of these, and if the program's own subscriber holds [`capture_layer`].
+
+#[cfg(not(feature = "capture"))]
+pub(crate) mod disabled;
+#[cfg(feature = "capture")]
+pub(crate) mod fields;
+#[cfg(feature = "capture")]
+pub(crate) mod layer;
+#[cfg(feature = "capture")]
+pub(crate) mod messages;
+#[cfg(feature = "capture")]
+pub(crate) mod scope;
+#[cfg(feature = "capture")]
+pub(crate) mod source;
+#[cfg(feature = "capture")]
+pub(crate) mod store;
+#[cfg(all(test, feature = "capture"))]
+pub(crate) mod tests;
+#[cfg(feature = "capture")]
+pub(crate) mod transcript;
+#[cfg(feature = "capture")]
+pub(crate) mod usage;
+
+#[cfg(not(feature = "capture"))]
+pub(crate) use crate::agents::spans::disabled::Trace;
+
+#[cfg(feature = "capture")]
+pub use crate::agents::spans::layer::{CaptureLayer, capture_layer};
+
+#[cfg(feature = "capture")]
+pub(crate) use crate::agents::spans::scope::Trace;

@@ -1,0 +1,114 @@
+use std::fmt;
+
+use evalsuite_schema::{
+    Object,
+    record::{CaseOutcome, SuiteSummary, TargetSummary},
+};
+
+use crate::{
+    model::suite::EvalSuite,
+    record::summary::{self, SummedCase},
+    run::case_report::CaseReport,
+};
+
+/// What a run of a suite came to.
+#[derive(Debug)]
+pub struct Report {
+    suite: &'static EvalSuite,
+    run_id: String,
+    cases: Vec<CaseReport>,
+    problems: Vec<String>,
+}
+
+impl Report {
+    pub(crate) fn new(
+        suite: &'static EvalSuite,
+        run_id: String,
+        cases: Vec<CaseReport>,
+        problems: Vec<String>,
+    ) -> Self {
+        Self { suite, run_id, cases, problems }
+    }
+
+    /// Id of the run.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// The cases that were run or skipped, in the suite's order.
+    pub fn cases(&self) -> &[CaseReport] {
+        &self.cases
+    }
+
+    /// What kept cases from being recorded at all: they are missing in [`cases`](Self::cases).
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    /// Number of cases that ended like this.
+    pub fn count(&self, outcome: CaseOutcome) -> usize {
+        self.cases.iter().filter(|case| case.outcome() == outcome).count()
+    }
+
+    /// Whether every case passed or was skipped, and all were recorded.
+    pub fn is_success(&self) -> bool {
+        let good = |case: &CaseReport| matches!(case.outcome(), CaseOutcome::Passed | CaseOutcome::Skipped);
+        self.problems.is_empty() && self.cases.iter().all(good)
+    }
+}
+
+impl Report {
+    /// The aggregates of the run, per target: pass rates, mean score with its confidence interval, pass@k and pass^k,
+    /// means of graders, groups of cases, usage, cost and durations. It is what `summary.json` holds for each suite of a
+    /// run.
+    pub fn summary(&self) -> SuiteSummary {
+        SuiteSummary {
+            schema: SuiteSummary::SCHEMA.to_owned(),
+            run_id: self.run_id.clone(),
+            suite: self.suite.name.to_owned(),
+            targets: self.targets(),
+            problems: self.problems.clone(),
+            cases: self.cases.iter().map(|case| case.record().clone()).collect(),
+        }
+    }
+
+    fn targets(&self) -> Vec<TargetSummary> {
+        let metadata: Vec<Object> = self.cases.iter().map(CaseReport::metadata).collect();
+        let cases = self.cases.iter().zip(&metadata);
+        let cases = cases.map(|(case, metadata)| SummedCase { record: case.record(), trials: case.trials(), metadata });
+        summary::by_target(&cases.collect::<Vec<_>>())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |outcome| self.count(outcome);
+        writeln!(
+            f,
+            "{}: {} passed, {} failed, {} error, {} skipped",
+            self.suite.name,
+            count(CaseOutcome::Passed),
+            count(CaseOutcome::Failed),
+            count(CaseOutcome::Error) + self.problems.len(),
+            count(CaseOutcome::Skipped),
+        )?;
+        let targets = self.targets();
+        for target in &targets {
+            summary::show(target, targets.len() > 1, f)?;
+        }
+        for case in &self.cases {
+            match case.outcome() {
+                CaseOutcome::Passed => {}
+                CaseOutcome::Skipped => {
+                    writeln!(f, "  skipped  {}: {}", case.record().case_id, case.skip_reason().unwrap_or_default())?;
+                }
+                CaseOutcome::Failed | CaseOutcome::Error => {
+                    for line in case.to_string().lines() {
+                        writeln!(f, "  {line}")?;
+                    }
+                }
+            }
+        }
+        self.problems.iter().try_for_each(|problem| writeln!(f, "  evaluation error: {problem}"))
+    }
+}

@@ -1,0 +1,197 @@
+//! The generated test `suite_check`: what only a run can find out about a suite.
+
+use std::{collections::BTreeSet, fmt::Write, path::Path};
+
+use evalsuite_discovery::ProblemKind;
+use evalsuite_schema::{Case, Grader, GraderConfig, Layout, Suite};
+
+use crate::{
+    grade::NO_JSON_SCHEMA,
+    model::{evals::Evals, suite::EvalSuite, suite_location::Places},
+};
+
+/// Names of added or removed files shown.
+const SHOWN: usize = 10;
+
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    /// Texts of failures.
+    pub(crate) problems: Vec<String>,
+    /// Why something was not compared.
+    pub(crate) skipped: Vec<String>,
+}
+
+pub(crate) fn run(evals: &Evals) -> Findings {
+    let mut findings = Findings::default();
+    let places = Places::of(evals.suite());
+    compare(evals.suite(), &places, &mut findings);
+    compare_calibration(evals.suite(), &places, &mut findings);
+    let mut seen = BTreeSet::new();
+    for entry in evals.suite().cases {
+        // In a matrix a case stands there once per target.
+        if !seen.insert(entry.id) {
+            continue;
+        }
+        match entry.decode() {
+            Ok(case) => check_graders(&case, evals, &mut findings),
+            Err(error) => findings.problems.push(format!("case `{}` cannot be decoded: {error}", entry.id)),
+        }
+    }
+    findings
+}
+
+fn check_graders(case: &Case, evals: &Evals, findings: &mut Findings) {
+    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns).flat_map(|turn| &turn.graders);
+    for grader in case.graders.iter().chain(turns) {
+        check_grader(grader, evals, findings);
+    }
+}
+
+fn check_grader(grader: &Grader, evals: &Evals, findings: &mut Findings) {
+    let problem = match &grader.config {
+        GraderConfig::Composite(composite) => {
+            return composite.members.iter().for_each(|member| check_grader(member, evals, findings));
+        }
+        GraderConfig::User { grader: name, config } => match evals.registry().grader(name) {
+            None => format!("error[E050 unknown-grader]: no grader named `{name}` is registered"),
+            Some(registered) => match registered.0.check(config) {
+                Ok(()) => return,
+                Err(error) => {
+                    format!("error[E074 grader-config-rejected]: grader `{name}` rejects its config: {error}")
+                }
+            },
+        },
+        GraderConfig::JsonSchema(_) if !cfg!(feature = "json-schema") => {
+            format!("error: graders of type `json-schema` do not work: {NO_JSON_SCHEMA}")
+        }
+        _ => return,
+    };
+    let problem = format!("{problem}\n --> {}", grader.location);
+    // A grader of the suite stands in every case; it is wrong once.
+    if !findings.problems.contains(&problem) {
+        findings.problems.push(problem);
+    }
+}
+
+fn compare(suite: &EvalSuite, places: &Places, findings: &mut Findings) {
+    if suite.sources.is_empty() {
+        return;
+    }
+    if !places.suite_dir.is_dir() {
+        let reason = format!("{} does not exist here, so it is not compared with the compiled suite", suite.root);
+        findings.skipped.push(reason);
+        return;
+    }
+    let mut listed = BTreeSet::new();
+    for (kind, path) in suite.sources {
+        // As in the loader: links of tasks stay in the suite, those of case directories in the package.
+        let inside = places.suite_dir.starts_with(&places.package_root) && *kind != "tasks";
+        let boundary = if inside { &places.package_root } else { &places.suite_dir };
+        let listing = evalsuite_discovery::list(&places.suite_dir, boundary, kind, path);
+        listed.extend(listing.files);
+        for problem in listing.problems.iter().filter(|problem| problem.kind != ProblemKind::NoCaseFile) {
+            findings.problems.push(format!("error[E075 suite-changed]: {}: {}", problem.path, problem.message));
+        }
+    }
+    // Cases written in the suite's own file come with it; only files of their own are listed.
+    let has_own_file = |source: &str| {
+        listed.contains(source)
+            || suite.sources.iter().any(|(kind, path)| match *kind {
+                "glob" => !places.suite_dir.join(source).exists(),
+                _ => lies_in(path, source),
+            })
+    };
+    let compiled: BTreeSet<String> =
+        suite.cases.iter().map(|case| case.source).filter(|source| has_own_file(source)).map(str::to_owned).collect();
+    let added: Vec<&String> = listed.difference(&compiled).collect();
+    let removed: Vec<&String> = compiled.difference(&listed).collect();
+    if !added.is_empty() || !removed.is_empty() {
+        findings.problems.push(changed(suite, &added, &removed));
+    }
+}
+
+/// Whether the calibration is the one that the build knew. What it says was compiled.
+fn compare_calibration(suite: &EvalSuite, places: &Places, findings: &mut Findings) {
+    if !places.suite_dir.is_dir() {
+        return;
+    }
+    // Undecodable parts are told where they are needed.
+    let compiled = suite.decode_calibration().ok().flatten().map(|found| last(&found.location.file).to_owned());
+    let data = suite.decode().ok();
+    let own = data.as_ref().and_then(own_file);
+    let is_there = |name: &String| places.suite_dir.join(name).symlink_metadata().is_ok();
+    let found = evalsuite_discovery::calibration_names(own).into_iter().find(is_there);
+    if found != compiled {
+        let (added, removed): (Vec<_>, Vec<_>) = (found.iter().collect(), compiled.iter().collect());
+        findings.problems.push(changed(suite, &added, &removed));
+    }
+}
+
+/// Name of the suite's own file, where several suites may have theirs in one directory.
+fn own_file(suite: &Suite) -> Option<&str> {
+    let name = last(&suite.location.file);
+    let is_lines = || Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jsonl"));
+    match suite.layout {
+        Layout::Cases => Some(name),
+        Layout::Bare if is_lines() => Some(name),
+        _ => None,
+    }
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn lies_in(directory: &str, source: &str) -> bool {
+    directory.is_empty() || directory == "." || Path::new(source).starts_with(directory)
+}
+
+fn changed(suite: &EvalSuite, added: &[&String], removed: &[&String]) -> String {
+    let mut text =
+        format!("error[E075 suite-changed]: the directory `{}` is not the one this test was built from\n", suite.root);
+    for (what, files) in [("added after the build", added), ("gone since the build", removed)] {
+        for file in files.iter().take(SHOWN) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {what}: {}/{file}", suite.root);
+        }
+        if files.len() > SHOWN {
+            let _ = writeln!(text, "  … and {} more {what}", files.len() - SHOWN);
+        }
+    }
+    let tracked = tracked_directory(suite.root);
+    let _ = write!(
+        text,
+        "help: rebuild; to have cargo see such changes, put this line into the `main` of build.rs\n      \
+         (with `evalsuite-build` as build-dependency):\n          \
+         evalsuite_build::track(\"{tracked}\");"
+    );
+    text
+}
+
+/// The directory to name in build.rs: the one that holds all suites, if the suite does not stand at the top.
+fn tracked_directory(root: &str) -> &str {
+    match root.split_once('/') {
+        Some((first, _)) if !first.is_empty() && first != ".." => first,
+        _ => root,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_the_directory_of_all_suites() {
+        assert_eq!(tracked_directory("suites/card_agent"), "suites");
+        assert_eq!(tracked_directory("suite"), "suite");
+        assert_eq!(tracked_directory("../shared/suites/x"), "../shared/suites/x");
+        assert_eq!(tracked_directory("/abs/suites"), "/abs/suites");
+    }
+
+    #[test]
+    fn a_case_belongs_to_the_directory_it_lies_in() {
+        assert!(lies_in("tasks", "tasks/a/b.json"));
+        assert!(!lies_in("cases", "EVAL.yaml"));
+        assert!(lies_in("", "a/case.yaml"));
+    }
+}

@@ -1,0 +1,118 @@
+//! What the generated tests call.
+
+use evalsuite_schema::record::{CaseOutcome, ReasonCode};
+
+use crate::{
+    entry::{description, suite_check},
+    model::{evals::Evals, suite_location::Places},
+    platform::notice,
+    record::run_directory::{RunDirectory, run_id},
+    run::{SessionTest, calibration, run_case, settings::Settings},
+};
+
+/// Runs one case as a test.
+///
+/// # Panics
+///
+/// If the case does not pass.
+pub(crate) fn case(evals: fn() -> Evals, index: usize) {
+    if description::is_wanted() {
+        return;
+    }
+    let evals = evals();
+    let report = Settings::from_environment().map_err(setting_error).and_then(|settings| {
+        let Some(case) = evals.suite().cases.get(index) else {
+            return Err(format!("evaluation error (select/unsupported): the suite has no case {index}"));
+        };
+        let run = RunDirectory::new(settings.output.as_deref(), &Places::of(evals.suite()), run_id(settings.run_id()))
+            .map_err(|error| setting_error(&error))?;
+        let broken = |error: String| format!("evaluation error (setup): {error}");
+        let test = SessionTest::begin(&evals, case, settings, &run).map_err(broken)?;
+        let report = run_case(&evals, case, settings, &run).map_err(broken)?;
+        for problem in test.end(report.outcome() != CaseOutcome::Failed && report.outcome() != CaseOutcome::Error) {
+            notice::say(&problem);
+        }
+        Ok(report)
+    });
+    match report {
+        Err(text) => fail(text),
+        Ok(report) => match report.outcome() {
+            CaseOutcome::Passed => {}
+            CaseOutcome::Skipped => {
+                let reason = report.skip_reason().unwrap_or_default();
+                notice::say(&format!("SKIPPED {}: {reason}", report.record().test_name));
+            }
+            CaseOutcome::Failed | CaseOutcome::Error => fail(report.to_string()),
+        },
+    }
+}
+
+/// Measures the suite's judges as a test.
+///
+/// # Panics
+///
+/// If they are not as good as the suite demands, or cannot be measured.
+pub(crate) fn calibration(evals: fn() -> Evals) {
+    if description::is_wanted() {
+        return;
+    }
+    let evals = evals();
+    let name = evals.suite().name;
+    let measured = Settings::from_environment().map_err(setting_error).and_then(|settings| {
+        let run = RunDirectory::new(settings.output.as_deref(), &Places::of(evals.suite()), run_id(settings.run_id()))
+            .map_err(|error| setting_error(&error))?;
+        let measured = calibration::measured(&evals, settings, &run);
+        Ok((measured.map_err(|error| format!("evaluation error (setup): {error}"))?, settings.require))
+    });
+    match measured {
+        Err(text) => fail(text),
+        Ok((None, _)) => fail(format!("evaluation error (select/unsupported): suite `{name}` has no calibration")),
+        Ok((Some(Err(reason)), false)) => {
+            notice::say(&format!("SKIPPED judge calibration of {name}: {}", reason.message));
+        }
+        Ok((Some(Err(reason)), true)) => fail(format!(
+            "evaluation error ({}/{}): judge calibration ({name}) {}, and EVALSUITE_REQUIRE forbids to skip",
+            reason.stage.as_str(),
+            ReasonCode::Required.as_str(),
+            reason.message
+        )),
+        Ok((Some(Ok(report)), _)) if !report.is_measured() => {
+            let code = report.record().samples.iter().find_map(|sample| sample.code).unwrap_or(ReasonCode::JudgeError);
+            fail(format!("evaluation error (grading/{}): {report}", code.as_str()))
+        }
+        Ok((Some(Ok(report)), _)) if !report.is_trusted() => fail(format!("evaluation failed: {report}")),
+        Ok((Some(Ok(report)), _)) => {
+            println!("{report}");
+            notice::say(&format!("CALIBRATED {name}: {}", report.line()));
+        }
+    }
+}
+
+/// Checks the suite as a test: whether it is the one that was compiled, and whether graders take their configs.
+///
+/// # Panics
+///
+/// If something is wrong.
+pub(crate) fn check(evals: fn() -> Evals) {
+    let evals = evals();
+    if description::is_wanted() {
+        return description::write(evals.suite()).unwrap_or_else(|problem| fail(problem));
+    }
+    let outcome = suite_check::run(&evals);
+    for reason in &outcome.skipped {
+        notice::say(&format!("{}: {reason}", evals.suite().name));
+    }
+    if !outcome.problems.is_empty() {
+        fail(outcome.problems.join("\n\n"));
+    }
+}
+
+fn setting_error(error: &str) -> String {
+    format!("evaluation error (setup/invalid_setting): {error}")
+}
+
+/// Fails the test with a text, without the note of a panic and the backtrace that say nothing about the case.
+fn fail(text: String) -> ! {
+    eprintln!("{text}");
+    std::panic::resume_unwind(Box::new(text))
+}

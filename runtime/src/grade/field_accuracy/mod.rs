@@ -1,0 +1,250 @@
+//! The `field-accuracy` grader: fields of the answer against those of the reference.
+
+pub(crate) mod date;
+
+use evalsuite_schema::{
+    Content, Message, Role,
+    grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch},
+    record::Assertion,
+};
+use serde_json::Value;
+
+use crate::{
+    grade::{
+        field_accuracy::date::Date,
+        json_equality::equal,
+        number::{fixed, show},
+        scoring::weighted_mean,
+        shorten,
+    },
+    model::{evidence::Evidence, score::Score},
+};
+
+pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
+    let Some(expected) = expected_document(evidence.expected_output()) else {
+        return Score::error("no message of `expected_output` is an object");
+    };
+    let candidate = match document(evidence.answer()) {
+        Ok(candidate) => candidate,
+        Err(error) => {
+            let assertion = Assertion::new("Failed to parse candidate answer as JSON", false)
+                .actual(shorten(evidence.answer()))
+                .evidence(error.to_string());
+            return Score::from(false).assertion(assertion);
+        }
+    };
+    let mut hits = Vec::new();
+    let mut assertions = Vec::new();
+    for field in &config.fields {
+        let (hit, assertion) = compare(field, &candidate, &expected);
+        if let Some(hit) = hit {
+            hits.push((field.weight, if hit { 1.0 } else { 0.0 }));
+        }
+        assertions.push(assertion);
+    }
+    let mut score = match config.aggregation {
+        _ if hits.is_empty() => Score::undecided("no field could be compared"),
+        FieldAggregation::AllOrNothing => Score::from(hits.iter().all(|(_, hit)| *hit > 0.0)),
+        FieldAggregation::WeightedAverage => match weighted_mean(hits.into_iter()) {
+            Some(mean) => Score::new(mean),
+            None => Score::undecided("the weights of all compared fields are 0"),
+        },
+    };
+    score.assertions = assertions;
+    score
+}
+
+/// The last assistant message that is an object, or a text holding one.
+fn expected_document(messages: &[Message]) -> Option<Value> {
+    messages.iter().rev().filter(|message| message.role == Role::Assistant).find_map(|message| {
+        match message.content.as_ref()? {
+            Content::Data(value) => value.is_object().then(|| value.clone()),
+            Content::Text(text) => document(text).ok().filter(Value::is_object),
+            Content::Parts(_) => None,
+        }
+    })
+}
+
+/// The object in a text, without what stands around it; without braces the whole text. Fences of code are left out, but
+/// those in the values of a document that can be read are part of them.
+fn document(text: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(object_in(text)).or_else(|_| {
+        let plain = text.replace("```json\n", "").replace("```json", "").replace("```", "");
+        serde_json::from_str(object_in(&plain))
+    })
+}
+
+fn object_in(text: &str) -> &str {
+    match (text.find('{'), text.rfind('}')) {
+        (Some(start), Some(end)) if start < end => &text[start..=end],
+        _ => crate::platform::excerpt::trim(text),
+    }
+}
+
+/// Whether the field is right, `None` if it is left out, and what was found.
+fn compare(field: &Field, candidate: &Value, expected: &Value) -> (Option<bool>, Assertion) {
+    let path = &field.path;
+    let Some(expected) = at_path(expected, path) else {
+        return (None, Assertion::new(format!("{path}: no expected value"), true));
+    };
+    let Some(actual) = at_path(candidate, path) else {
+        let wanted = shorten(&expected.to_string());
+        return if field.required {
+            let assertion = Assertion::new(format!("{path} (required, missing)"), false);
+            (Some(false), assertion.expected(wanted).actual("no such field"))
+        } else {
+            (None, Assertion::new(format!("{path}: optional field missing"), true).expected(wanted))
+        };
+    };
+    let (hit, note) = match &field.matching {
+        FieldMatch::Exact => exact(actual, expected),
+        FieldMatch::NumericTolerance { tolerance, relative } => numeric(actual, expected, *tolerance, *relative),
+        FieldMatch::Date { formats } => dates(actual, expected, formats),
+    };
+    let text = if note.is_empty() { path.clone() } else { format!("{path} ({note})") };
+    let assertion =
+        Assertion::new(text, hit).expected(shorten(&expected.to_string())).actual(shorten(&actual.to_string()));
+    (Some(hit), assertion)
+}
+
+/// The value at names and `[n]` joined by dots.
+fn at_path<'a>(document: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split(['.', '[', ']']).filter(|part| !part.is_empty()).try_fold(document, |value, part| match value {
+        Value::Object(object) => object.get(part),
+        Value::Array(list) if part.bytes().all(|byte| byte.is_ascii_digit()) => list.get(part.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+fn exact(actual: &Value, expected: &Value) -> (bool, String) {
+    if equal(actual, expected) {
+        return (true, String::new());
+    }
+    let (got, wanted) = (kind(actual), kind(expected));
+    if got == wanted {
+        return (false, "value mismatch".to_owned());
+    }
+    (false, format!("type mismatch: got {got}, expected {wanted}"))
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Null | Value::Array(_) | Value::Object(_) => "object",
+    }
+}
+
+fn numeric(actual: &Value, expected: &Value, tolerance: f64, relative: bool) -> (bool, String) {
+    let (Some(actual), Some(expected)) = (number(actual), number(expected)) else {
+        return (false, "non-numeric value".to_owned());
+    };
+    let difference = (actual - expected).abs();
+    let compared = if relative && expected != 0.0 { difference / expected.abs() } else { difference };
+    let shown = fixed(difference, 2);
+    if compared <= tolerance {
+        return (true, format!("within tolerance: diff={shown}"));
+    }
+    (false, format!("outside tolerance: diff={shown}, tolerance={}", show(tolerance)))
+}
+
+/// A number, or a text that is wholly a decimal number.
+fn number(value: &Value) -> Option<f64> {
+    let number = match value {
+        Value::Number(number) => number.as_f64()?,
+        Value::String(text) => {
+            let text = crate::platform::excerpt::trim(text);
+            // The parser of floats takes names such as `inf` too.
+            let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+            text.parse().ok().filter(|_| is_decimal)?
+        }
+        _ => return None,
+    };
+    number.is_finite().then_some(number)
+}
+
+fn dates(actual: &Value, expected: &Value, formats: &[DateFormat]) -> (bool, String) {
+    let parse = |value: &Value| value.as_str().and_then(|text| date::parse(text, formats));
+    let Some(actual) = parse(actual) else { return (false, "unparseable candidate date".to_owned()) };
+    let Some(expected) = parse(expected) else { return (false, "unparseable expected date".to_owned()) };
+    if actual == expected {
+        return (true, String::new());
+    }
+    let show = |Date { year, month, day }: Date| format!("{year:04}-{month:02}-{day:02}");
+    (false, format!("date mismatch: got {}, expected {}", show(actual), show(expected)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::{evidence::Facts, score::State};
+
+    fn run(fields: Value, expected: Value, answer: &str) -> (State, Vec<String>) {
+        let config: FieldAccuracy = serde_json::from_value(fields).unwrap();
+        let evidence = Evidence::new(Facts {
+            answer: answer.into(),
+            expected_output: vec![Message::new(Role::Assistant, Content::Data(expected))],
+            ..Facts::default()
+        });
+        let score = grade(&config, &evidence);
+        (score.state, score.assertions.into_iter().map(|assertion| assertion.text).collect())
+    }
+
+    fn field(path: &str, matching: Value) -> Value {
+        json!({"path": path, "match": matching, "required": true, "weight": 1.0})
+    }
+
+    #[test]
+    fn fields_are_found_in_a_fenced_answer() {
+        let fields = json!({"fields": [field("items[0].name", json!("exact")), field("total", json!("exact"))]});
+        let expected = json!({"items": [{"name": "x"}], "total": 2});
+        let answer = "Here:\n```json\n{\"items\": [{\"name\": \"x\"}], \"total\": 2.0}\n```\nDone.";
+        assert_eq!(run(fields.clone(), expected.clone(), answer).0, State::Decided(1.0));
+        for answer in [answer.replace('\n', " "), answer.replace('\n', "\r\n"), answer.replace("json", "")] {
+            assert_eq!(run(fields.clone(), expected.clone(), &answer).0, State::Decided(1.0), "{answer}");
+        }
+        let (state, texts) = run(fields, expected, r#"{"items": [], "total": "2"}"#);
+        assert_eq!(state, State::Decided(0.0));
+        assert_eq!(texts, ["items[0].name (required, missing)", "total (type mismatch: got string, expected number)"]);
+    }
+
+    #[test]
+    fn numbers_may_differ_a_little() {
+        let hit = |tolerance: f64, relative: bool, expected: Value, actual: &str| {
+            let matching = json!({"numeric_tolerance": {"tolerance": tolerance, "relative": relative}});
+            let answer = format!("{{\"v\": {actual}}}");
+            run(json!({"fields": [field("v", matching)]}), json!({"v": expected}), &answer).0 == State::Decided(1.0)
+        };
+        assert!(hit(1.0, false, json!(10), "11") && !hit(1.0, false, json!(10), "11.01"));
+        assert!(hit(0.1, true, json!(200), "\" 219.5 \"") && !hit(0.1, true, json!(200), "221"));
+        assert!(hit(0.1, true, json!(0), "0.1"));
+        assert!(!hit(9.0, false, json!("$10"), "10") && !hit(9.0, false, json!(1), "\"Infinity\""));
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_left_out() {
+        let optional = json!({"path": "b", "match": "exact", "required": false, "weight": 1.0});
+        let fields = json!({"fields": [field("a", json!("exact")), optional, field("gone", json!("exact"))]});
+        assert_eq!(run(fields, json!({"a": 1, "b": 2}), r#"{"a": 1}"#).0, State::Decided(1.0));
+        let none = run(json!({"fields": [field("gone", json!("exact"))]}), json!({}), "{}").0;
+        assert!(matches!(none, State::Undecided(_)));
+    }
+
+    #[test]
+    fn one_miss_can_be_too_much() {
+        let fields = json!({"fields": [field("a", json!("exact")), field("b", json!("exact"))], "aggregation": "all_or_nothing"});
+        assert_eq!(run(fields.clone(), json!({"a": 1, "b": 2}), r#"{"a": 1, "b": 3}"#).0, State::Decided(0.0));
+        assert_eq!(run(fields, json!({"a": 1, "b": 2}), r#"{"a": 1, "b": 2}"#).0, State::Decided(1.0));
+    }
+
+    #[test]
+    fn an_answer_that_is_no_json_scores_0() {
+        let fields = json!({"fields": [field("a", json!("exact"))]});
+        for answer in ["", "none", "{\"a\": 1} and {\"a\": 2}", "{a: 1}"] {
+            assert_eq!(run(fields.clone(), json!({"a": 1}), answer).0, State::Decided(0.0), "{answer}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The `is-json` grader.
+
+use evalsuite_schema::record::Assertion;
+use serde::de::IgnoredAny;
+
+use crate::{grade::shorten, model::score::Score};
+
+pub(crate) fn grade(answer: &str) -> Score {
+    match serde_json::from_str::<IgnoredAny>(answer) {
+        Ok(_) => Score::pass().assertion(Assertion::new("Output is valid JSON", true)),
+        Err(error) => Score::from(false).assertion(
+            Assertion::new("Output is not valid JSON", false)
+                .expected("one JSON value")
+                .actual(shorten(answer))
+                .evidence(error.to_string()),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::score::State;
+
+    #[test]
+    fn the_whole_answer_is_one_value() {
+        for json in ["{}", " [1, 2]\n", "\"x\"", "null", "-1e3"] {
+            assert_eq!(grade(json).state, State::Decided(1.0), "{json}");
+        }
+        for other in ["", "{} {}", "\u{feff}{}", "```json\n{}\n```", "{'a': 1}", "[1,]", "NaN"] {
+            assert_eq!(grade(other).state, State::Decided(0.0), "{other}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The `json-schema` grader: the answer has the shape a schema describes.
+
+use evalsuite_schema::{grader::JsonSchema, record::Assertion};
+use serde_json::Value;
+
+use crate::{
+    grade::{in_text, shorten},
+    model::score::Score,
+};
+
+/// Violations that are listed.
+const LISTED: usize = 100;
+
+pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
+    let file = &config.file.written;
+    let answer_value: Value = match serde_json::from_str(&without_fences(answer)) {
+        Ok(value) => value,
+        Err(error) => {
+            let assertion = Assertion::new("Output is not valid JSON", false)
+                .expected(format!("JSON as {} describes it", shorten(file)))
+                .actual(shorten(answer))
+                .evidence(error.to_string());
+            return Score::from(false).assertion(assertion);
+        }
+    };
+    // Formats are checked in every draft: whoever writes one expects it to matter.
+    let options = jsonschema::options().should_validate_formats(true).offline();
+    let validator = match options.build(&config.schema) {
+        Ok(validator) => validator,
+        Err(error) => return Score::error(format!("{file} is no schema that can be used: {error}")),
+    };
+    let mut violations = validator.iter_errors(&answer_value);
+    let mut assertions: Vec<Assertion> =
+        violations.by_ref().take(LISTED).map(|error| violation(&error, &config.schema)).collect();
+    if assertions.is_empty() {
+        return Score::pass().assertion(Assertion::new(format!("Output matches {}", in_text(file)), true));
+    }
+    let more = violations.count();
+    if more > 0 {
+        assertions.push(Assertion::new(format!("… and {more} more violations"), false));
+    }
+    let mut score = Score::from(false);
+    score.assertions = assertions;
+    score
+}
+
+/// The answer without the lines that begin or end a block of code. No JSON has a line that starts like one.
+fn without_fences(answer: &str) -> String {
+    let lines: Vec<&str> = answer.lines().filter(|line| !line.trim_start().starts_with("```")).collect();
+    lines.join("\n")
+}
+
+fn violation(error: &jsonschema::ValidationError<'_>, schema: &Value) -> Assertion {
+    let place = match error.instance_path().as_str() {
+        "" => "the answer".to_owned(),
+        path => in_text(path),
+    };
+    let rule = error.schema_path().as_str();
+    let keyword = rule.rsplit('/').next().unwrap_or_default();
+    // Placed in a schema that is `false`, there is no keyword.
+    let expected = match schema.pointer(rule) {
+        Some(value) if !keyword.is_empty() && !value.is_object() => format!("{keyword}: {value}"),
+        _ => format!("what {} says", if rule.is_empty() { "the schema" } else { rule }),
+    };
+    let problem = error.masked_with("the value").to_string();
+    Assertion::new(format!("{place}: {}", in_text(&problem)), false)
+        .expected(shorten(&expected))
+        .actual(shorten(&error.instance().to_string()))
+        .evidence(format!("schema: #{}", shorten(rule)))
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::PathRef;
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::score::State;
+
+    fn run(schema: Value, answer: &str) -> Score {
+        let file = PathRef { written: "card.json".into(), path: "suites/x/card.json".into() };
+        grade(&JsonSchema { file, schema }, answer)
+    }
+
+    fn card() -> Value {
+        json!({
+            "type": "object",
+            "required": ["title", "price"],
+            "properties": {"title": {"type": "string", "maxLength": 5}, "price": {"$ref": "#/$defs/price"}},
+            "additionalProperties": false,
+            "$defs": {"price": {"type": "number", "minimum": 0}},
+        })
+    }
+
+    #[test]
+    fn an_answer_of_the_shape_passes_fenced_or_not() {
+        for answer in [r#"{"title": "tea", "price": 2.5}"#, "```json\n{\"title\": \"tea\",\n\"price\": 0}\n```\n"] {
+            assert_eq!(run(card(), answer).state, State::Decided(1.0), "{answer}");
+        }
+        assert_eq!(run(json!({"type": "array"}), "[{}, {}]").state, State::Decided(1.0));
+    }
+
+    #[test]
+    fn every_violation_is_listed_with_its_place() {
+        let score = run(card(), r#"{"title": "too long", "price": -1, "colour": "red"}"#);
+        assert_eq!(score.state, State::Decided(0.0));
+        let mut lines: Vec<String> = score
+            .assertions
+            .iter()
+            .map(|a| {
+                let part = |part: &Option<String>| part.clone().unwrap_or_default();
+                format!("{} | {} | {} | {}", a.text, part(&a.expected), part(&a.actual), part(&a.evidence))
+            })
+            .collect();
+        lines.sort();
+        assert_eq!(
+            lines,
+            [
+                "/price: the value is less than the minimum of 0 | minimum: 0 | -1 | schema: #/$defs/price/minimum",
+                "/title: the value is longer than 5 characters | maxLength: 5 | \"too long\" | \
+                 schema: #/properties/title/maxLength",
+                "the answer: Additional properties are not allowed ('colour' was unexpected) | \
+                 additionalProperties: false | {\"title\":\"too long\",\"price\":-1,\"colour\":\"red\"} | \
+                 schema: #/additionalProperties",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_json_fails() {
+        for answer in ["", "Here: {}", "{} {}", "{'a': 1}"] {
+            let score = run(json!({}), answer);
+            assert_eq!((score.state, score.assertions.len()), (State::Decided(0.0), 1), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_flood_of_violations_is_cut() {
+        let answer = json!(vec!["x"; 1000]).to_string();
+        let score = run(json!({"items": {"type": "number"}}), &answer);
+        assert_eq!(score.assertions.len(), LISTED + 1);
+        assert_eq!(score.assertions[LISTED].text, "… and 900 more violations");
+    }
+
+    #[test]
+    fn formats_count_in_every_draft_and_nothing_is_fetched() {
+        assert_eq!(run(json!({"format": "date"}), "\"2025-13-01\"").state, State::Decided(0.0));
+        let remote = json!({"$ref": "https://example.org/schema.json"});
+        assert!(matches!(run(remote, "{}").state, State::Error(_)));
+    }
+
+    #[test]
+    fn deep_answers_are_validated_or_refused_as_json() {
+        let nested = |depth: usize| format!("{}1{}", r#"{"a":"#.repeat(depth), "}".repeat(depth));
+        let schema = json!({"anyOf": [{"type": "number"}, {"properties": {"a": {"$ref": "#"}}, "required": ["a"]}]});
+        assert_eq!(run(schema.clone(), &nested(120)).state, State::Decided(1.0));
+        assert_eq!(run(schema, &nested(100_000)).state, State::Decided(0.0));
+    }
+}

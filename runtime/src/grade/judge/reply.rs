@@ -1,0 +1,219 @@
+//! What a judge's reply says.
+
+use evalsuite_schema::{Object, record::Assertion};
+use serde_json::Value;
+
+use crate::{
+    grade::judge::{leniency::with_plain_passed, prompts::Shape},
+    model::judge::reply::document,
+};
+
+/// Assertions of a free-form reply that are kept.
+pub(crate) const KEPT: usize = 8;
+
+/// A reply that has the shape asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Judgement {
+    Undecided(String),
+    FreeForm { score: f64, assertions: Vec<Assertion>, details: Object },
+    Checklist { checks: Vec<Check<bool>>, reasoning: String },
+    Ranges { checks: Vec<Check<u8>>, reasoning: Option<String> },
+}
+
+/// What a judge says about one criterion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Check<T> {
+    pub(crate) id: String,
+    pub(crate) judgement: T,
+    pub(crate) reasoning: Option<String>,
+}
+
+/// Reads a reply.
+///
+/// # Errors
+///
+/// What of it is not as it should be.
+pub(crate) fn read(shape: Shape, reply: &str) -> Result<Judgement, String> {
+    let document = document(reply);
+    if document.is_empty() {
+        return Err("the reply is empty".to_owned());
+    }
+    let text = match shape {
+        Shape::FreeForm => with_plain_passed(document),
+        Shape::Checklist | Shape::Ranges => document.to_owned(),
+    };
+    let value: Value = serde_json::from_str(&text).map_err(|error| format!("the reply is not JSON: {error}"))?;
+    let Value::Object(mut object) = value else {
+        return Err(format!("the reply is {}, not a JSON object", kind(&value)));
+    };
+    if object.get("undecided") == Some(&Value::Bool(true)) {
+        let reason = match object.remove("reason") {
+            Some(Value::String(reason)) if !reason.trim().is_empty() => reason,
+            _ => "the judge could not decide".to_owned(),
+        };
+        return Ok(Judgement::Undecided(reason));
+    }
+    match shape {
+        Shape::FreeForm => free_form(object),
+        Shape::Checklist => Ok(Judgement::Checklist {
+            checks: checks(&mut object, |check| {
+                let satisfied = bool_of(check, "satisfied")?;
+                let reasoning = text_of(check, "reasoning")?.ok_or("has no `reasoning`")?;
+                Ok((satisfied, Some(reasoning)))
+            })?,
+            reasoning: text_of(&mut object, "overall_reasoning")?.ok_or("the reply has no `overall_reasoning`")?,
+        }),
+        Shape::Ranges => Ok(Judgement::Ranges {
+            checks: checks(&mut object, |check| Ok((score_of(check)?, text_of(check, "reasoning")?)))?,
+            reasoning: text_of(&mut object, "overall_reasoning")?,
+        }),
+    }
+}
+
+fn free_form(mut object: Object) -> Result<Judgement, String> {
+    let score = match object.remove("score") {
+        None => return Err("the reply has no `score`".to_owned()),
+        Some(value) => value
+            .as_f64()
+            .filter(|score| (0.0..=1.0).contains(score))
+            .ok_or_else(|| format!("`score` is {value}, not a number from 0 to 1"))?,
+    };
+    let mut assertions = Vec::new();
+    match object.remove("assertions") {
+        None => {}
+        Some(Value::Array(entries)) => {
+            for (index, entry) in entries.into_iter().enumerate() {
+                assertions.push(assertion(entry).map_err(|problem| format!("`assertions[{index}]` {problem}"))?);
+            }
+        }
+        Some(other) => return Err(format!("`assertions` is {}, not a list", kind(&other))),
+    }
+    assertions.truncate(KEPT);
+    let details = match object.remove("details") {
+        None => Object::new(),
+        Some(Value::Object(details)) => details,
+        Some(other) => return Err(format!("`details` is {}, not an object", kind(&other))),
+    };
+    Ok(Judgement::FreeForm { score, assertions, details })
+}
+
+fn assertion(entry: Value) -> Result<Assertion, String> {
+    let Value::Object(mut entry) = entry else { return Err(format!("is {}, not an object", kind(&entry))) };
+    let text = text_of(&mut entry, "text")?.ok_or("has no `text`")?;
+    let mut assertion = Assertion::new(text, bool_of(&mut entry, "passed")?);
+    assertion.evidence = text_of(&mut entry, "evidence")?;
+    Ok(assertion)
+}
+
+type Read<T> = Result<(T, Option<String>), String>;
+
+fn checks<T>(object: &mut Object, read: impl Fn(&mut Object) -> Read<T>) -> Result<Vec<Check<T>>, String> {
+    let entries = match object.remove("checks") {
+        None => return Err("the reply has no `checks`".to_owned()),
+        Some(Value::Array(entries)) => entries,
+        Some(other) => return Err(format!("`checks` is {}, not a list", kind(&other))),
+    };
+    let check = |entry: Value| {
+        let Value::Object(mut entry) = entry else { return Err(format!("is {}, not an object", kind(&entry))) };
+        let id = text_of(&mut entry, "id")?.ok_or("has no `id`")?;
+        let (judgement, reasoning) = read(&mut entry)?;
+        Ok(Check { id, judgement, reasoning })
+    };
+    let numbered = entries.into_iter().enumerate();
+    numbered.map(|(index, entry)| check(entry).map_err(|problem| format!("`checks[{index}]` {problem}"))).collect()
+}
+
+fn score_of(check: &mut Object) -> Result<u8, String> {
+    let value = check.remove("score").ok_or("has no `score`")?;
+    // Some models write 8.0.
+    let number = value.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=10.0).contains(number));
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an integer from 0 to 10")]
+    number.map(|number| number as u8).ok_or_else(|| format!("has the `score` {value}, not an integer from 0 to 10"))
+}
+
+fn bool_of(object: &mut Object, key: &str) -> Result<bool, String> {
+    match object.remove(key) {
+        None => Err(format!("has no `{key}`")),
+        Some(Value::Bool(value)) => Ok(value),
+        Some(other) => Err(format!("has the `{key}` {other}, not true or false")),
+    }
+}
+
+fn text_of(object: &mut Object, key: &str) -> Result<Option<String>, String> {
+    match object.remove(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(format!("has {} as `{key}`, not a text", kind(&other))),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(shape: Shape, reply: &str) -> String {
+        match read(shape, reply) {
+            Err(problem) => problem,
+            Ok(read) => panic!("{reply} was read as {read:?}"),
+        }
+    }
+
+    #[test]
+    fn a_reply_of_the_shape_is_read() {
+        let read = |shape, reply| read(shape, reply).unwrap();
+        let many: Vec<String> = (0..10).map(|n| format!(r#"{{"text": "t{n}", "passed": true}}"#)).collect();
+        let reply = format!(r#"{{"score": 0.85, "assertions": [{}], "extra": 1}}"#, many.join(","));
+        let Judgement::FreeForm { score, assertions, .. } = read(Shape::FreeForm, &reply) else { panic!() };
+        assert_eq!((score, assertions.len()), (0.85, 8));
+        let reply = r#"{"checks": [{"id": "a", "score": 8.0}], "undecided": false, "reason": null}"#;
+        let check = Check { id: "a".into(), judgement: 8, reasoning: None };
+        assert_eq!(read(Shape::Ranges, reply), Judgement::Ranges { checks: vec![check], reasoning: None });
+        for shape in [Shape::FreeForm, Shape::Checklist, Shape::Ranges] {
+            let reply = r#"{"undecided": true, "reason": "no file"}"#;
+            assert_eq!(read(shape, reply), Judgement::Undecided("no file".into()));
+        }
+    }
+
+    #[test]
+    fn whatever_is_not_of_the_shape_is_named() {
+        for (shape, reply, part) in [
+            (Shape::FreeForm, "", "empty"),
+            (Shape::FreeForm, "0.9", "a number"),
+            (Shape::FreeForm, "{}", "no `score`"),
+            (Shape::FreeForm, r#"{"score": 1.1}"#, "`score` is 1.1"),
+            (Shape::FreeForm, r#"{"score": 1e999}"#, "not JSON"),
+            (Shape::FreeForm, r#"{"score": 1, "assertions": [{"text": "a"}]}"#, "`assertions[0]` has no `passed`"),
+            (Shape::FreeForm, r#"{"score": 1, "details": []}"#, "`details` is a list"),
+            (Shape::FreeForm, r#"{"undecided": "true"}"#, "no `score`"),
+            (Shape::Checklist, r#"{"checks": []}"#, "no `overall_reasoning`"),
+            (Shape::Checklist, r#"{"checks": [{"id": "a", "satisfied": "true", "reasoning": ""}]}"#, "`satisfied`"),
+            (Shape::Checklist, r#"{"checks": [{"id": 1, "satisfied": true}]}"#, "a number as `id`"),
+            (Shape::Ranges, r#"{"checks": [{"id": "a", "score": 11}]}"#, "11"),
+            (Shape::Ranges, r#"{"checks": [{"id": "a", "score": 7.5}]}"#, "7.5"),
+            (Shape::Ranges, r#"{"checks": [{"id": "a", "score": "7"}]}"#, "\"7\""),
+        ] {
+            let problem = problem(shape, reply);
+            assert!(problem.contains(part), "{reply}: {problem}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_reply_is_a_panic(reply in ".*") {
+            for shape in [Shape::FreeForm, Shape::Checklist, Shape::Ranges] {
+                let _ = read(shape, &reply);
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The `similar` grader: how close the answer is to a text.
+
+use std::borrow::Cow;
+
+use evalsuite_schema::{grader::Similar, record::Assertion};
+
+use crate::{
+    grade::{
+        edit_distance::{TooLong, edit_distance},
+        number::{fixed, show},
+        shorten,
+    },
+    model::{
+        evidence::Evidence,
+        messages::reference_text,
+        score::{Score, ratio},
+    },
+    platform::excerpt::trim,
+};
+
+/// Largest product of the two lengths, in characters: a second of work, some more where nothing is optimised.
+const LIMIT: u64 = 10_000_000_000;
+
+/// `mark`: the value from which on the grader passes.
+pub(crate) fn grade(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Score {
+    let expected = match &config.value {
+        Some(value) => Cow::Borrowed(value.as_str()),
+        None => match reference_text(evidence.expected_output()) {
+            Some(text) => Cow::Owned(text),
+            None => return Score::error("there is no `expected_output` to compare with"),
+        },
+    };
+    let (wanted, answer) =
+        (characters(&expected, config.ignore_case), characters(evidence.answer(), config.ignore_case));
+    let longest = wanted.len().max(answer.len());
+    let distance = match edit_distance(&wanted, &answer, LIMIT) {
+        Ok(distance) => distance,
+        Err(TooLong) => {
+            return Score::error(format!(
+                "the answer ({} characters) and the text to compare with ({} characters) are too long to count how \
+                 many characters differ",
+                answer.len(),
+                wanted.len()
+            ));
+        }
+    };
+    let value = if longest == 0 { 1.0 } else { 1.0 - ratio(distance, longest) };
+    let held = value >= mark;
+    let sign = if held { ">=" } else { "<" };
+    let text =
+        format!("Similarity {} {sign} {} ({distance} edits in {longest} characters)", fixed(value, 4), show(mark));
+    Score::new(value)
+        .assertion(Assertion::new(text, held).expected(shorten(&expected)).actual(shorten(evidence.answer())))
+}
+
+fn characters(text: &str, ignore_case: bool) -> Vec<char> {
+    let text = trim(text);
+    if ignore_case { text.chars().flat_map(char::to_lowercase).collect() } else { text.chars().collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::{Message, Role};
+
+    use super::*;
+    use crate::model::{evidence::Facts, score::State};
+
+    fn run(value: Option<&str>, ignore_case: bool, reference: Option<&str>, answer: &str) -> Score {
+        let evidence = Evidence::new(Facts {
+            answer: answer.into(),
+            expected_output: reference.map(|text| Message::text(Role::Assistant, text)).into_iter().collect(),
+            ..Facts::default()
+        });
+        grade(&Similar { value: value.map(str::to_owned), ignore_case }, &evidence, 0.8)
+    }
+
+    #[test]
+    fn the_value_is_the_share_of_characters_that_stay() {
+        let score = run(Some("refund of 19.90"), false, None, " refund of 19,90\n");
+        assert_eq!(score.state, State::Decided(1.0 - 1.0 / 15.0));
+        assert_eq!(score.assertions[0].text, "Similarity 0.9333 >= 0.8 (1 edits in 15 characters)");
+        assert!(score.assertions[0].passed);
+        assert_eq!(run(Some("abc"), false, None, "").state, State::Decided(0.0));
+        assert_eq!(run(Some(" "), false, None, "\n").state, State::Decided(1.0));
+        assert_eq!(run(Some("größe"), false, None, "große").state, State::Decided(0.8));
+    }
+
+    #[test]
+    fn case_counts_unless_told_otherwise() {
+        assert_eq!(run(Some("AB"), false, None, "ab").state, State::Decided(0.0));
+        assert_eq!(run(Some("ÄB"), true, None, "äb").state, State::Decided(1.0));
+    }
+
+    #[test]
+    fn without_a_value_the_reference_is_compared_with() {
+        assert_eq!(run(None, false, Some("yes"), "yes").state, State::Decided(1.0));
+        assert!(matches!(run(None, false, None, "yes").state, State::Error(_)));
+    }
+
+    #[test]
+    fn a_runaway_answer_scores_low_and_what_cannot_be_counted_is_an_error() {
+        let long = "x".repeat(1 << 20);
+        assert!(matches!(run(Some("a short answer"), false, None, &long).state, State::Decided(value) if value < 0.01));
+        assert!(matches!(run(Some(&"y".repeat(1 << 20)), false, None, &long).state, State::Error(_)));
+    }
+}

@@ -1,0 +1,104 @@
+//! The `skill-trigger` grader.
+
+use evalsuite_schema::{ToolCall, grader::SkillTrigger, record::Assertion};
+use serde_json::Value;
+
+use crate::{
+    grade::{in_text, shorten},
+    model::{evidence::Evidence, score::Score},
+};
+
+pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
+    let skill = &config.skill;
+    let Some(calls) = evidence.tool_calls() else {
+        let assertion = Assertion::new("No tool calls recorded", false)
+            .evidence("the agent reported neither messages nor tool calls");
+        return Score::from(false).assertion(assertion);
+    };
+    let trigger = calls.iter().find_map(|call| trigger(call, skill));
+    let held = trigger.is_some() == config.should_trigger;
+    let text = match trigger {
+        Some(trigger) => trigger,
+        None if !config.should_trigger => format!("Skill \"{skill}\" correctly did not trigger"),
+        None if calls.is_empty() => "No tool calls recorded".to_owned(),
+        None => format!("Skill \"{skill}\" not found in {} tool call(s)", calls.len()),
+    };
+    let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
+    let wanted = if config.should_trigger { "used" } else { "not used" };
+    let assertion = Assertion::new(text, held)
+        .expected(format!("skill \"{skill}\" {wanted}"))
+        .actual(format!("calls: {}", shorten(&names.join(", "))));
+    Score::from(held).assertion(assertion)
+}
+
+/// How a call shows that the skill is used: by what it asks for, else by what it gave back.
+fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
+    let text = |key: &str| match call.input.as_ref()?.get(key)? {
+        Value::String(text) => Some(text.clone()),
+        number @ Value::Number(_) => Some(number.to_string()),
+        _ => None,
+    };
+    let files = format!("skills/{skill}/");
+    let asked = match call.tool.as_str() {
+        "Skill" => {
+            let name = text("skill").filter(|name| name.contains(skill));
+            name.map(|name| format!("Skill tool invoked with skill=\"{}\"", in_text(&name)))
+        }
+        "Read" => {
+            let path = text("file_path").filter(|path| path.contains(&files));
+            path.map(|path| format!("Read tool loaded skill file: {}", in_text(&path)))
+        }
+        _ => None,
+    };
+    asked.or_else(|| {
+        let output = match call.output.as_ref()? {
+            Value::String(text) => text.contains(&files),
+            other => other.to_string().contains(&files),
+        };
+        output.then(|| format!("Tool \"{}\" output referenced skill file for \"{skill}\"", in_text(&call.tool)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::{Message, Role};
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::{evidence::Facts, score::State};
+
+    fn state(calls: Value, should_trigger: bool) -> State {
+        let mut message = Message::text(Role::Assistant, "done");
+        message.tool_calls = serde_json::from_value(calls).unwrap();
+        let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
+        grade(&SkillTrigger { skill: "csv".into(), should_trigger }, &evidence).state
+    }
+
+    #[test]
+    fn the_skill_tool_and_the_skills_files_count() {
+        let used = [
+            json!([{"tool": "Bash"}, {"tool": "Skill", "input": {"skill": "my-csv"}}]),
+            json!([{"tool": "Read", "input": {"file_path": "/x/skills/csv/SKILL.md"}}]),
+            json!([{"tool": "Read", "input": {}, "output": ["skills/csv/a"]}]),
+            json!([{"tool": "Bash", "input": {"command": "ls"}, "output": "skills/csv/SKILL.md"}]),
+            json!([{"tool": "Skill", "input": {"skill": "other"}, "output": {"path": "skills/csv/x"}}]),
+        ];
+        for calls in used {
+            assert_eq!(state(calls.clone(), true), State::Decided(1.0), "{calls}");
+            assert_eq!(state(calls.clone(), false), State::Decided(0.0), "{calls}");
+        }
+        assert_eq!(
+            state(json!([{"tool": "Read", "input": {"file_path": "skills/csv2/x"}}]), true),
+            State::Decided(0.0)
+        );
+        assert_eq!(state(json!([]), false), State::Decided(1.0));
+    }
+
+    #[test]
+    fn without_a_transcript_both_directions_score_0() {
+        for should_trigger in [true, false] {
+            let config = SkillTrigger { skill: "csv".into(), should_trigger };
+            assert_eq!(grade(&config, &Evidence::new(Facts::default())).state, State::Decided(0.0));
+        }
+    }
+}

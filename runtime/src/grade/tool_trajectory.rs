@@ -1,0 +1,367 @@
+//! The `tool-trajectory` grader.
+
+use evalsuite_schema::{
+    Object, ToolCall,
+    grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode},
+    record::Assertion,
+};
+use serde_json::Value;
+
+use crate::{
+    grade::{Graded, in_text, json_equality::equal, number::show},
+    model::{
+        evidence::Evidence,
+        score::{Score, ratio},
+    },
+};
+
+pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Graded {
+    let Some(calls) = evidence.tool_calls() else {
+        let assertion = Assertion::new("No trace available for evaluation", false)
+            .evidence("the agent reported neither messages nor tool calls");
+        return Score::from(false).assertion(assertion).into();
+    };
+    match config.mode {
+        TrajectoryMode::AnyOrder => any_order(config, &calls).into(),
+        mode if config.expected.is_empty() => no_calls(mode, &calls).into(),
+        TrajectoryMode::InOrder => in_order(config, &calls).into(),
+        TrajectoryMode::Exact => exact(config, &calls),
+        TrajectoryMode::Superset => superset(config, &calls).into(),
+        TrajectoryMode::Subset => subset(config, &calls).into(),
+    }
+}
+
+/// Points of one comparison, with what they were given for.
+#[derive(Default)]
+struct Tally {
+    points: usize,
+    possible: usize,
+    assertions: Vec<Assertion>,
+    unknown_durations: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, held: bool, assertion: Assertion) {
+        self.points += usize::from(held);
+        self.assertions.push(assertion);
+    }
+
+    /// The point for the duration of a call that matched `item`.
+    fn duration(&mut self, item: &ExpectedCall, call: &ToolCall) {
+        let Some(limit) = item.max_duration_ms else { return };
+        let Some(duration) = call.duration_ms else {
+            self.unknown_durations.push(item.tool.clone());
+            return;
+        };
+        self.possible += 1;
+        let held = duration <= limit;
+        let verb = if held { "completed in" } else { "took" };
+        let (duration, limit) = (show(duration), show(limit));
+        let text = format!("{} {verb} {duration}ms (max: {limit}ms)", item.tool);
+        let assertion =
+            Assertion::new(text, held).expected(format!("at most {limit} ms")).actual(format!("{duration} ms"));
+        self.add(held, assertion);
+    }
+
+    /// An item that found no call cannot earn the point for its duration.
+    fn missed_duration(&mut self, item: &ExpectedCall) {
+        self.possible += usize::from(item.max_duration_ms.is_some());
+    }
+
+    fn score(self) -> Score {
+        let value = if self.possible == 0 { 1.0 } else { ratio(self.points, self.possible) };
+        let mut score = Score::new(value);
+        score.assertions = self.assertions;
+        if !self.unknown_durations.is_empty() {
+            score = score.detail("unknown_durations", self.unknown_durations);
+        }
+        score
+    }
+}
+
+fn no_calls(mode: TrajectoryMode, calls: &[&ToolCall]) -> Score {
+    let held = calls.is_empty();
+    let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
+    let text = match mode {
+        TrajectoryMode::Subset if !held => format!("{} unexpected tool call(s) with empty allowed list", calls.len()),
+        _ if !held => format!("Expected no tool calls, got {}", calls.len()),
+        TrajectoryMode::Superset => "No expected tools specified".to_owned(),
+        TrajectoryMode::Subset => "No tool calls and no expected tools".to_owned(),
+        TrajectoryMode::AnyOrder | TrajectoryMode::InOrder | TrajectoryMode::Exact => {
+            "No tool sequence specified".to_owned()
+        }
+    };
+    Score::from(held)
+        .assertion(Assertion::new(text, held).expected("no calls").actual(crate::grade::shorten(&names.join(", "))))
+}
+
+fn calls_in_words(count: u64) -> String {
+    format!("{count} call{}", if count == 1 { "" } else { "s" })
+}
+
+fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
+    let mut tally = Tally { possible: config.minimums.len(), ..Tally::default() };
+    for (tool, minimum) in &config.minimums {
+        let count = calls.iter().filter(|call| call.tool == *tool).count() as u64;
+        let held = count >= *minimum;
+        let text = format!("{tool}: called {count} times (required >={minimum})");
+        let expected = format!("at least {}", calls_in_words(*minimum));
+        let assertion = Assertion::new(text, held).expected(expected).actual(calls_in_words(count));
+        tally.add(held, assertion);
+    }
+    tally.score()
+}
+
+fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
+    let mut tally = Tally { possible: config.expected.len(), ..Tally::default() };
+    let mut next = 0;
+    for (index, item) in config.expected.iter().enumerate() {
+        let rest = calls.get(next..).unwrap_or_default();
+        match rest.iter().position(|call| matches(config, item, call)) {
+            Some(offset) => {
+                let position = next + offset;
+                tally.add(true, Assertion::new(format!("Found {} at position {position}", item.tool), true));
+                tally.duration(item, calls[position]);
+                next = position + 1;
+            }
+            None => {
+                let same_name = rest.iter().position(|call| call.tool == item.tool);
+                let text = match same_name {
+                    Some(offset) => {
+                        let found = next + offset;
+                        format!("Expected {} at position {index}: tool found at {found} but args mismatch", item.tool)
+                    }
+                    None => format!("Expected {} at position {index}, not found in remaining trace", item.tool),
+                };
+                let assertion = describe(Assertion::new(text, false), item, same_name.map(|offset| rest[offset]));
+                tally.add(false, assertion);
+                tally.missed_duration(item);
+                // The search went to the end: nothing is left for the items after it.
+                next = calls.len();
+            }
+        }
+    }
+    tally.score()
+}
+
+fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> Graded {
+    let expected = &config.expected;
+    let mut tally = Tally { possible: expected.len().max(calls.len()), ..Tally::default() };
+    let differ = expected.len() != calls.len();
+    if differ {
+        let text = format!("Expected {} tool calls, got {}", expected.len(), calls.len());
+        let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
+        let wanted: Vec<&str> = expected.iter().map(|item| item.tool.as_str()).collect();
+        tally.assertions.push(
+            Assertion::new(text, false)
+                .expected(crate::grade::shorten(&wanted.join(", ")))
+                .actual(crate::grade::shorten(&names.join(", "))),
+        );
+    }
+    for (index, item) in expected.iter().enumerate() {
+        match calls.get(index) {
+            Some(call) if matches(config, item, call) => {
+                tally.add(true, Assertion::new(format!("Position {index}: {}", item.tool), true));
+                tally.duration(item, call);
+            }
+            call => {
+                let text = match call {
+                    Some(call) if call.tool == item.tool => format!("Position {index}: {} args mismatch", item.tool),
+                    Some(call) => format!("Position {index}: expected {}, got {}", item.tool, in_text(&call.tool)),
+                    None => format!("Position {index}: expected {}, got nothing", item.tool),
+                };
+                tally.add(false, describe(Assertion::new(text, false), item, call.copied()));
+                tally.missed_duration(item);
+            }
+        }
+    }
+    Graded { forced_fail: differ, ..tally.score().into() }
+}
+
+fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
+    let mut tally = Tally { possible: config.expected.len(), ..Tally::default() };
+    let mut used = vec![false; calls.len()];
+    for item in &config.expected {
+        let found = (0..calls.len()).find(|index| !used[*index] && matches(config, item, calls[*index]));
+        match found {
+            Some(position) => {
+                used[position] = true;
+                tally.add(true, Assertion::new(format!("Found {} at position {position}", item.tool), true));
+            }
+            None => {
+                let text = format!("Expected {} not found in actual trajectory", item.tool);
+                let same_name = calls.iter().find(|call| call.tool == item.tool).copied();
+                tally.add(false, describe(Assertion::new(text, false), item, same_name));
+            }
+        }
+    }
+    tally.score()
+}
+
+fn subset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
+    if calls.is_empty() {
+        return Score::pass().assertion(Assertion::new("No actual tool calls (trivially a subset)", true));
+    }
+    let mut tally = Tally { possible: calls.len(), ..Tally::default() };
+    for (index, call) in calls.iter().enumerate() {
+        let allowed = config.expected.iter().any(|item| matches(config, item, call));
+        let verb = if allowed { "is" } else { "is not" };
+        let text = format!("Position {index}: {} {verb} in allowed set", in_text(&call.tool));
+        tally.add(allowed, Assertion::new(text, allowed).actual(call_text(&call.tool, call.input.as_ref())));
+    }
+    tally.score()
+}
+
+fn matches(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall) -> bool {
+    call.tool == item.tool && arguments_match(config, item, call)
+}
+
+fn arguments_match(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall) -> bool {
+    let expected = match &item.args {
+        None | Some(Args::Any) => return true,
+        Some(Args::Object(expected)) => expected,
+    };
+    let how = item.args_match.as_ref().unwrap_or(&config.args_match);
+    if *how == ArgsMatch::Ignore {
+        return true;
+    }
+    let Some(Value::Object(actual)) = &call.input else { return false };
+    let agree = |key: &String, value: &Value, other: &Object| other.get(key).is_some_and(|other| equal(value, other));
+    match how {
+        ArgsMatch::Ignore => true,
+        ArgsMatch::Exact => {
+            actual.len() == expected.len() && expected.iter().all(|(key, value)| agree(key, value, actual))
+        }
+        ArgsMatch::Superset => expected.iter().all(|(key, value)| agree(key, value, actual)),
+        ArgsMatch::Subset => actual.iter().all(|(key, value)| agree(key, value, expected)),
+        ArgsMatch::Paths(paths) => paths.iter().all(|path| match at_path(expected, path) {
+            None => true,
+            Some(value) => at_path(actual, path).is_some_and(|actual| equal(value, actual)),
+        }),
+    }
+}
+
+/// The value at a dotted path; parts of it are keys of objects or indices of lists.
+fn at_path<'a>(object: &'a Object, path: &str) -> Option<&'a Value> {
+    let mut parts = path.split('.');
+    let mut value = object.get(parts.next()?)?;
+    for part in parts {
+        value = match value {
+            Value::Object(object) => object.get(part)?,
+            Value::Array(list) => list.get(index(part)?)?,
+            _ => return None,
+        };
+    }
+    Some(value)
+}
+
+/// A place in a list, written the way it is shown: neither `01` nor `+1`.
+fn index(part: &str) -> Option<usize> {
+    let index: usize = part.parse().ok()?;
+    (index.to_string() == part).then_some(index)
+}
+
+fn describe(assertion: Assertion, item: &ExpectedCall, call: Option<&ToolCall>) -> Assertion {
+    let expected = match &item.args {
+        Some(Args::Object(arguments)) => call_text(&item.tool, Some(&Value::Object(arguments.clone()))),
+        Some(Args::Any) | None => item.tool.clone(),
+    };
+    let assertion = assertion.expected(expected);
+    match call {
+        Some(call) => assertion.actual(call_text(&call.tool, call.input.as_ref())),
+        None => assertion.actual("no such call"),
+    }
+}
+
+fn call_text(tool: &str, input: Option<&Value>) -> String {
+    match input {
+        Some(input) => crate::grade::shorten(&format!("{tool} {input}")),
+        None => crate::grade::shorten(tool),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::{Message, Role};
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::{evidence::Facts, score::State};
+
+    fn run(config: Value, calls: Value) -> (State, bool) {
+        let mut message = Message::text(Role::Assistant, "done");
+        message.tool_calls = serde_json::from_value(calls).unwrap();
+        let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
+        let graded = grade(&serde_json::from_value(config).unwrap(), &evidence);
+        (graded.score.state, graded.forced_fail)
+    }
+
+    fn names(names: &[&str]) -> Value {
+        names.iter().map(|name| json!({"tool": name})).collect()
+    }
+
+    #[test]
+    fn the_vectors_of_the_specification_hold() {
+        let abc = names(&["a", "b", "c"]);
+        let exact = run(json!({"mode": "exact", "expected": names(&["a", "b"])}), abc);
+        assert_eq!(exact, (State::Decided(2.0 / 3.0), true));
+        let calls = json!([{"tool": "a", "input": {"x": 2}}, {"tool": "a", "input": {"x": 1}}]);
+        let later = json!({"mode": "in_order", "expected": [{"tool": "a", "args": {"object": {"x": 1}}}]});
+        assert_eq!(run(later, calls), (State::Decided(1.0), false));
+        let gap = json!({"mode": "in_order", "expected": names(&["a", "z", "b"])});
+        assert_eq!(run(gap, names(&["a", "b"])), (State::Decided(1.0 / 3.0), false));
+        let twice = json!({"mode": "superset", "expected": names(&["a", "a"])});
+        assert_eq!(run(twice, names(&["a"])), (State::Decided(0.5), false));
+        let reused = json!({"mode": "subset", "expected": names(&["a"])});
+        assert_eq!(run(reused, names(&["a", "a", "b"])), (State::Decided(2.0 / 3.0), false));
+    }
+
+    #[test]
+    fn an_empty_list_means_no_calls() {
+        for mode in ["exact", "superset", "subset"] {
+            let config = json!({"mode": mode});
+            assert_eq!(run(config.clone(), json!([])).0, State::Decided(1.0), "{mode}");
+            assert_eq!(run(config, names(&["a"])).0, State::Decided(0.0), "{mode}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_compared_as_the_item_says() {
+        let passes = |how: Value, input: Value| {
+            let item = json!({"tool": "a", "args": {"object": {"x": 1, "y": {"z": [1, 2]}}}, "args_match": how});
+            run(json!({"mode": "exact", "expected": [item]}), json!([{"tool": "a", "input": input}])).0
+                == State::Decided(1.0)
+        };
+        let same = json!({"y": {"z": [1, 2.0]}, "x": 1.0});
+        assert!(passes(json!("exact"), same.clone()));
+        assert!(!passes(json!("exact"), json!({"x": 1, "y": {"z": [1, 2]}, "more": 0})));
+        assert!(passes(json!("superset"), json!({"x": 1, "y": {"z": [1, 2]}, "more": 0})));
+        assert!(passes(json!("subset"), json!({"x": 1})));
+        assert!(!passes(json!("subset"), json!({"x": 1, "more": 0})));
+        assert!(passes(json!("ignore"), json!(null)));
+        assert!(passes(json!({"paths": ["y.z.1", "not.there"]}), json!({"y": {"z": [0, 2]}})));
+        assert!(!passes(json!({"paths": ["x"]}), json!("text")));
+        assert!(passes(json!({"paths": ["y.z.01", "y.z.+1"]}), json!({"y": {"z": [0, 0]}})));
+    }
+
+    #[test]
+    fn durations_earn_points_of_their_own() {
+        let config = json!({"mode": "in_order", "expected": [
+            {"tool": "a", "max_duration_ms": 100.0}, {"tool": "b"}, {"tool": "c", "max_duration_ms": 5.0}]});
+        let calls = json!([{"tool": "a", "duration_ms": 50.0}, {"tool": "b"}, {"tool": "c", "duration_ms": 50.0}]);
+        assert_eq!(run(config.clone(), calls).0, State::Decided(0.8));
+        let unknown = json!([{"tool": "a"}, {"tool": "b"}, {"tool": "c", "duration_ms": 5.0}]);
+        assert_eq!(run(config, unknown).0, State::Decided(1.0));
+    }
+
+    #[test]
+    fn what_was_not_reported_scores_0() {
+        let config = ToolTrajectory {
+            mode: TrajectoryMode::Subset,
+            minimums: Vec::new(),
+            expected: Vec::new(),
+            args_match: ArgsMatch::Exact,
+        };
+        assert_eq!(grade(&config, &Evidence::new(Facts::default())).score.state, State::Decided(0.0));
+    }
+}

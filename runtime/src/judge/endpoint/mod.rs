@@ -1,0 +1,174 @@
+//! A judge behind an OpenAI-compatible endpoint for chat completions.
+
+pub(crate) mod retry_after;
+#[cfg(test)]
+#[allow(clippy::cast_possible_truncation, reason = "a body of 16 MiB fits everywhere")]
+pub(crate) mod tests;
+pub(crate) mod wire;
+
+use std::{
+    io,
+    sync::atomic::{AtomicU8, Ordering},
+    time::{Duration, SystemTime},
+};
+
+use serde_json::Value;
+use ureq::http::{StatusCode, header};
+
+use crate::{
+    judge::{Endpoint, endpoint::wire::Format, options::Secret},
+    model::judge::{Answer, JudgeError, JudgeReply, JudgeRequest},
+    platform::{cancel::Cancel, excerpt::first_chars},
+};
+
+/// Bytes of a reply that are read.
+const LARGEST: u64 = 16 << 20;
+/// Characters of a refusal that are shown.
+const SHOWN: usize = 500;
+
+/// The judge of a run that `EVALSUITE_JUDGE_*` describes.
+pub(crate) struct Service {
+    url: String,
+    endpoint: Endpoint,
+    /// The strictest [`Format`] the service has not refused, as its position in [`Format::ALL`].
+    format: AtomicU8,
+}
+
+impl Service {
+    pub(crate) fn new(endpoint: Endpoint) -> Self {
+        const PATH: &str = "/chat/completions";
+        let url = if endpoint.url.ends_with(PATH) { endpoint.url.clone() } else { format!("{}{PATH}", endpoint.url) };
+        Self { url, endpoint, format: AtomicU8::new(0) }
+    }
+
+    fn key(&self) -> Option<&str> {
+        self.endpoint.key.as_ref().map(|Secret(key)| key.as_str())
+    }
+
+    /// One request, in the strictest form the service takes.
+    fn ask(&self, request: &JudgeRequest) -> Result<JudgeReply, JudgeError> {
+        let model = request.model().unwrap_or(&self.endpoint.model);
+        let mut with_temperature = true;
+        let mut position = self.format.load(Ordering::Relaxed);
+        loop {
+            let format = Format::ALL.get(usize::from(position)).copied().unwrap_or(Format::Plain);
+            let body = wire::body(request, model, format, with_temperature)
+                .map_err(|error| JudgeError::permanent(format!("an image cannot be read: {error}")))?;
+            let (status, retry_after, text) = self.post(&body, request.limit())?;
+            if status.is_success() {
+                self.format.store(position, Ordering::Relaxed);
+                return wire::reply(&text, self.endpoint.price).map_err(JudgeError::new);
+            }
+            let message = self.refusal(status, &text);
+            match status {
+                // Which part of a request a service does not take, not all say in the same words.
+                StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
+                    if with_temperature && request.temperature() == 0.0 && text.contains("temperature") {
+                        with_temperature = false;
+                    } else if format != Format::Plain && request.response_schema().is_some() {
+                        position += 1;
+                    } else {
+                        return Err(JudgeError::permanent(message));
+                    }
+                }
+                StatusCode::TOO_MANY_REQUESTS if text.contains("insufficient_quota") => {
+                    return Err(JudgeError::permanent(message));
+                }
+                status if status.is_server_error() || is_busy(status) => {
+                    let error = JudgeError::new(message);
+                    return Err(match retry_after {
+                        Some(wait) => error.retry_after(wait),
+                        None => error,
+                    });
+                }
+                _ => return Err(JudgeError::permanent(message)),
+            }
+        }
+    }
+
+    fn post(&self, body: &Value, limit: Duration) -> Result<(StatusCode, Option<Duration>, String), JudgeError> {
+        // A redirect would take the key to somewhere else.
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_global(Some(limit))
+            .user_agent(concat!("evalsuite/", env!("CARGO_PKG_VERSION")));
+        let config = if is_local(&self.url) { config.proxy(None) } else { config };
+        let mut post = ureq::Agent::new_with_config(config.build())
+            .post(&self.url)
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::ACCEPT, "application/json");
+        if let Some(key) = self.key() {
+            post = post.header(header::AUTHORIZATION, format!("Bearer {key}"));
+        }
+        let mut response = post.send(body.to_string()).map_err(|error| self.failed(&error, limit))?;
+        let (status, retry_after) = (response.status(), retry_after::wait(response.headers(), SystemTime::now()));
+        let text = response
+            .body_mut()
+            .with_config()
+            .limit(LARGEST)
+            .lossy_utf8(true)
+            .read_to_string()
+            .map_err(|error| self.failed(&error, limit))?;
+        Ok((status, retry_after, text))
+    }
+
+    fn failed(&self, error: &ureq::Error, limit: Duration) -> JudgeError {
+        let about = |what: &str| format!("{}: {what}", self.url);
+        match error {
+            ureq::Error::Timeout(_) => JudgeError::new(about(&format!("no reply within {} s", limit.as_secs_f64()))),
+            ureq::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut => {
+                JudgeError::new(about(&format!("no reply within {} s", limit.as_secs_f64())))
+            }
+            ureq::Error::BodyExceedsLimit(_) => {
+                JudgeError::permanent(about(&format!("the reply has more than {LARGEST} bytes")))
+            }
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::InvalidProxyUrl => {
+                JudgeError::permanent(about(&error.to_string()))
+            }
+            _ => JudgeError::new(about(&error.to_string())),
+        }
+    }
+
+    /// What the service says against a request, without the key it may have repeated.
+    fn refusal(&self, status: StatusCode, text: &str) -> String {
+        let said = wire::error_message(text).unwrap_or_else(|| text.trim().to_owned());
+        let said = match self.key() {
+            Some(key) if !key.is_empty() => said.replace(key, "***"),
+            _ => said,
+        };
+        let hint = match status {
+            StatusCode::UNAUTHORIZED => "\nhelp: set EVALSUITE_JUDGE_API_KEY",
+            StatusCode::NOT_FOUND => "\nhelp: EVALSUITE_JUDGE_URL is the base, such as http://localhost:8080/v1",
+            status if status.is_redirection() => {
+                "\nhelp: redirects are not followed; set EVALSUITE_JUDGE_URL to where it leads"
+            }
+            _ => "",
+        };
+        format!("{}: {status}: {}{hint}", self.url, first_chars(&said, SHOWN))
+    }
+}
+
+impl Answer for Service {
+    fn answer(&self, request: JudgeRequest, _cancel: &Cancel) -> Result<JudgeReply, JudgeError> {
+        self.ask(&request)
+    }
+
+    fn is_cooperative(&self) -> bool {
+        false
+    }
+
+    fn name(&self) -> String {
+        self.endpoint.model.clone()
+    }
+}
+
+fn is_busy(status: StatusCode) -> bool {
+    status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::REQUEST_TIMEOUT
+}
+
+fn is_local(url: &str) -> bool {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    ["localhost", "127.", "[::1]"].iter().any(|local| host.starts_with(local))
+}

@@ -1,0 +1,316 @@
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+    path::{Path, PathBuf},
+    process::{self, Child, Output, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use evalsuite_schema::Case;
+
+use crate::{
+    model::suite_location::Places,
+    platform::{
+        environment,
+        process::{RunningGroup, TERMINATION_GRACE, echo::Echo, end_groups, spawn},
+    },
+};
+
+/// The variables every program of a trial gets.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CommandEnvironment {
+    variables: Vec<(&'static str, OsString)>,
+    pub(crate) echo: Echo,
+}
+
+/// Where the programs of a trial find themselves.
+pub(crate) struct Site<'a> {
+    pub(crate) places: &'a Places,
+    pub(crate) run_id: &'a str,
+    pub(crate) case: &'a Case,
+    pub(crate) target: &'a str,
+    pub(crate) trial: u32,
+    pub(crate) echo: Echo,
+    /// For the trial's files.
+    pub(crate) directory: &'a Path,
+    pub(crate) workspace: &'a Path,
+}
+
+impl CommandEnvironment {
+    pub(crate) fn new(variables: Vec<(&'static str, OsString)>, echo: Echo) -> Self {
+        Self { variables, echo }
+    }
+
+    pub(crate) fn of(site: &Site<'_>) -> Self {
+        let path = |path: &Path| OsString::from(path);
+        let variables = vec![
+            ("EVALSUITE_WORKSPACE", path(site.workspace)),
+            ("AGENTV_WORKSPACE_PATH", path(site.workspace)),
+            ("EVALSUITE_SUITE_DIR", path(&site.places.suite_dir)),
+            ("EVALSUITE_CASE_DIR", path(&site.places.join(&site.case.dir))),
+            ("EVALSUITE_RUN_ID", site.run_id.into()),
+            ("EVALSUITE_TRIAL_DIR", path(site.directory)),
+            ("EVALSUITE_CASE_ID", site.case.id.as_str().into()),
+            ("EVALSUITE_TRIAL", site.trial.to_string().into()),
+            ("EVALSUITE_TARGET", site.target.into()),
+        ];
+        Self::new(variables, site.echo)
+    }
+
+    pub(crate) fn apply(&self, command: &mut process::Command) {
+        command.envs(environment::of_file());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+    }
+}
+
+/// A command line for the shell of the system.
+pub(crate) fn shell(line: &str) -> process::Command {
+    #[cfg(windows)]
+    {
+        use std::os::windows::process::CommandExt;
+        let mut command = process::Command::new("cmd");
+        // As it is: `cmd` does not read the quotes that other programs understand.
+        command.arg("/C").raw_arg(line);
+        command
+    }
+    #[cfg(not(windows))]
+    {
+        let mut command = process::Command::new("sh");
+        command.arg("-c").arg(line);
+        command
+    }
+}
+
+/// Process groups started for a trial, so that they can be ended with it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ChildGroups(Arc<Mutex<Groups>>);
+
+#[derive(Debug, Default)]
+struct Groups {
+    running: Vec<RunningGroup>,
+    closed: bool,
+}
+
+impl Groups {
+    /// The id of a group of which nothing is left may soon be another one's.
+    fn forget(&mut self, is_over: impl Fn(&RunningGroup) -> bool) {
+        for group in self.running.extract_if(.., |group| is_over(group)) {
+            group.forget();
+        }
+    }
+}
+
+impl ChildGroups {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Groups> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends every group that is still registered, and every one that is started later.
+    pub(crate) fn end_all(&self, grace: Duration) {
+        let running = {
+            let mut groups = self.lock();
+            groups.closed = true;
+            std::mem::take(&mut groups.running)
+        };
+        end_groups(running, grace);
+    }
+
+    fn add(&self, group: RunningGroup) -> Result<(), RunningGroup> {
+        let mut groups = self.lock();
+        if groups.closed {
+            return Err(group);
+        }
+        groups.forget(|group| cfg!(unix) && !group.exists());
+        groups.running.push(group);
+        Ok(())
+    }
+
+    /// The program has been waited for; what it left behind ends with the trial.
+    fn waited(&self, id: u32) {
+        self.lock().forget(|group| group.id() == id && !group.exists());
+    }
+}
+
+/// Ends the programs of a trial, whichever way the trial ends.
+#[derive(Debug)]
+pub(crate) struct EndWithTrial(pub(crate) ChildGroups);
+
+impl Drop for EndWithTrial {
+    fn drop(&mut self) {
+        self.0.end_all(TERMINATION_GRACE);
+    }
+}
+
+/// A program run by an agent, in a process group that ends with the trial.
+///
+/// Made by [`Trial::command`](crate::Trial::command). It starts in the workspace, with closed standard input.
+#[derive(Debug)]
+pub struct Command {
+    inner: process::Command,
+    groups: ChildGroups,
+    echo: Echo,
+}
+
+impl Command {
+    pub(crate) fn new(
+        program: &OsStr,
+        directory: &Path,
+        environment: &CommandEnvironment,
+        groups: ChildGroups,
+    ) -> Self {
+        let mut inner = process::Command::new(program);
+        inner.current_dir(directory).stdin(Stdio::null());
+        environment.apply(&mut inner);
+        Self { inner, groups, echo: environment.echo }
+    }
+
+    /// Adds an argument.
+    pub fn arg(&mut self, argument: impl AsRef<OsStr>) -> &mut Self {
+        self.inner.arg(argument);
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args(&mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> &mut Self {
+        self.inner.args(arguments);
+        self
+    }
+
+    /// Sets an environment variable.
+    pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
+        self.inner.env(name, value);
+        self
+    }
+
+    /// Removes an environment variable.
+    pub fn env_remove(&mut self, name: impl AsRef<OsStr>) -> &mut Self {
+        self.inner.env_remove(name);
+        self
+    }
+
+    /// Sets the working directory in place of the workspace.
+    pub fn current_dir(&mut self, directory: impl Into<PathBuf>) -> &mut Self {
+        self.inner.current_dir(directory.into());
+        self
+    }
+
+    /// Sets where standard input comes from.
+    pub fn stdin(&mut self, source: impl Into<Stdio>) -> &mut Self {
+        self.inner.stdin(source);
+        self
+    }
+
+    /// Sets where standard output goes.
+    pub fn stdout(&mut self, target: impl Into<Stdio>) -> &mut Self {
+        self.inner.stdout(target);
+        self
+    }
+
+    /// Sets where standard error goes.
+    pub fn stderr(&mut self, target: impl Into<Stdio>) -> &mut Self {
+        self.inner.stderr(target);
+        self
+    }
+
+    /// Starts the program.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started, or the trial is over.
+    pub fn spawn(&mut self) -> io::Result<Child> {
+        let (mut child, group) = spawn(&mut self.inner, self.echo)?;
+        if let Err(group) = self.groups.add(group) {
+            drop(group);
+            child.wait()?;
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the trial is over"));
+        }
+        Ok(child)
+    }
+
+    /// Runs the program and collects what it prints. It blocks the thread, until the trial's time is up at most.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started or read.
+    pub fn output(&mut self) -> io::Result<Output> {
+        self.inner.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = self.spawn()?;
+        let id = child.id();
+        let output = child.wait_with_output();
+        self.groups.waited(id);
+        output
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{
+        thread,
+        time::{Duration, Instant},
+    };
+
+    use super::*;
+
+    fn shell(script: &str, groups: &ChildGroups) -> Command {
+        let mut command = Command::new("sh".as_ref(), Path::new("/"), &CommandEnvironment::default(), groups.clone());
+        command.args(["-c", script]);
+        command
+    }
+
+    fn wait_until(done: impl Fn() -> bool) {
+        let limit = Instant::now() + Duration::from_secs(20);
+        while !done() {
+            assert!(Instant::now() < limit, "expected programs to have ended by now");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn what_a_program_left_behind_ends_with_the_trial() {
+        let groups = ChildGroups::default();
+        let trial = EndWithTrial(groups.clone());
+        let output = shell("sleep 100 >/dev/null 2>&1 & echo $!", &groups).output().unwrap();
+        assert_eq!(groups.lock().running.len(), 1, "the group outlives its leader");
+        let left: i32 = String::from_utf8(output.stdout).unwrap().trim().parse().unwrap();
+        let left = rustix::process::Pid::from_raw(left).unwrap();
+        rustix::process::test_kill_process(left).unwrap();
+        drop(trial);
+        wait_until(|| !is_running(left));
+    }
+
+    #[test]
+    fn a_program_that_ignores_being_asked_ends_too_and_later_ones_do_not_start() {
+        let groups = ChildGroups::default();
+        let mut child = shell("trap '' TERM; echo ready; while :; do sleep 1; done", &groups)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        io::Read::read_exact(&mut child.stdout.take().unwrap(), &mut [0; 6]).unwrap();
+        groups.end_all(Duration::from_millis(200));
+        assert!(!child.wait().unwrap().success());
+        let error = shell("true", &groups).spawn().unwrap_err();
+        assert_eq!(error.to_string(), "the trial is over");
+    }
+
+    #[test]
+    fn what_has_ended_is_not_waited_for() {
+        let groups = ChildGroups::default();
+        // Nobody waits for them, so they stay known to the system.
+        let children: Vec<Child> = (0..3).map(|_| shell("exit 0", &groups).spawn().unwrap()).collect();
+        thread::sleep(Duration::from_millis(50));
+        let started = Instant::now();
+        groups.end_all(Duration::from_secs(60));
+        assert!(started.elapsed() < Duration::from_secs(30));
+        drop(children);
+    }
+
+    /// Init may take its time to wait for it.
+    fn is_running(id: rustix::process::Pid) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero()));
+        match stat {
+            Ok(stat) => !stat.contains(") Z "),
+            Err(_) => rustix::process::test_kill_process(id).is_ok() && !Path::new("/proc/self").exists(),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+use std::{
+    marker::PhantomData,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use evalsuite_schema::{Content, Input, Message, Object, ReferenceSolution, Role, ToolCall, record::Usage};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::model::{
+    dependency::{Dependencies, Dependency},
+    judge::{SuiteJudge, suite_judge::Inquiry},
+    messages::content_text,
+    trial::decode_input,
+};
+
+/// What a grader sees: the answer, how the agent came to it, and the case.
+#[derive(Debug, Clone)]
+pub struct Evidence<'a> {
+    facts: Arc<Facts>,
+    /// What the grader asks judges.
+    inquiry: Option<Arc<dyn Inquiry>>,
+    _scope: PhantomData<&'a ()>,
+}
+
+/// Everything graders look at.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) case_id: String,
+    pub(crate) description: Option<String>,
+    pub(crate) criteria: Option<String>,
+    pub(crate) input: Option<Input>,
+    pub(crate) metadata: Object,
+    pub(crate) tags: Vec<String>,
+    pub(crate) target: String,
+    pub(crate) trial: u32,
+    pub(crate) expected_output: Vec<Message>,
+    pub(crate) reference_solution: Option<ReferenceSolution>,
+    pub(crate) answer: String,
+    /// `None`: the agent did not report what it did.
+    pub(crate) transcript: Option<Vec<Message>>,
+    /// Index of the first message of each turn in the transcript of a whole conversation.
+    pub(crate) turns: Vec<usize>,
+    /// The input is what was said so far, not what the agent was asked at once.
+    pub(crate) is_conversation: bool,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) cost_usd: Option<f64>,
+    pub(crate) duration_ms: f64,
+    pub(crate) started_at: String,
+    pub(crate) ended_at: String,
+    pub(crate) state: Object,
+    pub(crate) workspace: PathBuf,
+    pub(crate) changes: WorkspaceChanges,
+    pub(crate) diff: String,
+    pub(crate) dependencies: Arc<Dependencies>,
+}
+
+/// Files the agent changed in its workspace: paths relative to it, sorted, with `/` separators.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkspaceChanges {
+    /// Files that are new.
+    pub created: Vec<String>,
+    /// Files whose content is another.
+    pub modified: Vec<String>,
+    /// Files that are gone.
+    pub deleted: Vec<String>,
+}
+
+impl Evidence<'_> {
+    pub(crate) fn new(facts: Facts) -> Self {
+        Self { facts: Arc::new(facts), inquiry: None, _scope: PhantomData }
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The same evidence for a grader on a thread of its own.
+    pub(crate) fn detached(&self, inquiry: Arc<dyn Inquiry>) -> Evidence<'static> {
+        Evidence { facts: Arc::clone(&self.facts), inquiry: Some(inquiry), _scope: PhantomData }
+    }
+
+    /// The judge of the suite: that of the environment, else that of the macro; of several the first.
+    ///
+    /// Where there is none, asking it is an error of the grader. Cases of graders that are registered with
+    /// [`asks_judge`](crate::asks_judge) are skipped instead, before their agents run.
+    pub fn judge(&self) -> SuiteJudge<'_> {
+        SuiteJudge::new(self.inquiry.clone(), None)
+    }
+
+    /// The judge of a name: one of `judges` of the macro, else a command of the targets file.
+    pub fn judge_named(&self, name: impl Into<String>) -> SuiteJudge<'_> {
+        SuiteJudge::new(self.inquiry.clone(), Some(name.into()))
+    }
+
+    /// The answer: the text of the last assistant message, empty if there is none.
+    pub fn answer(&self) -> &str {
+        &self.facts.answer
+    }
+
+    /// The messages of the agent's work; `None` if the agent did not report them.
+    pub fn transcript(&self) -> Option<&[Message]> {
+        self.facts.transcript.as_deref()
+    }
+
+    /// All tool calls in order; `None` if the agent did not report them.
+    pub fn tool_calls(&self) -> Option<Vec<&ToolCall>> {
+        let transcript = self.transcript()?;
+        Some(transcript.iter().flat_map(|message| &message.tool_calls).collect())
+    }
+
+    /// Number of model calls; `None` if the agent did not report its messages.
+    pub fn llm_calls(&self) -> Option<u64> {
+        let transcript = self.transcript()?;
+        if transcript.iter().any(|message| message.llm_call_count.is_some()) {
+            return Some(transcript.iter().filter_map(|message| message.llm_call_count).fold(0, u64::saturating_add));
+        }
+        let calls = transcript.iter().filter(|message| message.role == Role::Assistant).count();
+        Some(u64::try_from(calls).unwrap_or(u64::MAX))
+    }
+
+    /// Tokens used; `None` if the agent did not report them.
+    pub fn usage(&self) -> Option<Usage> {
+        self.facts.usage
+    }
+
+    /// Cost in US dollars; `None` if the agent did not report it.
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.facts.cost_usd
+    }
+
+    /// Duration of the agent's work in milliseconds, as reported or measured.
+    pub fn duration_ms(&self) -> f64 {
+        self.facts.duration_ms
+    }
+
+    /// Facts the agent reported about the world it worked on.
+    pub fn state(&self) -> &Object {
+        &self.facts.state
+    }
+
+    /// The trial's workspace, as the agent left it.
+    pub fn workspace(&self) -> &Path {
+        &self.facts.workspace
+    }
+
+    /// Files the agent changed in the workspace.
+    pub fn changes(&self) -> &WorkspaceChanges {
+        &self.facts.changes
+    }
+
+    /// The changes of the workspace as a unified diff.
+    pub fn diff(&self) -> &str {
+        &self.facts.diff
+    }
+
+    /// Id of the case.
+    pub fn case_id(&self) -> &str {
+        &self.facts.case_id
+    }
+
+    /// What the case is about.
+    pub fn description(&self) -> Option<&str> {
+        self.facts.description.as_deref()
+    }
+
+    /// What a good answer does.
+    pub fn criteria(&self) -> Option<&str> {
+        self.facts.criteria.as_deref()
+    }
+
+    /// The input decoded into a type: the `input` object of a task, or the list of messages.
+    ///
+    /// # Errors
+    ///
+    /// If the input does not have the shape of `T`.
+    pub fn input<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        match &self.facts.input {
+            Some(input) => decode_input(input),
+            None => T::deserialize(Value::Null),
+        }
+    }
+
+    /// The reference decoded into a type, `None` without one.
+    ///
+    /// In the tasks layout it is `expected_outcome` of the reference solution. Else it is the last message of
+    /// `expected_output`: its data, or its text, which is read as JSON if `T` is not a text.
+    ///
+    /// # Errors
+    ///
+    /// If the reference does not have the shape of `T`.
+    pub fn reference<T: DeserializeOwned>(&self) -> serde_json::Result<Option<T>> {
+        if let Some(solution) = &self.facts.reference_solution {
+            return solution.expected_outcome.clone().map(|outcome| T::deserialize(Value::Object(outcome))).transpose();
+        }
+        let Some(message) = self.facts.expected_output.last() else { return Ok(None) };
+        match &message.content {
+            Some(Content::Data(value)) => T::deserialize(value.clone()).map(Some),
+            Some(content) => {
+                let text = content_text(content);
+                match T::deserialize(Value::String(text.clone())) {
+                    Ok(value) => Ok(Some(value)),
+                    Err(_) => serde_json::from_str(&text).map(Some),
+                }
+            }
+            None => T::deserialize(serde_json::to_value(&message.tool_calls)?).map(Some),
+        }
+    }
+
+    /// The messages of `expected_output`; empty in the tasks layout.
+    pub fn expected_output(&self) -> &[Message] {
+        &self.facts.expected_output
+    }
+
+    /// A value of the case's metadata.
+    pub fn metadata(&self, key: &str) -> Option<&Value> {
+        self.facts.metadata.get(key)
+    }
+
+    /// What a case of `depends_on` came to; `None` for any other case.
+    pub fn dependency(&self, id: &str) -> Option<&Dependency> {
+        self.facts.dependencies.get(id)
+    }
+
+    /// Labels of the case.
+    pub fn tags(&self) -> &[String] {
+        &self.facts.tags
+    }
+
+    /// Name of the target.
+    pub fn target(&self) -> &str {
+        &self.facts.target
+    }
+
+    /// Index of the trial, from 0.
+    pub fn trial(&self) -> u32 {
+        self.facts.trial
+    }
+}

@@ -1,0 +1,138 @@
+use std::{fmt, marker::PhantomData, sync::Arc, thread};
+
+use serde::de::DeserializeOwned;
+use tokio::sync::oneshot;
+
+use crate::model::judge::{JudgeError, JudgeReply, JudgeRequest};
+
+/// The questions of one grader.
+pub(crate) trait Inquiry: fmt::Debug + Send + Sync {
+    /// Asks a judge, and asks again if `read` refuses the reply and says why.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no reply that can be read.
+    fn ask(
+        &self,
+        judge: Option<&str>,
+        request: &JudgeRequest,
+        read: &mut dyn FnMut(&JudgeReply) -> Result<(), String>,
+    ) -> Result<(), JudgeError>;
+}
+
+/// A judge of the suite, as graders in Rust ask it: see [`Evidence::judge`](crate::Evidence::judge).
+///
+/// The calls count as those of the built-in judge graders do: they stand in the grader's record with what they used and cost,
+/// go into the budget, are kept by `EVALSUITE_MODE=record` and taken from there by `EVALSUITE_MODE=replay`.
+///
+/// **A call that fails makes the grader an error, whatever the grader returns.** So nothing that was not judged is taken for
+/// judged, and a grader may pass the error on or not.
+///
+/// ```
+/// use evalsuite::{Evidence, JudgeError, JudgeRequest, Score, Verdict};
+///
+/// #[derive(serde::Deserialize)]
+/// struct Tone { polite: bool, why: String }
+///
+/// async fn tone(evidence: &Evidence<'_>) -> Result<Score, JudgeError> {
+///     let request = JudgeRequest::new("", r#"Is the answer polite? Reply with {"polite": true or false, "why": "…"}."#)
+///         .with_untrusted("answer", evidence.answer());
+///     let tone: Tone = evidence.judge().ask_json(request).await?;
+///     Ok(Score::from(tone.polite).rationale(tone.why))
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct SuiteJudge<'a> {
+    inquiry: Option<Arc<dyn Inquiry>>,
+    name: Option<String>,
+    _scope: PhantomData<&'a ()>,
+}
+
+impl SuiteJudge<'_> {
+    pub(crate) fn new(inquiry: Option<Arc<dyn Inquiry>>, name: Option<String>) -> Self {
+        Self { inquiry, name, _scope: PhantomData }
+    }
+
+    /// The judge's reply.
+    ///
+    /// A judge that is busy or cannot be reached is asked up to three times.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such judge, if it has not replied in the end, and if a recording that is replayed has no reply to this
+    /// request. The grader is then an error.
+    pub async fn ask(&self, request: impl Into<JudgeRequest>) -> Result<JudgeReply, JudgeError> {
+        let (judge, request) = (self.detached(), request.into());
+        elsewhere(move || judge.ask_blocking(request)).await
+    }
+
+    /// [`ask`](Self::ask) for graders that are no `async fn`.
+    ///
+    /// # Errors
+    ///
+    /// As [`ask`](Self::ask).
+    pub fn ask_blocking(&self, request: impl Into<JudgeRequest>) -> Result<JudgeReply, JudgeError> {
+        let mut said = JudgeReply::default();
+        self.inquiry()?.ask(self.name.as_deref(), &request.into(), &mut |reply| {
+            said.clone_from(reply);
+            Ok(())
+        })?;
+        Ok(said)
+    }
+
+    /// The judge's reply, read as JSON: all of it, else the object from its first brace to its last.
+    ///
+    /// The prompt has to say what the JSON should look like. A reply that cannot be read is asked for again, three attempts
+    /// in all, and then once to be repaired.
+    ///
+    /// # Errors
+    ///
+    /// As [`ask`](Self::ask); and if no reply could be read.
+    pub async fn ask_json<T>(&self, request: impl Into<JudgeRequest>) -> Result<T, JudgeError>
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        let (judge, request) = (self.detached(), request.into());
+        elsewhere(move || judge.ask_json_blocking(request)).await
+    }
+
+    /// [`ask_json`](Self::ask_json) for graders that are no `async fn`.
+    ///
+    /// # Errors
+    ///
+    /// As [`ask_json`](Self::ask_json).
+    pub fn ask_json_blocking<T: DeserializeOwned>(&self, request: impl Into<JudgeRequest>) -> Result<T, JudgeError> {
+        let mut read = None;
+        self.inquiry()?.ask(self.name.as_deref(), &request.into(), &mut |reply| {
+            read = Some(reply.json()?);
+            Ok(())
+        })?;
+        read.ok_or_else(|| JudgeError::permanent("no reply was read"))
+    }
+
+    fn inquiry(&self) -> Result<&dyn Inquiry, JudgeError> {
+        self.inquiry.as_deref().ok_or_else(|| JudgeError::permanent("judges are asked by graders, while they grade"))
+    }
+
+    fn detached(&self) -> SuiteJudge<'static> {
+        SuiteJudge::new(self.inquiry.clone(), self.name.clone())
+    }
+}
+
+/// Does what blocks on a thread of its own, so that the grader's other futures go on.
+async fn elsewhere<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, JudgeError> + Send + 'static,
+) -> Result<T, JudgeError> {
+    let (sender, receiver) = oneshot::channel();
+    let name = thread::current().name().unwrap_or("evalsuite").to_owned();
+    let spawned = thread::Builder::new().name(name).spawn(move || {
+        // A grader that has run out of time does not listen any more.
+        let _ = sender.send(work());
+    });
+    match spawned {
+        Ok(_) => {
+            receiver.await.unwrap_or_else(|_| Err(JudgeError::permanent("the judge's thread ended without a reply")))
+        }
+        Err(error) => Err(JudgeError::permanent(format!("the judge's thread cannot be started: {error}"))),
+    }
+}

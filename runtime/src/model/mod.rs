@@ -1,0 +1,19 @@
+//! What users write against: suites, trials, evidence, outcomes and scores, and the traits of agents, graders and judges.
+
+pub(crate) mod agent;
+pub(crate) mod captured_spans;
+pub(crate) mod cassette;
+pub(crate) mod command;
+pub(crate) mod dependency;
+pub(crate) mod evals;
+pub(crate) mod evidence;
+pub(crate) mod grader;
+pub(crate) mod interpolation;
+pub(crate) mod judge;
+pub(crate) mod messages;
+pub(crate) mod outcome;
+pub(crate) mod recording;
+pub(crate) mod score;
+pub(crate) mod suite;
+pub(crate) mod suite_location;
+pub(crate) mod trial;

@@ -1,0 +1,178 @@
+use std::path::PathBuf;
+
+use evalsuite_schema::{Calibration, Case, Suite};
+
+use crate::platform::json;
+
+/// A suite as it was compiled into this program.
+///
+/// `include_eval_suite!` generates one as `SUITE`. It is a plain constant: nothing is parsed before a case asks for it.
+#[derive(Debug)]
+pub struct EvalSuite {
+    #[doc(hidden)]
+    pub name: &'static str,
+    #[doc(hidden)]
+    pub agent_name: Option<&'static str>,
+    #[doc(hidden)]
+    pub module_path: &'static str,
+    #[doc(hidden)]
+    pub package: &'static str,
+    #[doc(hidden)]
+    pub package_version: &'static str,
+    #[doc(hidden)]
+    pub manifest_dir: &'static str,
+    #[doc(hidden)]
+    pub root: &'static str,
+    #[doc(hidden)]
+    pub json: &'static str,
+    #[doc(hidden)]
+    pub sources: &'static [(&'static str, &'static str)],
+    #[doc(hidden)]
+    pub diagnostics: &'static [(&'static str, &'static str)],
+    #[doc(hidden)]
+    pub embedded: Option<&'static [(&'static str, &'static [u8])]>,
+    #[doc(hidden)]
+    pub calibration: Option<&'static str>,
+    #[doc(hidden)]
+    pub cases: &'static [EvalCase],
+}
+
+impl EvalSuite {
+    /// Name of the suite.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Name of the agent, where the suite names one.
+    pub fn agent_name(&self) -> Option<&'static str> {
+        self.agent_name
+    }
+
+    /// Name of the package the suite belongs to.
+    pub fn package(&self) -> &'static str {
+        self.package
+    }
+
+    /// Version of the package the suite belongs to.
+    pub fn package_version(&self) -> &'static str {
+        self.package_version
+    }
+
+    /// Directory of the suite, relative to the package root with `/` separators; absolute if it lies outside.
+    pub fn root(&self) -> &'static str {
+        self.root
+    }
+
+    /// All cases in the suite's order. In a matrix of targets a case is listed once per target.
+    pub fn cases(&self) -> &'static [EvalCase] {
+        self.cases
+    }
+
+    /// The case with this id; in a matrix the one of the first target.
+    pub fn find(&self, id: &str) -> Option<&'static EvalCase> {
+        self.cases.iter().find(|case| case.id == id)
+    }
+
+    /// What the suite says beside its cases.
+    ///
+    /// # Errors
+    ///
+    /// If the compiled text is not a suite of this version. This cannot happen in generated code.
+    pub fn decode(&self) -> serde_json::Result<Suite> {
+        json::decode(self.json.as_bytes())
+    }
+
+    /// What its judges are measured by, if there is a `calibration.yaml` beside the suite.
+    ///
+    /// # Errors
+    ///
+    /// If the compiled text is not a calibration of this version. This cannot happen in generated code.
+    pub fn decode_calibration(&self) -> serde_json::Result<Option<Calibration>> {
+        self.calibration.map(|text| json::decode(text.as_bytes())).transpose()
+    }
+
+    /// Path of a case's test as `cargo test` lists it.
+    pub fn test_path(&self, case: &EvalCase) -> String {
+        match self.module_path.split_once("::") {
+            Some((_crate_name, module)) => format!("{module}::{}", case.test_name),
+            None => case.test_name.to_owned(),
+        }
+    }
+
+    /// Root of the package while this program runs: the one cargo names if the suite is there, else that of the build.
+    pub(crate) fn package_root(&self) -> PathBuf {
+        std::env::var_os("CARGO_MANIFEST_DIR")
+            .map(PathBuf::from)
+            .filter(|directory| directory.join(self.root).exists())
+            .unwrap_or_else(|| PathBuf::from(self.manifest_dir))
+    }
+}
+
+/// A case as it was compiled into this program.
+#[derive(Debug)]
+pub struct EvalCase {
+    #[doc(hidden)]
+    pub id: &'static str,
+    #[doc(hidden)]
+    pub test_name: &'static str,
+    #[doc(hidden)]
+    pub file: &'static str,
+    #[doc(hidden)]
+    pub line: u32,
+    #[doc(hidden)]
+    pub column: u32,
+    #[doc(hidden)]
+    pub source: &'static str,
+    #[doc(hidden)]
+    pub target: Option<&'static str>,
+    #[doc(hidden)]
+    pub tags: &'static [&'static str],
+    #[doc(hidden)]
+    pub json: &'static str,
+}
+
+impl EvalCase {
+    /// Id, unique in the suite (and target).
+    pub fn id(&self) -> &'static str {
+        self.id
+    }
+
+    /// Path of the case's test inside the suite's module.
+    pub fn test_name(&self) -> &'static str {
+        self.test_name
+    }
+
+    /// File that defines the case, relative to the workspace root.
+    pub fn file(&self) -> &'static str {
+        self.file
+    }
+
+    /// Line of the case in its file, counted from 1; 0 if the case is the whole file.
+    pub fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// Column of the case in its line, in characters from 1; 0 if the case is the whole file.
+    pub fn column(&self) -> u32 {
+        self.column
+    }
+
+    /// Target of a matrix this entry belongs to.
+    pub fn target(&self) -> Option<&'static str> {
+        self.target
+    }
+
+    /// Labels of the case.
+    pub fn tags(&self) -> &'static [&'static str] {
+        self.tags
+    }
+
+    /// Everything the case says.
+    ///
+    /// # Errors
+    ///
+    /// If the compiled text is not a case of this version. This cannot happen in generated code.
+    pub fn decode(&self) -> serde_json::Result<Case> {
+        json::decode(self.json.as_bytes())
+    }
+}

@@ -1,0 +1,101 @@
+//! Parts of long texts, and texts that are safe to show.
+
+use std::borrow::Cow;
+
+/// The longest beginning that is at most `limit` bytes long.
+pub(crate) fn first_bytes(text: &str, limit: usize) -> &str {
+    if text.len() <= limit {
+        return text;
+    }
+    let end = (0..=limit).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    &text[..end]
+}
+
+/// The first `limit` characters, with a mark where something is left out.
+pub(crate) fn first_chars(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The last `limit` characters, with a mark where something is left out.
+pub(crate) fn last_chars(text: &str, limit: usize) -> String {
+    match text.char_indices().rev().nth(limit.saturating_sub(1)) {
+        Some((start, _)) if start > 0 => format!("…{}", &text[start..]),
+        _ => text.to_owned(),
+    }
+}
+
+/// The text if it has at most `limit` characters, else its beginning and its end with a mark between them.
+pub(crate) fn middle_out(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit || text.char_indices().nth(limit).is_none() {
+        return Cow::Borrowed(text);
+    }
+    // The beginning says more than the end.
+    let tail = limit / 3;
+    let head = limit.saturating_sub(tail + 1);
+    let end = text.char_indices().nth(head).map_or(text.len(), |(end, _)| end);
+    let start = text.char_indices().rev().nth(tail.saturating_sub(1)).map_or(text.len(), |(start, _)| start);
+    Cow::Owned(format!("{}…{}", &text[..end], &text[start..]))
+}
+
+/// The text with every character that does not show itself, or changes how others are shown, written as in Rust's
+/// literals; those of `kept` stay.
+pub(crate) fn escaped(text: &str, kept: &[char]) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_hidden(character) && !kept.contains(&character) {
+            escaped.extend(character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+/// Controls, among them those of terminals and of writing direction, and line separators.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Removes blanks at both ends: tab, line ends, vertical tab, form feed, byte order mark and Unicode space separators.
+pub(crate) fn trim(text: &str) -> &str {
+    text.trim_matches(|character| {
+        matches!(
+            character,
+            '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{feff}' | '\u{2028}' | '\u{2029}'
+            // Unicode general category Zs.
+            | ' ' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_in_the_middle() {
+        assert_eq!(middle_out("0123456789", 10), "0123456789");
+        assert_eq!(middle_out("0123456789ä", 10), "012345…89ä");
+        assert_eq!(middle_out("ääää", 4), "ääää");
+    }
+
+    #[test]
+    fn what_does_not_show_itself_is_escaped() {
+        assert_eq!(escaped("a\n\u{1b}[31mß\u{202e}\0", &[]), "a\\n\\u{1b}[31mß\\u{202e}\\u{0}");
+        assert_eq!(escaped("a\n\r", &['\n']), "a\n\\r");
+    }
+
+    #[test]
+    fn characters_are_never_split() {
+        assert_eq!(first_bytes("aä", 2), "a");
+        assert_eq!(first_bytes("aä", 3), "aä");
+        assert_eq!(first_chars("äbc", 2), "äb…");
+        assert_eq!(first_chars("äb", 2), "äb");
+        assert_eq!(last_chars("äbc", 2), "…bc");
+        assert_eq!(last_chars("abc", 3), "abc");
+    }
+}

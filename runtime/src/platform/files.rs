@@ -1,0 +1,131 @@
+//! Files that other processes read while they are written.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::platform::{json, redaction::Redactor};
+
+/// Reads JSON; `None` without a file.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is something else.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    json::decode(&bytes)
+        .map(Some)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display())))
+}
+
+/// Writes JSON so that readers see a whole file or none, with secrets hidden. It is on the disk afterwards.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub(crate) fn write_json(path: &Path, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
+    write_file(path, &encode(value, redactor)?, true)
+}
+
+/// The same without waiting for the disk: enough for what only counts as long as the machine is up.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub(crate) fn replace_json(path: &Path, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
+    write_file(path, &encode(value, redactor)?, false)
+}
+
+/// Writes a file so that readers see the old one or the new one, without waiting for the disk.
+///
+/// # Errors
+///
+/// If the file cannot be written; what stood there before is then still there.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_file(path, bytes, false)
+}
+
+fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
+    let mut value = serde_json::to_value(value)?;
+    redactor.apply_to(&mut value);
+    let mut bytes = serde_json::to_vec_pretty(&value)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Writes to a temporary name in the same directory, flushes to disk if asked to, and renames.
+fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"));
+    };
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let temporary = directory.join(format!(".{}.{}-{number}.tmp", name.to_string_lossy(), std::process::id()));
+    let created = match File::create_new(&temporary) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(directory)?;
+            File::create_new(&temporary)
+        }
+        result => result,
+    };
+    let written = created.and_then(|mut file| {
+        file.write_all(bytes)?;
+        if flush { file.sync_all() } else { Ok(()) }
+    });
+    let result = written.and_then(|()| fs::rename(&temporary, path));
+    if result.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&temporary);
+    }
+    result
+}
+
+/// Removes a file that may not be there.
+///
+/// # Errors
+///
+/// If it is there and cannot be removed.
+pub(crate) fn remove_if_there(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+/// What lies in a directory, sorted; nothing if there is none.
+pub(crate) fn below(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(error),
+    };
+    let mut paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_nothing_is_left_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("deep/file.json");
+        write_file(&path, b"one", true).unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,126 @@
+use std::{
+    any::Any,
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::mpsc::{RecvTimeoutError, sync_channel},
+    thread,
+    time::Duration,
+};
+
+use crate::platform::cancel::Cancel;
+
+/// How a call on a thread of its own ended.
+#[derive(Debug)]
+pub(crate) enum Ended<T> {
+    Returned(T),
+    Panicked(String),
+    TimedOut,
+}
+
+/// Time a cancelled call gets to drop its future before its thread is abandoned.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Runs `work` on a thread of its own and waits at most `limit`.
+///
+/// A thread is the only way to survive a call that never returns, be it plain code or an async function that blocks.
+/// It bears the name of the current one, so that messages of panics name the test. After the limit `cancel` is set and
+/// `stop` is called; a call that is `cooperative` gets a short grace, then it is abandoned.
+pub(crate) fn call_within<T: Send + 'static>(
+    limit: Duration,
+    cancel: &Cancel,
+    cooperative: bool,
+    stop: impl FnOnce(),
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<Ended<T>> {
+    let (sender, receiver) = sync_channel(1);
+    let name = thread::current().name().unwrap_or("evalsuite").to_owned();
+    thread::Builder::new().name(name).spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(work));
+        // Nobody listens any more after a timeout.
+        let _ = sender.send(result);
+    })?;
+    match receiver.recv_timeout(limit) {
+        Ok(Ok(value)) => Ok(Ended::Returned(value)),
+        Ok(Err(payload)) => Ok(Ended::Panicked(panic_message(&*payload))),
+        Err(RecvTimeoutError::Disconnected) => Ok(Ended::Panicked("the thread ended without a result".to_owned())),
+        Err(RecvTimeoutError::Timeout) => {
+            cancel.request();
+            stop();
+            if cooperative {
+                let _ = receiver.recv_timeout(GRACE);
+            }
+            Ok(Ended::TimedOut)
+        }
+    }
+}
+
+/// The text of a panic, as `panic!` makes it.
+pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
+    payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_never_returns_is_abandoned() {
+        let cancel = Cancel::default();
+        let seen = cancel.clone();
+        let ended = call_within(
+            Duration::from_millis(20),
+            &cancel,
+            false,
+            || (),
+            move || {
+                while !seen.is_requested() {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            },
+        );
+        assert!(matches!(ended, Ok(Ended::TimedOut)));
+    }
+
+    #[test]
+    fn a_future_is_dropped_at_its_limit() {
+        struct Dropped(std::sync::mpsc::Sender<()>);
+        impl Drop for Dropped {
+            fn drop(&mut self) {
+                let _ = self.0.send(());
+            }
+        }
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let cancel = Cancel::default();
+        let inner = cancel.clone();
+        let ended = call_within(
+            Duration::from_millis(20),
+            &cancel,
+            true,
+            || (),
+            move || {
+                inner.block_on(async move {
+                    let _guard = Dropped(sender);
+                    std::future::pending::<()>().await;
+                })
+            },
+        );
+        assert!(matches!(ended, Ok(Ended::TimedOut)));
+        assert_eq!(receiver.try_recv(), Ok(()));
+    }
+
+    #[test]
+    fn a_panic_is_reported_with_its_message() {
+        let ended = call_within(
+            Duration::from_secs(5),
+            &Cancel::default(),
+            false,
+            || (),
+            || std::panic::resume_unwind(Box::new("boom")),
+        );
+        assert!(matches!(ended, Ok(Ended::Panicked(message)) if message == "boom"), "the message is kept");
+    }
+}

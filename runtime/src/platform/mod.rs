@@ -1,0 +1,14 @@
+//! What the operating system offers: processes, locks, clock, environment, digests, safe text, calls on threads of their own.
+
+pub(crate) mod cancel;
+pub(crate) mod clock;
+pub(crate) mod digest;
+pub(crate) mod environment;
+pub(crate) mod excerpt;
+pub(crate) mod file_lock;
+pub(crate) mod files;
+pub(crate) mod isolated_call;
+pub(crate) mod json;
+pub(crate) mod notice;
+pub(crate) mod process;
+pub(crate) mod redaction;

@@ -1,0 +1,366 @@
+//! Programs that outlive neither their time limit nor this process, and do not flood memory.
+
+pub(crate) mod echo;
+#[cfg(unix)]
+pub(crate) mod watchdog;
+
+use std::{
+    io::{self, Read, Write},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use self::echo::Echo;
+
+/// Bytes kept of each output stream; the rest is read and dropped.
+const CAPTURE_LIMIT: usize = 10 * 1024 * 1024;
+/// Time between asking a process group to end and ending it.
+pub(crate) const TERMINATION_GRACE: Duration = Duration::from_secs(2);
+/// Time for which output is read after the program itself has ended, while something it started holds the pipe.
+const OUTPUT_GRACE: Duration = Duration::from_secs(1);
+
+/// How a program ended and what it printed.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: ExitStatus,
+    pub(crate) timed_out: bool,
+    pub(crate) stdout: Captured,
+    pub(crate) stderr: Captured,
+}
+
+impl Finished {
+    /// The signal that ended the program.
+    #[cfg(unix)]
+    pub(crate) fn signal(&self) -> Option<i32> {
+        std::os::unix::process::ExitStatusExt::signal(&self.status)
+    }
+
+    /// The signal that ended the program; this system has none.
+    #[cfg(not(unix))]
+    pub(crate) fn signal(&self) -> Option<i32> {
+        None
+    }
+}
+
+/// The beginning of an output stream.
+#[derive(Debug, Default)]
+pub(crate) struct Captured {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) truncated: bool,
+}
+
+impl Captured {
+    /// The text, with replacement characters where it is not UTF-8.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+}
+
+/// Runs a program with `input` on its standard input and ends its whole process group after `limit`.
+///
+/// # Errors
+///
+/// If the program cannot be started or waited for.
+pub(crate) fn run(mut command: Command, input: Vec<u8>, limit: Duration, echo: Echo) -> io::Result<Finished> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let started = Instant::now();
+    let (mut child, group) = spawn(&mut command, echo)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that does not read its input is no error.
+        thread::spawn(move || stdin.write_all(&input));
+    }
+    let (done, readers) = channel();
+    let stdout = child.stdout.take().map(|stream| collect(stream, done.clone()));
+    let stderr = child.stderr.take().map(|stream| collect(stream, done));
+
+    let timed_out = !wait(&mut child, limit.saturating_sub(started.elapsed()))?;
+    if timed_out {
+        signal_group(child.id(), End::Ask);
+        wait(&mut child, TERMINATION_GRACE)?;
+    } else {
+        drain(&readers, OUTPUT_GRACE);
+    }
+    // What the program left behind goes with it. Its own process is not reaped before, so the id is still its group's.
+    drop(group);
+    let status = child.wait()?;
+    drain(&readers, OUTPUT_GRACE);
+    Ok(Finished { status, timed_out, stdout: take(stdout), stderr: take(stderr) })
+}
+
+/// Starts a program as the leader of a new process group. Every program of a trial starts here.
+///
+/// # Errors
+///
+/// If it cannot be started.
+pub(crate) fn spawn(command: &mut Command, echo: Echo) -> io::Result<(Child, RunningGroup)> {
+    own_group(command);
+    echo.show(command);
+    #[cfg(unix)]
+    let starting = watchdog::Starting::new(command);
+    match command.spawn() {
+        Ok(child) => {
+            let group = RunningGroup {
+                id: child.id(),
+                is_over: false,
+                #[cfg(unix)]
+                _watched: starting.started(child.id()),
+            };
+            Ok((child, group))
+        }
+        Err(error) => {
+            #[cfg(unix)]
+            starting.called_off();
+            Err(error)
+        }
+    }
+}
+
+/// Makes the program the leader of a new process group.
+fn own_group(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(windows)]
+    std::os::windows::process::CommandExt::creation_flags(command, 0x0000_0200); // CREATE_NEW_PROCESS_GROUP
+}
+
+/// A process group that was started here. It is ended when this is dropped, or when this process dies of whatever.
+///
+/// Its leader must not be reaped before: then its id may be that of another group.
+#[derive(Debug)]
+pub(crate) struct RunningGroup {
+    id: u32,
+    is_over: bool,
+    #[cfg(unix)]
+    _watched: watchdog::Watched,
+}
+
+impl RunningGroup {
+    pub(crate) fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Whether a process of it is left, be it one that nobody has waited for.
+    pub(crate) fn exists(&self) -> bool {
+        cfg!(unix) && group_exists(self.id)
+    }
+
+    /// Does nothing more about a group that is over.
+    pub(crate) fn forget(mut self) {
+        self.is_over = true;
+    }
+}
+
+impl Drop for RunningGroup {
+    fn drop(&mut self) {
+        if !self.is_over {
+            signal_group(self.id, End::Force);
+        }
+    }
+}
+
+/// Asks process groups to end, and ends them after `grace`.
+pub(crate) fn end_groups(groups: Vec<RunningGroup>, grace: Duration) {
+    if !grace.is_zero() {
+        groups.iter().for_each(|group| signal_group(group.id, End::Ask));
+        let mut limit = Instant::now() + grace;
+        while Instant::now() < limit && groups.iter().any(|group| cfg!(not(unix)) || group.exists()) {
+            // What has ended without being waited for still exists; then it is the rest that gets a moment.
+            if groups.iter().all(|group| !group.exists() || leader_ended(group.id)) {
+                limit = limit.min(Instant::now() + Duration::from_millis(100));
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum End {
+    Ask,
+    Force,
+}
+
+#[cfg(unix)]
+fn group(id: u32) -> Option<rustix::process::Pid> {
+    i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw)
+}
+
+#[cfg(unix)]
+fn signal_group(id: u32, end: End) {
+    use rustix::process::{Signal, kill_process_group};
+    if let Some(group) = group(id) {
+        let signal = match end {
+            End::Ask => Signal::TERM,
+            End::Force => Signal::KILL,
+        };
+        // A group that is already gone is what is wanted.
+        let _ = kill_process_group(group, signal);
+    }
+}
+
+#[cfg(unix)]
+fn group_exists(id: u32) -> bool {
+    group(id).is_some_and(|group| rustix::process::test_kill_process_group(group).is_ok())
+}
+
+#[cfg(unix)]
+fn leader_ended(id: u32) -> bool {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    // Who is no child of this process has been waited for.
+    group(id).is_none_or(|leader| !matches!(waitid(WaitId::Pid(leader), options), Ok(None)))
+}
+
+/// Windows ends a tree of processes through its own program; there is no safe call for it in the standard library.
+#[cfg(not(unix))]
+fn signal_group(id: u32, end: End) {
+    if matches!(end, End::Force) {
+        let _ = Command::new("taskkill")
+            .args(["/T", "/F", "/PID", &id.to_string()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+    }
+}
+
+/// Where there are no groups, nothing is known about them.
+#[cfg(not(unix))]
+fn group_exists(_id: u32) -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn leader_ended(_id: u32) -> bool {
+    false
+}
+
+/// Waits until the program has ended, without reaping it; `false` if it has not within `limit`.
+#[cfg(unix)]
+fn wait(child: &mut Child, limit: Duration) -> io::Result<bool> {
+    use std::sync::mpsc::RecvTimeoutError;
+
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let Some(pid) = group(child.id()) else {
+        return Err(io::Error::other("the process id is out of range"));
+    };
+    let (sender, ended) = channel();
+    thread::spawn(move || {
+        let result = loop {
+            match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+                Err(rustix::io::Errno::INTR) => {}
+                result => break result.map(drop),
+            }
+        };
+        let _ = sender.send(result);
+    });
+    match ended.recv_timeout(limit) {
+        Ok(result) => result.map(|()| true).map_err(Into::into),
+        Err(RecvTimeoutError::Timeout) => Ok(false),
+        Err(RecvTimeoutError::Disconnected) => Err(io::Error::other("the waiting thread ended")),
+    }
+}
+
+#[cfg(not(unix))]
+fn wait(child: &mut Child, limit: Duration) -> io::Result<bool> {
+    let end = Instant::now() + limit;
+    loop {
+        if child.try_wait()?.is_some() {
+            return Ok(true);
+        }
+        if Instant::now() >= end {
+            return Ok(false);
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn collect(mut stream: impl Read + Send + 'static, done: Sender<()>) -> Arc<Mutex<Captured>> {
+    let captured = Arc::<Mutex<Captured>>::default();
+    let target = Arc::clone(&captured);
+    thread::spawn(move || {
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match stream.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => {
+                    let mut captured = target.lock().unwrap_or_else(PoisonError::into_inner);
+                    let room = CAPTURE_LIMIT - captured.bytes.len();
+                    captured.bytes.extend_from_slice(&buffer[..count.min(room)]);
+                    captured.truncated |= count > room;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        let _ = done.send(());
+    });
+    captured
+}
+
+/// Waits until both streams are closed, at most `limit`.
+fn drain(readers: &Receiver<()>, limit: Duration) {
+    let end = Instant::now() + limit;
+    // Both senders are gone once both readers are done; then this reports that nobody can send any more.
+    while readers.recv_timeout(end.saturating_duration_since(Instant::now())).is_ok() {}
+}
+
+fn take(captured: Option<Arc<Mutex<Captured>>>) -> Captured {
+    captured
+        .map(|captured| std::mem::take(&mut *captured.lock().unwrap_or_else(PoisonError::into_inner)))
+        .unwrap_or_default()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn input_output_and_status_pass_through() {
+        let finished =
+            run(shell("cat; echo problem >&2; exit 3"), b"hello".to_vec(), Duration::from_secs(10), Echo::Off).unwrap();
+        assert_eq!((finished.stdout.text().as_str(), finished.stderr.text().as_str()), ("hello", "problem\n"));
+        assert_eq!((finished.status.code(), finished.timed_out), (Some(3), false));
+    }
+
+    #[test]
+    fn a_program_past_its_limit_ends_with_all_it_started() {
+        let started = Instant::now();
+        let finished =
+            run(shell("echo before; sleep 60 & sleep 60"), Vec::new(), Duration::from_millis(200), Echo::Off).unwrap();
+        assert!(finished.timed_out);
+        assert_eq!(finished.stdout.text(), "before\n");
+        assert!(started.elapsed() < Duration::from_secs(10), "took {:?}", started.elapsed());
+    }
+
+    #[test]
+    fn a_program_that_leaves_others_behind_does_not_hold_up_the_trial() {
+        let started = Instant::now();
+        let finished = run(shell("sleep 60 & echo done"), Vec::new(), Duration::from_secs(50), Echo::Off).unwrap();
+        assert_eq!((finished.stdout.text().as_str(), finished.timed_out), ("done\n", false));
+        assert!(started.elapsed() < Duration::from_secs(10), "took {:?}", started.elapsed());
+    }
+
+    #[test]
+    fn a_flood_of_output_is_cut() {
+        let finished =
+            run(shell("head -c 12000000 /dev/zero"), Vec::new(), Duration::from_secs(30), Echo::Off).unwrap();
+        assert_eq!((finished.stdout.bytes.len(), finished.stdout.truncated), (CAPTURE_LIMIT, true));
+    }
+
+    #[test]
+    fn input_that_nobody_reads_is_no_error() {
+        let finished = run(shell("exit 0"), vec![b'x'; 1_000_000], Duration::from_secs(10), Echo::Off).unwrap();
+        assert!(finished.status.success());
+    }
+}

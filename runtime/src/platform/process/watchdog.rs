@@ -1,0 +1,111 @@
+//! What ends the programs of a test process that dies.
+//!
+//! Programs run in process groups of their own, so neither Ctrl-C nor the test runner's signals reach them, and nothing in
+//! a process survives `kill -9` to end them. So a shell beside the process knows its groups and reads from a pipe: whatever
+//! happens to the process, the operating system closes the pipe, and the shell ends what is left. No signal has to be
+//! handled for that, so the process dies of every signal as it would without us.
+
+use std::{
+    hash::{BuildHasher, Hasher},
+    io::Write,
+    process::{ChildStdin, Command, Stdio},
+    sync::{Mutex, OnceLock, PoisonError},
+};
+
+use crate::platform::process::own_group;
+
+/// Reads what happens to programs: `?` one is about to start, `+ ID` it has, `!` it has not, `- ID` its group is over. At
+/// the end of its input it asks the groups that are left to end, and ends them two seconds later. A program whose group
+/// nobody could name any more is found by a variable of its environment, where there is `/proc`.
+const SCRIPT: &str = r#"
+trap '' HUP INT QUIT TERM
+groups=' ' starting=0
+while read -r what id; do
+  case $what in
+    '?') starting=$((starting + 1)) ;;
+    '!') starting=$((starting - 1)) ;;
+    +) starting=$((starting - 1)) groups="$groups$id " ;;
+    -) case $groups in *" $id "*) groups="${groups%%" $id "*} ${groups#*" $id "}" ;; esac ;;
+  esac
+done
+for id in $groups; do kill -s TERM -- "-$id"; done
+for second in 1 2; do
+  left=
+  [ "$starting" -gt 0 ] && left=1
+  for id in $groups; do kill -s 0 -- "-$id" && left=1; done
+  [ "$left" ] || exit 0
+  sleep 1
+done
+for id in $groups; do kill -s KILL -- "-$id"; done
+[ "$starting" -gt 0 ] || exit 0
+for file in $(grep -lsF "$0" /proc/[0-9]*/environ); do
+  id=${file#/proc/}
+  kill -s KILL "${id%/environ}"
+done
+"#;
+
+/// The variable that tells programs of this process from all others.
+const VARIABLE: &str = "EVALSUITE_PROCESS";
+
+/// A process group that ends at the latest when this process does.
+#[derive(Debug)]
+pub(crate) struct Watched(u32);
+
+/// A program that is about to start.
+#[must_use = "the program has to be named, or called off"]
+pub(crate) struct Starting(());
+
+impl Starting {
+    pub(crate) fn new(command: &mut Command) -> Self {
+        command.env(VARIABLE, mark());
+        say("?\n");
+        Self(())
+    }
+
+    pub(crate) fn started(self, id: u32) -> Watched {
+        say(&format!("+ {id}\n"));
+        Watched(id)
+    }
+
+    pub(crate) fn called_off(self) {
+        say("!\n");
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        say(&format!("- {}\n", self.0));
+    }
+}
+
+/// Process ids come again; this does not.
+fn mark() -> &'static str {
+    static MARK: OnceLock<String> = OnceLock::new();
+    MARK.get_or_init(|| {
+        let random = std::hash::RandomState::new().build_hasher().finish();
+        format!("{:08x}-{random:016x}", std::process::id())
+    })
+}
+
+fn say(line: &str) {
+    static SHELL: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
+    let Some(shell) = SHELL.get_or_init(start) else { return };
+    let mut pipe = shell.lock().unwrap_or_else(PoisonError::into_inner);
+    // Somebody may have ended the shell; the programs still end with their trials.
+    let _ = pipe.write_all(line.as_bytes());
+}
+
+fn start() -> Option<Mutex<ChildStdin>> {
+    let mut command = Command::new("sh");
+    command.args(["-c", SCRIPT, &format!("{VARIABLE}={}", mark())]).current_dir("/");
+    // It must not hold the output of the test open.
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    own_group(&mut command);
+    match command.spawn() {
+        Ok(mut shell) => shell.stdin.take().map(Mutex::new),
+        Err(error) => {
+            eprintln!("evalsuite: programs of this process outlive it if it is killed: cannot start `sh`: {error}");
+            None
+        }
+    }
+}

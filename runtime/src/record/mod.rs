@@ -1,0 +1,12 @@
+//! The records a run writes.
+
+pub(crate) mod cassette;
+pub(crate) mod coordination;
+pub(crate) mod embedded_files;
+pub(crate) mod run_directory;
+pub(crate) mod run_record;
+pub(crate) mod statistics;
+pub(crate) mod summary;
+pub(crate) mod trajectory;
+
+pub use evalsuite_schema::record::*;

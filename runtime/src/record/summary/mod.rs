@@ -1,0 +1,202 @@
+//! What the cases of a run came to, all together.
+
+pub(crate) mod shown;
+pub(crate) mod stored;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use evalsuite_schema::{
+    Object,
+    record::{
+        CaseOutcome, CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, TargetSummary,
+        TrialRecord, Usage,
+    },
+};
+use serde_json::Value;
+
+use crate::record::statistics::{self, pass_at_k, pass_hat_k};
+
+pub(crate) use crate::record::summary::{shown::show, stored::of_run};
+
+/// A case as far as sums need it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SummedCase<'a> {
+    pub(crate) record: &'a CaseRecord,
+    pub(crate) trials: &'a [TrialRecord],
+    pub(crate) metadata: &'a Object,
+}
+
+/// The aggregates of every target, in the order in which targets first occur.
+pub(crate) fn by_target(cases: &[SummedCase<'_>]) -> Vec<TargetSummary> {
+    let mut targets: Vec<&str> = Vec::new();
+    for case in cases {
+        if !targets.contains(&case.record.target.as_str()) {
+            targets.push(&case.record.target);
+        }
+    }
+    let of = |target: &str| cases.iter().copied().filter(|case| case.record.target == target).collect::<Vec<_>>();
+    targets.into_iter().map(|target| summarise(target, &of(target))).collect()
+}
+
+fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
+    let trials: Vec<&TrialRecord> = cases.iter().flat_map(|case| case.trials).collect();
+    let case_counts = counts(cases.iter().map(|case| case.record.outcome));
+    let trial_counts = counts(trials.iter().map(|trial| trial.outcome));
+    let means: Vec<f64> = cases.iter().filter_map(|case| mean_of_case(case.trials)).collect();
+    let spread = statistics::Summary::of(&means);
+    let durations: Vec<u64> = trials.iter().filter_map(|trial| trial.duration_ms).collect();
+    TargetSummary {
+        target: target.to_owned(),
+        cases: case_counts,
+        trials: trial_counts,
+        case_pass_rate: share(case_counts.passed, case_counts.run()),
+        completed_pass_rate: share(case_counts.passed, case_counts.run() - case_counts.error),
+        trial_pass_rate: share(trial_counts.passed, trial_counts.run()),
+        mean_score: spread.map(|spread| spread.mean),
+        scored_cases: number(means.len()),
+        stderr: spread.map(|spread| spread.stddev / root(means.len())),
+        ci95_lower: spread.map(|spread| spread.lower),
+        ci95_upper: spread.map(|spread| spread.upper),
+        pass_at_k: over_cases(cases, pass_at_k),
+        pass_hat_k: over_cases(cases, pass_hat_k),
+        grader_mean: grader_means(&trials),
+        bucket: buckets(cases),
+        metadata: by_metadata(cases),
+        usage: total_usage(trials.iter().filter_map(|trial| trial.usage)),
+        judge_usage: total_usage(trials.iter().filter_map(|trial| trial.judge_usage)),
+        cost_usd: total(trials.iter().filter_map(|trial| trial.cost_usd)),
+        judge_cost_usd: total(trials.iter().filter_map(|trial| trial.judge_cost_usd)),
+        duration_ms: spans(durations),
+    }
+}
+
+fn counts(outcomes: impl Iterator<Item = CaseOutcome>) -> OutcomeCounts {
+    let mut counts = OutcomeCounts::default();
+    outcomes.for_each(|outcome| counts.add(outcome));
+    counts
+}
+
+fn share(part: u32, whole: u32) -> Option<f64> {
+    (whole > 0).then(|| f64::from(part) / f64::from(whole))
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "numbers of cases are far below 2^53")]
+fn root(count: usize) -> f64 {
+    (count as f64).sqrt()
+}
+
+fn is_completed(trial: &&TrialRecord) -> bool {
+    matches!(trial.outcome, CaseOutcome::Passed | CaseOutcome::Failed)
+}
+
+fn mean_of_case(trials: &[TrialRecord]) -> Option<f64> {
+    let scores: Vec<f64> = trials.iter().filter(is_completed).filter_map(|trial| trial.score).collect();
+    statistics::Summary::of(&scores).map(|summary| summary.mean)
+}
+
+/// For every k that some case reports, the mean over the cases with at least k completed trials. Cases whose trials were
+/// cut off would make it too high or too low, for what was left out depends on what came before.
+fn over_cases(cases: &[SummedCase<'_>], value: impl Fn(usize, usize, usize) -> Option<f64>) -> BTreeMap<u32, Estimate> {
+    let whole: Vec<&CaseRecord> = cases.iter().map(|case| case.record).filter(|record| !record.truncated).collect();
+    let ks: BTreeSet<u32> = whole.iter().flat_map(|record| record.pass_at_k.keys().copied()).collect();
+    let estimate = |k: u32| {
+        let of = |record: &&CaseRecord| value(record.completed as usize, record.passed as usize, k as usize);
+        let values: Vec<f64> = whole.iter().filter_map(of).collect();
+        let mean = statistics::Summary::of(&values)?.mean;
+        Some((k, Estimate { value: mean, cases: number(values.len()) }))
+    };
+    ks.into_iter().filter_map(estimate).collect()
+}
+
+fn grader_means(trials: &[&TrialRecord]) -> BTreeMap<String, GraderMean> {
+    let mut values: BTreeMap<&str, (GraderMean, Vec<f64>)> = BTreeMap::new();
+    for grader in trials.iter().flat_map(|trial| &trial.graders) {
+        let (mean, decided) = values.entry(&grader.name).or_default();
+        match grader.state {
+            GraderState::Decided => decided.extend(grader.value),
+            GraderState::Undecided => mean.undecided += 1,
+            GraderState::Error => mean.errors += 1,
+        }
+    }
+    let finish = |(name, (mean, values)): (&str, (GraderMean, Vec<f64>))| {
+        let summary = statistics::Summary::of(&values);
+        let mean = GraderMean { mean: summary.map(|summary| summary.mean), decided: number(values.len()), ..mean };
+        (name.to_owned(), mean)
+    };
+    values.into_iter().map(finish).collect()
+}
+
+fn count_in(rate: &mut PassRate, outcome: CaseOutcome) {
+    if outcome == CaseOutcome::Skipped {
+        return;
+    }
+    rate.cases += 1;
+    rate.passed += u32::from(outcome == CaseOutcome::Passed);
+    rate.rate = share(rate.passed, rate.cases);
+}
+
+fn buckets(cases: &[SummedCase<'_>]) -> BTreeMap<String, PassRate> {
+    let mut buckets: BTreeMap<String, PassRate> = BTreeMap::new();
+    for case in cases {
+        if let Some(bucket) = case.metadata.get("failure_bucket").and_then(Value::as_str) {
+            count_in(buckets.entry(bucket.to_owned()).or_default(), case.record.outcome);
+        }
+    }
+    buckets
+}
+
+fn by_metadata(cases: &[SummedCase<'_>]) -> BTreeMap<String, BTreeMap<String, PassRate>> {
+    let mut keys: BTreeMap<String, BTreeMap<String, PassRate>> = BTreeMap::new();
+    for case in cases {
+        for (key, value) in case.metadata {
+            let values: BTreeSet<String> = match value {
+                Value::Array(list) => list.iter().filter_map(group).collect(),
+                value => group(value).into_iter().collect(),
+            };
+            for value in values {
+                let rate = keys.entry(key.clone()).or_default().entry(value).or_default();
+                count_in(rate, case.record.outcome);
+            }
+        }
+    }
+    keys
+}
+
+/// Name of the group of cases with this value.
+fn group(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn total(values: impl Iterator<Item = f64>) -> Option<f64> {
+    values.reduce(|sum, value| sum + value)
+}
+
+fn total_usage(usages: impl Iterator<Item = Usage>) -> Option<Usage> {
+    usages.reduce(|mut sum, usage| {
+        sum += usage;
+        sum
+    })
+}
+
+fn spans(mut durations: Vec<u64>) -> Durations {
+    durations.sort_unstable();
+    let rank = |percent: usize| {
+        let position = (durations.len() * percent).div_ceil(100);
+        durations.get(position.checked_sub(1)?).copied()
+    };
+    Durations {
+        total: durations.iter().fold(0, |sum, duration| sum.saturating_add(*duration)),
+        p50: rank(50),
+        p95: rank(95),
+    }
+}

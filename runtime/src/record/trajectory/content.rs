@@ -1,0 +1,126 @@
+//! Contents of messages and outputs of tools, in both directions.
+
+use evalsuite_schema::{Content, Part, PathRef};
+use serde_json::{Value, json};
+
+use crate::{
+    model::messages::pretty,
+    platform::redaction::Redactor,
+    record::trajectory::{TrajectoryError, node::Node},
+};
+
+/// What an image can be in ATIF.
+const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+/// What a recording can be in ATIF, by the end of its file's name.
+const AUDIO_TYPES: [(&str, &str); 9] = [
+    ("wav", "audio/wav"),
+    ("mp3", "audio/mpeg"),
+    ("m4a", "audio/mp4"),
+    ("aac", "audio/aac"),
+    ("ogg", "audio/ogg"),
+    ("oga", "audio/ogg"),
+    ("flac", "audio/flac"),
+    ("aiff", "audio/aiff"),
+    ("aif", "audio/aiff"),
+];
+
+/// Form of a content that the document's own does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// There is none.
+    Absent,
+    /// An empty text.
+    Empty,
+    /// JSON, written as text.
+    Json,
+}
+
+impl Form {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Empty => "empty",
+            Self::Json => "json",
+        }
+    }
+
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        [Self::Absent, Self::Empty, Self::Json].into_iter().find(|form| form.as_str() == name)
+    }
+}
+
+/// A content as text or parts, and its form if that is neither.
+pub(crate) fn write(content: &Content, redactor: &Redactor) -> (Value, Option<Form>) {
+    match content {
+        Content::Text(text) => (Value::String(text.clone()), None),
+        Content::Parts(parts) => (parts.iter().map(part).collect(), None),
+        Content::Data(data) => (Value::String(as_text(data, redactor)), Some(Form::Json)),
+    }
+}
+
+/// JSON as text, its secrets hidden before quotes and escapes change how they look.
+pub(crate) fn as_text(data: &Value, redactor: &Redactor) -> String {
+    let mut data = data.clone();
+    redactor.apply_to(&mut data);
+    pretty(&data)
+}
+
+fn part(part: &Part) -> Value {
+    match part {
+        Part::Text(text) => json!({"type": "text", "text": text}),
+        Part::Image { file, media_type } if IMAGE_TYPES.contains(&media_type.as_str()) => {
+            json!({"type": "image", "source": {"media_type": media_type, "path": file.path}})
+        }
+        Part::Image { file, .. } | Part::File(file) => match audio_type(&file.path) {
+            Some(media_type) => json!({"type": "audio", "source": {"media_type": media_type, "path": file.path}}),
+            None => json!({"type": "text", "text": format!("[file: {}]", file.path)}),
+        },
+    }
+}
+
+fn audio_type(path: &str) -> Option<&'static str> {
+    let (_, end) = path.rsplit_once('.')?;
+    AUDIO_TYPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(end)).map(|(_, media_type)| *media_type)
+}
+
+/// A content that stands in a document.
+pub(crate) fn read(node: &Node<'_>, form: Option<Form>) -> Result<Content, TrajectoryError> {
+    match node.value {
+        Value::String(text) if form == Some(Form::Json) => {
+            let data = serde_json::from_str(text);
+            Ok(data.map_or_else(|_| Content::Text(text.clone()), Content::Data))
+        }
+        Value::String(text) => Ok(Content::Text(text.clone())),
+        Value::Array(_) => {
+            let mut parts = Vec::new();
+            for item in node.items()? {
+                parts.push(read_part(&item)?);
+            }
+            Ok(Content::Parts(parts))
+        }
+        _ => Err(node.unexpected("a text or a list of content parts")),
+    }
+}
+
+fn read_part(node: &Node<'_>) -> Result<Part, TrajectoryError> {
+    let kind = node.required("type")?;
+    match kind.text()? {
+        "text" => {
+            let text = node.required("text")?.text()?;
+            let file = text.strip_prefix("[file: ").and_then(|rest| rest.strip_suffix(']'));
+            Ok(file.map_or_else(|| Part::Text(text.to_owned()), |path| Part::File(path_ref(path))))
+        }
+        "image" => {
+            let source = node.required("source")?;
+            let media_type = source.required("media_type")?.text()?.to_owned();
+            Ok(Part::Image { file: path_ref(source.required("path")?.text()?), media_type })
+        }
+        "audio" => Ok(Part::File(path_ref(node.required("source")?.required("path")?.text()?))),
+        _ => Err(kind.unexpected("`text`, `image` or `audio`")),
+    }
+}
+
+fn path_ref(path: &str) -> PathRef {
+    PathRef { written: path.to_owned(), path: path.to_owned() }
+}

@@ -1,0 +1,114 @@
+use evalsuite_schema::{Message, Role, record::Usage};
+use serde_json::Value;
+
+use crate::{
+    model::messages::answer,
+    record::trajectory::{TrajectoryError, VERSION, extra, node::Node, step::Reader},
+};
+
+/// What a trajectory says of an agent's work.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    /// `None`: the document says that it holds no more than the answer.
+    pub(crate) messages: Option<Vec<Message>>,
+    pub(crate) answer: String,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) cost_usd: Option<f64>,
+    pub(crate) model: Option<String>,
+}
+
+/// Reads a document of any version up to the one that is written.
+///
+/// # Errors
+///
+/// If it is no such document: the error names the place in it.
+pub(crate) fn read(json: &[u8]) -> Result<Read, TrajectoryError> {
+    let value: Value = serde_json::from_slice(json).map_err(TrajectoryError::json)?;
+    let root = Node::root(&value);
+    check_version(&root)?;
+    let more = root.get("extra");
+    let ours = more.is_some_and(|more| more.value.get(extra::EVALSUITE).is_some());
+    let reported = more.and_then(|more| more.value.get(extra::TRANSCRIPT_REPORTED)) != Some(&Value::Bool(false));
+
+    let mut steps = Reader::new(ours);
+    let list = root.required("steps")?;
+    for (index, step) in list.items()?.enumerate() {
+        steps.step(&step, index + 1)?;
+    }
+    let Reader { mut messages, usage, cost, .. } = steps;
+    if !ours {
+        count_calls(&mut messages);
+    }
+    let (usage, cost_usd) = totals(&root, usage, cost)?;
+    Ok(Read {
+        model: model(&root, &messages)?,
+        answer: answer(&messages),
+        messages: reported.then_some(messages),
+        usage,
+        cost_usd,
+    })
+}
+
+fn check_version(root: &Node<'_>) -> Result<(), TrajectoryError> {
+    let version = root.required("schema_version")?;
+    let newest = VERSION.rsplit_once('.').and_then(|(_, minor)| minor.parse::<u32>().ok());
+    let minor = version.text()?.strip_prefix("ATIF-v1.").and_then(|minor| minor.parse::<u32>().ok());
+    match minor {
+        Some(minor) if Some(minor) <= newest => Ok(()),
+        _ => Err(version.unexpected(&format!("a version from `ATIF-v1.0` to `{VERSION}`"))),
+    }
+}
+
+fn model(root: &Node<'_>, messages: &[Message]) -> Result<Option<String>, TrajectoryError> {
+    let agent = root.required("agent")?;
+    agent.object()?;
+    match agent.get("model_name") {
+        Some(name) => Ok(Some(name.text()?.to_owned())),
+        None => Ok(messages.iter().rev().find_map(|message| message.model.clone())),
+    }
+}
+
+/// Where some steps say how many calls of a model they were, a silent one is one call, not none.
+fn count_calls(messages: &mut [Message]) {
+    if messages.iter().any(|message| message.llm_call_count.is_some()) {
+        for message in messages.iter_mut().filter(|message| message.role == Role::Assistant) {
+            message.llm_call_count.get_or_insert(1);
+        }
+    }
+}
+
+/// The totals that are written, else the sums of the steps.
+fn totals(
+    root: &Node<'_>,
+    summed: Option<Usage>,
+    cost: Option<f64>,
+) -> Result<(Option<Usage>, Option<f64>), TrajectoryError> {
+    let Some(totals) = root.get("final_metrics") else { return Ok((summed, cost)) };
+    totals.object()?;
+    let names = ["total_prompt_tokens", "total_completion_tokens", "total_cached_tokens"];
+    let written = usage(&totals, names)?;
+    let cost_usd = totals.get("total_cost_usd").map(|cost| cost.amount()).transpose()?;
+    Ok((written.or(summed), cost_usd.or(cost)))
+}
+
+/// Tokens under these names: of the prompt, of the completion, and those of the prompt that came from a cache.
+pub(crate) fn usage(
+    node: &Node<'_>,
+    [prompt, completion, cached]: [&'static str; 3],
+) -> Result<Option<Usage>, TrajectoryError> {
+    let count = |name| node.get(name).map(|count| count.count()).transpose();
+    let (prompt_count, completion_count, cached_count) = (count(prompt)?, count(completion)?, count(cached)?);
+    if prompt_count.is_none() && completion_count.is_none() {
+        return Ok(None);
+    }
+    let cached_count = cached_count.unwrap_or(0);
+    let Some(input) = prompt_count.unwrap_or(cached_count).checked_sub(cached_count) else {
+        return Err(TrajectoryError::new(format!(
+            "`{cached}` of {} is {cached_count}, more than its `{prompt}`, of which it is a part",
+            node.place()
+        )));
+    };
+    let reasoning = node.value.get("extra").and_then(|extra| extra.get("reasoning_tokens")).and_then(Value::as_u64);
+    let usage = Usage::new(input, completion_count.unwrap_or(0)).cached(cached_count);
+    Ok(Some(usage.reasoning(reasoning.unwrap_or(0))))
+}

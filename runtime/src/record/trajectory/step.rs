@@ -1,0 +1,280 @@
+//! Steps of a document as messages.
+
+use std::collections::BTreeMap;
+
+use evalsuite_schema::{Content, Message, Object, Role, ToolCall, record::Usage};
+use serde_json::Value;
+
+use crate::record::trajectory::{
+    TrajectoryError,
+    content::{self, Form},
+    extra,
+    node::Node,
+    read::usage,
+};
+
+/// Keys of `extra` that have a place in a message. Anything else an agent wrote there is its metadata.
+const KNOWN: [&str; 14] = [
+    extra::CONTENT,
+    extra::CONTINUES,
+    extra::MESSAGE,
+    extra::TURN,
+    "name",
+    "start_time",
+    "end_time",
+    "duration_ms",
+    "metadata",
+    "tool_call_id",
+    "reasoning_content",
+    "model_name",
+    "llm_call_count",
+    "metrics",
+];
+
+/// The steps so far.
+pub(crate) struct Reader {
+    /// The document is one of ours, so its `extra` means what we wrote.
+    ours: bool,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) cost: Option<f64>,
+    /// Message and position of every call of the current step.
+    calls: BTreeMap<String, (usize, usize)>,
+}
+
+impl Reader {
+    pub(crate) fn new(ours: bool) -> Self {
+        Self { ours, messages: Vec::new(), usage: None, cost: None, calls: BTreeMap::new() }
+    }
+
+    pub(crate) fn step(&mut self, node: &Node<'_>, number: usize) -> Result<(), TrajectoryError> {
+        let id = node.required("step_id")?;
+        if usize::try_from(id.count()?) != Ok(number) {
+            return Err(id.unexpected(&format!("{number}: steps are numbered from 1")));
+        }
+        let source = node.required("source")?;
+        let role = match source.text()? {
+            "system" => Role::System,
+            "user" => Role::User,
+            "agent" => Role::Assistant,
+            _ => return Err(source.unexpected("`system`, `user` or `agent`")),
+        };
+        if role != Role::Assistant {
+            agent_only(node)?;
+        }
+        let message = self.message(node, role)?;
+        self.count(node, &message);
+        self.calls.clear();
+        let ids: Vec<String> = written_ids(node)?;
+        let observed = node.get("observation");
+        if self.flag(node, extra::CONTINUES) {
+            // An empty transcript has a step that continues nothing.
+            if let Some(before) = self.messages.last_mut() {
+                let first = before.tool_calls.len();
+                before.tool_calls.extend(message.tool_calls);
+                self.know(ids, first);
+            }
+        } else if !(observed.is_some() && is_place(&message, node)) {
+            self.messages.push(message);
+            self.know(ids, 0);
+        }
+        if let Some(observed) = observed {
+            for result in observed.required("results")?.items()? {
+                self.result(&result)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers the calls of the last message from a position on; the first of an id counts.
+    fn know(&mut self, ids: Vec<String>, first: usize) {
+        let message = self.messages.len() - 1;
+        for (index, id) in ids.into_iter().enumerate() {
+            self.calls.entry(id).or_insert((message, first + index));
+        }
+    }
+
+    fn count(&mut self, node: &Node<'_>, message: &Message) {
+        // Context copied from another trajectory was paid for there.
+        if node.value.get("is_copied_context") == Some(&Value::Bool(true)) {
+            return;
+        }
+        if let Some(usage) = message.usage {
+            *self.usage.get_or_insert_default() += usage;
+        }
+        if let Some(cost) = message.cost_usd {
+            *self.cost.get_or_insert(0.0) += cost;
+        }
+    }
+
+    fn message(&self, node: &Node<'_>, role: Role) -> Result<Message, TrajectoryError> {
+        let mut message = Message { tool_calls: read_calls(node)?, ..Message::empty(role) };
+        let form = form(node);
+        let content = content::read(&node.required("message")?, form)?;
+        let is_absent = match form {
+            Some(Form::Absent) => true,
+            Some(_) => false,
+            None => content == Content::Text(String::new()) && !message.tool_calls.is_empty(),
+        };
+        message.content = (!is_absent).then_some(content);
+        message.start_time = text_of(node, "timestamp")?;
+        message.reasoning = text_of(node, "reasoning_content")?;
+        message.model = text_of(node, "model_name")?;
+        message.llm_call_count = node.get("llm_call_count").map(|count| count.count()).transpose()?;
+        if let Some(metrics) = node.get("metrics") {
+            self.metrics(&metrics, &mut message)?;
+        }
+        self.fill(&mut message, node)?;
+        Ok(message)
+    }
+
+    fn metrics(&self, node: &Node<'_>, message: &mut Message) -> Result<(), TrajectoryError> {
+        node.object()?;
+        message.usage = usage(node, ["prompt_tokens", "completion_tokens", "cached_tokens"])?;
+        message.cost_usd = node.get("cost_usd").map(|cost| cost.amount()).transpose()?;
+        Ok(())
+    }
+
+    /// What stands in `extra`, where the message does not have it already.
+    fn fill(&self, message: &mut Message, node: &Node<'_>) -> Result<(), TrajectoryError> {
+        let Some(node) = node.get("extra") else { return Ok(()) };
+        let extra = node.object()?;
+        message.name = string(extra, "name");
+        message.start_time = message.start_time.take().or_else(|| string(extra, "start_time"));
+        message.end_time = string(extra, "end_time");
+        message.duration_ms = number(extra, "duration_ms");
+        message.tool_call_id = string(extra, "tool_call_id");
+        message.metadata = match extra.get("metadata") {
+            Some(metadata) => Some(metadata.clone()),
+            None => unknown(extra),
+        };
+        if self.ours {
+            message.reasoning = message.reasoning.take().or_else(|| string(extra, "reasoning_content"));
+            message.model = message.model.take().or_else(|| string(extra, "model_name"));
+            message.llm_call_count =
+                message.llm_call_count.or_else(|| extra.get("llm_call_count").and_then(Value::as_u64));
+            if let Some(metrics) = node.get("metrics") {
+                self.metrics(&metrics, message)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flag(&self, node: &Node<'_>, key: &str) -> bool {
+        self.ours && node.value.get("extra").and_then(|extra| extra.get(key)) == Some(&Value::Bool(true))
+    }
+
+    /// What a call returned goes to the call; anything else is a message of a tool.
+    fn result(&mut self, node: &Node<'_>) -> Result<(), TrajectoryError> {
+        node.object()?;
+        let content = match node.get("content") {
+            Some(content) => Some(content::read(&content, form(node))?),
+            None => None,
+        };
+        let mut message = Message { content, ..Message::empty(Role::Tool) };
+        self.fill(&mut message, node)?;
+        if let Some(id) = node.get("source_call_id") {
+            let written = id.text()?;
+            let Some((at, index)) = self.calls.get(written).copied() else {
+                if self.calls.is_empty() {
+                    message.tool_call_id = Some(written.to_owned());
+                    self.messages.push(message);
+                    return Ok(());
+                }
+                return Err(id.unexpected("the `tool_call_id` of a call of the same step"));
+            };
+            let by_message = self.flag(node, extra::MESSAGE);
+            let call = &mut self.messages[at].tool_calls[index];
+            let is_error = node.value.get("extra").and_then(|extra| extra.get("is_error"));
+            call.is_error |= is_error == Some(&Value::Bool(true));
+            if call.output.is_none() && !by_message {
+                call.output = message.content.map(|content| output(content, node));
+                return Ok(());
+            }
+            message.tool_call_id.clone_from(&call.id);
+        }
+        self.messages.push(message);
+        Ok(())
+    }
+}
+
+/// What a call returned: data, a text, or the parts as they stand.
+fn output(content: Content, node: &Node<'_>) -> Value {
+    match content {
+        Content::Text(text) => Value::String(text),
+        Content::Data(data) => data,
+        Content::Parts(_) => node.value.get("content").cloned().unwrap_or_default(),
+    }
+}
+
+/// An empty step of the system or user that holds nothing but an observation.
+fn is_place(message: &Message, node: &Node<'_>) -> bool {
+    message.role != Role::Assistant && form(node).is_none() && message.content == Some(Content::Text(String::new()))
+}
+
+/// What a step that is not the agent's may not tell.
+fn agent_only(node: &Node<'_>) -> Result<(), TrajectoryError> {
+    let keys = ["model_name", "reasoning_effort", "reasoning_content", "tool_calls", "metrics"];
+    match keys.into_iter().find(|key| node.get(key).is_some()) {
+        Some(key) => Err(TrajectoryError::new(format!("{} has `{key}`, which only an agent's step has", node.place()))),
+        None => Ok(()),
+    }
+}
+
+fn read_calls(node: &Node<'_>) -> Result<Vec<ToolCall>, TrajectoryError> {
+    let Some(list) = node.get("tool_calls") else { return Ok(Vec::new()) };
+    let mut calls = Vec::new();
+    for item in list.items()? {
+        let mut call = ToolCall::new(item.required("function_name")?.text()?);
+        let id = item.required("tool_call_id")?.text()?;
+        let arguments = item.required("arguments")?;
+        arguments.object()?;
+        let no_extra = Object::new();
+        let extra = item.get("extra").map(|extra| extra.object()).transpose()?.unwrap_or(&no_extra);
+        call.input = match extra.get(extra::ARGUMENTS).and_then(Value::as_str) {
+            Some("absent") => None,
+            Some("value") => Some(arguments.value.get("value").cloned().unwrap_or_default()),
+            _ => Some(arguments.value.clone()),
+        };
+        call.id = match extra.get("has_id") {
+            Some(Value::Bool(false)) => None,
+            _ => Some(string(extra, "given_id").unwrap_or_else(|| id.to_owned())),
+        };
+        call.start_time = string(extra, "start_time");
+        call.end_time = string(extra, "end_time");
+        call.duration_ms = number(extra, "duration_ms");
+        call.is_error = extra.get("is_error") == Some(&Value::Bool(true));
+        calls.push(call);
+    }
+    Ok(calls)
+}
+
+fn written_ids(node: &Node<'_>) -> Result<Vec<String>, TrajectoryError> {
+    let Some(list) = node.get("tool_calls") else { return Ok(Vec::new()) };
+    list.items()?.map(|item| Ok(item.required("tool_call_id")?.text()?.to_owned())).collect()
+}
+
+fn text_of(node: &Node<'_>, key: &'static str) -> Result<Option<String>, TrajectoryError> {
+    node.get(key).map(|text| text.text().map(str::to_owned)).transpose()
+}
+
+fn form(node: &Node<'_>) -> Option<Form> {
+    Form::of(node.value.get("extra")?.get(extra::CONTENT)?.as_str()?)
+}
+
+fn string(object: &Object, key: &str) -> Option<String> {
+    object.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn number(object: &Object, key: &str) -> Option<f64> {
+    object.get(key).and_then(Value::as_f64)
+}
+
+fn unknown(extra: &Object) -> Option<Value> {
+    let rest: Object = extra
+        .iter()
+        .filter(|(key, _)| !KNOWN.contains(&key.as_str()))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    (!rest.is_empty()).then_some(Value::Object(rest))
+}

@@ -1,0 +1,41 @@
+pub(crate) mod reading;
+pub(crate) mod round_trip;
+pub(crate) mod validator;
+pub(crate) mod writing;
+
+use evalsuite_schema::Message;
+use serde_json::{Value, json};
+
+use crate::{
+    platform::redaction::Redactor,
+    record::trajectory::{Work, document},
+};
+
+/// What a transcript is written as.
+fn written(transcript: Option<&[Message]>, answer: &str) -> Value {
+    written_with(transcript, answer, &Redactor::default(), |_| ())
+}
+
+fn written_with(
+    transcript: Option<&[Message]>,
+    answer: &str,
+    redactor: &Redactor,
+    change: impl FnOnce(&mut Work<'_>),
+) -> Value {
+    let mut work = Work {
+        session: "run/case".into(),
+        trial: "trial-000",
+        agent: "planner",
+        agent_version: "1.2.3",
+        model: None,
+        tools: &[],
+        transcript,
+        answer,
+        turns: &[],
+        usage: None,
+        cost_usd: None,
+        verdict: json!({"outcome": "passed"}),
+    };
+    change(&mut work);
+    serde_json::to_value(document(&work, redactor)).unwrap()
+}

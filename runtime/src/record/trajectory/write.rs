@@ -1,0 +1,331 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use evalsuite_schema::{Message, Object, Role, ToolCall, record::Usage};
+use serde_json::{Value, json};
+
+use crate::{
+    platform::redaction::Redactor,
+    record::trajectory::{
+        VERSION,
+        content::{self, Form},
+        document::{Agent, Call, Document, FinalMetrics, Observation, Result, Source, Step},
+        extra,
+        moment::is_rfc3339,
+    },
+};
+
+/// What an agent did in a trial, and what became of it.
+pub(crate) struct Work<'a> {
+    /// The run and case: `RUN/CASE_KEY`.
+    pub(crate) session: String,
+    /// Name of the trial's directory.
+    pub(crate) trial: &'a str,
+    pub(crate) agent: &'a str,
+    pub(crate) agent_version: &'a str,
+    pub(crate) model: Option<&'a str>,
+    /// What the agent could call, in the form models get it.
+    pub(crate) tools: &'a [Value],
+    /// `None`: not reported; there is only an answer.
+    pub(crate) transcript: Option<&'a [Message]>,
+    pub(crate) answer: &'a str,
+    /// Index of the first message of every turn of a conversation; empty without one.
+    pub(crate) turns: &'a [usize],
+    pub(crate) usage: Option<Usage>,
+    pub(crate) cost_usd: Option<f64>,
+    /// Outcome, score and verdicts.
+    pub(crate) verdict: Value,
+}
+
+/// The work as a document, with secrets hidden where its own texts are escaped.
+pub(crate) fn document(work: &Work<'_>, redactor: &Redactor) -> Document {
+    let mut steps = Steps { redactor, done: Vec::new(), calls: BTreeMap::new(), ids: BTreeSet::new(), count: 0 };
+    let mut more = Object::new();
+    more.insert(extra::EVALSUITE.to_owned(), work.verdict.clone());
+    match work.transcript {
+        Some(transcript) => {
+            for (index, message) in transcript.iter().enumerate() {
+                let before = steps.done.len();
+                steps.message(message);
+                if let Some(turn) = work.turns.iter().filter(|start| **start <= index).count().checked_sub(1) {
+                    for step in &mut steps.done[before..] {
+                        step.extra.insert(extra::TURN.to_owned(), turn.into());
+                    }
+                }
+            }
+        }
+        None => {
+            steps.push(Source::Agent, work.answer.into());
+            more.insert(extra::TRANSCRIPT_REPORTED.to_owned(), false.into());
+        }
+    }
+    if steps.done.is_empty() {
+        // A transcript of nothing: readers want a step, and there was no call of a model.
+        let step = steps.push(Source::Agent, "".into());
+        step.llm_call_count = Some(0);
+        step.extra.insert(extra::CONTINUES.to_owned(), true.into());
+    }
+    Document {
+        schema_version: VERSION,
+        trajectory_id: format!("{}/{}", work.session, work.trial),
+        session_id: work.session.clone(),
+        agent: Agent {
+            name: work.agent.to_owned(),
+            version: work.agent_version.to_owned(),
+            model_name: work.model.map(str::to_owned),
+            tool_definitions: work.tools.to_vec(),
+        },
+        final_metrics: totals(work, steps.done.len()),
+        steps: steps.done,
+        extra: more,
+    }
+}
+
+fn totals(work: &Work<'_>, steps: usize) -> FinalMetrics {
+    let mut totals = FinalMetrics { total_cost_usd: work.cost_usd, total_steps: steps, ..FinalMetrics::default() };
+    if let Some(usage) = work.usage {
+        totals.total_prompt_tokens = Some(usage.input.saturating_add(usage.cached));
+        totals.total_completion_tokens = Some(usage.output);
+        totals.total_cached_tokens = Some(usage.cached);
+        totals.extra = reasoning_tokens(usage);
+    }
+    totals
+}
+
+fn reasoning_tokens(usage: Usage) -> Object {
+    let mut object = Object::new();
+    if usage.reasoning > 0 {
+        object.insert("reasoning_tokens".to_owned(), usage.reasoning.into());
+    }
+    object
+}
+
+struct Steps<'r> {
+    redactor: &'r Redactor,
+    done: Vec<Step>,
+    /// Step and written id of the latest call with an id.
+    calls: BTreeMap<String, (usize, String)>,
+    /// Ids that are written; each stands for one call.
+    ids: BTreeSet<String>,
+    /// Number of calls so far.
+    count: usize,
+}
+
+impl Steps<'_> {
+    fn push(&mut self, source: Source, message: Value) -> &mut Step {
+        let id = self.done.len() + 1;
+        self.done.push(Step::new(id, source, message));
+        let last = self.done.len() - 1;
+        &mut self.done[last]
+    }
+
+    fn message(&mut self, message: &Message) {
+        match message.role {
+            Role::Assistant => {
+                let (text, form) = self.text(message);
+                let step = self.push(Source::Agent, text);
+                describe(step, message, form);
+                speak(step, message);
+                self.calls(&message.tool_calls);
+            }
+            Role::System | Role::User => {
+                let source = if message.role == Role::System { Source::System } else { Source::User };
+                let (text, form) = self.text(message);
+                let step = self.push(source, text);
+                describe(step, message, form);
+                keep_foreign(&mut step.extra, message);
+                self.continuation(&message.tool_calls);
+            }
+            Role::Tool => {
+                self.answer(message);
+                self.continuation(&message.tool_calls);
+            }
+        }
+    }
+
+    /// The text of a step, and its form where a reader would take it for another.
+    fn text(&self, message: &Message) -> (Value, Option<Form>) {
+        let has_calls = message.role == Role::Assistant && !message.tool_calls.is_empty();
+        match &message.content {
+            None => ("".into(), (!has_calls).then_some(Form::Absent)),
+            Some(content) => {
+                let (value, form) = content::write(content, self.redactor);
+                let looks_absent = has_calls && value.as_str() == Some("");
+                (value, form.or(looks_absent.then_some(Form::Empty)))
+            }
+        }
+    }
+
+    /// Calls in a message whose role has none in ATIF get a step of their own.
+    fn continuation(&mut self, calls: &[ToolCall]) {
+        if !calls.is_empty() {
+            self.push(Source::Agent, "".into()).extra.insert(extra::CONTINUES.to_owned(), true.into());
+            self.calls(calls);
+        }
+    }
+
+    /// Adds calls, and what they returned, to the last step.
+    fn calls(&mut self, calls: &[ToolCall]) {
+        let at = self.done.len() - 1;
+        for call in calls {
+            self.count += 1;
+            let id = self.id(call.id.as_deref());
+            if let Some(given) = &call.id {
+                self.calls.insert(given.clone(), (at, id.clone()));
+            }
+            let result = call.output.as_ref().map(|output| {
+                let (content, form) = output_text(output, self.redactor);
+                Result { source_call_id: Some(id.clone()), content: Some(content), extra: form_extra(form) }
+            });
+            let step = &mut self.done[at];
+            step.observation.get_or_insert_default().results.extend(result);
+            step.tool_calls.push(write_call(call, id));
+        }
+        let step = &mut self.done[at];
+        step.observation = step.observation.take().filter(|observation| !observation.results.is_empty());
+    }
+
+    /// The given id if no other call has it, else a new one.
+    fn id(&mut self, given: Option<&str>) -> String {
+        let mut id = given.filter(|id| !id.is_empty()).map_or_else(|| format!("call-{}", self.count), str::to_owned);
+        let mut next = self.count;
+        while !self.ids.insert(id.clone()) {
+            id = format!("call-{next}");
+            next += 1;
+        }
+        id
+    }
+
+    /// What a tool said in a message of its own: a result of the call it names, else of the agent's last step.
+    fn answer(&mut self, message: &Message) {
+        let known = message.tool_call_id.as_ref().and_then(|id| self.calls.get(id)).cloned();
+        let (step, id) = match known {
+            Some((step, id)) => (Some(step), Some(id)),
+            None => (self.done.iter().rposition(|step| step.source == Source::Agent), None),
+        };
+        let (content, form) = match &message.content {
+            None => (None, None),
+            Some(content) => {
+                let (content, form) = content::write(content, self.redactor);
+                (Some(content), form)
+            }
+        };
+        let mut extra = form_extra(form);
+        extra.insert(extra::MESSAGE.to_owned(), true.into());
+        keep_common(&mut extra, message, true);
+        keep_foreign(&mut extra, message);
+        if let (None, Some(unknown)) = (&id, &message.tool_call_id) {
+            extra.insert("tool_call_id".to_owned(), unknown.as_str().into());
+        }
+        let result = Result { source_call_id: id, content, extra };
+        let step = match step {
+            Some(step) => &mut self.done[step],
+            None => self.push(Source::System, "".into()),
+        };
+        step.observation.get_or_insert_with(Observation::default).results.push(result);
+    }
+}
+
+/// What every step tells of its message.
+fn describe(step: &mut Step, message: &Message, form: Option<Form>) {
+    step.timestamp = message.start_time.clone().filter(|time| is_rfc3339(time));
+    step.extra = form_extra(form);
+    keep_common(&mut step.extra, message, step.timestamp.is_none());
+    if let Some(id) = &message.tool_call_id {
+        step.extra.insert("tool_call_id".to_owned(), id.as_str().into());
+    }
+}
+
+/// What only an agent's step may tell. A step without a call of a model has neither metrics nor reasoning.
+fn speak(step: &mut Step, message: &Message) {
+    step.model_name.clone_from(&message.model);
+    step.llm_call_count = message.llm_call_count;
+    if message.llm_call_count == Some(0) {
+        let silent = Message { model: None, llm_call_count: None, ..message.clone() };
+        keep_foreign(&mut step.extra, &silent);
+    } else {
+        step.reasoning_content.clone_from(&message.reasoning);
+        step.metrics = metrics(message);
+    }
+}
+
+fn metrics(message: &Message) -> Option<Object> {
+    let mut metrics = Object::new();
+    if let Some(usage) = message.usage {
+        metrics.insert("prompt_tokens".to_owned(), usage.input.saturating_add(usage.cached).into());
+        metrics.insert("completion_tokens".to_owned(), usage.output.into());
+        metrics.insert("cached_tokens".to_owned(), usage.cached.into());
+    }
+    if let Some(cost) = message.cost_usd {
+        metrics.insert("cost_usd".to_owned(), cost.into());
+    }
+    let more = message.usage.map(reasoning_tokens).unwrap_or_default();
+    if !more.is_empty() {
+        metrics.insert("extra".to_owned(), more.into());
+    }
+    (!metrics.is_empty()).then_some(metrics)
+}
+
+/// What has no field in any step.
+fn keep_common(extra: &mut Object, message: &Message, with_start: bool) {
+    let mut set = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            extra.insert(key.to_owned(), value);
+        }
+    };
+    set("name", message.name.as_deref().map(Value::from));
+    set("start_time", message.start_time.as_deref().filter(|_| with_start).map(Value::from));
+    set("end_time", message.end_time.as_deref().map(Value::from));
+    set("duration_ms", message.duration_ms.map(Value::from));
+    set("metadata", message.metadata.clone());
+}
+
+/// What has a field in an agent's step only.
+fn keep_foreign(extra: &mut Object, message: &Message) {
+    let mut set = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            extra.insert(key.to_owned(), value);
+        }
+    };
+    set("reasoning_content", message.reasoning.as_deref().map(Value::from));
+    set("model_name", message.model.as_deref().map(Value::from));
+    set("llm_call_count", message.llm_call_count.map(Value::from));
+    set("metrics", metrics(message).map(Value::from));
+}
+
+fn write_call(call: &ToolCall, id: String) -> Call {
+    let mut extra = Object::new();
+    let mut set = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            extra.insert(key.to_owned(), value);
+        }
+    };
+    let arguments = match &call.input {
+        None => Object::new(),
+        Some(Value::Object(arguments)) => arguments.clone(),
+        Some(other) => Object::from_iter([("value".to_owned(), other.clone())]),
+    };
+    let form = match &call.input {
+        None => Some("absent"),
+        Some(Value::Object(_)) => None,
+        Some(_) => Some("value"),
+    };
+    set(extra::ARGUMENTS, form.map(Value::from));
+    set("given_id", call.id.as_deref().filter(|given| *given != id).map(Value::from));
+    set("has_id", call.id.is_none().then(|| false.into()));
+    set("start_time", call.start_time.as_deref().map(Value::from));
+    set("end_time", call.end_time.as_deref().map(Value::from));
+    set("duration_ms", call.duration_ms.map(Value::from));
+    set("is_error", call.is_error.then(|| true.into()));
+    Call { tool_call_id: id, function_name: call.tool.clone(), arguments, extra }
+}
+
+fn output_text(output: &Value, redactor: &Redactor) -> (Value, Option<Form>) {
+    match output {
+        Value::String(text) => (Value::String(text.clone()), None),
+        other => (Value::String(content::as_text(other, redactor)), Some(Form::Json)),
+    }
+}
+
+fn form_extra(form: Option<Form>) -> Object {
+    form.map(|form| (extra::CONTENT.to_owned(), json!(form.as_str()))).into_iter().collect()
+}

@@ -1,0 +1,129 @@
+//! Attempts at one trial: what broke around it may work the next time.
+
+use std::{io, time::Duration};
+
+use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage, TrialRecord};
+
+/// Longest pause before an attempt.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// What became of a trial.
+pub(crate) enum Attempted {
+    /// The record of its last attempt.
+    Ran(Box<TrialRecord>),
+    /// It must not begin.
+    Prevented(Reason),
+}
+
+/// Makes attempts, numbered from 0, until one of them says something about the agent or `retries` are used up.
+///
+/// # Errors
+///
+/// Those of the attempts.
+pub(crate) fn run(
+    retries: u32,
+    mut pause: impl FnMut(Duration),
+    mut attempt: impl FnMut(u32) -> io::Result<Result<TrialRecord, Reason>>,
+) -> io::Result<Attempted> {
+    let mut last = None;
+    for number in 0..=retries {
+        if number > 0 {
+            pause(pause_before(number));
+        }
+        match attempt(number)? {
+            Ok(record) => {
+                let again = is_worth_repeating(&record);
+                last = Some(record);
+                if !again {
+                    break;
+                }
+            }
+            Err(reason) if last.is_none() => return Ok(Attempted::Prevented(reason)),
+            // What is known stays known.
+            Err(_) => break,
+        }
+    }
+    match last {
+        Some(record) => Ok(Attempted::Ran(Box::new(record))),
+        None => Err(io::Error::other("no attempt was made")),
+    }
+}
+
+/// 1, 2, 4 … 30 seconds.
+fn pause_before(attempt: u32) -> Duration {
+    let doubled = 1_u64.checked_shl(attempt.saturating_sub(1)).unwrap_or(u64::MAX);
+    Duration::from_secs(doubled).min(LONGEST_PAUSE)
+}
+
+/// Errors of the surroundings may pass. What is missing in the set-up is missing in every attempt.
+fn is_worth_repeating(record: &TrialRecord) -> bool {
+    let Some(reason) = &record.reason else { return false };
+    record.outcome == CaseOutcome::Error
+        && matches!(reason.stage, Stage::Workspace | Stage::Agent | Stage::Grading)
+        && !matches!(
+            reason.code,
+            ReasonCode::TargetUnusable
+                | ReasonCode::RecordingMissing
+                | ReasonCode::RecordingStale
+                | ReasonCode::Required
+                | ReasonCode::Unsupported
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::trial_record::tests::record;
+
+    fn broken(stage: Stage, code: ReasonCode) -> TrialRecord {
+        TrialRecord { outcome: CaseOutcome::Error, reason: Some(Reason::new(stage, code, "x")), ..record() }
+    }
+
+    fn agent_error() -> TrialRecord {
+        broken(Stage::Agent, ReasonCode::AgentError)
+    }
+
+    fn pauses(retries: u32, mut attempt: impl FnMut(u32) -> Result<TrialRecord, Reason>) -> (Vec<u64>, Attempted) {
+        let mut pauses = Vec::new();
+        let attempted = run(retries, |pause| pauses.push(pause.as_secs()), |number| Ok(attempt(number))).unwrap();
+        (pauses, attempted)
+    }
+
+    #[test]
+    fn pauses_double_up_to_half_a_minute() {
+        let (pauses, attempted) = pauses(7, |number| Ok(TrialRecord { attempt: number, ..agent_error() }));
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 30, 30]);
+        assert!(matches!(attempted, Attempted::Ran(record) if record.attempt == 7));
+    }
+
+    #[test]
+    fn only_errors_of_the_surroundings_are_repeated() {
+        let times = |record: TrialRecord| pauses(3, |_| Ok(record.clone())).0.len();
+        assert_eq!(times(agent_error()), 3);
+        assert_eq!(times(broken(Stage::Grading, ReasonCode::GraderError)), 3);
+        assert_eq!(times(broken(Stage::Workspace, ReasonCode::RepoError)), 3);
+        assert_eq!(times(broken(Stage::Setup, ReasonCode::VariableUnset)), 0);
+        assert_eq!(times(broken(Stage::Agent, ReasonCode::TargetUnusable)), 0);
+        assert_eq!(times(TrialRecord { outcome: CaseOutcome::Failed, ..agent_error() }), 0);
+        assert_eq!(times(TrialRecord { outcome: CaseOutcome::Passed, reason: None, ..record() }), 0);
+    }
+
+    #[test]
+    fn the_first_attempt_that_counts_is_the_last_one() {
+        let (pauses, attempted) = pauses(5, |number| {
+            Ok(if number < 2 { agent_error() } else { TrialRecord { outcome: CaseOutcome::Failed, ..record() } })
+        });
+        assert_eq!(pauses, [1, 2]);
+        assert!(matches!(attempted, Attempted::Ran(record) if record.outcome == CaseOutcome::Failed));
+    }
+
+    #[test]
+    fn a_limit_keeps_a_trial_from_beginning_but_takes_no_record_away() {
+        let over = || Reason::new(Stage::Budget, ReasonCode::BudgetExceeded, "over");
+        let (_, attempted) = pauses(3, |_| Err(over()));
+        assert!(matches!(attempted, Attempted::Prevented(reason) if reason == over()));
+        let (pauses, attempted) = pauses(3, |number| if number == 0 { Ok(agent_error()) } else { Err(over()) });
+        assert_eq!(pauses, [1]);
+        assert!(matches!(attempted, Attempted::Ran(_)));
+    }
+}

@@ -1,0 +1,94 @@
+//! What a test knows when its case has ended.
+
+use std::path::{Path, PathBuf};
+
+use evalsuite_schema::{
+    Object,
+    record::{CaseOutcome, CaseRecord, TrialRecord},
+};
+use serde::Deserialize;
+
+use crate::{
+    model::suite::{EvalCase, EvalSuite},
+    platform::redaction::Redactor,
+};
+
+/// What one case came to. It is shown as a failing test shows it.
+#[derive(Debug, Clone)]
+pub struct CaseReport {
+    suite: &'static EvalSuite,
+    case: &'static EvalCase,
+    record: CaseRecord,
+    trials: Vec<TrialRecord>,
+    directory: PathBuf,
+    redactor: Redactor,
+}
+
+impl CaseReport {
+    pub(crate) fn new(
+        suite: &'static EvalSuite,
+        case: &'static EvalCase,
+        record: CaseRecord,
+        trials: Vec<TrialRecord>,
+        directory: PathBuf,
+        redactor: Redactor,
+    ) -> Self {
+        Self { suite, case, record, trials, directory, redactor }
+    }
+
+    /// Its records alone.
+    pub(crate) fn into_records(self) -> (CaseRecord, Vec<TrialRecord>) {
+        (self.record, self.trials)
+    }
+
+    /// The case.
+    pub fn case(&self) -> &'static EvalCase {
+        self.case
+    }
+
+    /// How it ended.
+    pub fn outcome(&self) -> CaseOutcome {
+        self.record.outcome
+    }
+
+    /// The case's record.
+    pub fn record(&self) -> &CaseRecord {
+        &self.record
+    }
+
+    /// The records of its trials, in order.
+    pub fn trials(&self) -> &[TrialRecord] {
+        &self.trials
+    }
+
+    /// Directory with the records and everything else the trials left.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(crate) fn suite(&self) -> &'static EvalSuite {
+        self.suite
+    }
+
+    /// The case's metadata, as it is written.
+    pub(crate) fn metadata(&self) -> Object {
+        #[derive(Deserialize)]
+        struct Written {
+            #[serde(default)]
+            metadata: Object,
+        }
+        // A case that cannot be decoded has no report.
+        serde_json::from_str::<Written>(self.case.json).map(|written| written.metadata).unwrap_or_default()
+    }
+
+    /// Why it was skipped.
+    pub(crate) fn skip_reason(&self) -> Option<&str> {
+        let reason = self.record.reason.as_ref()?;
+        (self.outcome() == CaseOutcome::Skipped).then_some(reason.message.as_str())
+    }
+
+    /// The text without secrets.
+    pub(crate) fn redacted(&self, text: &str) -> String {
+        self.redactor.apply(text)
+    }
+}

@@ -1,0 +1,73 @@
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use evalsuite_schema::{CliTarget, Suite};
+
+use crate::{
+    agents::command::CliAgent,
+    model::{
+        agent::{Bound, Run},
+        evals::Evals,
+        suite_location::Places,
+    },
+    run::settings::Settings,
+};
+
+/// The agent of a target.
+pub(crate) enum ChosenAgent {
+    Rust(Arc<dyn Run>),
+    Command(Box<CliAgent>),
+    /// There is none, and why.
+    Unusable(String),
+}
+
+impl ChosenAgent {
+    /// That of the target itself, else the suite's; where agents are commands, that of the targets file.
+    pub(crate) fn of(target: &str, evals: &Evals, suite: &Suite, settings: &Settings, places: &Places) -> Self {
+        let load = match evals.agent_of(target).map(|agent| &agent.0) {
+            None => return Self::Unusable(format!("no agent is bound to target `{target}`")),
+            Some(Bound::Rust(agent)) => return Self::Rust(Arc::clone(agent)),
+            Some(Bound::Commands(load)) => load,
+        };
+        let entry = suite.targets.iter().find(|entry| entry.name == target);
+        let name = entry.and_then(|entry| entry.use_target.as_deref()).unwrap_or(target);
+        let command =
+            load(places, settings.targets_file.as_deref()).and_then(|targets| CliAgent::select(targets, name));
+        match command {
+            Ok(command) => Self::Command(Box::new(command)),
+            Err(problem) => Self::Unusable(problem),
+        }
+    }
+
+    /// Name in records.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Rust(agent) => agent.name(),
+            Self::Command(agent) => format!("cli:{}", agent.name),
+            Self::Unusable(_) => String::new(),
+        }
+    }
+
+    /// What is called, where it is a command.
+    pub(crate) fn command(&self) -> Option<&CliTarget> {
+        match self {
+            Self::Command(agent) => Some(&agent.target),
+            Self::Rust(_) | Self::Unusable(_) => None,
+        }
+    }
+
+    /// Names of the variables it is written with.
+    pub(crate) fn variables(&self) -> BTreeSet<String> {
+        match self {
+            Self::Command(agent) => agent.variables(),
+            Self::Rust(_) | Self::Unusable(_) => BTreeSet::new(),
+        }
+    }
+
+    /// Limit of a call, where neither the run nor the case has one.
+    pub(crate) fn limit(&self) -> Option<Duration> {
+        match self {
+            Self::Command(agent) => agent.limit(),
+            Self::Rust(_) | Self::Unusable(_) => None,
+        }
+    }
+}

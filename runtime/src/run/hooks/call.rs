@@ -1,0 +1,278 @@
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use evalsuite_schema::{
+    Hook, Location, Workspace,
+    record::{HookRecord, Reason, ReasonCode, Stage},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    model::interpolation,
+    platform::{
+        excerpt::last_chars,
+        process::{self, Finished, echo::Echo},
+        redaction::{Redactor, without_secrets},
+    },
+    run::hooks::{
+        HookFacts,
+        placeholders::{Filled, filled},
+    },
+};
+
+/// Characters of a hook's last words that are shown in its error.
+const SHOWN: usize = 2_000;
+
+/// Who wrote a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Scope {
+    Target,
+    Case,
+    Suite,
+}
+
+impl Scope {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Target => "target",
+            Self::Case => "case",
+            Self::Suite => "suite",
+        }
+    }
+}
+
+/// A hook and everything it takes to run it, also in another program than the one that made it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct HookCall {
+    pub(crate) name: String,
+    pub(crate) scope: Scope,
+    pub(crate) hook: Hook,
+    pub(crate) facts: HookFacts,
+    /// File for what it prints.
+    pub(crate) log: PathBuf,
+    /// Where it is written, for variables that are not set.
+    pub(crate) location: Location,
+}
+
+/// What is wrong with a hook that ran, or did not.
+#[derive(Debug, Clone)]
+pub(crate) struct Trouble {
+    pub(crate) message: String,
+    /// Where a variable is used that is not set.
+    location: Option<Location>,
+}
+
+impl Trouble {
+    /// Why a trial or a case cannot go on.
+    pub(crate) fn reason(self) -> Reason {
+        match self.location {
+            None => Reason::new(Stage::BeforeHooks, ReasonCode::HookFailed, self.message),
+            Some(place) => Reason::new(Stage::BeforeHooks, ReasonCode::VariableUnset, self.message).at(place),
+        }
+    }
+}
+
+impl From<String> for Trouble {
+    fn from(message: String) -> Self {
+        Self { message, location: None }
+    }
+}
+
+impl HookCall {
+    /// Fills in the variables of the command and runs it. They are kept out of everything that is written.
+    ///
+    /// # Errors
+    ///
+    /// If a variable is not set, or as [`run`](Self::run).
+    pub(crate) fn resolve_and_run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), Trouble>) {
+        let mut workspace = Workspace::default();
+        workspace.hooks.before_all = Some(self.hook.clone());
+        let names = interpolation::workspace_variables(&workspace, &self.location);
+        let redactor = redactor.and(names.iter().map(String::as_str));
+        match interpolation::resolve_workspace(workspace, &self.location) {
+            Ok(mut resolved) => {
+                let hook = resolved.hooks.before_all.take().unwrap_or_else(|| self.hook.clone());
+                Self { hook, ..self.clone() }.run(&redactor, echo)
+            }
+            Err(unresolved) => {
+                let message = format!("hook {}: {}", self.shown(), unresolved.message);
+                (None, Err(Trouble { message, location: Some(unresolved.location) }))
+            }
+        }
+    }
+
+    /// Runs the command. There is no record if there is no command, or it could not be started.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be started, did not end in time, or ended with another exit code than 0.
+    fn run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), Trouble>) {
+        let Some(command) = &self.hook.command else { return (None, Ok(())) };
+        let command = filled(command, &self.facts, &self.facts.places());
+        let clock = Instant::now();
+        let finished = match self.start(&command, echo) {
+            Ok(finished) => finished,
+            Err(message) => return (None, Err(format!("hook {} {message}", self.shown()).into())),
+        };
+        let took = clock.elapsed();
+        let record = HookRecord {
+            name: self.name.clone(),
+            scope: self.scope.as_str().to_owned(),
+            exit_code: finished.status.code(),
+            signal: finished.signal(),
+            timed_out: finished.timed_out,
+            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            log: self.shown_log(),
+        };
+        let kept = self.keep(&command, &finished, redactor);
+        let failure = self.failure(&finished, redactor);
+        let result = match (failure, kept) {
+            (Some(failure), _) => Err(failure.into()),
+            (None, Err(error)) => Err(format!("hook {}: its log {error}", self.shown()).into()),
+            (None, Ok(())) => Ok(()),
+        };
+        (Some(record), result)
+    }
+
+    fn shown(&self) -> String {
+        match (&self.scope, &self.facts.target) {
+            (Scope::Target, Some(target)) => format!("`{}` of target `{target}`", self.name),
+            (scope, _) => format!("`{}` of the {}", self.name, scope.as_str()),
+        }
+    }
+
+    fn start(&self, filled: &Filled, echo: Echo) -> Result<Finished, String> {
+        let Some(mut command) = filled.program() else { return Err("has an empty command".to_owned()) };
+        let places = self.facts.places();
+        let cwd = self.hook.cwd.as_ref().map_or_else(|| self.facts.suite_dir.clone(), |cwd| places.resolve(cwd));
+        if !cwd.is_dir() {
+            return Err(format!("cannot run: its working directory {} does not exist", cwd.display()));
+        }
+        let program = command.get_program().to_string_lossy().into_owned();
+        command.current_dir(cwd);
+        self.facts.environment(echo).apply(&mut command);
+        let mut input = self.facts.payload().to_string().into_bytes();
+        input.push(b'\n');
+        process::run(command, input, Duration::from_millis(self.hook.timeout_ms), echo)
+            .map_err(|error| format!("cannot run `{program}`: {error}"))
+    }
+
+    fn failure(&self, finished: &Finished, redactor: &Redactor) -> Option<String> {
+        let how = match finished.status.code() {
+            _ if finished.timed_out => format!("did not end within {} ms", self.hook.timeout_ms),
+            Some(0) => return None,
+            Some(code) => format!("ended with exit code {code}"),
+            None => match finished.signal() {
+                Some(signal) => format!("was ended by signal {signal}"),
+                None => "was ended".to_owned(),
+            },
+        };
+        // Programs say what is wrong on either stream.
+        let said = [finished.stderr.text(), finished.stdout.text()].into_iter().find(|text| !text.trim().is_empty());
+        let said = said
+            .map(|text| format!(": {}", last_chars(without_secrets(&redactor.apply(&text)).trim(), SHOWN)))
+            .unwrap_or_default();
+        Some(format!("hook {} {how}{said} (log: {})", self.shown(), self.log.display()))
+    }
+
+    /// Relative to the trial, as everything in its record.
+    fn shown_log(&self) -> String {
+        let trial = self.facts.trial.as_ref().map_or(Path::new(""), |(_, directory)| directory);
+        self.log.strip_prefix(trial).unwrap_or(&self.log).display().to_string()
+    }
+
+    fn keep(&self, command: &Filled, finished: &Finished, redactor: &Redactor) -> Result<(), String> {
+        let mut text = format!("$ {command}\n");
+        for (name, output) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
+            if !output.bytes.is_empty() {
+                let cut = if output.truncated { ", its beginning" } else { "" };
+                text.push_str(&format!("--- {name}{cut}\n{}", output.text()));
+                if !text.ends_with('\n') {
+                    text.push('\n');
+                }
+            }
+        }
+        let written = match self.log.parent() {
+            Some(directory) => fs::create_dir_all(directory),
+            None => Ok(()),
+        };
+        written
+            .and_then(|()| fs::write(&self.log, without_secrets(&redactor.apply(&text))))
+            .map_err(|error| format!("{} cannot be written: {error}", self.log.display()))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use evalsuite_schema::{Command as Written, Reset};
+
+    use super::*;
+    use crate::run::hooks::facts::tests::facts;
+
+    fn call(root: &Path, line: &str, timeout_ms: u64) -> HookCall {
+        HookCall {
+            name: "before_each".into(),
+            scope: Scope::Suite,
+            hook: Hook { command: Some(Written::Shell(line.into())), timeout_ms, cwd: None, reset: Reset::None },
+            facts: HookFacts { suite_dir: root.to_owned(), trial: Some((0, root.to_owned())), ..facts() },
+            log: root.join("hooks/before_each.log"),
+            location: Location::new("suites/x/EVAL.yaml", 3, 5),
+        }
+    }
+
+    #[test]
+    fn a_hook_knows_its_trial_and_leaves_a_log() {
+        let root = tempfile::tempdir().unwrap();
+        let line = "cat > input.json; echo $EVALSUITE_TRIAL {{target}}; echo problem >&2";
+        let (record, result) = call(root.path(), line, 60_000).run(&Redactor::default(), Echo::Off);
+        assert!(result.is_ok(), "{result:?}");
+        let record = record.unwrap();
+        assert_eq!(
+            (record.exit_code, record.scope.as_str(), record.log.as_str()),
+            (Some(0), "suite", "hooks/before_each.log")
+        );
+        let log = fs::read_to_string(root.path().join("hooks/before_each.log")).unwrap();
+        assert!(log.ends_with("--- stdout\n0 codex\n--- stderr\nproblem\n"), "{log}");
+        let input: serde_json::Value =
+            serde_json::from_slice(&fs::read(root.path().join("input.json")).unwrap()).unwrap();
+        assert_eq!(input["case_input"], "it's");
+    }
+
+    #[test]
+    fn every_way_to_fail_is_told_apart() {
+        let root = tempfile::tempdir().unwrap();
+        let message = |line: &str, timeout_ms| {
+            let (_, result) = call(root.path(), line, timeout_ms).run(&Redactor::default(), Echo::Off);
+            result.unwrap_err().message
+        };
+        assert!(
+            message("echo no space >&2; exit 3", 60_000)
+                .starts_with("hook `before_each` of the suite ended with exit code 3: no space (log: ")
+        );
+        assert!(message("echo x; exit 1", 60_000).contains("exit code 1: x"));
+        assert!(message("sleep 60", 50).contains("did not end within 50 ms"));
+        assert!(message("kill -9 $$", 60_000).contains("was ended by signal 9"));
+        let gone = HookCall {
+            hook: Hook {
+                cwd: Some(evalsuite_schema::PathRef { written: "x".into(), path: "gone".into() }),
+                ..call(root.path(), "x", 1).hook
+            },
+            ..call(root.path(), "x", 1)
+        };
+        assert!(gone.run(&Redactor::default(), Echo::Off).1.unwrap_err().message.contains("/p/gone does not exist"));
+    }
+
+    #[test]
+    fn an_unset_variable_is_named_with_its_place() {
+        let root = tempfile::tempdir().unwrap();
+        let (record, result) = call(root.path(), "echo ${{ EVALSUITE_TEST_NO_SUCH }}", 60_000)
+            .resolve_and_run(&Redactor::default(), Echo::Off);
+        let trouble = result.unwrap_err();
+        assert!(record.is_none() && trouble.message.contains("`EVALSUITE_TEST_NO_SUCH` is not set"), "{trouble:?}");
+        assert_eq!(trouble.location.unwrap().line, 3);
+    }
+}

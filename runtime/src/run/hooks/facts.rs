@@ -1,0 +1,187 @@
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use evalsuite_schema::{Case, Content, Input, Message, Object, Part, record::CaseOutcome};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    model::{
+        command::CommandEnvironment,
+        messages::{content_text, prompt},
+        suite_location::Places,
+    },
+    platform::process::echo::Echo,
+};
+
+/// What a hook is told: on its standard input, in its placeholders, in its environment.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct HookFacts {
+    pub(crate) run_id: String,
+    pub(crate) package_root: PathBuf,
+    pub(crate) suite_dir: PathBuf,
+    pub(crate) workspace: PathBuf,
+    /// Id of the case, or a name in underscores for a hook around all of them.
+    pub(crate) test_id: String,
+    pub(crate) target: Option<String>,
+    pub(crate) case: Option<CaseFacts>,
+    /// Index of the trial and its directory.
+    pub(crate) trial: Option<(u32, PathBuf)>,
+    /// How the trial ended.
+    pub(crate) end: Option<End>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct CaseFacts {
+    pub(crate) dir: PathBuf,
+    pub(crate) input: String,
+    pub(crate) metadata: Object,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct End {
+    pub(crate) outcome: CaseOutcome,
+    pub(crate) score: Option<f64>,
+}
+
+impl CaseFacts {
+    pub(crate) fn of(case: &Case, places: &Places) -> Self {
+        Self { dir: places.join(&case.dir), input: question(&case.input), metadata: case.metadata.clone() }
+    }
+}
+
+impl HookFacts {
+    /// What stands on standard input.
+    pub(crate) fn payload(&self) -> Value {
+        let mut payload = json!({
+            "workspace_path": self.workspace.display().to_string(),
+            "test_id": self.test_id,
+            "eval_run_id": self.run_id,
+            "case_input": self.case.as_ref().map(|case| &case.input),
+            "case_metadata": self.case.as_ref().map(|case| &case.metadata),
+            "target": self.target,
+            "trial": self.trial.as_ref().map(|(index, _)| index),
+        });
+        if let (Some(end), Value::Object(payload)) = (self.end, &mut payload) {
+            payload.insert("outcome".to_owned(), end.outcome.as_str().into());
+            payload.insert("score".to_owned(), end.score.into());
+        }
+        payload
+    }
+
+    /// The value of a placeholder; `None` for a name that is not one.
+    pub(crate) fn placeholder(&self, name: &str) -> Option<String> {
+        let path = |path: &Path| path.display().to_string();
+        let case = self.case.as_ref();
+        Some(match name {
+            "workspace_path" => path(&self.workspace),
+            "test_id" => self.test_id.clone(),
+            "eval_run_id" => self.run_id.clone(),
+            "case_input" => case.map(|case| case.input.clone()).unwrap_or_default(),
+            "case_metadata" => case.map(|case| Value::Object(case.metadata.clone()).to_string()).unwrap_or_default(),
+            "suite_dir" => path(&self.suite_dir),
+            "case_dir" => case.map(|case| path(&case.dir)).unwrap_or_default(),
+            "target" => self.target.clone().unwrap_or_default(),
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn environment(&self, echo: Echo) -> CommandEnvironment {
+        let path = |path: &Path| OsString::from(path);
+        let mut variables = vec![
+            ("EVALSUITE_WORKSPACE", path(&self.workspace)),
+            ("AGENTV_WORKSPACE_PATH", path(&self.workspace)),
+            ("EVALSUITE_SUITE_DIR", path(&self.suite_dir)),
+            ("EVALSUITE_RUN_ID", self.run_id.as_str().into()),
+        ];
+        if let Some(case) = &self.case {
+            variables.push(("EVALSUITE_CASE_DIR", path(&case.dir)));
+            variables.push(("EVALSUITE_CASE_ID", self.test_id.as_str().into()));
+        }
+        if let Some((index, directory)) = &self.trial {
+            variables.push(("EVALSUITE_TRIAL", index.to_string().into()));
+            variables.push(("EVALSUITE_TRIAL_DIR", path(directory)));
+        }
+        if let Some(target) = &self.target {
+            variables.push(("EVALSUITE_TARGET", target.into()));
+        }
+        CommandEnvironment::new(variables, echo)
+    }
+
+    pub(crate) fn places(&self) -> Places {
+        Places { package_root: self.package_root.clone(), suite_dir: self.suite_dir.clone() }
+    }
+}
+
+/// The text of an input as reports show it: all text parts of all messages, trimmed, joined by one blank.
+fn question(input: &Input) -> String {
+    let Input::Messages(messages) = input else { return prompt(input, |file| PathBuf::from(&file.path)) };
+    let texts: Vec<String> = messages.iter().flat_map(texts).filter(|text| !text.is_empty()).collect();
+    texts.join(" ")
+}
+
+fn texts(message: &Message) -> Vec<String> {
+    let parts = match &message.content {
+        None => return Vec::new(),
+        Some(Content::Parts(parts)) => parts,
+        Some(content) => return vec![content_text(content).trim().to_owned()],
+    };
+    let text = |part: &Part| match part {
+        Part::Text(text) => Some(text.trim().to_owned()),
+        Part::File(_) | Part::Image { .. } => None,
+    };
+    parts.iter().filter_map(text).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use evalsuite_schema::{PathRef, Role};
+
+    use super::*;
+
+    pub(crate) fn facts() -> HookFacts {
+        HookFacts {
+            run_id: "run".into(),
+            package_root: "/p".into(),
+            suite_dir: "/p/suites/x".into(),
+            workspace: "/w".into(),
+            test_id: "case".into(),
+            target: Some("codex".into()),
+            case: Some(CaseFacts {
+                dir: "/p/suites/x/cases/a".into(),
+                input: "it's".into(),
+                metadata: Object::from_iter([("k".to_owned(), json!(1))]),
+            }),
+            trial: Some((2, "/t".into())),
+            end: None,
+        }
+    }
+
+    #[test]
+    fn what_a_hook_reads_has_every_key() {
+        let payload = facts().payload();
+        assert_eq!(
+            payload,
+            json!({
+                "workspace_path": "/w", "test_id": "case", "eval_run_id": "run", "case_input": "it's",
+                "case_metadata": {"k": 1}, "target": "codex", "trial": 2,
+            })
+        );
+        let around_all = HookFacts { case: None, target: None, trial: None, ..facts() }.payload();
+        for key in ["case_input", "case_metadata", "target", "trial"] {
+            assert_eq!(around_all.get(key), Some(&Value::Null), "{key}");
+        }
+        let after = HookFacts { end: Some(End { outcome: CaseOutcome::Failed, score: Some(0.5) }), ..facts() };
+        assert_eq!((&after.payload()["outcome"], &after.payload()["score"]), (&json!("failed"), &json!(0.5)));
+    }
+
+    #[test]
+    fn the_question_is_the_text_of_all_messages() {
+        let file = Part::File(PathRef { written: "a".into(), path: "a".into() });
+        let parts = vec![Part::Text(" first ".into()), file, Part::Text("  ".into()), Part::Text("second".into())];
+        let messages = vec![Message::text(Role::System, "be brief\n"), Message::new(Role::User, Content::Parts(parts))];
+        assert_eq!(question(&Input::Messages(messages)), "be brief first second");
+    }
+}

@@ -1,0 +1,120 @@
+//! What keeps a case, or a further trial of it, from starting: budgets, and `fail_on_error`.
+
+use std::{fs, io, path::PathBuf};
+
+use evalsuite_schema::record::{CaseOutcome, Note, Reason, ReasonCode, Stage, TrialRecord};
+
+use crate::{
+    platform::{
+        digest::file_key,
+        files::{remove_if_there, replace},
+    },
+    record::coordination::Ledger,
+    run::plan::Plan,
+};
+
+/// The limit that keeps an attempt at a trial from starting.
+///
+/// # Errors
+///
+/// If what other tests of the run noted cannot be read.
+pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32) -> io::Result<Option<Reason>> {
+    if (trial, attempt, plan.settings.runner.attempt) == (0, 0, 1)
+        && let Some(reason) = FirstError::of(plan).reason()?
+    {
+        return Ok(Some(reason));
+    }
+    let budgets =
+        [(plan.settings.budget_usd, "EVALSUITE_BUDGET_USD"), (plan.suite_data.budget_usd, "`execution.budget_usd`")];
+    if budgets.iter().all(|(budget, _)| budget.is_none()) {
+        return Ok(None);
+    }
+    let spent = Ledger::of(plan.run.path(), &plan.run.locks()).spent()?;
+    let spent = [("run", spent.run), ("suite", spent.suite(plan.suite.name))];
+    let over = budgets.into_iter().zip(spent).find_map(|((budget, name), (whose, spent))| {
+        let budget = budget.filter(|budget| spent >= *budget)?;
+        Some(format!("the {whose} has cost {spent:.4} US dollars, and {name} is {budget}"))
+    });
+    Ok(over.map(|message| Reason::new(Stage::Budget, ReasonCode::BudgetExceeded, message)))
+}
+
+/// Notes the limits of cost that cannot be kept because the agent does not tell what it costs.
+pub(crate) fn note_unknown_cost(plan: &Plan<'_>, record: &mut TrialRecord) {
+    if record.cost_usd.is_some() {
+        return;
+    }
+    let limits = [
+        ("cost_limit_usd", plan.case.trials.cost_limit_usd),
+        ("execution.budget_usd", plan.suite_data.budget_usd),
+        ("EVALSUITE_BUDGET_USD", plan.settings.budget_usd),
+    ];
+    for (name, limit) in limits {
+        if let Some(limit) = limit {
+            let message = format!("the agent reports no cost, so `{name}: {limit}` has no effect on it");
+            record.notes.push(Note::new("cost_unknown", message));
+        }
+    }
+}
+
+/// The note of a suite with `fail_on_error` that a case of it ended in an error.
+struct FirstError<'a> {
+    plan: &'a Plan<'a>,
+    note: PathBuf,
+}
+
+/// Tells the other cases of a suite with `fail_on_error` how one ended.
+///
+/// # Errors
+///
+/// If the note cannot be written or removed.
+pub(crate) fn tell(plan: &Plan<'_>, outcome: CaseOutcome, reason: Option<&Reason>) -> io::Result<()> {
+    // An attempt that the test runner repeats decides nothing, and who was kept from starting is not the first.
+    let is_last = plan.settings.runner.attempt >= plan.settings.runner.total_attempts;
+    let was_stopped = reason.is_some_and(|reason| reason.code == ReasonCode::ErrorThresholdExceeded);
+    if !plan.suite_data.fail_on_error || was_stopped || !is_last {
+        return Ok(());
+    }
+    let first = FirstError::of(plan);
+    if outcome == CaseOutcome::Error { first.write() } else { first.take_back() }
+}
+
+impl<'a> FirstError<'a> {
+    fn of(plan: &'a Plan<'a>) -> Self {
+        Self { plan, note: plan.run.locks().join(format!("first-error-{}", file_key(plan.suite.name))) }
+    }
+
+    fn reason(&self) -> io::Result<Option<Reason>> {
+        if !self.plan.suite_data.fail_on_error {
+            return Ok(None);
+        }
+        let Some(first) = self.read()? else { return Ok(None) };
+        let message =
+            format!("test `{first}` ended in an error, and `execution.fail_on_error` starts no other case then");
+        // The test that has erred may be run again, in a second run of the same id.
+        let is_own = first == self.test();
+        Ok((!is_own).then(|| Reason::new(Stage::Budget, ReasonCode::ErrorThresholdExceeded, message)))
+    }
+
+    fn test(&self) -> String {
+        self.plan.suite.test_path(self.plan.entry)
+    }
+
+    fn read(&self) -> io::Result<Option<String>> {
+        match fs::read_to_string(&self.note) {
+            Ok(id) => Ok(Some(id)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write(&self) -> io::Result<()> {
+        match self.read()? {
+            Some(_) => Ok(()),
+            None => replace(&self.note, self.test().as_bytes()),
+        }
+    }
+
+    fn take_back(&self) -> io::Result<()> {
+        if self.read()?.is_some_and(|first| first == self.test()) { remove_if_there(&self.note) } else { Ok(()) }
+    }
+}

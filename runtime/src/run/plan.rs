@@ -1,0 +1,295 @@
+use std::{io, path::PathBuf, sync::Arc, time::Duration};
+
+use evalsuite_schema::{
+    Case, Layout, Location, Suite,
+    record::{CaseRecord, Mode, Rule, TrialRecord, Versions},
+};
+use serde_json::Value;
+
+use crate::{
+    grade::scoring::case_rule,
+    judge::{Choice, Commands, KEYS},
+    model::{
+        dependency::Dependencies,
+        evals::Evals,
+        interpolation,
+        suite::{EvalCase, EvalSuite},
+        suite_location::{Places, program},
+    },
+    platform::{
+        digest::{canonical, case_key, sha256},
+        redaction::Redactor,
+    },
+    record::{
+        cassette::{Seen, Unusable, recording_path},
+        embedded_files,
+        run_directory::{CasePlace, RunDirectory},
+        run_record::SuiteOfRun,
+    },
+    run::{
+        case_report::CaseReport,
+        chosen_agent::ChosenAgent,
+        regrade::{self, Earlier},
+        requirements,
+        settings::Settings,
+    },
+};
+
+/// Limit of an agent call where none is written.
+const AGENT_LIMIT: Duration = Duration::from_secs(300);
+
+/// Everything about a case that is the same in all its trials.
+pub(crate) struct Plan<'a> {
+    pub(crate) evals: &'a Evals,
+    pub(crate) suite: &'static EvalSuite,
+    pub(crate) entry: &'static EvalCase,
+    pub(crate) settings: &'a Settings,
+    pub(crate) run: &'a RunDirectory,
+    pub(crate) suite_data: Suite,
+    pub(crate) case: Case,
+    pub(crate) places: Places,
+    pub(crate) target: String,
+    pub(crate) agent: ChosenAgent,
+    pub(crate) agent_name: String,
+    pub(crate) threshold: f64,
+    pub(crate) limit: Duration,
+    pub(crate) planned: u32,
+    pub(crate) rule: Rule,
+    pub(crate) case_key: String,
+    pub(crate) place: CasePlace,
+    pub(crate) directory: PathBuf,
+    /// The case that made this one run.
+    pub(crate) requested_by: Option<&'static str>,
+    /// What the cases it depends on came to.
+    pub(crate) dependencies: Arc<Dependencies>,
+    pub(crate) redactor: Redactor,
+    pub(crate) digests: Digests,
+    /// What the agent gets.
+    pub(crate) seen: Seen,
+    /// Variables whose values are hidden.
+    pub(crate) secrets: Vec<String>,
+    /// The earlier trials that are graded again, or why there are none.
+    pub(crate) regraded: Option<Result<Earlier, Unusable>>,
+}
+
+/// SHA-256 of the parts of a case.
+pub(crate) struct Digests {
+    pub(crate) case: String,
+    pub(crate) input: String,
+    pub(crate) graders: String,
+}
+
+impl<'a> Plan<'a> {
+    /// # Errors
+    ///
+    /// If the compiled suite cannot be decoded, or a setting makes no sense for it.
+    pub(crate) fn new(
+        evals: &'a Evals,
+        entry: &'static EvalCase,
+        settings: &'a Settings,
+        run: &'a RunDirectory,
+    ) -> Result<Self, String> {
+        let suite = evals.suite();
+        let suite_data =
+            suite.decode().map_err(|error| format!("suite `{}` cannot be decoded: {error}", suite.name))?;
+        let case = entry.decode().map_err(|error| format!("case `{}` cannot be decoded: {error}", entry.id))?;
+        let target = target(entry, &case, settings)?;
+        let places = embedded_files::places(suite, run, &case.dir)?;
+        let agent = ChosenAgent::of(&target, evals, &suite_data, settings, &places);
+        let agent_name = suite.agent_name.map_or_else(|| agent.name(), str::to_owned);
+        let default_threshold = if suite_data.layout == Layout::Tasks { 1.0 } else { 0.8 };
+        let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let case_key = case_key(suite.name, &target, entry.id);
+        let place = run
+            .claim_case(suite.name, &case_key, &owner(suite, entry), settings.runner.stress.as_deref())
+            .map_err(|error| {
+                format!("the records of case `{}` cannot be written to {}: {error}", entry.id, run.path().display())
+            })?;
+        let mut variables = interpolation::variables(&case, suite_data.layout);
+        variables.extend(agent.variables());
+        let mut secrets: Vec<String> = case.requires.env.iter().chain(&variables).cloned().collect();
+        secrets.extend(KEYS.map(str::to_owned));
+        let seen = Seen::new(&case, &target, agent.command(), &places);
+        let test = suite.test_path(entry);
+        let regraded =
+            settings.regrade.as_deref().map(|wanted| regrade::find(run, wanted, suite.name, &case_key, &test));
+        let planned = match &regraded {
+            Some(Ok(earlier)) => earlier.trials,
+            _ => settings.trials.unwrap_or(case.trials.count),
+        };
+        Ok(Self {
+            threshold: settings.threshold.or(case.threshold).unwrap_or(default_threshold),
+            limit: settings.timeout.or(written_limit).or_else(|| agent.limit()).unwrap_or(AGENT_LIMIT),
+            planned: planned.max(1),
+            rule: case_rule(suite_data.kind, case.trials.strategy),
+            redactor: Redactor::of(secrets.iter().map(String::as_str)),
+            digests: Digests::of(&case, &seen),
+            places,
+            agent,
+            seen,
+            secrets,
+            regraded,
+            directory: place.attempt(settings.runner.attempt),
+            place,
+            requested_by: None,
+            dependencies: Arc::default(),
+            evals,
+            suite,
+            entry,
+            settings,
+            run,
+            suite_data,
+            target,
+            agent_name,
+            case_key,
+            case,
+        })
+    }
+
+    /// The suite as part of the run.
+    pub(crate) fn suite_run(&self) -> SuiteOfRun<'_> {
+        SuiteOfRun {
+            suite: self.suite,
+            data: &self.suite_data,
+            places: &self.places,
+            run: self.run,
+            redactor: &self.redactor,
+            echo: self.settings.echo,
+        }
+    }
+
+    /// What the case came to.
+    pub(crate) fn report(&self, record: CaseRecord, trials: Vec<TrialRecord>) -> CaseReport {
+        CaseReport::new(self.suite, self.entry, record, trials, self.directory.clone(), self.redactor.clone())
+    }
+
+    /// That its records cannot be written, or read.
+    pub(crate) fn unwritable(&self, error: &io::Error) -> String {
+        format!("the records of case `{}` cannot be written to {}: {error}", self.entry.id, self.directory.display())
+    }
+
+    /// Where the case's judges come from.
+    pub(crate) fn judges(&self) -> Choice<'_> {
+        let under_test = match &self.agent {
+            ChosenAgent::Command(agent) => Some(agent.name.as_str()),
+            // `default` is every target of which nothing is said: an entry of this name may be anything.
+            ChosenAgent::Rust(_) => Some(self.target.as_str()).filter(|target| *target != "default"),
+            ChosenAgent::Unusable(_) => None,
+        };
+        let file = self.settings.targets_file.as_deref();
+        let commands = self.evals.commands().map(|load| Commands { load, places: &self.places, file, under_test });
+        Choice {
+            judges: self.evals.judges(),
+            options: &self.settings.judge,
+            is_recorded: self.judges_are_recorded(),
+            commands,
+        }
+    }
+
+    /// Whether judges that are not there are taken from a recording: in a replay, and in a live run without a judge whose
+    /// case was recorded with one. Then the agent is called, and what it says has to be what was judged.
+    pub(crate) fn judges_are_recorded(&self) -> bool {
+        match self.settings.mode {
+            Mode::Replay => true,
+            Mode::Live => {
+                let has_judge = self.settings.judge.names_one() || self.evals.judges().has_default();
+                !has_judge
+                    && requirements::needs_judge(&self.case, self.evals.registry())
+                    && self.recording(0).is_ok_and(|path| path.is_file())
+            }
+            _ => false,
+        }
+    }
+
+    /// The file of a trial's recording.
+    ///
+    /// # Errors
+    ///
+    /// If it would lie in the suite.
+    pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, String> {
+        recording_path(self.suite, &self.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
+    }
+
+    pub(crate) fn location(&self) -> Location {
+        Location::new(self.entry.file, self.entry.line, self.entry.column)
+    }
+
+    pub(crate) fn versions(&self) -> Versions {
+        Versions {
+            evalsuite: env!("CARGO_PKG_VERSION").to_owned(),
+            package: format!("{} {}", self.suite.package, self.suite.package_version),
+            os: std::env::consts::OS.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
+        }
+    }
+}
+
+/// The test that runs a case: the program and the test's path in it.
+fn owner(suite: &EvalSuite, entry: &EvalCase) -> String {
+    format!("{}\0{}\0{}", program(), suite.module_path, entry.test_name)
+}
+
+/// Matrix entry, else the variable, else what the files say, else `default`.
+fn target(entry: &EvalCase, case: &Case, settings: &Settings) -> Result<String, String> {
+    if let Some(target) = entry.target {
+        return Ok(target.to_owned());
+    }
+    match settings.targets.as_deref() {
+        None => Ok(case.target.clone().unwrap_or_else(|| "default".to_owned())),
+        Some([target]) => Ok(target.clone()),
+        Some(targets) => Err(format!(
+            "EVALSUITE_TARGET names {} targets, but the suite has no matrix of targets to choose from",
+            targets.len()
+        )),
+    }
+}
+
+impl Digests {
+    fn of(case: &Case, seen: &Seen) -> Self {
+        let value = |value: serde_json::Result<Value>| value.unwrap_or(Value::Null);
+        Self {
+            case: digest(value(serde_json::to_value(case))),
+            input: seen.digest(),
+            graders: digest(value(serde_json::to_value(&case.graders))),
+        }
+    }
+}
+
+fn digest(value: Value) -> String {
+    sha256(canonical(without_places(value)).to_string())
+}
+
+/// Without places in files: a case that only moved is the same case.
+fn without_places(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(without_places).collect(),
+        Value::Object(object) => {
+            let is_place = |value: &Value| serde_json::from_value::<Location>(value.clone()).is_ok();
+            let kept = object.into_iter().filter(|(key, value)| key != "location" || !is_place(value));
+            Value::Object(kept.map(|(key, value)| (key, without_places(value))).collect())
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::{Grader, GraderConfig};
+
+    use super::*;
+
+    #[test]
+    fn a_case_that_only_moved_has_the_same_digests() {
+        let case = |line| {
+            let mut case = Case::new("c", Location::new("f", line, 1));
+            case.graders.push(Grader::new("g", Location::new("f", line + 1, 1), GraderConfig::IsJson));
+            case
+        };
+        let places = Places { package_root: "/p".into(), suite_dir: "/p/s".into() };
+        let of = |line, target| Digests::of(&case(line), &Seen::new(&case(line), target, None, &places));
+        let (here, there) = (of(1, "t"), of(9, "t"));
+        assert_eq!((&here.case, &here.graders), (&there.case, &there.graders));
+        assert_eq!(here.input, there.input);
+        assert_ne!(here.input, of(1, "other").input);
+    }
+}

@@ -1,0 +1,89 @@
+//! Which tests this process was told to run: the arguments of Rust's test harness.
+
+use std::ffi::OsString;
+
+/// Options whose value is the next argument.
+const WITH_VALUE: [&str; 6] = ["--test-threads", "--logfile", "--color", "--format", "--shuffle-seed", "-Z"];
+
+/// The choice that the arguments make. `--ignored` and `--include-ignored` make none among the tests of a suite: either
+/// all of them are ignored, or none.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    filters: Vec<String>,
+    skip: Vec<String>,
+    exact: bool,
+}
+
+impl Chosen {
+    pub(crate) fn of_process() -> Self {
+        Self::of(std::env::args_os().skip(1))
+    }
+
+    fn of(arguments: impl IntoIterator<Item = OsString>) -> Self {
+        let mut chosen = Self::default();
+        let mut arguments = arguments.into_iter().map(|argument| argument.to_string_lossy().into_owned());
+        let mut only_filters = false;
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                _ if only_filters => chosen.filters.push(argument),
+                "--" => only_filters = true,
+                "--exact" => chosen.exact = true,
+                "--skip" => chosen.skip.extend(arguments.next()),
+                option if WITH_VALUE.contains(&option) => drop(arguments.next()),
+                option => match option.strip_prefix("--skip=") {
+                    Some(skip) => chosen.skip.push(skip.to_owned()),
+                    None if option.starts_with('-') && option.len() > 1 => {}
+                    None => chosen.filters.push(argument),
+                },
+            }
+        }
+        chosen
+    }
+
+    /// Whether a test is run, by its path as it is listed.
+    pub(crate) fn contains(&self, test: &str) -> bool {
+        let fits = |filter: &String| if self.exact { test == filter } else { test.contains(filter.as_str()) };
+        (self.filters.is_empty() || self.filters.iter().any(fits)) && !self.skip.iter().any(fits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(arguments: &str) -> Vec<&'static str> {
+        let chosen = Chosen::of(arguments.split_whitespace().map(OsString::from));
+        ["x::a", "x::ab", "x::b"].into_iter().filter(|test| chosen.contains(test)).collect()
+    }
+
+    #[test]
+    fn filters_choose_and_skip_leaves_out() {
+        assert_eq!(chosen(""), ["x::a", "x::ab", "x::b"]);
+        assert_eq!(chosen("a"), ["x::a", "x::ab"]);
+        assert_eq!(chosen("x::a --exact"), ["x::a"]);
+        assert_eq!(chosen("--exact a"), [] as [&str; 0]);
+        assert_eq!(chosen("--skip ab"), ["x::a", "x::b"]);
+        assert_eq!(chosen("--skip=ab x::a"), ["x::a"]);
+        assert_eq!(chosen("--skip x::a --exact"), ["x::ab", "x::b"]);
+        assert_eq!(chosen("x::a x::b --exact"), ["x::a", "x::b"]);
+        assert_eq!(chosen("--skip a --skip b"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn other_options_choose_nothing() {
+        let all = ["x::a", "x::ab", "x::b"];
+        for arguments in [
+            "--nocapture",
+            "--test-threads 1",
+            "--test-threads=1",
+            "-q --color never",
+            "-Z unstable-options",
+            "-Zunstable-options --format json",
+            "--ignored",
+            "--include-ignored --show-output",
+        ] {
+            assert_eq!(chosen(arguments), all, "{arguments}");
+        }
+        assert_eq!(chosen("-- ab"), ["x::ab"]);
+    }
+}

@@ -1,0 +1,90 @@
+use std::{collections::BTreeMap, io, path::Path};
+
+use evalsuite_schema::record::HookState;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    platform::{
+        files::{read_json, write_json},
+        redaction::Redactor,
+    },
+    run::hooks::HookCall,
+};
+
+/// `session.json`: what a suite still has to undo.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// [`State::SCHEMA`].
+    schema: String,
+    pub(crate) suite: String,
+    pub(crate) label: String,
+    /// Number of times it was begun.
+    pub(crate) epoch: u32,
+    /// Number of times it was ended.
+    #[serde(default)]
+    pub(crate) ended: u32,
+    /// The inclusions whose tests take part since it was last ended, and whether all of their tests are done.
+    #[serde(default)]
+    pub(crate) inclusions: BTreeMap<String, bool>,
+    /// Whether there is something to undo.
+    pub(crate) open: bool,
+    /// Whether a shared workspace stays.
+    pub(crate) keep: bool,
+    pub(crate) before_all: HookState,
+    pub(crate) after_all: HookState,
+    /// Hooks to run at the end. Variables in them are not filled in, so that no secret is written.
+    pub(crate) owed: Vec<HookCall>,
+}
+
+impl State {
+    /// Value of `schema` in files of this version.
+    const SCHEMA: &'static str = "evalsuite.session/1";
+
+    pub(crate) fn new(suite: &str, label: &str) -> Self {
+        Self {
+            schema: Self::SCHEMA.to_owned(),
+            suite: suite.to_owned(),
+            label: label.to_owned(),
+            epoch: 0,
+            ended: 0,
+            inclusions: BTreeMap::new(),
+            open: false,
+            keep: false,
+            before_all: HookState::None,
+            after_all: HookState::None,
+            owed: Vec::new(),
+        }
+    }
+
+    pub(crate) fn begin(&mut self, keep: bool) {
+        self.epoch += 1;
+        self.open = true;
+        self.keep = keep;
+        (self.before_all, self.after_all) = (HookState::None, HookState::None);
+        self.owed.clear();
+    }
+
+    /// Whoever comes from now on begins it anew.
+    pub(crate) fn end(&mut self) {
+        self.open = false;
+        self.ended += 1;
+        self.inclusions.clear();
+    }
+
+    /// Adds a hook, unless a process died before it could say how its counterpart ended, and it is there already.
+    pub(crate) fn owe(&mut self, call: HookCall) {
+        let is_same = |owed: &HookCall| owed.scope == call.scope && owed.facts.target == call.facts.target;
+        if !self.owed.iter().any(is_same) {
+            self.owed.push(call);
+        }
+        self.after_all = HookState::Pending;
+    }
+
+    pub(crate) fn read(path: &Path) -> io::Result<Option<Self>> {
+        read_json(path)
+    }
+
+    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
+        write_json(path, self, &Redactor::default())
+    }
+}

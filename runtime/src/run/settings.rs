@@ -1,0 +1,343 @@
+//! The `EVALSUITE_*` environment variables.
+
+use std::{ffi::OsString, path::PathBuf, sync::OnceLock, time::Duration};
+
+use evalsuite_schema::record::Mode;
+
+use crate::{
+    judge::{Endpoint, JudgeOptions, Variables},
+    model::judge::registry::MOST_CONFIRM,
+    platform::{environment, process::echo::Echo},
+};
+
+/// What the environment says about a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Settings {
+    /// Skips are errors.
+    pub(crate) require: bool,
+    /// Workspaces are kept.
+    pub(crate) keep: bool,
+    /// Whether programs and trials are shown while they run.
+    pub(crate) echo: Echo,
+    /// No early stopping.
+    pub(crate) run_all: bool,
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) run_id: Option<String>,
+    pub(crate) trials: Option<u32>,
+    pub(crate) threshold: Option<f64>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) targets: Option<Vec<String>>,
+    /// Attempts at a trial after one that broke.
+    pub(crate) retries: u32,
+    /// US dollars the run may cost.
+    pub(crate) budget_usd: Option<f64>,
+    /// Trials of a suite at once.
+    pub(crate) workers: Option<u32>,
+    /// Whether agents and judges are called.
+    pub(crate) mode: Mode,
+    /// The run whose trials are graded again.
+    pub(crate) regrade: Option<String>,
+    /// Where recordings lie.
+    pub(crate) cassettes: Option<PathBuf>,
+    /// The targets file, or its directory.
+    pub(crate) targets_file: Option<PathBuf>,
+    pub(crate) judge: JudgeOptions,
+    pub(crate) runner: Runner,
+}
+
+/// What the test runner says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Runner {
+    /// Run id of nextest.
+    pub(crate) run_id: Option<String>,
+    /// Attempt at this test, from 1.
+    pub(crate) attempt: u32,
+    /// Attempts it has at most.
+    pub(crate) total_attempts: u32,
+    /// Index of a stress run.
+    pub(crate) stress: Option<String>,
+}
+
+impl Runner {
+    /// Whether the test runner would not start a failed test again.
+    pub(crate) fn is_last_attempt(&self) -> bool {
+        self.attempt >= self.total_attempts
+    }
+}
+
+impl Settings {
+    /// Id of the run, as the environment or the test runner gives it.
+    pub(crate) fn run_id(&self) -> Option<&str> {
+        self.run_id.as_deref().or(self.runner.run_id.as_deref())
+    }
+
+    /// The environment of this process, read once.
+    ///
+    /// # Errors
+    ///
+    /// Every variable whose value makes no sense.
+    pub(crate) fn from_environment() -> Result<&'static Self, &'static str> {
+        static SETTINGS: OnceLock<Result<Settings, String>> = OnceLock::new();
+        SETTINGS.get_or_init(|| Self::read(environment::var_os)).as_ref().map_err(String::as_str)
+    }
+
+    fn read(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, String> {
+        let mut source = Source { lookup, problems: Vec::new() };
+        let settings = Self {
+            require: source.flag("EVALSUITE_REQUIRE"),
+            keep: source.flag("EVALSUITE_KEEP"),
+            echo: if source.flag("EVALSUITE_VERBOSE") { Echo::On } else { Echo::Off },
+            run_all: source.flag("EVALSUITE_RUN_ALL"),
+            output: source.value("EVALSUITE_OUTPUT").map(PathBuf::from),
+            run_id: source.text("EVALSUITE_RUN_ID"),
+            trials: source.number("EVALSUITE_TRIALS", "an integer from 1 to 1000", |n: &u32| (1..=1000).contains(n)),
+            threshold: source.number("EVALSUITE_THRESHOLD", "a number from 0 to 1", |n| (0.0..=1.0).contains(n)),
+            timeout: source.seconds("EVALSUITE_TIMEOUT_SECONDS"),
+            targets: source.names("EVALSUITE_TARGET"),
+            retries: source
+                .number("EVALSUITE_RETRIES", "an integer from 0 to 10", |n: &u32| *n <= 10)
+                .unwrap_or_default(),
+            budget_usd: source.number("EVALSUITE_BUDGET_USD", "a number above 0", |n: &f64| *n > 0.0 && n.is_finite()),
+            workers: source.number("EVALSUITE_WORKERS", "an integer from 1 to 1000", |n: &u32| (1..=1000).contains(n)),
+            mode: source.mode(),
+            regrade: source.text("EVALSUITE_REGRADE"),
+            cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),
+            targets_file: source.value("EVALSUITE_TARGETS").map(PathBuf::from),
+            judge: source.judge(),
+            runner: Runner {
+                run_id: source.text("NEXTEST_RUN_ID"),
+                attempt: source.number("NEXTEST_ATTEMPT", "an integer from 1", |n: &u32| *n >= 1).unwrap_or(1),
+                total_attempts: source
+                    .number("NEXTEST_TOTAL_ATTEMPTS", "an integer from 1", |n: &u32| *n >= 1)
+                    .unwrap_or(1),
+                stress: source.text("NEXTEST_STRESS_CURRENT").filter(|index| index != "none"),
+            },
+        };
+        source.problems.extend(environment::problem().map(str::to_owned));
+        if source.problems.is_empty() { Ok(settings) } else { Err(source.problems.join("; ")) }
+    }
+}
+
+struct Source<L> {
+    lookup: L,
+    problems: Vec<String>,
+}
+
+impl<L: Fn(&str) -> Option<OsString>> Source<L> {
+    /// An empty value is no value.
+    fn value(&self, name: &str) -> Option<OsString> {
+        (self.lookup)(name).filter(|value| !value.is_empty())
+    }
+
+    fn text(&mut self, name: &str) -> Option<String> {
+        match self.value(name)?.into_string() {
+            Ok(text) => Some(text),
+            Err(_) => {
+                self.problems.push(format!("{name} is not valid Unicode"));
+                None
+            }
+        }
+    }
+
+    fn flag(&mut self, name: &str) -> bool {
+        match self.text(name).as_deref() {
+            None | Some("0" | "false") => false,
+            Some("1" | "true") => true,
+            Some(other) => {
+                self.problems.push(format!("{name} is `{other}`, not 1, true, 0 or false"));
+                false
+            }
+        }
+    }
+
+    fn number<T: std::str::FromStr>(&mut self, name: &str, wanted: &str, fits: impl Fn(&T) -> bool) -> Option<T> {
+        let text = self.text(name)?;
+        let number = text.parse().ok().filter(|number| fits(number));
+        if number.is_none() {
+            self.problems.push(format!("{name} is `{text}`, not {wanted}"));
+        }
+        number
+    }
+
+    fn mode(&mut self) -> Mode {
+        let mode = self.text("EVALSUITE_MODE");
+        if let Some(run) = self.text("EVALSUITE_REGRADE") {
+            if let Some(mode) = mode.filter(|mode| mode != "live") {
+                self.problems
+                    .push(format!("EVALSUITE_REGRADE is `{run}` and EVALSUITE_MODE is `{mode}`; set one of them"));
+            }
+            return Mode::Regrade;
+        }
+        match mode.as_deref() {
+            None | Some("live") => Mode::Live,
+            Some("record") => Mode::Record,
+            Some("replay") => Mode::Replay,
+            Some(other) => {
+                self.problems.push(format!("EVALSUITE_MODE is `{other}`, not live, record or replay"));
+                Mode::Live
+            }
+        }
+    }
+
+    fn judge(&mut self) -> JudgeOptions {
+        let price = self.prices("EVALSUITE_JUDGE_PRICE");
+        let variables = Variables {
+            url: self.text("EVALSUITE_JUDGE_URL"),
+            model: self.text("EVALSUITE_JUDGE_MODEL"),
+            key: self.text("EVALSUITE_JUDGE_API_KEY"),
+            openai_url: self.text("OPENAI_BASE_URL"),
+            openai_key: self.text("OPENAI_API_KEY"),
+            price,
+        };
+        let has_url = variables.url.is_some();
+        let endpoint = Endpoint::from_variables(variables).unwrap_or_else(|problem| {
+            self.problems.push(problem);
+            None
+        });
+        let targets = self.names("EVALSUITE_JUDGE_TARGET");
+        if has_url && targets.is_some() {
+            self.problems.push("EVALSUITE_JUDGE_TARGET and EVALSUITE_JUDGE_URL are both set: keep one".to_owned());
+        }
+        JudgeOptions {
+            endpoint,
+            targets,
+            limit: self.seconds("EVALSUITE_JUDGE_TIMEOUT_SECONDS"),
+            temperature: self
+                .number("EVALSUITE_JUDGE_TEMPERATURE", "a number from 0 to 2", |n| (0.0..=2.0).contains(n)),
+            confirm: self.number("EVALSUITE_JUDGE_CONFIRM", &format!("an even number from 0 to {MOST_CONFIRM}"), |n| {
+                n % 2 == 0 && (0..=MOST_CONFIRM).contains(n)
+            }),
+        }
+    }
+
+    fn seconds(&mut self, name: &str) -> Option<Duration> {
+        let fits = |n: &f64| *n > 0.0 && Duration::try_from_secs_f64(*n).is_ok();
+        let seconds = self.number(name, "a number above 0", fits)?;
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+
+    /// Two numbers with a `/` between them.
+    fn prices(&mut self, name: &str) -> Option<(f64, f64)> {
+        let text = self.text(name)?;
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
+        let prices = text.split_once('/').and_then(|(input, output)| Some((number(input)?, number(output)?)));
+        if prices.is_none() {
+            let wanted = "US dollars per million tokens of input and of output, such as `0.15/0.60`";
+            self.problems.push(format!("{name} is `{text}`, not {wanted}"));
+        }
+        prices
+    }
+
+    fn names(&mut self, name: &str) -> Option<Vec<String>> {
+        let text = self.text(name)?;
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        if names.iter().any(String::is_empty) {
+            self.problems.push(format!("{name} is `{text}`, not names separated by commas"));
+        }
+        Some(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(variables: &[(&str, &str)]) -> Result<Settings, String> {
+        Settings::read(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()))
+    }
+
+    #[test]
+    fn nothing_set_is_the_default() {
+        let plain =
+            Settings { runner: Runner { attempt: 1, total_attempts: 1, ..Runner::default() }, ..Settings::default() };
+        assert_eq!(read(&[]), Ok(plain.clone()));
+        assert_eq!(read(&[("EVALSUITE_REQUIRE", ""), ("EVALSUITE_MODE", "live")]), Ok(plain));
+    }
+
+    #[test]
+    fn values_are_read() {
+        let settings = read(&[
+            ("EVALSUITE_REQUIRE", "true"),
+            ("EVALSUITE_TRIALS", "5"),
+            ("EVALSUITE_THRESHOLD", "0.5"),
+            ("EVALSUITE_TIMEOUT_SECONDS", "1.5"),
+            ("EVALSUITE_TARGET", "a, b"),
+            ("EVALSUITE_RETRIES", "2"),
+            ("EVALSUITE_BUDGET_USD", "0.5"),
+            ("EVALSUITE_WORKERS", "1000"),
+            ("EVALSUITE_MODE", "replay"),
+            ("EVALSUITE_TARGETS", "ci/targets.yaml"),
+            ("NEXTEST_ATTEMPT", "2"),
+            ("NEXTEST_TOTAL_ATTEMPTS", "3"),
+        ])
+        .unwrap();
+        assert!(settings.require);
+        assert_eq!((settings.trials, settings.threshold), (Some(5), Some(0.5)));
+        assert_eq!(settings.timeout, Some(Duration::from_millis(1500)));
+        assert_eq!(settings.targets, Some(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!((settings.retries, settings.budget_usd, settings.workers), (2, Some(0.5), Some(1000)));
+        assert_eq!((settings.runner.attempt, settings.runner.total_attempts), (2, 3));
+        assert_eq!(settings.mode, Mode::Replay);
+        assert_eq!(settings.targets_file, Some(PathBuf::from("ci/targets.yaml")));
+    }
+
+    #[test]
+    fn a_judge_is_read() {
+        let judge = read(&[
+            ("EVALSUITE_JUDGE_URL", "http://localhost:1/v1"),
+            ("EVALSUITE_JUDGE_MODEL", "m"),
+            ("EVALSUITE_JUDGE_TIMEOUT_SECONDS", "2"),
+            ("EVALSUITE_JUDGE_TEMPERATURE", "0.5"),
+            ("EVALSUITE_JUDGE_CONFIRM", "0"),
+            ("EVALSUITE_JUDGE_PRICE", "0.15/0.6"),
+        ])
+        .unwrap()
+        .judge;
+        let endpoint = judge.endpoint.unwrap();
+        assert_eq!((endpoint.model.as_str(), endpoint.key, endpoint.price), ("m", None, Some((0.15, 0.6))));
+        assert_eq!((judge.limit, judge.temperature), (Some(Duration::from_secs(2)), Some(0.5)));
+        assert_eq!(judge.confirm, Some(0));
+        let targets = read(&[("EVALSUITE_JUDGE_TARGET", "a, b")]).unwrap().judge.targets;
+        assert_eq!(targets, Some(vec!["a".to_owned(), "b".to_owned()]));
+        let both =
+            [("EVALSUITE_JUDGE_TARGET", "a"), ("EVALSUITE_JUDGE_URL", "http://x"), ("EVALSUITE_JUDGE_MODEL", "m")];
+        assert!(read(&both).unwrap_err().contains("keep one"));
+    }
+
+    #[test]
+    fn every_value_that_makes_no_sense_is_named() {
+        let wrong = [
+            ("EVALSUITE_KEEP", "yes"),
+            ("EVALSUITE_TRIALS", "0"),
+            ("EVALSUITE_TRIALS", "1001"),
+            ("EVALSUITE_TRIALS", "2.0"),
+            ("EVALSUITE_THRESHOLD", "NaN"),
+            ("EVALSUITE_THRESHOLD", "80"),
+            ("EVALSUITE_TIMEOUT_SECONDS", "0"),
+            ("EVALSUITE_TIMEOUT_SECONDS", "inf"),
+            ("EVALSUITE_TARGET", "a,,b"),
+            ("EVALSUITE_MODE", "rewind"),
+            ("EVALSUITE_RETRIES", "11"),
+            ("EVALSUITE_RETRIES", "-1"),
+            ("EVALSUITE_BUDGET_USD", "0"),
+            ("EVALSUITE_BUDGET_USD", "inf"),
+            ("EVALSUITE_WORKERS", "0"),
+            ("EVALSUITE_WORKERS", "1001"),
+            ("EVALSUITE_JUDGE_URL", "http://localhost"),
+            ("EVALSUITE_JUDGE_MODEL", "m"),
+            ("EVALSUITE_JUDGE_TARGET", ","),
+            ("EVALSUITE_JUDGE_TIMEOUT_SECONDS", "0"),
+            ("EVALSUITE_JUDGE_TEMPERATURE", "2.1"),
+            ("EVALSUITE_JUDGE_CONFIRM", "12"),
+            ("EVALSUITE_JUDGE_CONFIRM", "1"),
+            ("EVALSUITE_JUDGE_PRICE", "1"),
+        ];
+        for (name, value) in wrong {
+            assert!(read(&[(name, value)]).unwrap_err().contains(name), "{name}={value}");
+        }
+        assert_eq!(read(&[("EVALSUITE_REGRADE", "latest")]).map(|settings| settings.mode), Ok(Mode::Regrade));
+        assert!(read(&[("EVALSUITE_REGRADE", "latest"), ("EVALSUITE_MODE", "record")]).is_err());
+        let both = read(&[("EVALSUITE_KEEP", "x"), ("EVALSUITE_TRIALS", "x")]).unwrap_err();
+        assert!(both.contains("EVALSUITE_KEEP") && both.contains("EVALSUITE_TRIALS"), "{both}");
+    }
+}

@@ -1,0 +1,150 @@
+//! From what an agent returned and recorded to the answer and transcript graders see.
+
+use std::collections::BTreeMap;
+
+use evalsuite_schema::{Content, Message, Role, record::Usage};
+use serde_json::Value;
+
+use crate::model::{
+    messages::{answer, content_text},
+    outcome::Outcome,
+    recording::Recording,
+};
+
+/// The answer, and the messages if the agent reported them.
+pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Option<Vec<Message>>) {
+    let reported = outcome.messages.as_deref().or_else(|| recording.transcript());
+    let Some(mut transcript) = reported.map(<[Message]>::to_vec) else {
+        return (outcome.text.clone().unwrap_or_default(), None);
+    };
+    if let Some(text) = &outcome.text
+        && (transcript.is_empty() || answer(&transcript) != *text)
+    {
+        end_with(&mut transcript, text);
+    }
+    answer_calls(&mut transcript);
+    (answer(&transcript), Some(transcript))
+}
+
+/// The answer is the last word. A span that did not tell what the model said told of this.
+fn end_with(transcript: &mut Vec<Message>, text: &str) {
+    let counted = transcript.iter().any(|message| message.llm_call_count.is_some());
+    match transcript.last_mut() {
+        Some(Message {
+            role: Role::Assistant, content: content @ None, tool_calls, llm_call_count: Some(_), ..
+        }) if tool_calls.is_empty() => {
+            *content = Some(Content::Text(text.to_owned()));
+        }
+        _ => {
+            // What the agent makes of the model's answers is no further call of it.
+            let llm_call_count = counted.then_some(0);
+            transcript.push(Message { llm_call_count, ..Message::text(Role::Assistant, text) });
+        }
+    }
+}
+
+/// Tokens as the agent reported them: in its outcome, through its trial, else message by message, else as its spans told.
+pub(crate) fn usage(outcome: &Outcome, recording: &Recording, transcript: Option<&[Message]>) -> Option<Usage> {
+    let summed = || {
+        transcript?.iter().filter_map(|message| message.usage).fold(None, |sum: Option<Usage>, usage| {
+            let mut sum = sum.unwrap_or_default();
+            sum += usage;
+            Some(sum)
+        })
+    };
+    outcome.usage.or(recording.usage).or_else(summed).or(recording.captured.usage)
+}
+
+/// Cost as the agent reported it: in its outcome, else message by message, else as its spans told.
+pub(crate) fn cost(outcome: &Outcome, recording: &Recording, transcript: Option<&[Message]>) -> Option<f64> {
+    let summed = || transcript?.iter().filter_map(|message| message.cost_usd).reduce(|sum, cost| sum + cost);
+    outcome.cost_usd.or_else(summed).or(recording.captured.cost_usd)
+}
+
+/// What tools said in messages of their own is what the calls they name returned.
+fn answer_calls(transcript: &mut [Message]) {
+    let mut calls: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for at in 0..transcript.len() {
+        for (index, call) in transcript[at].tool_calls.iter().enumerate() {
+            if let Some(id) = &call.id {
+                calls.insert(id.clone(), (at, index));
+            }
+        }
+        let message = &transcript[at];
+        if message.role != Role::Tool {
+            continue;
+        }
+        let Some(&(called, index)) = message.tool_call_id.as_ref().and_then(|id| calls.get(id)) else { continue };
+        let output = match &message.content {
+            None => continue,
+            Some(Content::Data(value)) => value.clone(),
+            Some(content) => Value::String(content_text(content)),
+        };
+        transcript[called].tool_calls[index].output.get_or_insert(output);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::ToolCall;
+
+    use super::*;
+
+    #[test]
+    fn a_bare_answer_reports_no_transcript() {
+        assert_eq!(assemble(&Outcome::from("x"), &Recording::default()), ("x".into(), None));
+        let complete = Recording { complete: true, ..Recording::default() };
+        let (answer, transcript) = assemble(&Outcome::from("x"), &complete);
+        assert_eq!((answer.as_str(), transcript.unwrap().len()), ("x", 1));
+    }
+
+    #[test]
+    fn a_returned_text_ends_a_recorded_transcript() {
+        let mut recording = Recording::default();
+        recording.tool_call(ToolCall::new("read"));
+        let (answer, transcript) = assemble(&Outcome::from("done"), &recording);
+        let transcript = transcript.unwrap();
+        assert_eq!((answer.as_str(), transcript.len()), ("done", 2));
+        assert_eq!(transcript[0].tool_calls.len(), 1);
+        recording.messages.push(Message::text(Role::Assistant, "done"));
+        assert_eq!(assemble(&Outcome::from("done"), &recording).1.unwrap().len(), 2);
+    }
+
+    #[test]
+    fn what_a_tool_says_is_what_its_call_returned() {
+        let mut call = Message::empty(Role::Assistant);
+        call.tool_calls.push(ToolCall { id: Some("a".into()), ..ToolCall::new("read") });
+        let result = Message::tool_result("a", Content::Text("42".into()));
+        let outcome = Outcome::new().text("done").messages(vec![call, result]);
+        let transcript = assemble(&outcome, &Recording::default()).1.unwrap();
+        assert_eq!(transcript[0].tool_calls[0].output, Some("42".into()));
+        assert_eq!(transcript.len(), 3);
+    }
+
+    #[test]
+    fn tokens_and_cost_of_messages_add_up_where_no_total_is_reported() {
+        let mut message = Message::text(Role::Assistant, "x");
+        (message.usage, message.cost_usd) = (Some(Usage::new(3, 1).cached(2)), Some(0.25));
+        let outcome = Outcome::new();
+        let transcript = [message.clone(), Message::text(Role::User, "y"), message];
+        let sum = usage(&outcome, &Recording::default(), Some(&transcript));
+        assert_eq!(sum, Some(Usage::new(6, 2).cached(4)));
+        assert_eq!(cost(&outcome, &Recording::default(), Some(&transcript)), Some(0.5));
+        let reported = Outcome::new().usage(Usage::new(1, 1)).cost_usd(1.0);
+        assert_eq!(usage(&reported, &Recording::default(), Some(&transcript)), Some(Usage::new(1, 1)));
+        assert_eq!(cost(&reported, &Recording::default(), Some(&transcript)), Some(1.0));
+        assert_eq!(
+            (usage(&outcome, &Recording::default(), None), cost(&outcome, &Recording::default(), None)),
+            (None, None)
+        );
+    }
+
+    #[test]
+    fn returned_messages_replace_recorded_ones() {
+        let mut recording = Recording::default();
+        recording.tool_call(ToolCall::new("read"));
+        let outcome = Outcome::new().messages(vec![Message::text(Role::Assistant, "other")]);
+        let (answer, transcript) = assemble(&outcome, &recording);
+        assert_eq!((answer.as_str(), transcript.unwrap().len()), ("other", 1));
+    }
+}

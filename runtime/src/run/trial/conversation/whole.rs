@@ -1,0 +1,145 @@
+use std::time::Duration;
+
+use evalsuite_schema::{Message, Object, record::Usage};
+use serde_json::Value;
+
+use crate::{
+    model::{captured_spans::Captured, evidence::Facts, outcome::Outcome, recording::Recording},
+    run::trial::{conversation::history::History, whole_millis},
+};
+
+/// What the turns of a conversation come to together.
+#[derive(Default)]
+pub(crate) struct Whole {
+    /// What was recorded, by finished turns and the one that broke.
+    recording: Recording,
+    /// `false` once a turn did not report what the agent did: then nobody knows what it did in all.
+    is_unreported: bool,
+    transcript: Vec<Message>,
+    /// Index of the first message of each turn.
+    starts: Vec<usize>,
+    usage: Sum<Usage>,
+    cost_usd: Sum<f64>,
+    duration_ms: f64,
+    took: Duration,
+    span: Option<(String, String)>,
+    state: Object,
+    metadata: Object,
+    model: Option<String>,
+}
+
+/// A sum that is known only if all its parts are.
+#[derive(Default)]
+struct Sum<T> {
+    known: Option<T>,
+    is_incomplete: bool,
+}
+
+impl<T: Copy + std::ops::AddAssign> Sum<T> {
+    fn add(&mut self, part: Option<T>) {
+        match (part, &mut self.known) {
+            (None, _) => self.is_incomplete = true,
+            (Some(part), Some(known)) => *known += part,
+            (Some(part), None) => self.known = Some(part),
+        }
+    }
+
+    fn get(&self) -> Option<T> {
+        self.known.filter(|_| !self.is_incomplete)
+    }
+}
+
+impl Whole {
+    /// Adds what the log of a turn says.
+    pub(crate) fn log(&mut self, recording: &Recording) {
+        self.recording.log.push_str(&recording.log);
+    }
+
+    /// Adds what the agent reported beside its reply; of facts that are told twice the later one holds.
+    pub(crate) fn report(&mut self, outcome: Outcome, captured: Captured) {
+        self.state.extend(outcome.state);
+        self.metadata.extend(outcome.metadata);
+        self.model = outcome.model.or(captured.model).or(self.model.take());
+        if !captured.tools.is_empty() {
+            self.recording.captured.tools = captured.tools;
+        }
+    }
+
+    /// The tools that were offered to the agent's models.
+    pub(crate) fn tools(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.recording.captured.tools)
+    }
+
+    /// Adds a turn to which the agent has replied.
+    pub(crate) fn add(&mut self, said: &Message, facts: &Facts) {
+        self.starts.push(self.transcript.len());
+        self.transcript.push(said.clone());
+        match &facts.transcript {
+            Some(messages) => {
+                self.transcript.extend(messages.iter().cloned());
+                self.recording.messages.extend(messages.iter().cloned());
+            }
+            None => self.is_unreported = true,
+        }
+        self.usage.add(facts.usage);
+        self.cost_usd.add(facts.cost_usd);
+        self.duration_ms += facts.duration_ms;
+        let started = self.span.take().map_or_else(|| facts.started_at.clone(), |(started, _)| started);
+        self.span = Some((started, facts.ended_at.clone()));
+    }
+
+    /// Adds a turn in which the agent broke.
+    pub(crate) fn add_unfinished(&mut self, recording: Recording, took: Duration) {
+        self.usage.add(recording.usage.or(recording.captured.usage));
+        let captured = recording.captured.messages.filter(|_| recording.messages.is_empty());
+        self.recording.messages.extend(recording.messages.into_iter().chain(captured.unwrap_or_default()));
+        self.took += took;
+    }
+
+    pub(crate) fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    pub(crate) fn into_recording(self) -> Recording {
+        self.recording
+    }
+
+    /// What is known of the tokens, also where not every turn reported them.
+    pub(crate) fn known_usage(&self) -> Option<Usage> {
+        self.usage.known
+    }
+
+    /// What is known of the duration in milliseconds.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "durations are at least 0, and a float that is too large saturates"
+    )]
+    pub(crate) fn known_duration(&self) -> Option<u64> {
+        Some(whole_millis(self.took).saturating_add(self.duration_ms.round() as u64))
+    }
+
+    /// The conversation as one outcome.
+    pub(crate) fn outcome(&mut self, history: &History) -> Outcome {
+        Outcome {
+            text: Some(history.text()),
+            messages: None,
+            state: std::mem::take(&mut self.state),
+            usage: self.usage.get(),
+            cost_usd: self.cost_usd.get(),
+            duration_ms: Some(self.duration_ms),
+            model: self.model.take(),
+            metadata: std::mem::take(&mut self.metadata),
+        }
+    }
+
+    /// When the first turn began and the last one ended.
+    pub(crate) fn span(&self) -> (String, String) {
+        self.span.clone().unwrap_or_default()
+    }
+
+    /// All messages in order, if every turn reported its own, and where each turn begins.
+    pub(crate) fn transcript(self) -> (Option<Vec<Message>>, Vec<usize>) {
+        if self.is_unreported { (None, Vec::new()) } else { (Some(self.transcript), self.starts) }
+    }
+}

@@ -1,0 +1,240 @@
+//! Which lines two texts have in common.
+//!
+//! First the lines that are unique in both texts and stand in the same order are matched (patience diff), then what lies
+//! between them by the greedy algorithm of Myers ("An O(ND) Difference Algorithm", 1986). The steps are counted: texts
+//! with nothing in common, or with very few different lines, would take minutes. What is not decided by then counts as
+//! replaced as a whole, which is a correct diff, only not the shortest.
+//!
+//! The crates for this do not fit: tests are built without optimisation, where `imara-diff` takes minutes for such texts, and
+//! `similar` adds 2.4 MB of code to every test program.
+
+use std::{collections::HashMap, ops::Range};
+
+/// Comparisons of lines for one pair of texts: well below a second also in an unoptimised build.
+const STEPS: usize = 5_000_000;
+/// Largest number of differences looked for between two matched lines; memory grows with its square.
+const DIFFERENCES: usize = 1_000;
+/// How often a part is divided at its unique lines.
+const DIVISIONS: u32 = 64;
+
+/// Lines that were replaced by others; one of the ranges may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hunk {
+    pub(crate) old: Range<usize>,
+    pub(crate) new: Range<usize>,
+}
+
+/// The differences of two lists of lines, in order, with at least one common line between any two.
+pub(crate) fn compare<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Hunk> {
+    let mut ids: HashMap<&'t str, usize> = HashMap::new();
+    let mut number = |line: &&'t str| {
+        let next = ids.len();
+        *ids.entry(line).or_insert(next)
+    };
+    let old: Vec<usize> = old.iter().map(&mut number).collect();
+    let new: Vec<usize> = new.iter().map(&mut number).collect();
+    let mut matching = Matching { steps: STEPS, pairs: Vec::new(), old: &old, new: &new };
+    matching.part(0..old.len(), 0..new.len(), DIVISIONS);
+    hunks(&matching.pairs, old.len(), new.len())
+}
+
+/// What lies between matched lines.
+fn hunks(pairs: &[(usize, usize)], old_len: usize, new_len: usize) -> Vec<Hunk> {
+    let mut hunks = Vec::new();
+    let (mut old, mut new) = (0, 0);
+    for &(next_old, next_new) in pairs.iter().chain([&(old_len, new_len)]) {
+        if old < next_old || new < next_new {
+            hunks.push(Hunk { old: old..next_old, new: new..next_new });
+        }
+        (old, new) = (next_old + 1, next_new + 1);
+    }
+    hunks
+}
+
+struct Matching<'a> {
+    old: &'a [usize],
+    new: &'a [usize],
+    steps: usize,
+    /// Indices of equal lines, ascending on both sides.
+    pairs: Vec<(usize, usize)>,
+}
+
+impl Matching<'_> {
+    /// Matches the lines of a part; what was matched before lies in front of it.
+    fn part(&mut self, mut old: Range<usize>, mut new: Range<usize>, divisions: u32) {
+        while !old.is_empty() && !new.is_empty() && self.old[old.start] == self.new[new.start] {
+            self.pairs.push((old.start, new.start));
+            (old.start, new.start) = (old.start + 1, new.start + 1);
+        }
+        let ends = (old.end, new.end);
+        while !old.is_empty() && !new.is_empty() && self.old[old.end - 1] == self.new[new.end - 1] {
+            (old.end, new.end) = (old.end - 1, new.end - 1);
+        }
+        if !old.is_empty() && !new.is_empty() {
+            let anchors = if divisions > 0 { self.unique(old.clone(), new.clone()) } else { Vec::new() };
+            if anchors.is_empty() {
+                self.greedy(old.clone(), new.clone());
+            } else {
+                let (mut old_from, mut new_from) = (old.start, new.start);
+                for (old_at, new_at) in anchors.into_iter().chain([(old.end, new.end)]) {
+                    self.part(old_from..old_at, new_from..new_at, divisions - 1);
+                    if old_at < old.end {
+                        self.pairs.push((old_at, new_at));
+                    }
+                    (old_from, new_from) = (old_at + 1, new_at + 1);
+                }
+            }
+        }
+        self.pairs.extend((old.end..ends.0).zip(new.end..ends.1));
+    }
+
+    /// The longest ascending list of lines that are unique on both sides.
+    fn unique(&self, old: Range<usize>, new: Range<usize>) -> Vec<(usize, usize)> {
+        let mut places: HashMap<usize, (u32, usize, u32, usize)> = HashMap::new();
+        for index in old {
+            let place = places.entry(self.old[index]).or_default();
+            (place.0, place.1) = (place.0.saturating_add(1), index);
+        }
+        for index in new {
+            if let Some(place) = places.get_mut(&self.new[index]) {
+                (place.2, place.3) = (place.2.saturating_add(1), index);
+            }
+        }
+        let unique = places.into_values().filter(|place| place.0 == 1 && place.2 == 1);
+        let mut pairs: Vec<(usize, usize)> = unique.map(|place| (place.1, place.3)).collect();
+        pairs.sort_unstable();
+        ascending(&pairs)
+    }
+
+    /// Myers' algorithm from the front, for parts that begin and end with different lines.
+    fn greedy(&mut self, old: Range<usize>, new: Range<usize>) {
+        let (old_len, new_len) = (old.len(), new.len());
+        let limit = DIFFERENCES.min(old_len + new_len);
+        // How far each diagonal reaches, per number of differences; `trace[d][i]` is diagonal `2 * i - d`.
+        let mut trace: Vec<Vec<usize>> = Vec::new();
+        for differences in 0..=limit {
+            let mut reach = Vec::with_capacity(differences + 1);
+            for index in 0..=differences {
+                let mut x = trace.last().map_or(0, |last| step(last, index).0);
+                // Diagonals beyond the edges are carried along, and lead nowhere.
+                let y = |x: usize| (x + differences).checked_sub(2 * index);
+                while let Some(y) = y(x)
+                    && x < old_len
+                    && y < new_len
+                    && self.old[old.start + x] == self.new[new.start + y]
+                {
+                    x += 1;
+                    self.steps = self.steps.saturating_sub(1);
+                }
+                reach.push(x);
+                if x == old_len && y(x) == Some(new_len) {
+                    trace.push(reach);
+                    self.walk_back(&trace, index, old.start, new.start);
+                    return;
+                }
+            }
+            trace.push(reach);
+            self.steps = self.steps.saturating_sub(differences + 1);
+            if self.steps == 0 {
+                return;
+            }
+        }
+    }
+
+    fn walk_back(&mut self, trace: &[Vec<usize>], mut index: usize, old_start: usize, new_start: usize) {
+        let from = self.pairs.len();
+        for differences in (0..trace.len()).rev() {
+            let end = trace[differences][index];
+            let (begin, previous) = match differences.checked_sub(1) {
+                Some(before) => step(&trace[before], index),
+                None => (0, 0),
+            };
+            for x in (begin..end).rev() {
+                self.pairs.push((old_start + x, new_start + x + differences - 2 * index));
+            }
+            index = previous;
+        }
+        self.pairs[from..].reverse();
+    }
+}
+
+/// Where a diagonal begins with one more difference, and the index of the diagonal it comes from: a line more of the
+/// new text (from the diagonal above), or of the old one.
+fn step(last: &[usize], index: usize) -> (usize, usize) {
+    let inserted = last.get(index).copied();
+    let removed = index.checked_sub(1).map(|below| (last[below] + 1, below));
+    match (inserted, removed) {
+        (Some(inserted), Some((removed, below))) if removed > inserted => (removed, below),
+        (Some(inserted), _) => (inserted, index),
+        (None, Some(removed)) => removed,
+        (None, None) => (0, 0),
+    }
+}
+
+/// The longest list of pairs, ascending on both sides; they come sorted by the first.
+fn ascending(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    // `ends[n]` is the pair with the smallest second number that ends a list of n + 1 pairs.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    for (index, pair) in pairs.iter().enumerate() {
+        let place = ends.partition_point(|end| pairs[*end].1 < pair.1);
+        before.push(place.checked_sub(1).map(|previous| ends[previous]));
+        if place == ends.len() { ends.push(index) } else { ends[place] = index }
+    }
+    let mut list = Vec::with_capacity(ends.len());
+    let mut next = ends.last().copied();
+    while let Some(index) = next {
+        list.push(pairs[index]);
+        next = before[index];
+    }
+    list.reverse();
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn compared(old: &str, new: &str) -> Vec<(Range<usize>, Range<usize>)> {
+        let (old, new): (Vec<&str>, Vec<&str>) =
+            (old.split_terminator("").skip(1).collect(), new.split_terminator("").skip(1).collect());
+        compare(&old, &new).into_iter().map(|hunk| (hunk.old, hunk.new)).collect()
+    }
+
+    #[test]
+    fn the_shortest_change_is_found() {
+        assert_eq!(compared("abc", "abc"), []);
+        assert_eq!(compared("", "ab"), [(0..0, 0..2)]);
+        assert_eq!(compared("abcd", "axcd"), [(1..2, 1..2)]);
+        assert_eq!(compared("aabaab", "aabab"), [(4..5, 4..4)]);
+        let changes = compared("abcabba", "cbabac");
+        let changed: usize = changes.iter().map(|(old, new)| old.len() + new.len()).sum();
+        assert_eq!(changed, 5, "{changes:?}");
+    }
+
+    #[test]
+    fn a_moved_block_does_not_hide_the_rest() {
+        assert_eq!(compared("abcdefXY", "XYabcdef"), [(0..0, 0..2), (6..8, 8..8)]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_between_hunks_is_the_same(
+            old in proptest::collection::vec(0_u8..6, 0..60),
+            new in proptest::collection::vec(0_u8..6, 0..60),
+        ) {
+            let names: Vec<String> = (0..6).map(|number| number.to_string()).collect();
+            let lines = |numbers: &[u8]| numbers.iter().map(|number| names[usize::from(*number)].as_str()).collect::<Vec<_>>();
+            let (old, new) = (lines(&old), lines(&new));
+            let (mut old_at, mut new_at) = (0, 0);
+            for hunk in compare(&old, &new) {
+                prop_assert_eq!(&old[old_at..hunk.old.start], &new[new_at..hunk.new.start]);
+                prop_assert!(old_at == 0 || old_at < hunk.old.start, "hunks are apart");
+                (old_at, new_at) = (hunk.old.end, hunk.new.end);
+            }
+            prop_assert_eq!(&old[old_at..], &new[new_at..]);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+use evalsuite_schema::{Checkout, PathRef, Reset};
+
+use crate::{
+    platform::process::echo::Echo,
+    workspace::{BaseFacts, git_reset, repos::*},
+};
+
+/// A repository with the commits `1`, `2`, `3` on `main`, `side` on a branch, and tags at `2`.
+struct Origin {
+    root: tempfile::TempDir,
+}
+
+impl Origin {
+    /// `None` where git is missing; on CI servers it belongs to the set-up.
+    fn new(test: &str) -> Option<Self> {
+        let found = std::process::Command::new("git").arg("--version").output().is_ok_and(|run| run.status.success());
+        if !found {
+            assert!(std::env::var_os("CI").is_none(), "git has to be installed on CI servers");
+            eprintln!("SKIPPED {test}: git is not installed");
+            return None;
+        }
+        let origin = Self { root: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(origin.path().join("docs")).unwrap();
+        origin.run(&["init", "--quiet", "--initial-branch=main"]);
+        for commit in ["1", "2", "3"] {
+            origin.commit(commit);
+            if commit == "2" {
+                origin.run(&["tag", "light"]);
+                origin.run(&["tag", "--annotate", "--message=x", "heavy"]);
+                origin.run(&["branch", "side"]);
+            }
+        }
+        origin.run(&["checkout", "--quiet", "side"]);
+        origin.commit("side");
+        origin.run(&["checkout", "--quiet", "main"]);
+        // Partial clones of what is asked for by its commit.
+        origin.run(&["config", "uploadpack.allowFilter", "true"]);
+        origin.run(&["config", "uploadpack.allowAnySHA1InWant", "true"]);
+        Some(origin)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.root.path().join("origin")
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        let who = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"];
+        git(&self.path(), who.iter().chain(arguments), Echo::Off).unwrap()
+    }
+
+    fn commit(&self, text: &str) {
+        fs::write(self.path().join("file"), text).unwrap();
+        fs::write(self.path().join("docs/page"), text).unwrap();
+        self.run(&["add", "."]);
+        self.run(&["commit", "--quiet", "--message", text]);
+    }
+
+    fn url(&self) -> String {
+        format!("file://{}", self.path().display())
+    }
+
+    fn git_source(&self) -> Repo {
+        self.repo(RepoSource::Git(self.url()))
+    }
+
+    fn local_source(&self) -> Repo {
+        let path = self.path().display().to_string();
+        self.repo(RepoSource::Local(PathRef { written: path.clone(), path }))
+    }
+
+    fn repo(&self, source: RepoSource) -> Repo {
+        Repo {
+            path: "./deep/repo".into(),
+            source,
+            checkout: Checkout::default(),
+            depth: None,
+            filter: None,
+            sparse: Vec::new(),
+        }
+    }
+
+    fn places(&self) -> Places {
+        Places { package_root: self.root.path().to_owned(), suite_dir: self.root.path().to_owned() }
+    }
+
+    /// What `file` of the clone says.
+    fn cloned(&self, repo: &Repo) -> Result<String, String> {
+        let workspace = self.root.path().join("workspace");
+        crate::workspace::discard(&workspace).unwrap();
+        fs::create_dir(&workspace).unwrap();
+        clone(repo, &workspace, &self.places(), Echo::Off).map_err(|reason| reason.message)?;
+        fs::read_to_string(workspace.join("deep/repo/file")).map_err(|error| error.to_string())
+    }
+}
+
+fn at(repo: Repo, reference: &str) -> Repo {
+    Repo { checkout: Checkout { reference: Some(reference.into()), ..repo.checkout }, ..repo }
+}
+
+fn before(repo: Repo, ancestor: u32) -> Repo {
+    Repo { checkout: Checkout { ancestor, ..repo.checkout }, ..repo }
+}
+
+#[test]
+fn a_reference_is_a_branch_a_tag_or_a_commit() {
+    let Some(origin) = Origin::new("a_reference_is_a_branch_a_tag_or_a_commit") else { return };
+    let first = origin.run(&["rev-parse", "main~2"]);
+    for repo in [origin.git_source(), origin.local_source()] {
+        for depth in [None, Some(1)] {
+            let repo = Repo { depth, ..repo.clone() };
+            assert_eq!(origin.cloned(&repo).as_deref(), Ok("3"), "{depth:?}");
+            for (reference, content) in
+                [("main", "3"), ("side", "side"), ("light", "2"), ("heavy", "2"), ("HEAD", "3"), (&first, "1")]
+            {
+                let cloned = origin.cloned(&at(repo.clone(), reference));
+                assert_eq!(cloned.as_deref(), Ok(content), "{reference} {depth:?}");
+            }
+        }
+    }
+    let local = Repo { checkout: Checkout { resolve: Resolve::Local, ..Checkout::default() }, ..origin.git_source() };
+    assert_eq!(origin.cloned(&at(local, "side")).as_deref(), Ok("side"));
+}
+
+#[test]
+fn an_ancestor_is_found_also_in_a_shallow_clone() {
+    let Some(origin) = Origin::new("an_ancestor_is_found_also_in_a_shallow_clone") else { return };
+    for depth in [None, Some(1), Some(2)] {
+        let repo = || Repo { depth, ..origin.git_source() };
+        assert_eq!(origin.cloned(&before(repo(), 2)).as_deref(), Ok("1"), "{depth:?}");
+        assert_eq!(origin.cloned(&before(at(repo(), "side"), 1)).as_deref(), Ok("2"), "{depth:?}");
+        let error = origin.cloned(&before(repo(), 3)).unwrap_err();
+        assert!(error.contains("fewer than 3 first parents"), "{error}");
+    }
+}
+
+#[test]
+fn a_clone_can_be_sparse_shallow_and_partial() {
+    let Some(origin) = Origin::new("a_clone_can_be_sparse_shallow_and_partial") else { return };
+    for source in [origin.git_source(), origin.local_source()] {
+        let repo = Repo { depth: Some(1), filter: Some("blob:none".into()), sparse: vec!["other".into()], ..source };
+        assert_eq!(origin.cloned(&repo).as_deref(), Ok("3"));
+        let clone = origin.root.path().join("workspace/deep/repo");
+        assert!(!clone.join("docs").exists(), "only `other` and what lies at the top is wanted");
+        assert_eq!(git(&clone, ["rev-list", "--count", "HEAD"], Echo::Off).as_deref(), Ok("1"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_clone_shares_no_file_with_its_origin_also_where_the_url_is_a_path() {
+    use std::os::unix::fs::MetadataExt;
+
+    let Some(origin) = Origin::new("a_clone_shares_no_file_with_its_origin_also_where_the_url_is_a_path") else {
+        return;
+    };
+    let path = RepoSource::Git(origin.path().display().to_string());
+    for repo in [origin.repo(path.clone()), origin.local_source(), Repo { depth: Some(1), ..origin.repo(path) }] {
+        assert_eq!(origin.cloned(&repo).as_deref(), Ok("3"));
+        let mut folders = vec![origin.root.path().join("workspace/deep/repo/.git/objects")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                let metadata = entry.metadata().unwrap();
+                if metadata.is_dir() {
+                    folders.push(entry.path());
+                } else {
+                    assert_eq!(metadata.nlink(), 1, "{}", entry.path().display());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_git_says_is_in_the_error() {
+    let Some(origin) = Origin::new("what_git_says_is_in_the_error") else { return };
+    let missing = origin.repo(RepoSource::Git(format!("{}-gone", origin.url())));
+    let error = origin.cloned(&missing).unwrap_err();
+    assert!(error.contains("`./deep/repo`") && error.contains("does not appear to be a git repository"), "{error}");
+    for repo in [origin.git_source(), origin.local_source()] {
+        let error = origin.cloned(&at(repo, "no-such-thing")).unwrap_err();
+        assert!(error.contains("no-such-thing"), "{error}");
+    }
+}
+
+#[test]
+fn a_reset_undoes_commits_branches_and_files() {
+    let Some(origin) = Origin::new("a_reset_undoes_commits_branches_and_files") else { return };
+    let repo = origin.git_source();
+    origin.cloned(&repo).unwrap();
+    let workspace = origin.root.path().join("workspace");
+    let wanted = evalsuite_schema::Workspace { repos: vec![repo], ..evalsuite_schema::Workspace::default() };
+    let facts = BaseFacts::of(Some(&wanted), &workspace, Echo::Off);
+    let clone = workspace.join("deep/repo");
+    for reset in [Reset::Fast, Reset::Strict] {
+        let who = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"];
+        let run = |arguments: &[&str]| git(&clone, who.iter().chain(arguments), Echo::Off).unwrap();
+        run(&["checkout", "--quiet", "-B", "agent"]);
+        fs::write(clone.join("file"), "agent").unwrap();
+        run(&["commit", "--quiet", "--all", "--message=agent"]);
+        fs::write(clone.join("file"), "more").unwrap();
+        fs::write(clone.join("created"), "x").unwrap();
+        fs::write(clone.join(".git/info/exclude"), "ignored\n").unwrap();
+        fs::write(clone.join("ignored"), "x").unwrap();
+        git_reset(&workspace, &facts, reset, Echo::Off).unwrap();
+        assert_eq!(fs::read_to_string(clone.join("file")).unwrap(), "3");
+        assert!(!clone.join("created").exists());
+        assert_eq!(clone.join("ignored").exists(), reset == Reset::Fast);
+    }
+}

@@ -1,0 +1,216 @@
+//! A workspace is returned to its base.
+
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    fs::{self, Metadata},
+    io,
+    path::{Path, PathBuf},
+};
+
+use evalsuite_schema::Reset;
+
+use crate::{
+    platform::process::echo::Echo,
+    workspace::{
+        at,
+        base::BaseFacts,
+        copy::{self, Copy},
+        discard::make_room,
+        git::git,
+        link, repos,
+    },
+};
+
+/// Directories of things that are made again when they are missing. A fast reset leaves what an agent adds to them.
+const CACHES: [&str; 4] = ["node_modules", "__pycache__", ".agentv", ".evalsuite"];
+
+/// Returns the repositories of a workspace to their commits.
+///
+/// # Errors
+///
+/// What git said.
+pub(crate) fn git_reset(workspace: &Path, facts: &BaseFacts, reset: Reset, echo: Echo) -> Result<(), String> {
+    facts
+        .repos
+        .iter()
+        .try_for_each(|repo| reset_repo(&workspace.join(repos::relative(&repo.path)), &repo.commit, reset, echo))
+}
+
+fn reset_repo(directory: &Path, commit: &str, reset: Reset, echo: Echo) -> Result<(), String> {
+    if !directory.join(".git").exists() {
+        // Git would take a repository around the workspace for it.
+        return Err(format!("{} is no repository any more", directory.display()));
+    }
+    // First whatever an agent has begun, a merge for instance.
+    git(directory, ["reset", "--quiet", "--hard"], echo)?;
+    git(directory, ["checkout", "--quiet", "--force", "--detach", commit], echo)?;
+    let clean = if reset == Reset::Strict { "-ffdxq" } else { "-ffdq" };
+    git(directory, ["clean", clean], echo).map(drop)
+}
+
+/// Returns a shared workspace to its base: repositories by git, everything else from a copy that nobody has touched.
+///
+/// # Errors
+///
+/// What could not be restored.
+pub(crate) fn restore(
+    workspace: &Path,
+    pristine: &Path,
+    facts: &BaseFacts,
+    reset: Reset,
+    echo: Echo,
+) -> Result<(), String> {
+    let mut repos = BTreeSet::new();
+    for repo in &facts.repos {
+        let path = repos::relative(&repo.path);
+        let directory = workspace.join(&path);
+        if reset_repo(&directory, &repo.commit, reset, echo).is_err() {
+            // Its files are damaged beyond what git can mend.
+            make_room(&directory).map_err(|error| at(&directory, &error))?;
+            fs::create_dir_all(&directory).map_err(|error| at(&directory, &error))?;
+            Copy::Whole.run(&pristine.join(&path), &directory)?;
+        }
+        repos.insert(directory);
+    }
+    Restoration { pristine, workspace, repos, reset }.directory(pristine, workspace, false)
+}
+
+struct Restoration<'a> {
+    pristine: &'a Path,
+    workspace: &'a Path,
+    repos: BTreeSet<PathBuf>,
+    reset: Reset,
+}
+
+impl Restoration<'_> {
+    fn directory(&self, from: &Path, to: &Path, in_cache: bool) -> Result<(), String> {
+        let wanted = names(from).map_err(|error| at(from, &error))?;
+        for name in names(to).map_err(|error| at(to, &error))?.difference(&wanted) {
+            let path = to.join(name);
+            let is_cache = in_cache || CACHES.iter().any(|cache| name == cache);
+            if self.reset == Reset::Strict || !is_cache {
+                make_room(&path).map_err(|error| at(&path, &error))?;
+            }
+        }
+        for name in &wanted {
+            let (source, target) = (from.join(name), to.join(name));
+            if self.repos.contains(&target) {
+                continue;
+            }
+            let metadata = fs::symlink_metadata(&source).map_err(|error| at(&source, &error))?;
+            let there = fs::symlink_metadata(&target).ok();
+            if metadata.is_dir() {
+                if !there.is_some_and(|there| there.is_dir()) {
+                    make_room(&target).map_err(|error| at(&target, &error))?;
+                    fs::create_dir_all(&target).map_err(|error| at(&target, &error))?;
+                }
+                let is_cache = in_cache || CACHES.iter().any(|cache| name == cache);
+                self.directory(&source, &target, is_cache)?;
+                fs::set_permissions(&target, metadata.permissions()).map_err(|error| at(&target, &error))?;
+            } else if metadata.is_symlink() {
+                self.link(&source, &target)?;
+            } else if metadata.is_file()
+                && !there.is_some_and(|there| self.is_same(&metadata, &source, &there, &target))
+            {
+                copy::file(&source, &metadata, &target)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn link(&self, source: &Path, target: &Path) -> Result<(), String> {
+        let mut destination = fs::read_link(source).map_err(|error| at(source, &error))?;
+        if let Ok(inside) = destination.strip_prefix(self.pristine) {
+            destination = self.workspace.join(inside);
+        }
+        if fs::read_link(target).is_ok_and(|there| there == destination) {
+            return Ok(());
+        }
+        make_room(target).map_err(|error| at(target, &error))?;
+        link::make(&destination, source, target).map_err(|error| at(target, &error))
+    }
+
+    /// Whether a file is as it was. A change nearly always shows in its time; a strict reset reads it.
+    fn is_same(&self, wanted: &Metadata, source: &Path, there: &Metadata, target: &Path) -> bool {
+        let looks_same = there.is_file()
+            && wanted.len() == there.len()
+            && wanted.permissions() == there.permissions()
+            && matches!((wanted.modified(), there.modified()), (Ok(wanted), Ok(there)) if wanted == there);
+        let read = |path| fs::read(path).ok();
+        looks_same && (self.reset != Reset::Strict || read(source) == read(target))
+    }
+}
+
+fn names(directory: &Path) -> io::Result<BTreeSet<OsString>> {
+    fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.file_name())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, path: &str, text: &str) {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Everything below a directory, with its content.
+    fn listed(root: &Path) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut directories = vec![root.to_owned()];
+        while let Some(directory) = directories.pop() {
+            for name in names(&directory).unwrap() {
+                let path = directory.join(name);
+                let shown = path.strip_prefix(root).unwrap().display().to_string();
+                if path.is_dir() {
+                    directories.push(path);
+                } else {
+                    found.push(format!("{shown}={}", fs::read_to_string(path).unwrap()));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn changed_deleted_and_created_files_are_as_before() {
+        let root = tempfile::tempdir().unwrap();
+        let (base, pristine) = (root.path().join("base"), root.path().join("pristine"));
+        for path in ["same", "changed", "deleted/a", "was_file", "node_modules/lib"] {
+            write(&base, path, "old");
+        }
+        crate::workspace::copy_to_trial(&base, &pristine).unwrap();
+        let before = listed(&base);
+        for reset in [Reset::Fast, Reset::Strict] {
+            write(&base, "changed", "new");
+            fs::remove_dir_all(base.join("deleted")).unwrap();
+            fs::remove_file(base.join("was_file")).unwrap();
+            write(&base, "was_file/now", "a directory");
+            write(&base, "node_modules/cache", "kept by a fast reset");
+            write(&base, "created/deep", "x");
+            restore(&base, &pristine, &BaseFacts::default(), reset, Echo::Off).unwrap();
+            let mut expected = before.clone();
+            if reset == Reset::Fast {
+                expected.push("node_modules/cache=kept by a fast reset".to_owned());
+                expected.sort();
+            }
+            assert_eq!(listed(&base), expected);
+        }
+    }
+
+    #[test]
+    fn a_strict_reset_sees_a_change_that_hides_its_time() {
+        let root = tempfile::tempdir().unwrap();
+        let (base, pristine) = (root.path().join("base"), root.path().join("pristine"));
+        write(&base, "a", "old");
+        crate::workspace::copy_to_trial(&base, &pristine).unwrap();
+        let time = base.join("a").metadata().unwrap().modified().unwrap();
+        write(&base, "a", "bad");
+        fs::File::options().write(true).open(base.join("a")).unwrap().set_modified(time).unwrap();
+        restore(&base, &pristine, &BaseFacts::default(), Reset::Strict, Echo::Off).unwrap();
+        assert_eq!(listed(&base), ["a=old"]);
+    }
+}

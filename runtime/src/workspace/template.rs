@@ -1,0 +1,88 @@
+use std::{fs, path::Path};
+
+use evalsuite_schema::Workspace;
+
+use crate::{
+    model::suite_location::Places,
+    workspace::{at, copy::Copy},
+};
+
+/// Makes a fresh directory with copies of what a workspace names, the base fixture first.
+///
+/// # Errors
+///
+/// What could not be copied, and why.
+pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, places: &Places) -> Result<(), String> {
+    fs::create_dir_all(target).map_err(|error| at(target, &error))?;
+    let Some(workspace) = workspace else { return Ok(()) };
+    for source in [&workspace.base_fixture, &workspace.template].into_iter().flatten() {
+        let directory = places.resolve(source);
+        if !directory.is_dir() {
+            return Err(format!("the directory `{}` does not exist ({})", source.written, directory.display()));
+        }
+        Copy::Template.run(&directory, target)?;
+    }
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use evalsuite_schema::PathRef;
+
+    use super::*;
+    use crate::workspace::discard;
+
+    fn places(root: &Path) -> Places {
+        Places { package_root: root.to_owned(), suite_dir: root.to_owned() }
+    }
+
+    fn reference(path: &str) -> Option<PathRef> {
+        Some(PathRef { written: path.into(), path: path.into() })
+    }
+
+    #[test]
+    fn the_template_is_laid_over_the_base_without_git() {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in
+            [("base/a", "base"), ("base/b", "base"), ("over/b", "over"), ("over/d/c", "x"), ("over/.git/HEAD", "x")]
+        {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        fs::set_permissions(root.path().join("over/b"), fs::Permissions::from_mode(0o555)).unwrap();
+        symlink("d/c", root.path().join("over/link")).unwrap();
+        let workspace =
+            Workspace { base_fixture: reference("base"), template: reference("over"), ..Workspace::default() };
+        let target = root.path().join("copy");
+        materialise(Some(&workspace), &target, &places(root.path())).unwrap();
+        let read = |path: &str| fs::read_to_string(target.join(path)).unwrap();
+        assert_eq!((read("a"), read("b"), read("link")), ("base".into(), "over".into(), "x".into()));
+        assert_eq!(target.join("b").metadata().unwrap().permissions().mode() & 0o777, 0o555);
+        assert!(!target.join(".git").exists());
+        let time = |path: &Path| path.metadata().unwrap().modified().unwrap();
+        assert_eq!(time(&target.join("a")), time(&root.path().join("base/a")));
+        discard(&target).unwrap();
+        assert!(!target.exists());
+    }
+
+    #[test]
+    fn a_link_that_leads_out_of_the_template_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("over")).unwrap();
+        symlink("/etc", root.path().join("over/etc")).unwrap();
+        let workspace = Workspace { template: reference("over"), ..Workspace::default() };
+        let error = materialise(Some(&workspace), &root.path().join("copy"), &places(root.path())).unwrap_err();
+        assert!(error.contains("leads out"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_directory_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        let workspace = Workspace { template: reference("gone"), ..Workspace::default() };
+        let error = materialise(Some(&workspace), &root.path().join("copy"), &places(root.path())).unwrap_err();
+        assert!(error.contains("`gone`"), "{error}");
+    }
+}
