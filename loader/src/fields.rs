@@ -157,12 +157,9 @@ impl<'n> Fields<'n> {
     pub(crate) fn finish(self, d: &mut Diagnostics) {
         for entry in self.rest() {
             d.push(
-                Diagnostic::new(
-                    Code::UnknownKey,
-                    entry.key_span,
-                    format!("unknown key `{}` in {}", entry.key, self.what),
-                )
-                .help(suggest::did_you_mean_or_known(&entry.key, &self.known)),
+                Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in {}", entry.key, self.what))
+                    .at(entry.key_span)
+                    .help(suggest::did_you_mean_or_known(&entry.key, &self.known)),
             );
         }
     }
@@ -170,13 +167,10 @@ impl<'n> Fields<'n> {
 
 fn conflict(first: &Entry, second: &Entry, d: &mut Diagnostics) {
     d.push(
-        Diagnostic::new(
-            Code::ConflictingKeys,
-            second.key_span,
-            format!("`{}` and `{}` are one setting", first.key, second.key),
-        )
-        .related(first.key_span, format!("`{}` is here", first.key))
-        .help("keep one"),
+        Diagnostic::new(Code::ConflictingKeys, format!("`{}` and `{}` are one setting", first.key, second.key))
+            .at(second.key_span)
+            .related(first.key_span, format!("`{}` is here", first.key))
+            .help("keep one"),
     );
 }
 

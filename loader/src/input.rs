@@ -78,7 +78,7 @@ fn text_file(node: &Node, what: &str, scope: Scope<'_>, d: &mut Diagnostics) -> 
     let found = scope.find(node, what, Kind::File, d)?;
     if std::fs::metadata(&found.path).is_ok_and(|metadata| metadata.len() == 0) {
         let shown = scope.files.shown(&found.path);
-        d.push(Diagnostic::new(Code::EmptyFile, node.span, format!("`{shown}` is empty")));
+        d.push(Diagnostic::new(Code::EmptyFile, format!("`{shown}` is empty")).at(node.span));
     }
     Some(found.reference)
 }

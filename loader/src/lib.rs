@@ -5,7 +5,7 @@
 //!
 //! let loaded = load(&Request::new("suites/card_agent", "."));
 //! for diagnostic in &loaded.diagnostics {
-//!     eprintln!("{}", render::text(diagnostic, &loaded.files, render::Style::Plain));
+//!     eprintln!("{}", render::text(diagnostic, render::Style::Plain));
 //! }
 //! ```
 //!
@@ -18,7 +18,7 @@ mod cases;
 mod command;
 mod conversation;
 mod cross_check;
-pub mod diagnostic;
+mod diagnostic;
 mod entry;
 mod eval_file;
 mod execution;

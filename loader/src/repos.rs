@@ -29,7 +29,8 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<
         let Some(repo) = repo(node, scope, d) else { continue };
         match places.entry(paths::normalize(Path::new(&repo.path))) {
             MapEntry::Occupied(first) => d.push(
-                Diagnostic::new(Code::InvalidRepo, node.span, format!("two repos at `{}`", repo.path))
+                Diagnostic::new(Code::InvalidRepo, format!("two repos at `{}`", repo.path))
+                    .at(node.span)
                     .related(*first.get(), "first here")
                     .help("give each its own `path`"),
             ),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::{self, Fields};
 use crate::node::{Entry, Node};
 use crate::paths::{Kind, Roots, Scope};
@@ -45,7 +45,7 @@ pub struct LoadedTargets {
     /// The entries; `None` if one of the diagnostics is an error.
     pub targets: Option<TargetsFile>,
     /// All problems, by position.
-    pub diagnostics: Diagnostics,
+    pub diagnostics: evalsuite_schema::diagnostic::Diagnostics,
     /// The files that were looked at.
     pub files: Files,
 }
@@ -57,8 +57,8 @@ pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
     let roots = Roots::of_file(path, &request.package_root);
     let dir = &roots.suite_root;
     let targets = read(path, Scope { request, roots: &roots, files: &files, dir }, &mut d);
-    d.sort(|span| files.get(span.file).shown);
-    LoadedTargets { targets: targets.filter(|_| !d.has_errors()), diagnostics: d, files }
+    let diagnostics = resolve(d, &files);
+    LoadedTargets { targets: targets.filter(|_| !diagnostics.has_errors()), diagnostics, files }
 }
 
 fn invalid(span: Span, message: impl Into<String>, help: &str, d: &mut Diagnostics) {
@@ -95,7 +95,8 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFil
         let Some(target) = target(node, scope, d) else { continue };
         match file.targets.iter().position(|other| other.name == target.name) {
             Some(first) => d.push(
-                Diagnostic::new(Code::TargetsFile, node.span, format!("target `{}` is defined twice", target.name))
+                Diagnostic::new(Code::TargetsFile, format!("target `{}` is defined twice", target.name))
+                    .at(node.span)
                     .related(spans[first], "first here")
                     .help("rename one"),
             ),

@@ -15,6 +15,7 @@
 
 mod calibration;
 mod case;
+pub mod diagnostic;
 #[doc(hidden)]
 pub mod embedded;
 mod execution;
@@ -24,6 +25,7 @@ mod message;
 pub mod record;
 mod suite;
 mod targets_file;
+pub mod terminal;
 mod workspace;
 
 pub use calibration::{Bar, Calibration, Sample};

@@ -1,7 +1,7 @@
 //! Judges that a suite's graders ask for.
 
 use evalsuite_loader::LoadedSuite;
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 use evalsuite_schema::grader::Aggregator;
 use evalsuite_schema::{Grader, GraderConfig, Location};
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ use evalsuite_schema::{Content, Message};
 use serde_json::Value;
 
 use super::Parsed;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::interpolation;
 use crate::source::Span;
 use crate::suggest;
@@ -47,7 +47,7 @@ impl Reference {
             if FieldAccuracy::find(document, path).is_some() || interpolation::is_in(path) {
                 continue;
             }
-            let near = if d.is_long() {
+            let near = if are_many(d) {
                 None
             } else {
                 suggest::did_you_mean(path, known.get_or_insert_with(|| paths(document)).iter().map(String::as_str))
@@ -62,10 +62,10 @@ fn missing(parsed: &Parsed, is_own: bool, case: Span, d: &mut Diagnostics) {
     let help = "add an object as `expected_output`";
     let diagnostic = if is_own {
         let message = "the case has no `expected_output` with fields to compare with";
-        Diagnostic::new(Code::FieldNotInExpected, parsed.span, message)
+        Diagnostic::new(Code::FieldNotInExpected, message).at(parsed.span)
     } else {
         let message = "the case has no `expected_output` with fields, which a grader of the suite compares";
-        Diagnostic::new(Code::FieldNotInExpected, case, message).related(parsed.span, "the grader")
+        Diagnostic::new(Code::FieldNotInExpected, message).at(case).related(parsed.span, "the grader")
     };
     d.push(diagnostic.help(help));
 }

@@ -8,7 +8,7 @@ use evalsuite_schema::{Case, Input, Requires, Sample, Trials};
 
 use crate::assertions::{self, CaseFacts, Parsed};
 use crate::case::location;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::expected_output;
 use crate::fields::{self, Fields};
 use crate::graders::Notes;
@@ -105,7 +105,7 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut
     for key in OF_CASES {
         if let Some(other) = fields.get(key) {
             let message = format!("`case` and `{key}` contradict each other: the case says its own");
-            let diagnostic = Diagnostic::new(Code::ConflictingKeys, other.key_span, message);
+            let diagnostic = Diagnostic::new(Code::ConflictingKeys, message).at(other.key_span);
             d.push(diagnostic.related(entry.key_span, "`case` is here").help("keep one"));
         }
     }
@@ -121,7 +121,7 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut
         None
     };
     let Some(case) = cases.get(name.as_str()) else {
-        let near = if d.is_long() { None } else { suggest::did_you_mean(&name, cases.keys().copied()) };
+        let near = if are_many(d) { None } else { suggest::did_you_mean(&name, cases.keys().copied()) };
         let help = near.unwrap_or_else(|| "name the id of a case of this suite, or write `input`".to_owned());
         return unusable(entry.value.span, format!("`case` names `{name}`, which is no case"), help, d);
     };

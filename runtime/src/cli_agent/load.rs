@@ -24,7 +24,7 @@ pub(super) fn load(places: &Places, named: Option<&Path>) -> Result<Targets, Str
     let loaded = load_targets(&path, &Request::new("", &places.package_root));
     match loaded.targets {
         Some(file) => Ok(Targets { path, file }),
-        None => Err(render::report(&loaded.diagnostics, &loaded.files, render::Style::Plain)),
+        None => Err(render::report(&loaded.diagnostics, render::Style::Plain)),
     }
 }
 
