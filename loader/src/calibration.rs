@@ -8,7 +8,7 @@ mod tests;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{Bar, Calibration, Case};
+use evalsuite_schema::{Bar, Calibration, Case, record::GraderKind};
 
 use self::sample::{Around, Read};
 use crate::assertions::{self, Parsed};
@@ -165,7 +165,7 @@ fn judge_grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Parsed {
     let mut parsed = assertions::single(node, scope, d);
     // Copied from a suite, where it may be one that only reports.
     parsed.grader.weight = 1.0;
-    if !parsed.is_broken && !sample::asks_itself(&parsed.grader) {
+    if !parsed.is_broken && parsed.grader.config.kind() != GraderKind::Model {
         let message = format!("`grader` is `{}`, which asks no judge", parsed.grader.config.type_name());
         let span = node.entry("type").map_or(node.span, |entry| entry.value.span);
         d.report(Code::InvalidChoice, span, message, "write `llm-grader` or `rubrics`");

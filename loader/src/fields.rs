@@ -2,8 +2,9 @@
 
 use evalsuite_schema::Object;
 
+use evalsuite_schema::placeholder::Syntax;
+
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::interpolation;
 use crate::node::{Data, Entry, Node};
 use crate::source::Span;
 use crate::suggest;
@@ -222,8 +223,8 @@ pub(crate) fn literal_text(node: &Node, what: &str, d: &mut Diagnostics) -> Opti
 
 /// Whether a structural value holds no `${{ }}`; otherwise interpolation-not-allowed.
 pub(crate) fn literal(text: &str, node: &Node, what: &str, d: &mut Diagnostics) -> bool {
-    let variables = interpolation::variables(text);
-    if let Some(name) = variables.first() {
+    let variable = Syntax::Variable.names(text).next();
+    if let Some(name) = variable {
         d.report(
             Code::InterpolationNotAllowed,
             node.span,
@@ -231,7 +232,7 @@ pub(crate) fn literal(text: &str, node: &Node, what: &str, d: &mut Diagnostics) 
             "write the value out: it is needed while the suite compiles",
         );
     }
-    variables.is_empty()
+    variable.is_none()
 }
 
 /// `true` or `false`.

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 
+use evalsuite_schema::placeholder::Syntax;
+
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::{self, Fields};
 use crate::node::{Entry, Node};
@@ -184,23 +186,12 @@ fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
         d.report(Code::InvalidCommand, node.span, "`command` is empty", "write a shell command");
         return None;
     }
-    for token in tokens(&text) {
-        if !PLACEHOLDERS.contains(&token) {
-            let help = suggest::did_you_mean(token, PLACEHOLDERS.iter().copied())
-                .unwrap_or_else(|| format!("known: {}", suggest::quoted(PLACEHOLDERS, "and")));
-            d.report(Code::UnknownPlaceholder, node.span, format!("unknown placeholder `{{{token}}}`"), help);
-        }
+    let is_upper_case = |name: &&str| !name.bytes().any(|byte| byte.is_ascii_lowercase());
+    for name in Syntax::Command.names(&text).filter(is_upper_case).filter(|name| !PLACEHOLDERS.contains(name)) {
+        let help = suggest::did_you_mean_or_known(name, PLACEHOLDERS);
+        d.report(Code::UnknownPlaceholder, node.span, format!("unknown placeholder `{{{name}}}`"), help);
     }
     Some(text)
-}
-
-/// Names of the `{UPPER_CASE}` tokens of a command.
-fn tokens(text: &str) -> impl Iterator<Item = &str> {
-    text.split('{').skip(1).filter_map(|rest| {
-        let (name, _) = rest.split_once('}')?;
-        let upper = |byte: u8| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit();
-        (!name.is_empty() && name.bytes().all(upper)).then_some(name)
-    })
 }
 
 fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<HealthCheck> {

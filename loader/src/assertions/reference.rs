@@ -5,8 +5,9 @@ use evalsuite_schema::{Content, Message};
 use serde_json::Value;
 
 use super::Parsed;
+use evalsuite_schema::placeholder::Syntax;
+
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
-use crate::interpolation;
 use crate::source::Span;
 use crate::suggest;
 
@@ -21,7 +22,7 @@ pub(super) enum Reference {
 impl Reference {
     pub(super) fn of(messages: &[Message]) -> Self {
         let is_interpolated =
-            |message: &Message| matches!(&message.content, Some(Content::Text(text)) if interpolation::is_in(text));
+            |message: &Message| matches!(&message.content, Some(Content::Text(text)) if Syntax::Variable.is_in(text));
         if messages.iter().any(is_interpolated) {
             return Reference::Unknown;
         }
@@ -44,7 +45,7 @@ impl Reference {
         }
         let mut known = None;
         for (path, span) in &parsed.notes.fields {
-            if FieldAccuracy::find(document, path).is_some() || interpolation::is_in(path) {
+            if FieldAccuracy::find(document, path).is_some() || Syntax::Variable.is_in(path) {
                 continue;
             }
             let near = if are_many(d) {
@@ -72,9 +73,9 @@ fn missing(parsed: &Parsed, is_own: bool, case: Span, d: &mut Diagnostics) {
 
 fn leave_out(grader: &mut Grader, document: &Value) {
     match &mut grader.config {
-        GraderConfig::FieldAccuracy(config) => config
-            .fields
-            .retain(|field| interpolation::is_in(&field.path) || FieldAccuracy::find(document, &field.path).is_some()),
+        GraderConfig::FieldAccuracy(config) => config.fields.retain(|field| {
+            Syntax::Variable.is_in(&field.path) || FieldAccuracy::find(document, &field.path).is_some()
+        }),
         GraderConfig::Composite(composite) => {
             for member in &mut composite.members {
                 leave_out(member, document);

@@ -3,6 +3,8 @@
 use evalsuite_schema::grader::{PreparedCommand, Prompt};
 
 use super::Context;
+use evalsuite_schema::placeholder::Syntax;
+
 use crate::command;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::{self, Fields};
@@ -10,7 +12,6 @@ use crate::node::{Data, Node};
 use crate::paths::Kind;
 use crate::source::{FileId, Position, Span};
 use crate::suggest;
-use crate::template;
 
 const VARIABLES: &[&str] = &["input", "output", "expected_output", "criteria", "file_changes", "tool_calls"];
 
@@ -73,8 +74,9 @@ fn from_text(text: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut D
         let message = format!("`{path}` is used as the text of the prompt");
         d.report(Code::PathLikePrompt, node.span, message, format!("write `file://{path}` to name a file"));
     }
-    for variable in template::variables(&text, cx.interpolates()) {
-        check(variable.name, node.span, known, d);
+    let syntax = if cx.interpolates() { Syntax::TemplateBesideVariables } else { Syntax::Template };
+    for name in syntax.names(&text) {
+        check(name, node.span, known, d);
     }
     Some(Prompt::Text(text))
 }
@@ -104,11 +106,11 @@ fn from_file(path: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut D
     let mut shows_answer = false;
     let mut places = Places::new(&text, file);
     let mut reported = 0;
-    for variable in template::variables(&text, false) {
+    for variable in Syntax::Template.placeholders(&text) {
         shows_answer |= ANSWERS.contains(&variable.name);
         if !known.contains(&variable.name) && reported < MOST_REPORTED {
             reported += 1;
-            let span = places.of(variable.start..variable.end);
+            let span = places.of(variable.range);
             shows_answer |= ANSWERS.contains(&check(variable.name, span, known, d));
         }
     }
