@@ -6,9 +6,8 @@ use std::process::ExitCode;
 
 use evalsuite::__private::Samples;
 use evalsuite::RunOptions;
-use evalsuite_loader::diagnostic::{Code, Diagnostics};
-use evalsuite_loader::source::Files;
 use evalsuite_loader::{load, load_calibration, render};
+use evalsuite_schema::diagnostic::{Code, Diagnostics};
 use evalsuite_schema::{Calibration, Kind, Layout, Suite};
 
 use crate::command_line::{Calibrate, ReportFormat};
@@ -61,19 +60,19 @@ fn wrong(problem: &str) -> ExitCode {
 /// The samples at a path, or the code to exit with: their problems were printed.
 fn samples(path: &Path) -> io::Result<Result<Samples, ExitCode>> {
     let request = place::request(path)?;
-    let (found, diagnostics, files) = if path.is_dir() {
+    let (found, diagnostics) = if path.is_dir() {
         let loaded = load(&request);
         let found = loaded.suite.map(|suite| (suite.suite, suite.calibration));
-        (found, loaded.diagnostics, loaded.files)
+        (found, loaded.diagnostics)
     } else {
         let file = request.package_root.join(&request.entry);
         let loaded = load_calibration(&file, &request);
         let found = loaded
             .calibration
             .map(|calibration| (suite_of(&file, &request.package_root, &calibration), Some(calibration)));
-        (found, loaded.diagnostics, loaded.files)
+        (found, loaded.diagnostics)
     };
-    print(&diagnostics, &files)?;
+    print(&diagnostics)?;
     let Some((suite, calibration)) = found else {
         if diagnostics.iter().any(|problem| problem.code == Code::UnknownSampleCase) && !path.is_dir() {
             anstream::eprintln!("help: for samples that name cases, give the directory of their suite");
@@ -87,10 +86,10 @@ fn samples(path: &Path) -> io::Result<Result<Samples, ExitCode>> {
     Ok(Ok(Samples { suite, calibration, package_root: request.package_root, repeat }))
 }
 
-fn print(diagnostics: &Diagnostics, files: &Files) -> io::Result<()> {
+fn print(diagnostics: &Diagnostics) -> io::Result<()> {
     let mut out = anstream::AutoStream::auto(io::stderr().lock());
     for diagnostic in diagnostics {
-        writeln!(out, "{}\n", render::text(diagnostic, files, render::Style::Colored))?;
+        writeln!(out, "{}\n", render::text(diagnostic, render::Style::Colored))?;
     }
     out.flush()
 }

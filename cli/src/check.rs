@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use evalsuite_loader::diagnostic::Diagnostics;
-use evalsuite_loader::source::Files;
 use evalsuite_loader::{find_targets_file, load, load_targets, render};
+use evalsuite_schema::diagnostic::Diagnostics;
 
 use crate::command_line::{Check, Format};
 use crate::place;
@@ -25,7 +24,7 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     for suite in &suites {
         let request = place::request(suite)?;
         let loaded = load(&request);
-        print(&mut out, command.format, &loaded.diagnostics, &loaded.files)?;
+        print(&mut out, command.format, &loaded.diagnostics)?;
         tests += loaded.suite.map_or(0, |suite| suite.tests.len());
         all.append(loaded.diagnostics);
         let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
@@ -34,7 +33,7 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
             && targets_files.insert(file.clone())
         {
             let targets = load_targets(&file, &request);
-            print(&mut out, command.format, &targets.diagnostics, &targets.files)?;
+            print(&mut out, command.format, &targets.diagnostics)?;
             all.append(targets.diagnostics);
         }
     }
@@ -62,12 +61,12 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, files: &Files) -> io::Result<()> {
+fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics) -> io::Result<()> {
     for diagnostic in diagnostics {
         match format {
-            Format::Text => writeln!(out, "{}\n", render::text(diagnostic, files, render::Style::Colored))?,
-            Format::Json => writeln!(out, "{}", render::json(diagnostic, files))?,
-            Format::Github => writeln!(out, "{}", render::github(diagnostic, files))?,
+            Format::Text => writeln!(out, "{}\n", render::text(diagnostic, render::Style::Colored))?,
+            Format::Json => writeln!(out, "{}", render::json(diagnostic))?,
+            Format::Github => writeln!(out, "{}", render::github(diagnostic))?,
         }
     }
     Ok(())

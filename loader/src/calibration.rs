@@ -8,11 +8,11 @@ mod tests;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{Bar, Calibration, Case};
+use evalsuite_schema::{Bar, Calibration, Case, record::GraderKind};
 
 use self::sample::{Around, Read};
 use crate::assertions::{self, Parsed};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::entry;
 use crate::fields::{self, Fields};
 use crate::node::{Data, Entry, Node};
@@ -34,7 +34,7 @@ pub struct LoadedCalibration {
     /// The samples; `None` if one of the diagnostics is an error.
     pub calibration: Option<Calibration>,
     /// All problems, by position.
-    pub diagnostics: Diagnostics,
+    pub diagnostics: evalsuite_schema::diagnostic::Diagnostics,
     /// The files that were looked at.
     pub files: Files,
 }
@@ -47,8 +47,8 @@ pub fn load_calibration(path: &Path, request: &Request) -> LoadedCalibration {
     let roots = Roots::of_file(path, &request.package_root);
     let scope = Scope { request, roots: &roots, files: &files, dir: &roots.suite_root };
     let calibration = read(path, Some(std::iter::empty()), scope, &mut d);
-    d.sort(|span| files.get(span.file).shown);
-    LoadedCalibration { calibration: calibration.filter(|_| !d.has_errors()), diagnostics: d, files }
+    let diagnostics = resolve(d, &files);
+    LoadedCalibration { calibration: calibration.filter(|_| !diagnostics.has_errors()), diagnostics, files }
 }
 
 /// Finds the calibration of the suite in `root`, whose own file is `file` where there may be several.
@@ -165,7 +165,7 @@ fn judge_grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Parsed {
     let mut parsed = assertions::single(node, scope, d);
     // Copied from a suite, where it may be one that only reports.
     parsed.grader.weight = 1.0;
-    if !parsed.is_broken && !sample::asks_itself(&parsed.grader) {
+    if !parsed.is_broken && parsed.grader.config.kind() != GraderKind::Model {
         let message = format!("`grader` is `{}`, which asks no judge", parsed.grader.config.type_name());
         let span = node.entry("type").map_or(node.span, |entry| entry.value.span);
         d.report(Code::InvalidChoice, span, message, "write `llm-grader` or `rubrics`");
@@ -235,7 +235,8 @@ fn list(nodes: &[Node], place: Span, around: &Around<'_>, d: &mut Diagnostics) -
             match seen.get(&id) {
                 None => drop(seen.insert(id, id_span)),
                 Some(first) => d.push(
-                    Diagnostic::new(Code::DuplicateId, id_span, format!("two samples have the id `{id}`"))
+                    Diagnostic::new(Code::DuplicateId, format!("two samples have the id `{id}`"))
+                        .at(id_span)
                         .related(*first, "first here")
                         .help("rename one"),
                 ),

@@ -9,7 +9,7 @@ use evalsuite_schema::{
 
 use crate::assertions::{self, CaseFacts, Parsed};
 use crate::conversation;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::execution;
 use crate::expected_output;
 use crate::fields::{self, Fields};
@@ -259,9 +259,9 @@ pub(crate) fn one_of<'n>(
         d.push(
             Diagnostic::new(
                 Code::ConflictingKeys,
-                second.key_span,
                 format!("`{}` and `execution.{}` are one setting", first.key, second.key),
             )
+            .at(second.key_span)
             .related(first.key_span, format!("`{}` is here", first.key))
             .help("keep `assertions` of the case"),
         );
@@ -313,7 +313,7 @@ fn targets(execution: &execution::Case<'_>, defaults: &Defaults, d: &mut Diagnos
         if set.as_ref().map_or_else(|| names().any(|known| known == name), |set| set.contains(name)) {
             return true;
         }
-        let help = if defaults.targets.is_empty() || d.is_long() {
+        let help = if defaults.targets.is_empty() || are_many(d) {
             "list the targets in `execution.targets` of the suite".to_owned()
         } else {
             crate::suggest::did_you_mean_or_known(name, &names().collect::<Vec<_>>())

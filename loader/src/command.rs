@@ -138,7 +138,8 @@ fn resolve(
     let exists = || places.iter().any(|place| paths::normalize(&place.join(word)).symlink_metadata().is_ok());
     if !is_program && (matches!(miss, Miss::Missing(_)) || !exists()) {
         d.push(
-            Diagnostic::new(Code::ArgumentNotFound, node.span, format!("`{word}` names nothing in the suite"))
+            Diagnostic::new(Code::ArgumentNotFound, format!("`{word}` names nothing in the suite"))
+                .at(node.span)
                 .help("it is passed as it is written"),
         );
         return Some(Argument::Text(word.to_owned()));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use evalsuite_schema::Suite;
 
 use crate::cases::Placed;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::names;
 use crate::source::{Files, Span};
 use crate::suggest;
@@ -30,7 +30,8 @@ fn unique_ids(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
             Some(first) => {
                 let place = shown(first.checked.id_span, files);
                 d.push(
-                    Diagnostic::new(Code::DuplicateId, case.checked.id_span, format!("id `{id}` also at {place}"))
+                    Diagnostic::new(Code::DuplicateId, format!("id `{id}` also at {place}"))
+                        .at(case.checked.id_span)
                         .related(first.checked.id_span, "first here")
                         .help("rename one"),
                 );
@@ -83,17 +84,10 @@ fn unique_names(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
             Some(first) => {
                 let (a, b) = (label(first, files), label(case, files));
                 d.push(
-                    Diagnostic::new(
-                        Code::TestNameCollision,
-                        case.checked.span,
-                        format!("{a} and {b} both become the test `{path}`"),
-                    )
-                    .related(first.checked.span, "first here")
-                    .help(if is_named_by_id(case, files) {
-                        "rename one"
-                    } else {
-                        "rename a file or directory"
-                    }),
+                    Diagnostic::new(Code::TestNameCollision, format!("{a} and {b} both become the test `{path}`"))
+                        .at(case.checked.span)
+                        .related(first.checked.span, "first here")
+                        .help(if is_named_by_id(case, files) { "rename one" } else { "rename a file or directory" }),
                 );
             }
         }
@@ -127,7 +121,7 @@ fn dependencies(cases: &[Placed], d: &mut Diagnostics) {
                 d.report(Code::UnknownDependency, *span, format!("`{id}` depends on itself"), "delete it");
             } else if !index.contains_key(id.as_str()) {
                 // Looking through all ids takes long, so that it is not done for mistakes without end.
-                let near = if d.is_long() { None } else { suggest::did_you_mean(id, index.keys().copied()) };
+                let near = if are_many(d) { None } else { suggest::did_you_mean(id, index.keys().copied()) };
                 let help = near.unwrap_or_else(|| "name the id of a case of this suite".to_owned());
                 d.report(Code::UnknownDependency, *span, format!("`depends_on` names `{id}`, which is no case"), help);
             }

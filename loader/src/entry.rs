@@ -46,12 +46,9 @@ pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Opt
     if !inside {
         let shown = files.shown(&path);
         d.push(
-            Diagnostic::new(
-                Code::SuiteOutsidePackage,
-                Span::whole(files.add(&path)),
-                format!("`{shown}` is outside the package"),
-            )
-            .help("move the suite into the package: `cargo package` will not contain it"),
+            Diagnostic::new(Code::SuiteOutsidePackage, format!("`{shown}` is outside the package"))
+                .at(Span::whole(files.add(&path)))
+                .help("move the suite into the package: `cargo package` will not contain it"),
         );
     }
     let layout = layout?;
@@ -91,7 +88,8 @@ fn locate(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<PathB
         let near = nearest_existing(&path).map(|path| format!("did you mean `{}`?", files.shown(&path)));
         let base = files.shown(base);
         d.push(
-            Diagnostic::new(Code::EntryNotFound, whole(&path), format!("`{shown}` not found"))
+            Diagnostic::new(Code::EntryNotFound, format!("`{shown}` not found"))
+                .at(whole(&path))
                 .help(near.unwrap_or_else(|| format!("the path is relative to `{base}`"))),
         );
         return None;
@@ -141,9 +139,9 @@ fn warn_of_sidecar(path: &Path, files: &Files, d: &mut Diagnostics) {
             d.push(
                 Diagnostic::new(
                     Code::NoEffect,
-                    Span::whole(files.add(&sidecar)),
                     format!("`{shown}` has no effect: the entry path names the `.jsonl` file beside it"),
                 )
+                .at(Span::whole(files.add(&sidecar)))
                 .help("name the YAML file in the macro, and the `.jsonl` file in its `tests`"),
             );
         }

@@ -150,7 +150,8 @@ fn target(fields: &mut Fields<'_>, execution: &execution::Suite<'_>, defaults: &
     let old = fields::literal_text(&entry.value, "`target`", d);
     if let Some((_, span)) = &current {
         d.push(
-            Diagnostic::new(Code::ConflictingKeys, entry.key_span, "`target` and `execution.target` are one setting")
+            Diagnostic::new(Code::ConflictingKeys, "`target` and `execution.target` are one setting")
+                .at(entry.key_span)
                 .related(*span, "`execution.target` is here")
                 .help("keep `execution.target`"),
         );

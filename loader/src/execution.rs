@@ -55,7 +55,8 @@ pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -
     let targets = fields.get("targets").map(|entry| (targets(entry, scope, d), entry.key_span));
     if let (Some((_, span)), Some((_, key))) = (&common.target, &targets) {
         d.push(
-            Diagnostic::new(Code::ConflictingKeys, *key, "`target` and `targets` are one setting")
+            Diagnostic::new(Code::ConflictingKeys, "`target` and `targets` are one setting")
+                .at(*key)
                 .related(*span, "`target` is here")
                 .help("keep one"),
         );
@@ -111,7 +112,8 @@ pub(crate) fn case<'n>(node: &'n Node, d: &mut Diagnostics) -> Case<'n> {
         if let Some(one) = fields.get("target") {
             let message = "`target` and `targets` both say where the case runs";
             d.push(
-                Diagnostic::new(Code::ConflictingKeys, entry.key_span, message)
+                Diagnostic::new(Code::ConflictingKeys, message)
+                    .at(entry.key_span)
                     .related(one.key_span, "`target` is here")
                     .help("keep one"),
             );
@@ -176,7 +178,8 @@ fn targets(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Target> 
         let Some(target) = target(node, scope, d) else { continue };
         if let Some(first) = places.get(&target.name) {
             d.push(
-                Diagnostic::new(Code::InvalidTarget, node.span, format!("target `{}` is listed twice", target.name))
+                Diagnostic::new(Code::InvalidTarget, format!("target `{}` is listed twice", target.name))
+                    .at(node.span)
                     .related(*first, "first here")
                     .help("keep one"),
             );

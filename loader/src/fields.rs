@@ -2,8 +2,9 @@
 
 use evalsuite_schema::Object;
 
+use evalsuite_schema::placeholder::Syntax;
+
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::interpolation;
 use crate::node::{Data, Entry, Node};
 use crate::source::Span;
 use crate::suggest;
@@ -157,12 +158,9 @@ impl<'n> Fields<'n> {
     pub(crate) fn finish(self, d: &mut Diagnostics) {
         for entry in self.rest() {
             d.push(
-                Diagnostic::new(
-                    Code::UnknownKey,
-                    entry.key_span,
-                    format!("unknown key `{}` in {}", entry.key, self.what),
-                )
-                .help(suggest::did_you_mean_or_known(&entry.key, &self.known)),
+                Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in {}", entry.key, self.what))
+                    .at(entry.key_span)
+                    .help(suggest::did_you_mean_or_known(&entry.key, &self.known)),
             );
         }
     }
@@ -170,13 +168,10 @@ impl<'n> Fields<'n> {
 
 fn conflict(first: &Entry, second: &Entry, d: &mut Diagnostics) {
     d.push(
-        Diagnostic::new(
-            Code::ConflictingKeys,
-            second.key_span,
-            format!("`{}` and `{}` are one setting", first.key, second.key),
-        )
-        .related(first.key_span, format!("`{}` is here", first.key))
-        .help("keep one"),
+        Diagnostic::new(Code::ConflictingKeys, format!("`{}` and `{}` are one setting", first.key, second.key))
+            .at(second.key_span)
+            .related(first.key_span, format!("`{}` is here", first.key))
+            .help("keep one"),
     );
 }
 
@@ -228,8 +223,8 @@ pub(crate) fn literal_text(node: &Node, what: &str, d: &mut Diagnostics) -> Opti
 
 /// Whether a structural value holds no `${{ }}`; otherwise interpolation-not-allowed.
 pub(crate) fn literal(text: &str, node: &Node, what: &str, d: &mut Diagnostics) -> bool {
-    let variables = interpolation::variables(text);
-    if let Some(name) = variables.first() {
+    let variable = Syntax::Variable.names(text).next();
+    if let Some(name) = variable {
         d.report(
             Code::InterpolationNotAllowed,
             node.span,
@@ -237,7 +232,7 @@ pub(crate) fn literal(text: &str, node: &Node, what: &str, d: &mut Diagnostics) 
             "write the value out: it is needed while the suite compiles",
         );
     }
-    variables.is_empty()
+    variable.is_none()
 }
 
 /// `true` or `false`.

@@ -4,12 +4,14 @@ use std::path::Path;
 
 use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef, Reset};
 
+use evalsuite_schema::placeholder::Syntax;
+
 use crate::command;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::{self, Fields};
 use crate::node::{Data, Entry, Node};
 use crate::paths::{Kind, Scope};
-use crate::{suggest, template};
+use crate::suggest;
 
 /// What a command may hold in double braces.
 const PLACEHOLDERS: &[&str] =
@@ -95,10 +97,10 @@ fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d
             })
             .collect(),
     };
-    for variable in texts.into_iter().flat_map(|text| template::variables(text, true)) {
-        if !PLACEHOLDERS.contains(&variable.name) {
-            let message = format!("`{{{{ {} }}}}` is not a placeholder of hooks, and stays as it is", variable.name);
-            let help = suggest::did_you_mean_or_known(variable.name, PLACEHOLDERS);
+    for name in texts.into_iter().flat_map(|text| Syntax::TemplateBesideVariables.names(text)) {
+        if !PLACEHOLDERS.contains(&name) {
+            let message = format!("`{{{{ {name} }}}}` is not a placeholder of hooks, and stays as it is");
+            let help = suggest::did_you_mean_or_known(name, PLACEHOLDERS);
             d.report(Code::UnknownTemplateVariable, node.span, message, help);
         }
     }

@@ -1,6 +1,6 @@
 //! `input`, `input_files` and messages.
 
-use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall};
+use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, media_type};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::{self, Fields, label};
@@ -8,19 +8,11 @@ use crate::node::{Data, Entry, Node};
 use crate::paths::{Kind, Scope};
 use crate::suggest;
 
+/// Start of the media types of images.
+const IMAGE: &str = "image/";
+
 const ROLES: &[(&str, Role)] =
     &[("system", Role::System), ("user", Role::User), ("assistant", Role::Assistant), ("tool", Role::Tool)];
-
-/// Image files that can be passed on, and their media types.
-const IMAGES: &[(&str, &str)] = &[
-    ("png", "image/png"),
-    ("jpg", "image/jpeg"),
-    ("jpeg", "image/jpeg"),
-    ("gif", "image/gif"),
-    ("webp", "image/webp"),
-    ("svg", "image/svg+xml"),
-    ("bmp", "image/bmp"),
-];
 
 /// What `input` of a case or suite says: text is told apart, because files can be put before it.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,7 +70,7 @@ fn text_file(node: &Node, what: &str, scope: Scope<'_>, d: &mut Diagnostics) -> 
     let found = scope.find(node, what, Kind::File, d)?;
     if std::fs::metadata(&found.path).is_ok_and(|metadata| metadata.len() == 0) {
         let shown = scope.files.shown(&found.path);
-        d.push(Diagnostic::new(Code::EmptyFile, node.span, format!("`{shown}` is empty")));
+        d.push(Diagnostic::new(Code::EmptyFile, format!("`{shown}` is empty")).at(node.span));
     }
     Some(found.reference)
 }
@@ -235,10 +227,9 @@ fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
 
 fn image(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
     let found = scope.find(node, "an `image` part", Kind::File, d)?;
-    let extension =
-        found.path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
-    let Some((_, media_type)) = IMAGES.iter().find(|(known, _)| *known == extension) else {
-        let known: Vec<&str> = IMAGES.iter().map(|(known, _)| *known).collect();
+    let extension = found.path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let Some(media_type) = media_type::of_extension(extension).filter(|found| found.starts_with(IMAGE)) else {
+        let known: Vec<&str> = media_type::extensions(IMAGE).collect();
         d.report(
             Code::InvalidContentPart,
             node.span,
@@ -247,7 +238,7 @@ fn image(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
         );
         return None;
     };
-    Some(Part::Image { file: found.reference, media_type: (*media_type).to_owned() })
+    Some(Part::Image { file: found.reference, media_type: media_type.to_owned() })
 }
 
 fn tool_calls(entry: &Entry, d: &mut Diagnostics) -> Vec<ToolCall> {

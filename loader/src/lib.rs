@@ -5,7 +5,7 @@
 //!
 //! let loaded = load(&Request::new("suites/card_agent", "."));
 //! for diagnostic in &loaded.diagnostics {
-//!     eprintln!("{}", render::text(diagnostic, &loaded.files, render::Style::Plain));
+//!     eprintln!("{}", render::text(diagnostic, render::Style::Plain));
 //! }
 //! ```
 //!
@@ -18,7 +18,7 @@ mod cases;
 mod command;
 mod conversation;
 mod cross_check;
-pub mod diagnostic;
+mod diagnostic;
 mod entry;
 mod eval_file;
 mod execution;
@@ -28,7 +28,6 @@ mod graders;
 mod hooks;
 mod id;
 mod input;
-mod interpolation;
 mod load;
 mod memo;
 pub mod names;
@@ -40,12 +39,11 @@ mod repos;
 mod requires;
 pub mod source;
 mod sources;
-mod suggest;
+pub mod suggest;
 mod suite;
 mod suite_json;
 mod targets_file;
 mod task;
-mod template;
 mod workspace;
 
 pub use calibration::{LoadedCalibration, load_calibration};

@@ -10,7 +10,7 @@ use crate::calibration;
 use crate::case::Defaults;
 use crate::cases::{self, Placed};
 use crate::cross_check;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::entry::{self, Entry, Layout};
 use crate::eval_file;
 use crate::names;
@@ -28,8 +28,8 @@ pub fn load(request: &Request) -> Loaded {
     let mut user_graders = Vec::new();
     let suite =
         entry::find(request, &files, &mut d).and_then(|entry| read(&entry, request, &files, &mut user_graders, &mut d));
-    d.sort(|span| files.get(span.file).shown);
-    Loaded { suite: suite.filter(|_| !d.has_errors()), user_graders, diagnostics: d, files }
+    let diagnostics = resolve(d, &files);
+    Loaded { suite: suite.filter(|_| !diagnostics.has_errors()), user_graders, diagnostics, files }
 }
 
 /// A suite without what only the whole of it can say.
@@ -197,12 +197,9 @@ fn matrix(suite: &mut Suite, request: &Request, roots: &Roots, files: &Files, d:
     }
     if !suite.targets.is_empty() {
         d.push(
-            Diagnostic::new(
-                Code::ConflictingKeys,
-                Span::whole(files.add(&roots.suite_root)),
-                "the files of the suite and the macro both list targets",
-            )
-            .help("keep `execution.targets`, or the macro's `targets`"),
+            Diagnostic::new(Code::ConflictingKeys, "the files of the suite and the macro both list targets")
+                .at(Span::whole(files.add(&roots.suite_root)))
+                .help("keep `execution.targets`, or the macro's `targets`"),
         );
         return;
     }

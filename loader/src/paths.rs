@@ -283,17 +283,18 @@ impl<'a> Scope<'a> {
         (code, kind): (Code, Kind),
     ) -> Diagnostic {
         match miss {
-            Miss::Escape(reason) => Diagnostic::new(Code::PathEscape, node.span, format!("{what}: {reason}"))
+            Miss::Escape(reason) => Diagnostic::new(Code::PathEscape, format!("{what}: {reason}"))
+                .at(node.span)
                 .help("copy the file into the suite and name it by a relative path"),
-            Miss::WrongKind(path) => Diagnostic::new(
-                code,
-                node.span,
-                format!("{what}: `{}` is not a {}", self.files.shown(&path), kind.noun()),
-            )
-            .help(format!("name a {}", kind.noun())),
+            Miss::WrongKind(path) => {
+                Diagnostic::new(code, format!("{what}: `{}` is not a {}", self.files.shown(&path), kind.noun()))
+                    .at(node.span)
+                    .help(format!("name a {}", kind.noun()))
+            }
             Miss::Missing(tried) => {
                 let near = tried.iter().find_map(|path| nearest_entry(path));
-                Diagnostic::new(code, node.span, format!("{what}: {} `{written}` not found", kind.noun()))
+                Diagnostic::new(code, format!("{what}: {} `{written}` not found", kind.noun()))
+                    .at(node.span)
                     .help(self.tried(&tried, near.as_deref()))
             }
         }

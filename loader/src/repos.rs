@@ -6,9 +6,10 @@ use std::path::{Component, Path, PathBuf};
 
 use evalsuite_schema::{Checkout, PathRef, Repo, RepoSource, Resolve};
 
+use evalsuite_schema::placeholder::Syntax;
+
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::{self, Fields};
-use crate::interpolation;
 use crate::node::{Entry, Node};
 use crate::paths::{self, Kind, Scope};
 use crate::source::Span;
@@ -29,7 +30,8 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<
         let Some(repo) = repo(node, scope, d) else { continue };
         match places.entry(paths::normalize(Path::new(&repo.path))) {
             MapEntry::Occupied(first) => d.push(
-                Diagnostic::new(Code::InvalidRepo, node.span, format!("two repos at `{}`", repo.path))
+                Diagnostic::new(Code::InvalidRepo, format!("two repos at `{}`", repo.path))
+                    .at(node.span)
                     .related(*first.get(), "first here")
                     .help("give each its own `path`"),
             ),
@@ -125,7 +127,7 @@ fn source(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<RepoSour
     match source {
         SourceKind::Git => Some(RepoSource::Git(text)),
         // What a variable names is known only when a trial starts.
-        SourceKind::Local if interpolation::is_in(&text) => {
+        SourceKind::Local if Syntax::Variable.is_in(&text) => {
             Some(RepoSource::Local(PathRef { written: text.clone(), path: text }))
         }
         SourceKind::Local => scope

@@ -224,7 +224,7 @@ pub(crate) fn report(listing: &Listing, root: &Path, node: Option<&Node>, scope:
             _ => Span::whole(scope.files.add(&path)),
         };
         let shown = scope.files.shown(&path);
-        d.push(Diagnostic::new(code, span, format!("`{shown}`: {}", problem.message)).help(help));
+        d.push(Diagnostic::new(code, format!("`{shown}`: {}", problem.message)).at(span).help(help));
     }
 }
 

@@ -1,4 +1,4 @@
-//! "Did you mean": names for what was probably meant.
+//! Names that were probably meant: the one place that decides what "did you mean" suggests.
 
 /// Spellings that authors know from other tools, and what they are called here.
 const SYNONYMS: &[(&str, &str)] = &[
@@ -32,13 +32,14 @@ const MOST: usize = 10_000;
 const LISTED: usize = 20;
 
 /// The known names closest to `written`: its synonym, then names by edit distance, at most three.
-pub(crate) fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
+pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     let length = written.chars().count();
     if length > LONGEST {
         return Vec::new();
     }
     let limit = (length / 3).max(1);
     let synonym = SYNONYMS.iter().find(|(from, _)| *from == written).map(|(_, to)| *to);
+    let folded = fold(written);
     let mut found: Vec<(usize, &str)> = Vec::new();
     for name in known.into_iter().take(MOST) {
         let distance = if Some(name) == synonym {
@@ -46,8 +47,8 @@ pub(crate) fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str
         } else if name.len().abs_diff(written.len()) > 4 * limit {
             continue;
         } else {
-            // Case is the most common slip, so it costs nothing.
-            strsim::osa_distance(&written.to_lowercase(), &name.to_lowercase()).max(1)
+            // Case is the most common slip, and `-` and `_` are alike in many names: these cost nothing.
+            strsim::osa_distance(&folded, &fold(name)).max(1)
         };
         if distance <= limit && found.iter().all(|(_, other)| *other != name) {
             found.push((distance, name));
@@ -58,19 +59,23 @@ pub(crate) fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str
     found.into_iter().map(|(_, name)| name).collect()
 }
 
+fn fold(name: &str) -> String {
+    name.to_lowercase().replace('_', "-")
+}
+
 /// "did you mean `a` or `b`?", if something is close.
-pub(crate) fn did_you_mean<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
+pub fn did_you_mean<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
     let nearest = nearest(written, known);
     (!nearest.is_empty()).then(|| format!("did you mean {}?", quoted(&nearest, "or")))
 }
 
 /// "did you mean …?" if something is close, else the list of what is known.
-pub(crate) fn did_you_mean_or_known(written: &str, known: &[&str]) -> String {
+pub fn did_you_mean_or_known(written: &str, known: &[&str]) -> String {
     did_you_mean(written, known.iter().copied()).unwrap_or_else(|| format!("known: {}", listed(known)))
 }
 
 /// `` `a`, `b` and `c` ``, or, of many, the first and how many others there are.
-pub(crate) fn listed(names: &[&str]) -> String {
+pub fn listed(names: &[&str]) -> String {
     match names.get(LISTED + 1..) {
         None | Some([]) => quoted(names, "and"),
         Some(_) => {
@@ -81,7 +86,7 @@ pub(crate) fn listed(names: &[&str]) -> String {
 }
 
 /// `` `a`, `b` and `c` ``.
-pub(crate) fn quoted(names: &[&str], last: &str) -> String {
+pub fn quoted(names: &[&str], last: &str) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         None => String::new(),

@@ -1,8 +1,7 @@
 use std::path::PathBuf;
 
-use evalsuite_schema::{Calibration, Case, Suite};
+use evalsuite_schema::{Calibration, Case, Suite, diagnostic::Diagnostics};
 
-use crate::diagnostic::Diagnostics;
 use crate::source::{Files, Span};
 
 /// What to load, and how.

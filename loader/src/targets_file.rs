@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use evalsuite_schema::placeholder::Syntax;
+
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::{self, Fields};
 use crate::node::{Entry, Node};
 use crate::paths::{Kind, Roots, Scope};
@@ -45,7 +47,7 @@ pub struct LoadedTargets {
     /// The entries; `None` if one of the diagnostics is an error.
     pub targets: Option<TargetsFile>,
     /// All problems, by position.
-    pub diagnostics: Diagnostics,
+    pub diagnostics: evalsuite_schema::diagnostic::Diagnostics,
     /// The files that were looked at.
     pub files: Files,
 }
@@ -57,8 +59,8 @@ pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
     let roots = Roots::of_file(path, &request.package_root);
     let dir = &roots.suite_root;
     let targets = read(path, Scope { request, roots: &roots, files: &files, dir }, &mut d);
-    d.sort(|span| files.get(span.file).shown);
-    LoadedTargets { targets: targets.filter(|_| !d.has_errors()), diagnostics: d, files }
+    let diagnostics = resolve(d, &files);
+    LoadedTargets { targets: targets.filter(|_| !diagnostics.has_errors()), diagnostics, files }
 }
 
 fn invalid(span: Span, message: impl Into<String>, help: &str, d: &mut Diagnostics) {
@@ -95,7 +97,8 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFil
         let Some(target) = target(node, scope, d) else { continue };
         match file.targets.iter().position(|other| other.name == target.name) {
             Some(first) => d.push(
-                Diagnostic::new(Code::TargetsFile, node.span, format!("target `{}` is defined twice", target.name))
+                Diagnostic::new(Code::TargetsFile, format!("target `{}` is defined twice", target.name))
+                    .at(node.span)
                     .related(spans[first], "first here")
                     .help("rename one"),
             ),
@@ -183,23 +186,12 @@ fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
         d.report(Code::InvalidCommand, node.span, "`command` is empty", "write a shell command");
         return None;
     }
-    for token in tokens(&text) {
-        if !PLACEHOLDERS.contains(&token) {
-            let help = suggest::did_you_mean(token, PLACEHOLDERS.iter().copied())
-                .unwrap_or_else(|| format!("known: {}", suggest::quoted(PLACEHOLDERS, "and")));
-            d.report(Code::UnknownPlaceholder, node.span, format!("unknown placeholder `{{{token}}}`"), help);
-        }
+    let is_upper_case = |name: &&str| !name.bytes().any(|byte| byte.is_ascii_lowercase());
+    for name in Syntax::Command.names(&text).filter(is_upper_case).filter(|name| !PLACEHOLDERS.contains(name)) {
+        let help = suggest::did_you_mean_or_known(name, PLACEHOLDERS);
+        d.report(Code::UnknownPlaceholder, node.span, format!("unknown placeholder `{{{name}}}`"), help);
     }
     Some(text)
-}
-
-/// Names of the `{UPPER_CASE}` tokens of a command.
-fn tokens(text: &str) -> impl Iterator<Item = &str> {
-    text.split('{').skip(1).filter_map(|rest| {
-        let (name, _) = rest.split_once('}')?;
-        let upper = |byte: u8| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit();
-        (!name.is_empty() && name.bytes().all(upper)).then_some(name)
-    })
 }
 
 fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<HealthCheck> {

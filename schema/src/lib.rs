@@ -15,15 +15,19 @@
 
 mod calibration;
 mod case;
+pub mod diagnostic;
 #[doc(hidden)]
 pub mod embedded;
 mod execution;
 pub mod grader;
 mod location;
+pub mod media_type;
 mod message;
+pub mod placeholder;
 pub mod record;
 mod suite;
 mod targets_file;
+pub mod terminal;
 mod workspace;
 
 pub use calibration::{Bar, Calibration, Sample};

@@ -107,6 +107,15 @@ impl Layout {
             Layout::Bare => "bare",
         }
     }
+
+    /// Lowest passing score of a case, and lowest passing value of a grader, where the suite's files do not set one: 1 in the
+    /// tasks layout, else 0.8.
+    pub fn default_threshold(self) -> f64 {
+        match self {
+            Layout::Tasks => 1.0,
+            Layout::Cases | Layout::Combined | Layout::Bare => 0.8,
+        }
+    }
 }
 
 /// How the trials of a case decide it, where no strategy is written.

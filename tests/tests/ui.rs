@@ -6,9 +6,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalsuite_loader::diagnostic::Code;
 use evalsuite_loader::render::{self, Style};
 use evalsuite_loader::{Request, load};
+use evalsuite_schema::diagnostic::Code;
 
 /// What no build can show: found when a case runs, in the generated `suite_check`, or in a file that only the command-line
 /// tool reads. Their goldens lie with the crates that report them.
@@ -81,7 +81,7 @@ fn every_diagnostic_has_its_place() {
         settings.set_prepend_module_to_snapshot(false);
         settings.set_omit_expression(true);
         settings.bind(|| {
-            insta::assert_snapshot!("diagnostics", render::report(&loaded.diagnostics, &loaded.files, Style::Plain));
+            insta::assert_snapshot!("diagnostics", render::report(&loaded.diagnostics, Style::Plain));
         });
     }
 }

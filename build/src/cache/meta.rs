@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_loader::diagnostic::{Code, Severity};
 use evalsuite_loader::{GraderUse, LoadedSuite, Request};
+use evalsuite_schema::diagnostic::{Code, Severity};
 use serde::{Deserialize, Serialize};
 
 use super::entry;

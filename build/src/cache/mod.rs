@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
-use evalsuite_loader::diagnostic::Code;
 use evalsuite_loader::{Loaded, Request};
+use evalsuite_schema::diagnostic::Code;
 
 use crate::codegen::Body;
 use crate::embed::{Contents, Embedded};

@@ -7,9 +7,9 @@ mod targets_file;
 use std::io;
 use std::path::Path;
 
-use evalsuite_loader::diagnostic::{Code, Diagnostic};
-use evalsuite_loader::source::{Files, Span};
+use evalsuite_loader::source::Files;
 use evalsuite_loader::{LoadedSuite, Request};
+use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
 
 use crate::codegen::{Body, string_literal};
 
@@ -91,16 +91,12 @@ pub(crate) fn gather(
 ) -> Result<Contents, Box<Diagnostic>> {
     let mut contents = Contents::new(&request.package_root, &suite.suite.root);
     let found = references::of(&body.statics).into_iter().try_for_each(|reference| contents.add(&reference));
-    let root = || files.add(&request.package_root.join(&suite.suite.root));
-    checked(found.map(|()| contents), files, root)
+    let root = request.package_root.join(&suite.suite.root);
+    checked(found.map(|()| contents), files, &root)
 }
 
 /// What was found, unless it is too much for a program.
-fn checked(
-    found: io::Result<Contents>,
-    files: &Files,
-    about: impl FnOnce() -> evalsuite_loader::source::FileId,
-) -> Result<Contents, Box<Diagnostic>> {
+fn checked(found: io::Result<Contents>, files: &Files, root: &Path) -> Result<Contents, Box<Diagnostic>> {
     let (problem, largest) = match found {
         Err(error) => (format!("the files that cases need cannot be embedded: {error}"), String::new()),
         Ok(contents) if contents.bytes() > MAX_BYTES => {
@@ -119,7 +115,7 @@ fn checked(
         Ok(contents) => return Ok(contents),
     };
     let help = format!("say `embed = off`: the tests then run only where the suite's directory is{largest}");
-    Err(Box::new(Diagnostic::new(Code::NotEmbedded, Span::whole(about()), problem).help(help)))
+    Err(Box::new(Diagnostic::new(Code::NotEmbedded, problem).at(SourceRange::whole(files.shown(root))).help(help)))
 }
 
 fn largest(contents: &Contents, files: &Files) -> String {

@@ -28,8 +28,7 @@ pub(crate) fn beside(file: &Path, request: &Request) -> Result<Contents, Box<Mes
         .flat_map(directories)
         .map(|directory| Reference { path: directory.path.clone(), need: Need::WorkingDirectory });
     let found = std::iter::once(written).chain(directories).try_for_each(|reference| contents.add(&reference));
-    checked(found.map(|()| contents), &files, || files.add(file))
-        .map_err(|problem| Box::new(Message::new(&problem, &files)))
+    checked(found.map(|()| contents), &files, file).map_err(|problem| Box::new(Message::new(&problem)))
 }
 
 fn directories(targets: &TargetsFile) -> impl Iterator<Item = &PathRef> {

@@ -1,6 +1,6 @@
 //! Names of diagnostics that a caller wants to be silent about.
 
-use evalsuite_loader::diagnostic::{Code, Severity};
+use evalsuite_schema::diagnostic::{Code, Severity};
 
 use super::suggest;
 

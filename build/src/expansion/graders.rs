@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_loader::GraderUse;
-use evalsuite_loader::diagnostic::{Code, Diagnostic};
+use evalsuite_loader::{GraderUse, source::Files};
+use evalsuite_schema::diagnostic::{Code, Diagnostic};
 use evalsuite_schema::grader::BUILT_IN;
 
 use super::suggest;
@@ -45,12 +45,13 @@ pub(crate) fn agree(registered: &[String], used: &[String]) -> bool {
 }
 
 /// A diagnostic for every use of a grader that is not registered.
-pub(crate) fn unknown(registered: &[String], uses: &[GraderUse]) -> Vec<Diagnostic> {
+pub(crate) fn unknown(registered: &[String], uses: &[GraderUse], files: &Files) -> Vec<Diagnostic> {
     let folded: BTreeSet<String> = registered.iter().map(|name| fold(name)).collect();
     let unknown = uses.iter().filter(|grader| !folded.contains(&fold(&grader.name)));
     unknown
         .map(|grader| {
-            Diagnostic::new(Code::UnknownGrader, grader.span, format!("unknown grader `{}`", grader.name))
+            Diagnostic::new(Code::UnknownGrader, format!("unknown grader `{}`", grader.name))
+                .at(files.locate(grader.span))
                 .help(help(registered, &grader.name))
         })
         .collect()

@@ -1,9 +1,9 @@
 //! Judges that a suite's graders ask for.
 
 use evalsuite_loader::LoadedSuite;
-use evalsuite_loader::diagnostic::Code;
-use evalsuite_schema::grader::Aggregator;
-use evalsuite_schema::{Grader, GraderConfig, Location};
+use evalsuite_schema::diagnostic::Code;
+use evalsuite_schema::grader::AskedJudge;
+use evalsuite_schema::{Grader, Location};
 use serde::{Deserialize, Serialize};
 
 use super::{About, Message, Options, graders::fold, suggest, targets_file};
@@ -42,25 +42,18 @@ impl Judging {
     }
 
     fn add(&mut self, grader: &Grader) {
-        let settings = match &grader.config {
-            GraderConfig::LlmGrader(config) => &config.judge,
-            GraderConfig::Rubrics(config) => &config.judge,
-            GraderConfig::Composite(config) => {
-                self.asks |= matches!(config.aggregator, Aggregator::LlmGrader { .. });
-                config.members.iter().for_each(|member| self.add(member));
-                return;
+        for grader in grader.with_members() {
+            let Some(judge) = grader.config.asked_judge() else { continue };
+            self.asks = true;
+            if let AskedJudge::Named(name) = judge
+                && self.named.iter().all(|known| known.name != name)
+            {
+                self.named.push(NamedJudge {
+                    name: name.to_owned(),
+                    grader: grader.name.clone(),
+                    location: grader.location.clone(),
+                });
             }
-            _ => return,
-        };
-        self.asks = true;
-        if let Some(name) = &settings.target
-            && self.named.iter().all(|known| known.name != *name)
-        {
-            self.named.push(NamedJudge {
-                name: name.clone(),
-                grader: grader.name.clone(),
-                location: grader.location.clone(),
-            });
         }
     }
 }

@@ -11,10 +11,10 @@ mod targets_file;
 
 use std::path::PathBuf;
 
-use evalsuite_loader::diagnostic::{Code, Diagnostics, Severity};
 use evalsuite_loader::source::Files;
 use evalsuite_loader::{Loaded, LoadedSuite, names};
 use evalsuite_schema::Requires;
+use evalsuite_schema::diagnostic::{Code, Diagnostics, Severity};
 
 use crate::cache::Cached;
 use crate::codegen::Body;
@@ -79,11 +79,11 @@ fn load(options: &Options) -> Expansion {
     request.allow_docker |= options.allow.iter().any(|name| name == allow::DOCKER);
     let Loaded { suite, user_graders, mut diagnostics, files, .. } = evalsuite_loader::load(&request);
     if let Some(registered) = &options.graders {
-        for diagnostic in graders::unknown(registered, &user_graders) {
+        for diagnostic in graders::unknown(registered, &user_graders, &files) {
             diagnostics.push(diagnostic);
         }
     }
-    let mut messages = rendered(diagnostics, &files);
+    let mut messages = rendered(diagnostics);
     if suite.is_some() {
         messages.extend(unused(options, user_graders.iter().map(|grader| grader.name.as_str())));
     }
@@ -122,7 +122,7 @@ impl Expansion {
         }
         match embed::gather(body, suite, &options.request, files) {
             Ok(contents) => self.embedded = Embedded::Files(contents),
-            Err(problem) => self.add(options, Message::new(&problem, files)),
+            Err(problem) => self.add(options, Message::new(&problem)),
         }
     }
 
@@ -169,8 +169,9 @@ impl Expansion {
     }
 }
 
-pub(crate) fn rendered(diagnostics: Diagnostics, files: &Files) -> Vec<Message> {
-    messages::sorted(diagnostics, files).iter().map(|diagnostic| Message::new(diagnostic, files)).collect()
+pub(crate) fn rendered(mut diagnostics: Diagnostics) -> Vec<Message> {
+    diagnostics.sort();
+    diagnostics.iter().map(Message::new).collect()
 }
 
 /// A warning for every registered grader that no case uses.

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use evalsuite_loader::diagnostic::Code;
 use evalsuite_loader::{Request, find_targets_file};
+use evalsuite_schema::diagnostic::Code;
 
 use super::{About, Message, Options};
 

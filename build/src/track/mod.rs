@@ -85,7 +85,7 @@ impl Tracker {
         if loaded.suite.is_none() {
             return;
         }
-        let mut messages = expansion::rendered(std::mem::take(&mut loaded.diagnostics), &loaded.files);
+        let mut messages = expansion::rendered(std::mem::take(&mut loaded.diagnostics));
         // What cannot be written as JSON is an error of the macro.
         let Some((body, suite)) = loaded.suite.as_ref().and_then(|suite| Some((Body::new(suite).ok()?, suite))) else {
             return;
@@ -93,7 +93,7 @@ impl Tracker {
         let embedded = match embed::gather(&body, suite, &request, &loaded.files) {
             Ok(contents) => Some(contents),
             Err(problem) => {
-                messages.push(Message::new(&problem, &loaded.files));
+                messages.push(Message::new(&problem));
                 None
             }
         };

@@ -146,13 +146,10 @@ fn required_value(entry: &Entry, mark: Option<&Entry>, min_score: &mut Option<f6
     };
     if let Some(mark) = mark {
         d.push(
-            Diagnostic::new(
-                Code::ConflictingKeys,
-                entry.key_span,
-                "`required` as a number and `min_score` are one setting",
-            )
-            .related(mark.key_span, "`min_score` is here")
-            .help("write `required: true`"),
+            Diagnostic::new(Code::ConflictingKeys, "`required` as a number and `min_score` are one setting")
+                .at(entry.key_span)
+                .related(mark.key_span, "`min_score` is here")
+                .help("write `required: true`"),
         );
     } else {
         d.report(

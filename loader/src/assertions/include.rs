@@ -100,7 +100,7 @@ fn check_chain(path: &Path, node: &Node, cx: Context<'_>, d: &mut Diagnostics) -
     let names: Vec<String> = chain.iter().rev().map(|path| cx.scope.files.shown(path)).collect();
     let problem = if is_cycle { "templates include each other" } else { "templates are included too deeply" };
     let help = if is_cycle { "remove one of the includes" } else { "include at most 3 levels deep" };
-    d.push(Diagnostic::new(Code::IncludeCycle, node.span, format!("{problem}: {}", names.join(" -> "))).help(help));
+    d.push(Diagnostic::new(Code::IncludeCycle, format!("{problem}: {}", names.join(" -> "))).at(node.span).help(help));
     None
 }
 

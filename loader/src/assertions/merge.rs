@@ -57,10 +57,10 @@ fn check_judges(parsed: &Parsed, is_own: bool, facts: &CaseFacts<'_>, d: &mut Di
     let help = "add `prompt` or `rubrics` to the grader, or `criteria` or `expected_output` to the case";
     for span in &parsed.notes.bare_judges {
         let diagnostic = if is_own {
-            Diagnostic::new(Code::MissingGraderSetting, *span, "the `llm-grader` has nothing to judge by")
+            Diagnostic::new(Code::MissingGraderSetting, "the `llm-grader` has nothing to judge by").at(*span)
         } else {
             let message = "the suite's `llm-grader` has nothing to judge this case by";
-            Diagnostic::new(Code::MissingGraderSetting, facts.span, message).related(*span, "the grader")
+            Diagnostic::new(Code::MissingGraderSetting, message).at(facts.span).related(*span, "the grader")
         };
         d.push(diagnostic.help(help));
     }
@@ -73,10 +73,10 @@ fn check_similar(parsed: &Parsed, is_own: bool, facts: &CaseFacts<'_>, d: &mut D
     }
     for span in &parsed.notes.bare_similar {
         let diagnostic = if is_own {
-            Diagnostic::new(Code::MissingGraderSetting, *span, "the `similar` grader has nothing to compare with")
+            Diagnostic::new(Code::MissingGraderSetting, "the `similar` grader has nothing to compare with").at(*span)
         } else {
             let message = "the suite's `similar` grader has nothing to compare this case with";
-            Diagnostic::new(Code::MissingGraderSetting, facts.span, message).related(*span, "the grader")
+            Diagnostic::new(Code::MissingGraderSetting, message).at(facts.span).related(*span, "the grader")
         };
         d.push(diagnostic.help("add `value` to the grader, or `expected_output` to the case"));
     }
@@ -116,7 +116,7 @@ fn number_names(all: &mut [Parsed], own: usize, tasks_layout: bool, d: &mut Diag
         };
         if let (Some(span), false) = (all[index].named, tasks_layout) {
             let mut diagnostic =
-                Diagnostic::new(Code::RepeatedGraderName, span, format!("name `{name}` is used again"));
+                Diagnostic::new(Code::RepeatedGraderName, format!("name `{name}` is used again")).at(span);
             // Across case and suite the first place differs from case to case; the warning should be one.
             if (first < own) == (index < own) {
                 diagnostic = diagnostic.related(all[first].named.unwrap_or(all[first].span), "first here");

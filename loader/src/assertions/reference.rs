@@ -5,8 +5,9 @@ use evalsuite_schema::{Content, Message};
 use serde_json::Value;
 
 use super::Parsed;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::interpolation;
+use evalsuite_schema::placeholder::Syntax;
+
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::source::Span;
 use crate::suggest;
 
@@ -21,7 +22,7 @@ pub(super) enum Reference {
 impl Reference {
     pub(super) fn of(messages: &[Message]) -> Self {
         let is_interpolated =
-            |message: &Message| matches!(&message.content, Some(Content::Text(text)) if interpolation::is_in(text));
+            |message: &Message| matches!(&message.content, Some(Content::Text(text)) if Syntax::Variable.is_in(text));
         if messages.iter().any(is_interpolated) {
             return Reference::Unknown;
         }
@@ -44,10 +45,10 @@ impl Reference {
         }
         let mut known = None;
         for (path, span) in &parsed.notes.fields {
-            if FieldAccuracy::find(document, path).is_some() || interpolation::is_in(path) {
+            if FieldAccuracy::find(document, path).is_some() || Syntax::Variable.is_in(path) {
                 continue;
             }
-            let near = if d.is_long() {
+            let near = if are_many(d) {
                 None
             } else {
                 suggest::did_you_mean(path, known.get_or_insert_with(|| paths(document)).iter().map(String::as_str))
@@ -62,19 +63,19 @@ fn missing(parsed: &Parsed, is_own: bool, case: Span, d: &mut Diagnostics) {
     let help = "add an object as `expected_output`";
     let diagnostic = if is_own {
         let message = "the case has no `expected_output` with fields to compare with";
-        Diagnostic::new(Code::FieldNotInExpected, parsed.span, message)
+        Diagnostic::new(Code::FieldNotInExpected, message).at(parsed.span)
     } else {
         let message = "the case has no `expected_output` with fields, which a grader of the suite compares";
-        Diagnostic::new(Code::FieldNotInExpected, case, message).related(parsed.span, "the grader")
+        Diagnostic::new(Code::FieldNotInExpected, message).at(case).related(parsed.span, "the grader")
     };
     d.push(diagnostic.help(help));
 }
 
 fn leave_out(grader: &mut Grader, document: &Value) {
     match &mut grader.config {
-        GraderConfig::FieldAccuracy(config) => config
-            .fields
-            .retain(|field| interpolation::is_in(&field.path) || FieldAccuracy::find(document, &field.path).is_some()),
+        GraderConfig::FieldAccuracy(config) => config.fields.retain(|field| {
+            Syntax::Variable.is_in(&field.path) || FieldAccuracy::find(document, &field.path).is_some()
+        }),
         GraderConfig::Composite(composite) => {
             for member in &mut composite.members {
                 leave_out(member, document);

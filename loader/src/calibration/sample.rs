@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use evalsuite_schema::grader::{Grader, GraderConfig, LlmGrader};
+use evalsuite_schema::record::GraderKind;
 use evalsuite_schema::{Case, Input, Requires, Sample, Trials};
 
 use crate::assertions::{self, CaseFacts, Parsed};
 use crate::case::location;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::expected_output;
 use crate::fields::{self, Fields};
 use crate::graders::Notes;
@@ -105,7 +106,7 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut
     for key in OF_CASES {
         if let Some(other) = fields.get(key) {
             let message = format!("`case` and `{key}` contradict each other: the case says its own");
-            let diagnostic = Diagnostic::new(Code::ConflictingKeys, other.key_span, message);
+            let diagnostic = Diagnostic::new(Code::ConflictingKeys, message).at(other.key_span);
             d.push(diagnostic.related(entry.key_span, "`case` is here").help("keep one"));
         }
     }
@@ -121,7 +122,7 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut
         None
     };
     let Some(case) = cases.get(name.as_str()) else {
-        let near = if d.is_long() { None } else { suggest::did_you_mean(&name, cases.keys().copied()) };
+        let near = if are_many(d) { None } else { suggest::did_you_mean(&name, cases.keys().copied()) };
         let help = near.unwrap_or_else(|| "name the id of a case of this suite, or write `input`".to_owned());
         return unusable(entry.value.span, format!("`case` names `{name}`, which is no case"), help, d);
     };
@@ -129,8 +130,8 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut
         let message = format!("case `{name}` is a conversation, which is more than one answer");
         return unusable(entry.value.span, message, "write `input` and `criteria`".to_owned(), d);
     }
-    let mut judges = Vec::new();
-    case.graders.iter().for_each(|grader| collect(grader, &mut judges));
+    let asks = |grader: &&Grader| grader.config.kind() == GraderKind::Model;
+    let mut judges: Vec<&Grader> = case.graders.iter().flat_map(Grader::with_members).filter(asks).collect();
     let implicit = implicit(case);
     if case.graders.is_empty() {
         judges.push(&implicit);
@@ -222,17 +223,4 @@ fn alone(case: &Case, grader: &Grader) -> Case {
 
 fn implicit(case: &Case) -> Grader {
     Grader::new("llm-grader", case.location.clone(), GraderConfig::LlmGrader(LlmGrader::default()))
-}
-
-/// Whether it is the grader that asks, and not a member of it.
-pub(super) fn asks_itself(grader: &Grader) -> bool {
-    matches!(grader.config, GraderConfig::LlmGrader(_) | GraderConfig::Rubrics(_))
-}
-
-fn collect<'g>(grader: &'g Grader, found: &mut Vec<&'g Grader>) {
-    match &grader.config {
-        _ if asks_itself(grader) => found.push(grader),
-        GraderConfig::Composite(composite) => composite.members.iter().for_each(|member| collect(member, found)),
-        _ => {}
-    }
 }

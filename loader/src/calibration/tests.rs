@@ -3,6 +3,7 @@ use evalsuite_schema::{Bar, Calibration, Content};
 use tempfile::TempDir;
 
 use crate::load;
+use crate::source::Position;
 use crate::suite::{Loaded, Request};
 
 const SUITE: &str = "\
@@ -44,10 +45,10 @@ fn read(calibration: &str, files: &[(&str, &str)]) -> Calibration {
 }
 
 fn lines(loaded: &Loaded) -> Vec<String> {
-    let line = |problem: &crate::diagnostic::Diagnostic| {
-        let start = problem.span.start();
-        let shown = loaded.files.get(problem.span.file).shown;
-        let file = shown.rsplit('/').next().unwrap_or_default();
+    let line = |problem: &evalsuite_schema::diagnostic::Diagnostic| {
+        let place = problem.place.as_ref().expect("problems of files have a place");
+        let start = place.start().unwrap_or(Position::START);
+        let file = place.file.rsplit('/').next().unwrap_or_default();
         format!("{file}:{}:{} {} {}", start.line, start.column, problem.code.as_str(), problem.message)
     };
     loaded.diagnostics.iter().map(line).collect()

@@ -74,7 +74,8 @@ fn surplus_key(entry: &Entry, written: Option<&Entry>, known: &[&str], config: &
         let first =
             written.and_then(|config| config.value.entry(&entry.key)).map_or(entry.key_span, |first| first.key_span);
         d.push(
-            Diagnostic::new(Code::ConflictingKeys, entry.key_span, format!("`{}` is also in `config`", entry.key))
+            Diagnostic::new(Code::ConflictingKeys, format!("`{}` is also in `config`", entry.key))
+                .at(entry.key_span)
                 .related(first, "also here")
                 .help("keep one"),
         );

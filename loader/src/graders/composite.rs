@@ -6,7 +6,7 @@ use evalsuite_schema::grader::{Aggregator, Composite, Grader};
 
 use super::{Context, Notes, code, prompt, require};
 use crate::assertions::{self, Parsed};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields::{self, Fields};
 use crate::node::{Entry, Node};
 use crate::source::Span;
@@ -72,7 +72,8 @@ fn members(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Vec<Pars
         if let Some(first) = seen.get(member.grader.name.as_str()) {
             let message = format!("two members of the composite are named `{}`", member.grader.name);
             d.push(
-                Diagnostic::new(Code::InvalidComposite, place, message)
+                Diagnostic::new(Code::InvalidComposite, message)
+                    .at(place)
                     .related(*first, "first here")
                     .help("give one of them another `name`"),
             );
@@ -195,7 +196,7 @@ fn weights(node: &Node, members: Option<&[&str]>, d: &mut Diagnostics) -> Option
     let set: HashSet<&str> = known.iter().copied().collect();
     for entry in entries {
         if !known.is_empty() && !set.contains(entry.key.as_str()) {
-            let near = if d.is_long() { None } else { suggest::did_you_mean(&entry.key, known.iter().copied()) };
+            let near = if are_many(d) { None } else { suggest::did_you_mean(&entry.key, known.iter().copied()) };
             d.report(
                 Code::InvalidComposite,
                 entry.key_span,

@@ -27,7 +27,8 @@ pub(crate) fn list(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<C
         if let Some(first) = seen.get(criterion.id.as_str()) {
             let message = format!("id `{}` is given twice", criterion.id);
             d.push(
-                Diagnostic::new(Code::InvalidRubric, place.id, message)
+                Diagnostic::new(Code::InvalidRubric, message)
+                    .at(place.id)
                     .related(*first, "first here")
                     .help("give each criterion an id of its own"),
             );
@@ -133,13 +134,10 @@ fn minimum(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Option<Option<f64>>
     let old = fields.get("required_min_score");
     if let (Some(first), Some(second)) = (current, old) {
         d.push(
-            Diagnostic::new(
-                Code::ConflictingKeys,
-                second.key_span,
-                "`min_score` and `required_min_score` are one setting",
-            )
-            .related(first.key_span, "`min_score` is here")
-            .help("keep `min_score`"),
+            Diagnostic::new(Code::ConflictingKeys, "`min_score` and `required_min_score` are one setting")
+                .at(second.key_span)
+                .related(first.key_span, "`min_score` is here")
+                .help("keep `min_score`"),
         );
         return (None, Some(first.key_span));
     }

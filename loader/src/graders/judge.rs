@@ -80,7 +80,8 @@ fn settings(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> O
     let max_steps = steps
         .and_then(|entry| fields::integer(&entry.value, &label(entry), 1, 50, d))
         .and_then(|value| u32::try_from(value).ok());
-    let failed = d.iter().skip(before).any(|problem| problem.severity() == crate::diagnostic::Severity::Error);
+    let failed =
+        d.iter().skip(before).any(|problem| problem.severity() == evalsuite_schema::diagnostic::Severity::Error);
     (!failed).then(|| JudgeSettings {
         target,
         model,

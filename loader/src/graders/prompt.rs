@@ -3,14 +3,15 @@
 use evalsuite_schema::grader::{PreparedCommand, Prompt};
 
 use super::Context;
+use evalsuite_schema::placeholder::Syntax;
+
 use crate::command;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::{self, Fields};
 use crate::node::{Data, Node};
 use crate::paths::Kind;
-use crate::source::{FileId, Pos, Span};
+use crate::source::{FileId, Position, Span};
 use crate::suggest;
-use crate::template;
 
 const VARIABLES: &[&str] = &["input", "output", "expected_output", "criteria", "file_changes", "tool_calls"];
 
@@ -73,8 +74,9 @@ fn from_text(text: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut D
         let message = format!("`{path}` is used as the text of the prompt");
         d.report(Code::PathLikePrompt, node.span, message, format!("write `file://{path}` to name a file"));
     }
-    for variable in template::variables(&text, cx.interpolates()) {
-        check(variable.name, node.span, known, d);
+    let syntax = if cx.interpolates() { Syntax::TemplateBesideVariables } else { Syntax::Template };
+    for name in syntax.names(&text) {
+        check(name, node.span, known, d);
     }
     Some(Prompt::Text(text))
 }
@@ -94,7 +96,9 @@ fn from_file(path: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut D
     let found = scope.find_text(path, node, "`prompt`", (Code::MissingPath, Kind::File), d)?;
     let (file, text) = scope.files.memo.text(&found.path, scope.files, d)?;
     if text.is_empty() {
-        d.push(Diagnostic::new(Code::EmptyFile, node.span, format!("`{}` is empty", scope.files.shown(&found.path))));
+        d.push(
+            Diagnostic::new(Code::EmptyFile, format!("`{}` is empty", scope.files.shown(&found.path))).at(node.span),
+        );
     }
     if !scope.files.memo.may_copy(text.len(), node.span, d) {
         return None;
@@ -102,18 +106,18 @@ fn from_file(path: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut D
     let mut shows_answer = false;
     let mut places = Places::new(&text, file);
     let mut reported = 0;
-    for variable in template::variables(&text, false) {
+    for variable in Syntax::Template.placeholders(&text) {
         shows_answer |= ANSWERS.contains(&variable.name);
         if !known.contains(&variable.name) && reported < MOST_REPORTED {
             reported += 1;
-            let span = places.of(variable.start..variable.end);
+            let span = places.of(variable.range);
             shows_answer |= ANSWERS.contains(&check(variable.name, span, known, d));
         }
     }
     if !shows_answer && known == VARIABLES {
         d.report(
             Code::PromptWithoutAnswer,
-            Span::new(file, Pos::START, Pos::START),
+            Span::new(file, Position::START, Position::START),
             "the template never shows the answer",
             "insert `{{ output }}`",
         );
@@ -144,12 +148,12 @@ struct Places<'t> {
     file: FileId,
     /// Up to where lines and columns were counted.
     offset: usize,
-    pos: Pos,
+    pos: Position,
 }
 
 impl<'t> Places<'t> {
     fn new(text: &'t str, file: FileId) -> Self {
-        Self { text, file, offset: 0, pos: Pos::START }
+        Self { text, file, offset: 0, pos: Position::START }
     }
 
     /// The place of a stretch that is not before the last one.
@@ -158,10 +162,10 @@ impl<'t> Places<'t> {
         Span::new(self.file, start, self.at(range.end))
     }
 
-    fn at(&mut self, offset: usize) -> Pos {
+    fn at(&mut self, offset: usize) -> Position {
         for character in self.text[self.offset..offset].chars() {
             if character == '\n' {
-                self.pos = Pos { line: self.pos.line + 1, column: 1 };
+                self.pos = Position { line: self.pos.line + 1, column: 1 };
             } else {
                 self.pos.column += 1;
             }

@@ -29,7 +29,8 @@ pub(super) fn read(node: &Node, d: &mut Diagnostics) -> Option<Vec<ScoreRange>> 
         for score in range.low..=range.high {
             if let Some(first) = used_by[usize::from(score)] {
                 d.push(
-                    Diagnostic::new(Code::InvalidScoreRanges, spans[index], format!("score {score} is covered twice"))
+                    Diagnostic::new(Code::InvalidScoreRanges, format!("score {score} is covered twice"))
+                        .at(spans[index])
                         .related(spans[first], "first here")
                         .help("cover the whole numbers from 0 to 10, each once"),
                 );

@@ -3,9 +3,10 @@
 use evalsuite_schema::grader::{Regex, Similar, TextList, TextValue};
 
 use super::{Context, Notes, pattern, require};
+use evalsuite_schema::placeholder::Syntax;
+
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::{self, Fields, label};
-use crate::interpolation;
 use crate::node::Node;
 
 /// Settings with one text.
@@ -47,7 +48,7 @@ pub(super) fn regex(fields: &mut Fields<'_>, cx: Context<'_>, d: &mut Diagnostic
     let node = &value_entry?.value;
     let value = not_empty(node, "`value`", d)?;
     let flags = flags?;
-    if cx.interpolates() && interpolation::is_in(&value) {
+    if cx.interpolates() && Syntax::Variable.is_in(&value) {
         d.report(
             Code::CheckedAtRunTime,
             node.span,

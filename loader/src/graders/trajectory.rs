@@ -133,7 +133,8 @@ fn call(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> Optio
             }
         }
     }
-    let is_valid = !d.iter().skip(before).any(|diagnostic| diagnostic.severity() == crate::diagnostic::Severity::Error);
+    let is_valid =
+        !d.iter().skip(before).any(|diagnostic| diagnostic.severity() == evalsuite_schema::diagnostic::Severity::Error);
     if !is_valid {
         return None;
     }

@@ -1,4 +1,4 @@
-use crate::source::Pos;
+use crate::source::Position;
 
 /// Goes through a text from position to position, forwards.
 ///
@@ -17,17 +17,17 @@ impl<'t> Cursor<'t> {
     }
 
     /// The position of the character at a byte offset, and of the one behind it.
-    pub(super) fn around(text: &'t str, offset: usize) -> (Pos, Pos) {
+    pub(super) fn around(text: &'t str, offset: usize) -> (Position, Position) {
         let mut cursor = Self::new(text);
         while cursor.at < offset && !cursor.at_end() {
             cursor.step();
         }
         let start = cursor.pos();
-        (start, Pos { column: start.column + u32::from(!cursor.at_end()), ..start })
+        (start, Position { column: start.column + u32::from(!cursor.at_end()), ..start })
     }
 
-    pub(super) fn pos(&self) -> Pos {
-        Pos { line: self.line, column: self.column }
+    pub(super) fn pos(&self) -> Position {
+        Position { line: self.line, column: self.column }
     }
 
     /// The byte at the cursor, 0 at the end.
@@ -67,7 +67,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Goes to a position, or to the end if the text ends before it. A position behind the cursor stays behind.
-    pub(super) fn seek(&mut self, pos: Pos) {
+    pub(super) fn seek(&mut self, pos: Position) {
         while self.line < pos.line && !self.at_end() {
             let byte = self.bytes[self.at];
             self.at += 1;
@@ -82,7 +82,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Goes to what follows an anchor, a tag or both, with the comments behind them, and says where that is.
-    pub(super) fn behind_properties(&mut self, start: Pos) -> Pos {
+    pub(super) fn behind_properties(&mut self, start: Position) -> Position {
         self.seek(start);
         while matches!(self.byte(), b'&' | b'!' | b'#') {
             let is_comment = self.byte() == b'#';
@@ -98,7 +98,7 @@ impl<'t> Cursor<'t> {
 
     /// Goes behind the quoted scalar that starts at `start`, where an anchor or a tag may come before the quotes, and
     /// says where that is.
-    pub(super) fn behind_quoted(&mut self, start: Pos) -> Pos {
+    pub(super) fn behind_quoted(&mut self, start: Position) -> Position {
         self.behind_properties(start);
         let quote = self.byte();
         self.step();
@@ -119,7 +119,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Goes to `end` and says where the last character that is not white space, from `start` on, ends.
-    pub(super) fn behind_content(&mut self, start: Pos, end: Pos) -> Pos {
+    pub(super) fn behind_content(&mut self, start: Position, end: Position) -> Position {
         self.seek(start);
         let mut behind = start;
         while self.pos() < end && !self.at_end() {

@@ -30,7 +30,7 @@ pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostic
         Err(problem) => problem,
     };
     let place = Span::whole(files.add(path));
-    diagnostics.push(Diagnostic::new(problem.code, place, problem.message).help(problem.help));
+    diagnostics.push(Diagnostic::new(problem.code, problem.message).at(place).help(problem.help));
     None
 }
 

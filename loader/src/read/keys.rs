@@ -11,7 +11,8 @@ pub(super) fn drop_repeated(entries: &mut Vec<Entry>, diagnostics: &mut Diagnost
         let (first, again) = (&entries[first], &entries[again]);
         let message = format!("key `{}` given twice", again.key);
         diagnostics.push(
-            Diagnostic::new(Code::DuplicateKey, again.key_span, message)
+            Diagnostic::new(Code::DuplicateKey, message)
+                .at(again.key_span)
                 .related(first.key_span, "first given here")
                 .help("keep one"),
         );

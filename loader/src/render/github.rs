@@ -1,16 +1,21 @@
-use crate::diagnostic::Diagnostic;
-use crate::source::Files;
+//! A diagnostic as an annotation on GitHub.
+
+use evalsuite_schema::diagnostic::Diagnostic;
 
 /// A problem as a workflow command of GitHub, which shows it beside the line:
 /// `::error file=FILE,line=LINE,col=COLUMN,title=E019 unknown-key::MESSAGE`. The help, if there is one, is the second line of
 /// the message.
-pub fn github(diagnostic: &Diagnostic, files: &Files) -> String {
-    let mut command =
-        format!("::{} file={}", diagnostic.severity().as_str(), property(&files.get(diagnostic.span.file).shown));
-    if let Some((start, _)) = diagnostic.span.range {
-        command.push_str(&format!(",line={},col={}", start.line, start.column));
+pub fn github(diagnostic: &Diagnostic) -> String {
+    let mut properties = Vec::new();
+    if let Some(place) = &diagnostic.place {
+        properties.push(format!("file={}", property(&place.file)));
+        if let Some(start) = place.start() {
+            properties.push(format!("line={},col={}", start.line, start.column));
+        }
     }
-    command.push_str(&format!(",title={}::{}", property(&diagnostic.code.to_string()), data(&diagnostic.message)));
+    properties.push(format!("title={}", property(&diagnostic.code.to_string())));
+    let (severity, message) = (diagnostic.severity().as_str(), data(&diagnostic.message));
+    let mut command = format!("::{severity} {}::{message}", properties.join(","));
     if let Some(help) = &diagnostic.help {
         command.push_str(&data(&format!("\nhelp: {help}")));
     }

@@ -1,27 +1,27 @@
-use serde_json::{Map, Value};
+//! A diagnostic as JSON.
 
-use crate::diagnostic::Diagnostic;
-use crate::source::{Files, Span};
+use evalsuite_schema::diagnostic::{Diagnostic, SourceRange};
+use serde_json::{Map, Value};
 
 /// A problem for programs: `code`, `name`, `severity`, `message`, `file`, `line`, `column`, `end_line`, `end_column`, `help`
 /// and `related`, a list of `file`, `line`, `column` and `message`.
 ///
-/// Lines and columns count from 1, columns in characters; the end is behind the last character. They are `null` for a whole
-/// file or directory, as `help` is where there is none.
-pub fn json(diagnostic: &Diagnostic, files: &Files) -> Value {
-    let end = diagnostic.span.range.map(|(_, end)| end);
+/// Lines and columns count from 1, columns in characters; the end is after the last character. They are `null` for a whole
+/// file or directory, as `file` and `help` are if there is none.
+pub fn json(diagnostic: &Diagnostic) -> Value {
+    let end = diagnostic.place.as_ref().and_then(|place| place.range).map(|(_, end)| end);
     let mut object = Map::new();
     object.insert("code".into(), diagnostic.code.as_str().into());
     object.insert("name".into(), diagnostic.code.name().into());
     object.insert("severity".into(), diagnostic.severity().as_str().into());
     object.insert("message".into(), diagnostic.message.as_str().into());
-    place(&mut object, &diagnostic.span, files);
+    insert_place(&mut object, diagnostic.place.as_ref());
     object.insert("end_line".into(), end.map(|end| end.line).into());
     object.insert("end_column".into(), end.map(|end| end.column).into());
     object.insert("help".into(), diagnostic.help.as_deref().into());
     let related = diagnostic.related.iter().map(|related| {
         let mut object = Map::new();
-        place(&mut object, &related.span, files);
+        insert_place(&mut object, Some(&related.place));
         object.insert("message".into(), related.message.as_str().into());
         Value::Object(object)
     });
@@ -29,9 +29,9 @@ pub fn json(diagnostic: &Diagnostic, files: &Files) -> Value {
     Value::Object(object)
 }
 
-fn place(object: &mut Map<String, Value>, span: &Span, files: &Files) {
-    let start = span.range.map(|(start, _)| start);
-    object.insert("file".into(), (*files.get(span.file).shown).into());
+fn insert_place(object: &mut Map<String, Value>, place: Option<&SourceRange>) {
+    let start = place.and_then(SourceRange::start);
+    object.insert("file".into(), place.map(|place| place.file.as_str()).into());
     object.insert("line".into(), start.map(|start| start.line).into());
     object.insert("column".into(), start.map(|start| start.column).into());
 }

@@ -1,9 +1,8 @@
-//! Showing diagnostics to people and programs.
+//! Diagnostics as people and programs read them: text with source lines, one line, JSON, GitHub's annotations.
 
-mod excerpt;
 mod github;
-mod harmless;
 mod json;
+mod short;
 mod text;
 
 #[cfg(test)]
@@ -11,10 +10,10 @@ mod tests;
 
 pub use github::github;
 pub use json::json;
-pub use text::text;
+pub use short::short;
+pub use text::{text, text_without_severity};
 
-use crate::diagnostic::{Diagnostics, Severity};
-use crate::source::Files;
+use evalsuite_schema::diagnostic::{Diagnostics, Severity};
 
 /// Whether text is meant for a terminal with colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,11 +25,11 @@ pub enum Style {
     Colored,
 }
 
-/// All problems, one after the other with an empty line behind each, and the count. Without problems, only the count.
-pub fn report(diagnostics: &Diagnostics, files: &Files, style: Style) -> String {
+/// All problems, with an empty line after each, and the count. Without problems, only the count.
+pub fn report(diagnostics: &Diagnostics, style: Style) -> String {
     let mut report = String::new();
     for diagnostic in diagnostics {
-        report.push_str(&text(diagnostic, files, style));
+        report.push_str(&text(diagnostic, style));
         report.push_str("\n\n");
     }
     report + &summary(diagnostics)

@@ -1,9 +1,12 @@
+//! Every form of a diagnostic, as text that a reader would see.
+
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Style, github, json, report, summary, text};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::source::{FileId, Files, Pos, Span};
+use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics, SourceRange};
+
+use super::{Style, github, json, report, short, summary, text, text_without_severity};
+use crate::source::{FileId, Files, Position, Span};
 
 struct Fixture {
     files: Files,
@@ -18,21 +21,26 @@ impl Fixture {
         self.files.add_text(&Path::new("/w").join(path), Arc::from(text), [0; 32])
     }
 
+    fn range(&self, file: FileId, start: (u32, u32), end: (u32, u32)) -> SourceRange {
+        let position = |(line, column)| Position { line, column };
+        self.files.locate(Span::new(file, position(start), position(end)))
+    }
+
+    fn whole(&self, file: FileId) -> SourceRange {
+        self.files.locate(Span::whole(file))
+    }
+
     #[track_caller]
     fn shows(&self, diagnostic: &Diagnostic, expected: &str) {
-        let shown = text(diagnostic, &self.files, Style::Plain);
+        let shown = text(diagnostic, Style::Plain);
         assert_eq!(shown, expected.trim_start_matches('\n'), "\n{shown}\n");
     }
 }
 
-fn span(file: FileId, start: (u32, u32), end: (u32, u32)) -> Span {
-    let pos = |(line, column)| Pos { line, column };
-    Span::new(file, pos(start), pos(end))
-}
-
 fn unknown_key(fixture: &Fixture) -> Diagnostic {
     let file = fixture.file("suites/a/cases/refund/case.yaml", "# c\nid: x\ninput: y\nasserts:\n  - z\n");
-    Diagnostic::new(Code::UnknownKey, span(file, (4, 1), (4, 8)), "unknown key `asserts` in a case")
+    Diagnostic::new(Code::UnknownKey, "unknown key `asserts` in a case")
+        .at(fixture.range(file, (4, 1), (4, 8)))
         .help("did you mean `assertions`?")
 }
 
@@ -52,11 +60,50 @@ error[E019 unknown-key]: unknown key `asserts` in a case
 }
 
 #[test]
+fn compilers_put_the_severity_in_front() {
+    let fixture = Fixture::new();
+    assert_eq!(
+        text_without_severity(&unknown_key(&fixture)),
+        "\
+[E019 unknown-key] unknown key `asserts` in a case
+ --> suites/a/cases/refund/case.yaml:4:1
+  |
+4 | asserts:
+  | ^^^^^^^
+  = help: did you mean `assertions`?"
+    );
+    let without_place = Diagnostic::new(Code::UnusedGrader, "unused grader `x`").help("remove it");
+    assert_eq!(text_without_severity(&without_place), "[W016 unused-grader] unused grader `x`\n  = help: remove it");
+}
+
+#[test]
+fn without_source_lines_the_text_is_that_of_display() {
+    let fixture = Fixture::new();
+    let directory = fixture.whole(fixture.files.add(Path::new("/w/cases/a")));
+    let problem = Diagnostic::new(Code::TwoCaseFiles, "case.yaml\nand \u{1b}case.yml").help("delete one\nor the other");
+    for problem in [problem.clone(), problem.at(directory.clone()).related(directory, "here\u{200b}")] {
+        assert_eq!(text(&problem, Style::Plain), problem.to_string());
+    }
+}
+
+#[test]
+fn one_line_has_place_message_code_and_help() {
+    let fixture = Fixture::new();
+    assert_eq!(
+        short(&unknown_key(&fixture)),
+        "suites/a/cases/refund/case.yaml:4:1: unknown key `asserts` in a case [E019 unknown-key] \
+         (help: did you mean `assertions`?)"
+    );
+    let without_place = Diagnostic::new(Code::UnusedGrader, "unused\ngrader `x`");
+    assert_eq!(short(&without_place), "unused grader `x` [W016 unused-grader]");
+}
+
+#[test]
 fn warnings_and_problems_without_help_are_shown_alike() {
     let fixture = Fixture::new();
     let file = fixture.file("EVAL.yaml", "\n\n\n\n\n\n\n\n  cache: true\n");
     fixture.shows(
-        &Diagnostic::new(Code::NoEffect, span(file, (9, 3), (9, 8)), "`cache` has no effect"),
+        &Diagnostic::new(Code::NoEffect, "`cache` has no effect").at(fixture.range(file, (9, 3), (9, 8))),
         "
 warning[W004 no-effect]: `cache` has no effect
  --> EVAL.yaml:9:3
@@ -73,10 +120,11 @@ fn other_places_are_shown_with_what_is_there() {
     let other = fixture.file("b.yaml", "id: x\n");
     let directory = fixture.files.add(Path::new("/w/cases/x"));
     fixture.shows(
-        &Diagnostic::new(Code::DuplicateKey, span(file, (10, 1), (10, 2)), "key `a` given twice")
-            .related(span(file, (1, 1), (1, 2)), "first given here")
-            .related(span(other, (1, 5), (1, 6)), "and here")
-            .related(Span::whole(directory), "all of it")
+        &Diagnostic::new(Code::DuplicateKey, "key `a` given twice")
+            .at(fixture.range(file, (10, 1), (10, 2)))
+            .related(fixture.range(file, (1, 1), (1, 2)), "first given here")
+            .related(fixture.range(other, (1, 5), (1, 6)), "and here")
+            .related(fixture.whole(directory), "all of it")
             .help("keep one"),
         "
 error[E005 duplicate-key]: key `a` given twice
@@ -102,8 +150,9 @@ fn places_far_apart_are_shown_apart() {
     let fixture = Fixture::new();
     let file = fixture.file("a.yaml", &format!("a: 1\n{}a: 2\n", "\n".repeat(1_000)));
     fixture.shows(
-        &Diagnostic::new(Code::DuplicateKey, span(file, (1_002, 1), (1_002, 2)), "key `a` given twice")
-            .related(span(file, (1, 1), (1, 2)), "first given here"),
+        &Diagnostic::new(Code::DuplicateKey, "key `a` given twice")
+            .at(fixture.range(file, (1_002, 1), (1_002, 2)))
+            .related(fixture.range(file, (1, 1), (1, 2)), "first given here"),
         "
 error[E005 duplicate-key]: key `a` given twice
     --> a.yaml:1002:1
@@ -123,7 +172,7 @@ fn whole_files_and_directories_have_no_snippet() {
     let fixture = Fixture::new();
     let directory = fixture.files.add(Path::new("/w/cases/a"));
     let file = fixture.file("EVAL.yaml", "x: 1\n");
-    let problem = Diagnostic::new(Code::TwoCaseFiles, Span::whole(directory), "case.yaml and case.yml");
+    let problem = Diagnostic::new(Code::TwoCaseFiles, "case.yaml and case.yml").at(fixture.whole(directory));
     fixture.shows(
         &problem.clone().help("delete one\nor the other"),
         "
@@ -133,7 +182,7 @@ error[E016 two-case-files]: case.yaml and case.yml
           or the other",
     );
     fixture.shows(
-        &problem.related(span(file, (1, 4), (1, 5)), "named here").help("delete one"),
+        &problem.related(fixture.range(file, (1, 4), (1, 5)), "named here").help("delete one"),
         "
 error[E016 two-case-files]: case.yaml and case.yml
  --> cases/a
@@ -146,7 +195,7 @@ error[E016 two-case-files]: case.yaml and case.yml
     );
     let unread = fixture.files.add(Path::new("/elsewhere/evals.rs"));
     fixture.shows(
-        &Diagnostic::new(Code::EntryNotFound, span(unread, (4, 5), (4, 9)), "`suites/x` not found"),
+        &Diagnostic::new(Code::EntryNotFound, "`suites/x` not found").at(fixture.range(unread, (4, 5), (4, 9))),
         "
 error[E010 entry-not-found]: `suites/x` not found
  --> /elsewhere/evals.rs:4:5",
@@ -158,7 +207,7 @@ fn of_several_lines_the_first_is_shown() {
     let fixture = Fixture::new();
     let file = fixture.file("a.yaml", "a:\n  - b  \n  - c\nd: e");
     fixture.shows(
-        &Diagnostic::new(Code::WrongType, span(file, (2, 3), (3, 6)), "`a` must be text, found a list"),
+        &Diagnostic::new(Code::WrongType, "`a` must be text, found a list").at(fixture.range(file, (2, 3), (3, 6))),
         "
 error[E020 wrong-type]: `a` must be text, found a list
  --> a.yaml:2:3
@@ -173,7 +222,7 @@ fn columns_are_right_below_tabs_and_wide_characters() {
     let fixture = Fixture::new();
     let file = fixture.file("a.json", "{\t\"größe 日本\": é}\r\n");
     fixture.shows(
-        &Diagnostic::new(Code::JsonSyntax, span(file, (1, 15), (1, 16)), "expected a value, found `é`"),
+        &Diagnostic::new(Code::JsonSyntax, "expected a value, found `é`").at(fixture.range(file, (1, 15), (1, 16))),
         "
 error[E004 json-syntax]: expected a value, found `é`
  --> a.json:1:15
@@ -188,7 +237,8 @@ fn characters_that_disturb_a_terminal_are_shown_as_others() {
     let fixture = Fixture::new();
     let file = fixture.file("a\u{1b}[31m.yaml", "a: \u{1b}[31m\u{202e}\u{9b}\u{200f}x\rb: 1\n");
     fixture.shows(
-        &Diagnostic::new(Code::UnknownKey, span(file, (1, 12), (1, 13)), "unknown key `\u{1b}[0m\n\u{202e}`")
+        &Diagnostic::new(Code::UnknownKey, "unknown key `\u{1b}[0m\n\u{202e}`")
+            .at(fixture.range(file, (1, 12), (1, 13)))
             .help("did you mean `\u{7}`?"),
         "
 error[E019 unknown-key]: unknown key `␛[0m \u{FFFD}`
@@ -198,8 +248,8 @@ error[E019 unknown-key]: unknown key `␛[0m \u{FFFD}`
   |            ^
   = help: did you mean `␇`?",
     );
-    let problem = Diagnostic::new(Code::UnknownKey, span(file, (2, 1), (2, 2)), "second line");
-    assert!(text(&problem, &fixture.files, Style::Plain).contains("2 | b: 1\n"));
+    let problem = Diagnostic::new(Code::UnknownKey, "second line").at(fixture.range(file, (2, 1), (2, 2)));
+    assert!(text(&problem, Style::Plain).contains("2 | b: 1\n"));
 }
 
 #[test]
@@ -209,8 +259,9 @@ fn long_lines_are_cut_around_the_place() {
     let file = fixture.file("a.json", &line);
     let start = std::time::Instant::now();
     fixture.shows(
-        &Diagnostic::new(Code::JsonSyntax, span(file, (1, 600_005), (1, 600_008)), "unknown word `NaN`")
-            .related(span(file, (1, 1), (1, 2)), "opened here"),
+        &Diagnostic::new(Code::JsonSyntax, "unknown word `NaN`")
+            .at(fixture.range(file, (1, 600_005), (1, 600_008)))
+            .related(fixture.range(file, (1, 1), (1, 2)), "opened here"),
         "
 error[E004 json-syntax]: unknown word `NaN`
  --> a.json:1:600005
@@ -232,8 +283,7 @@ fn places_behind_the_end_are_moved_there() {
     for (content, expected) in [("a: [1\n\n", "1 | a: [1\n  |      ^"), ("", "1 |\n  | ^")] {
         let file = fixture.file("a.yaml", content);
         let shown = text(
-            &Diagnostic::new(Code::YamlSyntax, span(file, (9, 9), (9, 12)), "expected `]`"),
-            &fixture.files,
+            &Diagnostic::new(Code::YamlSyntax, "expected `]`").at(fixture.range(file, (9, 9), (9, 12))),
             Style::Plain,
         );
         assert!(shown.ends_with(expected), "{shown}");
@@ -248,10 +298,10 @@ fn every_place_can_be_shown() {
         for (line, column, end_line, end_column) in
             (0..256).map(|index: u32| (index % 4 + 1, index / 4 % 4 + 1, index / 16 % 4 + 1, index / 64 + 1))
         {
-            let place = span(file, (line, column), (end_line, end_column));
-            let problem = Diagnostic::new(Code::YamlSyntax, place, "x").related(place, "y");
+            let place = fixture.range(file, (line, column), (end_line, end_column));
+            let problem = Diagnostic::new(Code::YamlSyntax, "x").at(place.clone()).related(place, "y");
             for style in [Style::Plain, Style::Colored] {
-                assert!(!text(&problem, &fixture.files, style).is_empty());
+                assert!(!text(&problem, style).is_empty());
             }
         }
     }
@@ -260,7 +310,7 @@ fn every_place_can_be_shown() {
 #[test]
 fn colors_are_those_of_rustc() {
     let fixture = Fixture::new();
-    let shown = text(&unknown_key(&fixture), &fixture.files, Style::Colored);
+    let shown = text(&unknown_key(&fixture), Style::Colored);
     assert_eq!(
         shown.replace('\u{1b}', "^"),
         "\
@@ -285,8 +335,8 @@ fn counts_have_the_right_plural() {
         (1, 2, "1 error, 2 warnings"),
     ] {
         let mut diagnostics = Diagnostics::new();
-        (0..errors).for_each(|_| diagnostics.push(Diagnostic::new(Code::NoCases, Span::whole(file), "x")));
-        (0..warnings).for_each(|_| diagnostics.push(Diagnostic::new(Code::NoEffect, Span::whole(file), "x")));
+        (0..errors).for_each(|_| diagnostics.push(Diagnostic::new(Code::NoCases, "x").at(fixture.whole(file))));
+        (0..warnings).for_each(|_| diagnostics.push(Diagnostic::new(Code::NoEffect, "x").at(fixture.whole(file))));
         assert_eq!(summary(&diagnostics), expected);
     }
 }
@@ -297,9 +347,9 @@ fn a_report_has_every_problem_and_the_count() {
     let directory = fixture.files.add(Path::new("/w/cases/a"));
     let mut diagnostics = Diagnostics::new();
     diagnostics.push(unknown_key(&fixture));
-    diagnostics.push(Diagnostic::new(Code::MissingCaseFile, Span::whole(directory), "no case.yaml, skipped"));
+    diagnostics.push(Diagnostic::new(Code::MissingCaseFile, "no case.yaml, skipped").at(fixture.whole(directory)));
     assert_eq!(
-        report(&diagnostics, &fixture.files, Style::Plain),
+        report(&diagnostics, Style::Plain),
         "\
 error[E019 unknown-key]: unknown key `asserts` in a case
  --> suites/a/cases/refund/case.yaml:4:1
@@ -322,10 +372,10 @@ fn programs_get_json() {
     let directory = fixture.files.add(Path::new("/w/cases/a"));
     assert_eq!(
         json(
-            &Diagnostic::new(Code::DuplicateKey, span(file, (2, 1), (2, 2)), "key `a` given twice")
-                .related(span(file, (1, 1), (1, 2)), "first given here")
-                .related(Span::whole(directory), "there"),
-            &fixture.files
+            &Diagnostic::new(Code::DuplicateKey, "key `a` given twice")
+                .at(fixture.range(file, (2, 1), (2, 2)))
+                .related(fixture.range(file, (1, 1), (1, 2)), "first given here")
+                .related(fixture.whole(directory), "there")
         )
         .to_string(),
         r#"{"code":"E005","name":"duplicate-key","severity":"error","message":"key `a` given twice","file":"a.yaml","line":2,"column":1,"end_line":2,"end_column":2,"help":null,"related":[{"file":"a.yaml","line":1,"column":1,"message":"first given here"},{"file":"cases/a","line":null,"column":null,"message":"there"}]}"#
@@ -336,14 +386,14 @@ fn programs_get_json() {
 fn github_gets_commands_with_escapes() {
     let fixture = Fixture::new();
     let file = fixture.file("a,b:c%.yaml", "a: 1\n");
-    let place = span(file, (1, 4), (1, 5));
+    let place = fixture.range(file, (1, 4), (1, 5));
     assert_eq!(
-        github(&Diagnostic::new(Code::UnknownKey, place, "100%: a,b\nc").help("do it"), &fixture.files),
+        github(&Diagnostic::new(Code::UnknownKey, "100%: a,b\nc").at(place).help("do it")),
         "::error file=a%2Cb%3Ac%25.yaml,line=1,col=4,title=E019 unknown-key::100%25: a,b%0Ac%0Ahelp: do it"
     );
     let directory = fixture.files.add(Path::new("/w/cases/a"));
     assert_eq!(
-        github(&Diagnostic::new(Code::MissingCaseFile, Span::whole(directory), "no case.yaml"), &fixture.files),
+        github(&Diagnostic::new(Code::MissingCaseFile, "no case.yaml").at(fixture.whole(directory))),
         "::warning file=cases/a,title=W002 missing-case-file::no case.yaml"
     );
 }

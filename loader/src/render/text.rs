@@ -1,12 +1,15 @@
-use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+//! A diagnostic as text with source lines, as rustc shows its own.
 
-use super::excerpt::{self, Excerpt};
-use super::{Style, harmless};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::{Files, Span};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
+use evalsuite_schema::{
+    diagnostic::{Diagnostic, Excerpt, Severity, SourceRange},
+    terminal,
+};
+
+use super::Style;
 
 /// Places of one file that are no further apart are shown together.
-const TOGETHER: usize = 100;
+const TOGETHER: u32 = 100;
 
 /// A problem as rustc would show it, without a line break at the end.
 ///
@@ -18,18 +21,29 @@ const TOGETHER: usize = 100;
 ///   | ^^^^^^^
 ///   = help: did you mean `assertions`?
 /// ```
-pub fn text(diagnostic: &Diagnostic, files: &Files, style: Style) -> String {
-    let places = places(diagnostic, files);
-    let sources: Vec<Source> = sources(&places);
+pub fn text(diagnostic: &Diagnostic, style: Style) -> String {
     let level = match diagnostic.severity() {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(harmless::short_line(&diagnostic.message)).id(diagnostic.code.to_string());
+    let title = level.primary_title(terminal::short_line(&diagnostic.message)).id(diagnostic.code.to_string());
+    titled(title, diagnostic, style)
+}
+
+/// The same for compilers and cargo, which put `error: ` or `warning: ` in front: plain, and starting with
+/// ``[E019 unknown-key] unknown key `asserts` in a case``.
+pub fn text_without_severity(diagnostic: &Diagnostic) -> String {
+    let title = format!("[{}] {}", diagnostic.code, terminal::short_line(&diagnostic.message));
+    titled(Level::ERROR.no_name().primary_title(title), diagnostic, Style::Plain)
+}
+
+fn titled(title: Title<'_>, diagnostic: &Diagnostic, style: Style) -> String {
+    let shown_places = shown_places(diagnostic);
+    let sources: Vec<Source> = sources(&shown_places);
     let mut group = Group::with_title(title);
-    let is_primary_shown = places.first().is_some_and(|place| place.is_primary);
-    if !is_primary_shown && !sources.is_empty() {
-        group = group.element(origin(&diagnostic.span, files));
+    let is_primary_shown = shown_places.first().is_some_and(|place| place.is_primary);
+    if let Some(place) = diagnostic.place.as_ref().filter(|_| !is_primary_shown && !sources.is_empty()) {
+        group = group.element(origin(place));
     }
     for source in &sources {
         group = group.element(source.snippet());
@@ -39,16 +53,15 @@ pub fn text(diagnostic: &Diagnostic, files: &Files, style: Style) -> String {
         Style::Colored => Renderer::styled(),
     };
     let mut text = renderer.render(&[group]);
-    for place in &places {
+    for place in &shown_places {
         place.correct_column(&mut text);
     }
     let footer = Footer { style, margin: sources.iter().map(Source::margin).max().unwrap_or(1) };
-    if sources.is_empty() {
-        footer.arrow(&mut text, &location(&diagnostic.span, files));
+    if let Some(place) = diagnostic.place.as_ref().filter(|_| sources.is_empty()) {
+        footer.arrow(&mut text, &place.to_string());
     }
-    for related in diagnostic.related.iter().filter(|related| excerpt_of(&related.span, files).is_none()) {
-        let note = format!("{}: {}", location(&related.span, files), related.message);
-        footer.line(&mut text, "note", &note);
+    for related in diagnostic.related.iter().filter(|related| related.place.excerpt.is_none()) {
+        footer.line(&mut text, "note", &format!("{}: {}", related.place, related.message));
     }
     if let Some(help) = &diagnostic.help {
         footer.line(&mut text, "help", help);
@@ -56,54 +69,39 @@ pub fn text(diagnostic: &Diagnostic, files: &Files, style: Style) -> String {
     text
 }
 
-/// `FILE:LINE:COLUMN`, or only the file.
-fn location(span: &Span, files: &Files) -> String {
-    let shown = harmless::short_line(&files.get(span.file).shown);
-    match span.range {
-        Some((start, _)) => format!("{shown}:{}:{}", start.line, start.column),
-        None => shown,
-    }
-}
-
-fn origin(span: &Span, files: &Files) -> Origin<'static> {
-    let origin = Origin::path(harmless::short_line(&files.get(span.file).shown));
-    match span.range {
-        Some((start, _)) => origin.line(start.line as usize).char_column(start.column as usize),
+fn origin(place: &SourceRange) -> Origin<'static> {
+    let origin = Origin::path(terminal::short_line(&place.file));
+    match place.start() {
+        Some(start) => origin.line(start.line as usize).char_column(start.column as usize),
         None => origin,
     }
 }
 
-/// A place whose line can be shown.
-struct Place<'d> {
-    shown: String,
-    text: std::sync::Arc<str>,
-    excerpt: Excerpt,
+/// A place whose line is shown.
+struct ShownPlace<'d> {
+    file: String,
+    excerpt: &'d Excerpt,
     is_primary: bool,
     label: Option<&'d str>,
 }
 
-fn excerpt_of(span: &Span, files: &Files) -> Option<(std::sync::Arc<str>, Excerpt)> {
-    let (start, end) = span.range?;
-    let text = files.get(span.file).text?;
-    let excerpt = Excerpt::of(&text, start, end);
-    Some((text, excerpt))
+impl<'d> ShownPlace<'d> {
+    fn new(place: &'d SourceRange, label: Option<&'d str>) -> Option<Self> {
+        let file = terminal::short_line(&place.file);
+        Some(Self { file, excerpt: place.excerpt.as_ref()?, is_primary: label.is_none(), label })
+    }
 }
 
 /// The place of the problem, then the others.
-fn places<'d>(diagnostic: &'d Diagnostic, files: &Files) -> Vec<Place<'d>> {
-    let primary = (&diagnostic.span, None);
-    let others = diagnostic.related.iter().map(|related| (&related.span, Some(related.message.as_str())));
-    let place = |(span, label): (&Span, Option<&'d str>)| {
-        let (text, excerpt) = excerpt_of(span, files)?;
-        let shown = harmless::short_line(&files.get(span.file).shown);
-        Some(Place { shown, text, excerpt, is_primary: label.is_none(), label })
-    };
-    std::iter::once(primary).chain(others).filter_map(place).collect()
+fn shown_places(diagnostic: &Diagnostic) -> Vec<ShownPlace<'_>> {
+    let primary = diagnostic.place.iter().filter_map(|place| ShownPlace::new(place, None));
+    let others = diagnostic.related.iter().filter_map(|other| ShownPlace::new(&other.place, Some(&other.message)));
+    primary.chain(others).collect()
 }
 
-impl Place<'_> {
-    fn can_join(&self, other: &Place<'_>) -> bool {
-        self.shown == other.shown
+impl ShownPlace<'_> {
+    fn can_join(&self, other: &Self) -> bool {
+        self.file == other.file
             && self.excerpt.is_whole()
             && other.excerpt.is_whole()
             && self.excerpt.line.abs_diff(other.excerpt.line) <= TOGETHER
@@ -111,25 +109,26 @@ impl Place<'_> {
 
     /// The renderer names the column of what it sees, which is not the whole of a long line.
     fn correct_column(&self, text: &mut String) {
-        let Excerpt { line, column, shown_column, .. } = self.excerpt;
-        if column != shown_column {
-            let seen = format!("{}:{line}:{shown_column}", self.shown);
-            *text = text.replacen(&seen, &format!("{}:{line}:{column}", self.shown), 1);
+        let Excerpt { line, column, .. } = self.excerpt;
+        let shown_column = self.excerpt.column_in_text();
+        if *column != shown_column {
+            let seen = format!("{}:{line}:{shown_column}", self.file);
+            *text = text.replacen(&seen, &format!("{}:{line}:{column}", self.file), 1);
         }
     }
 }
 
 /// Lines of one file that are shown together.
 struct Source<'p> {
-    shown: &'p str,
-    first_line: usize,
-    last_line: usize,
+    file: &'p str,
+    first_line: u32,
+    last_line: u32,
     text: String,
     annotations: Vec<Annotation<'p>>,
 }
 
-fn sources<'p>(places: &'p [Place<'p>]) -> Vec<Source<'p>> {
-    let mut groups: Vec<Vec<&Place<'_>>> = Vec::new();
+fn sources<'p>(places: &'p [ShownPlace<'p>]) -> Vec<Source<'p>> {
+    let mut groups: Vec<Vec<&ShownPlace<'_>>> = Vec::new();
     for place in places {
         match groups.iter_mut().find(|group| group[0].can_join(place)) {
             Some(group) => group.push(place),
@@ -140,30 +139,31 @@ fn sources<'p>(places: &'p [Place<'p>]) -> Vec<Source<'p>> {
 }
 
 impl<'p> Source<'p> {
-    fn new(places: &[&'p Place<'p>]) -> Self {
+    fn new(places: &[&'p ShownPlace<'p>]) -> Self {
         let lines = || places.iter().map(|place| place.excerpt.line);
         let (first_line, last_line) = (lines().min().unwrap_or(1), lines().max().unwrap_or(1));
         let mut text = String::new();
         let mut annotations = Vec::new();
-        let between = excerpt::between(&places[0].text, first_line..last_line + 1);
-        for (line, content) in (first_line..).zip(between) {
+        for line in first_line..=last_line {
             let mut here = places.iter().filter(|place| place.excerpt.line == line).peekable();
-            let content = here.peek().map_or(content, |place| place.excerpt.text.clone());
-            for place in here {
+            // Of the lines between two places, the renderer shows one that is the only one.
+            let before = places.iter().find(|place| place.excerpt.line + 1 == line);
+            let content = here.peek().map(|place| &place.excerpt.text).or(before.map(|place| &place.excerpt.next_line));
+            for place in here.clone() {
                 let mark = text.len() + place.excerpt.mark.start..text.len() + place.excerpt.mark.end;
                 let kind = if place.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-                annotations.push(kind.span(mark).label(place.label.map(harmless::short_line)));
+                annotations.push(kind.span(mark).label(place.label.map(terminal::short_line)));
             }
-            text.push_str(&content);
+            text.push_str(content.map_or("", String::as_str));
             text.push('\n');
         }
-        Self { shown: &places[0].shown, first_line, last_line, text, annotations }
+        Self { file: &places[0].file, first_line, last_line, text, annotations }
     }
 
     fn snippet(&self) -> Snippet<'_, Annotation<'_>> {
         Snippet::source(&self.text)
-            .line_start(self.first_line)
-            .path(self.shown)
+            .line_start(self.first_line as usize)
+            .path(self.file)
             .annotations(self.annotations.iter().cloned())
     }
 
@@ -200,7 +200,7 @@ impl Footer {
         let indent = " ".repeat(self.margin + 1);
         // Further lines start below the first letter of the first one.
         let deeper = format!("\n{}", " ".repeat(self.margin + 1 + "= ".len() + label.len() + ": ".len()));
-        let text = harmless::lines(text).replace('\n', &deeper);
+        let text = terminal::lines(text).replace('\n', &deeper);
         out.push_str(&format!("\n{indent}{} {}: {text}", self.styled(BLUE, "="), self.styled(BOLD, label)));
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path as FilePath;
 
-use evalsuite_loader::diagnostic::Code;
 use evalsuite_loader::{Request, load};
+use evalsuite_schema::diagnostic::Code;
 
 use crate::breaks::{Expected, Place};
 use crate::project::Project;
@@ -28,9 +28,10 @@ pub(crate) fn diagnostics(project: &Project, package: &FilePath) -> Vec<Found> {
         .diagnostics
         .iter()
         .map(|diagnostic| {
-            let start = diagnostic.span.range.map(|(start, _)| start);
+            let place = diagnostic.place.as_ref().expect("problems of files have a place");
+            let start = place.start();
             Found {
-                file: loaded.files.get(diagnostic.span.file).shown.to_string(),
+                file: place.file.clone(),
                 line: start.map_or(0, |start| start.line),
                 column: start.map_or(0, |start| start.column),
                 code: diagnostic.code,

@@ -11,7 +11,7 @@ mod tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 use proptest::prelude::*;
 
 use crate::breaks::Break;

@@ -40,13 +40,13 @@ impl Package {
 
     fn report(&self) -> String {
         let loaded = self.load();
-        render::report(&loaded.diagnostics, &loaded.files, Style::Plain)
+        render::report(&loaded.diagnostics, Style::Plain)
     }
 
     fn targets_report(&self) -> String {
         let loaded = load_targets(&self.root().join("targets.yaml"), &self.request());
         assert_eq!(loaded.targets.is_none(), loaded.diagnostics.has_errors());
-        render::report(&loaded.diagnostics, &loaded.files, Style::Plain)
+        render::report(&loaded.diagnostics, Style::Plain)
     }
 }
 
@@ -167,9 +167,9 @@ fn problems_of_many_files_are_in_order() {
 #[test]
 fn problems_for_programs() {
     let loaded = many_problems().load();
-    let json: Vec<_> = loaded.diagnostics.iter().map(|found| render::json(found, &loaded.files)).collect();
+    let json: Vec<_> = loaded.diagnostics.iter().map(render::json).collect();
     shows("many-files-json", &serde_json::to_string_pretty(&json).unwrap());
-    let github: Vec<_> = loaded.diagnostics.iter().map(|found| render::github(found, &loaded.files)).collect();
+    let github: Vec<_> = loaded.diagnostics.iter().map(render::github).collect();
     shows("many-files-github", &github.join("\n"));
 }
 

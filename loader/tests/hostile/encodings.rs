@@ -1,6 +1,6 @@
 //! Bytes that are no text, and characters that should not be there.
 
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 
 use crate::{CASE, Package};
 

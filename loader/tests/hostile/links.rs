@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 
 use crate::{CASE, Package};
 

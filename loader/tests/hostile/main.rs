@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use evalsuite_loader::diagnostic::Code;
 use evalsuite_loader::{Request, load, render};
+use evalsuite_schema::diagnostic::Code;
 use tempfile::TempDir;
 
 /// Far more than any of these takes. What it tells is whether a load ends at all.
@@ -82,12 +82,11 @@ fn load_within_limits(request: Request) -> Said {
     let thread = std::thread::spawn(move || {
         let loaded = load(&request);
         let problems = loaded.diagnostics.iter().map(|diagnostic| {
-            let file = loaded.files.get(diagnostic.span.file).shown.to_string();
-            (diagnostic.code, file, diagnostic.span.range.map_or(0, |(start, _)| start.line))
+            let place = diagnostic.place.as_ref().expect("problems of files have a place");
+            (diagnostic.code, place.file.clone(), place.start().map_or(0, |start| start.line))
         });
         let shown = loaded.diagnostics.iter().take(5);
-        let text: Vec<String> =
-            shown.map(|diagnostic| render::text(diagnostic, &loaded.files, render::Style::Plain)).collect();
+        let text: Vec<String> = shown.map(|diagnostic| render::text(diagnostic, render::Style::Plain)).collect();
         let said = Said {
             problems: problems.collect(),
             text: text.join("\n"),

@@ -1,6 +1,6 @@
 //! Ids and paths with characters that do harm.
 
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 
 use crate::{CASE, Package};
 

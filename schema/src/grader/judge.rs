@@ -89,7 +89,7 @@ pub struct Criterion {
     pub outcome: Option<String>,
     /// Share in the mean, at least 0.
     pub weight: f64,
-    /// Whether the grader can pass without it.
+    /// Whether the grader fails if this criterion is not satisfied.
     pub required: bool,
     /// Lowest score that is enough, in (0, 1].
     #[serde(default, skip_serializing_if = "Option::is_none")]

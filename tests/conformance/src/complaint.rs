@@ -1,7 +1,7 @@
 //! What the reference complained about, and which of our diagnostics say the same.
 
-use evalsuite_loader::diagnostic::Code::{self, *};
-use evalsuite_loader::diagnostic::Diagnostic;
+use evalsuite_schema::diagnostic::Code::{self, *};
+use evalsuite_schema::diagnostic::Diagnostic;
 use serde_json::Value;
 
 use crate::record::Record;

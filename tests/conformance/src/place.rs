@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use evalsuite_loader::diagnostic::Diagnostic;
-use evalsuite_loader::source::{Files, Pos, Span};
+use evalsuite_loader::source::Files;
+use evalsuite_schema::diagnostic::{Diagnostic, Position, SourceRange};
 use serde_json::Value;
 
 /// The place of a diagnostic.
@@ -18,21 +18,22 @@ pub struct Place {
     /// That text read as YAML, which JSON is, too.
     pub value: Option<Value>,
     /// Line and column of its start.
-    pub start: Pos,
+    pub start: Position,
 }
 
 impl Place {
     /// The place of `diagnostic`.
     pub fn of(diagnostic: &Diagnostic, files: &Files) -> Self {
-        Self::at(&diagnostic.span, files)
+        Self::at(diagnostic.place.as_ref().expect("problems of files have a place"), files)
     }
 
-    /// The place of a span.
-    pub fn at(span: &Span, files: &Files) -> Self {
-        let file = files.get(span.file);
-        let start = span.start();
+    /// The place of a range.
+    pub fn at(place: &SourceRange, files: &Files) -> Self {
+        let shown = files.all().into_iter().filter(|file| *file.shown == *place.file);
+        let file = shown.max_by_key(|file| file.text.is_some()).expect("a file that was looked at");
+        let start = place.start().unwrap_or(Position::START);
         let file_text = file.text.map(|text| text.to_string());
-        let text = match (span.range, &file_text) {
+        let text = match (place.range, &file_text) {
             (Some((start, end)), Some(text)) => Some(slice(text, start, end)),
             _ => None,
         };
@@ -80,7 +81,7 @@ impl Place {
     }
 }
 
-fn slice(text: &str, start: Pos, end: Pos) -> String {
+fn slice(text: &str, start: Position, end: Position) -> String {
     let mut found = String::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let number = index + 1;
@@ -97,7 +98,7 @@ fn slice(text: &str, start: Pos, end: Pos) -> String {
 }
 
 /// A value cut out of a file keeps its column, so that the lines below are still indented against it.
-fn read(text: &str, start: Pos) -> Option<Value> {
+fn read(text: &str, start: Position) -> Option<Value> {
     let indented = format!("{}{text}", " ".repeat(start.column as usize - 1));
     // The last key may have nothing behind it, which then is not in the text.
     from_yaml(&indented).or_else(|| from_yaml(text)).or_else(|| from_yaml(&format!("{indented}:")))

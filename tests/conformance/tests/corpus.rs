@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use evalsuite_conformance::corpus::{self, Entry};
 use evalsuite_conformance::documented;
 use evalsuite_conformance::folders::{self, Folder};
-use evalsuite_loader::diagnostic::Severity;
+use evalsuite_schema::diagnostic::Severity;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The section of the page that lists what is wrong with which suite.
@@ -53,8 +53,8 @@ fn errors(entry: &Entry) -> Result<(corpus::Outcome, BTreeMap<&'static str, Vec<
     let outcome = corpus::load(entry)?;
     let mut errors: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     for diagnostic in outcome.loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error) {
-        let line = diagnostic.span.start().line;
-        let shown = outcome.loaded.files.get(diagnostic.span.file).shown;
+        let place = diagnostic.place.as_ref().expect("problems of files have a place");
+        let (shown, line) = (&place.file, place.start().map_or(1, |start| start.line));
         errors.entry(diagnostic.code.name()).or_default().push(format!("{shown}:{line}: {}", diagnostic.message));
     }
     Ok((outcome, errors))

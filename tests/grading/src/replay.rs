@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use evalsuite::record::{CaseRecord, TrialRecord};
 use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Evidence, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::{Materialised, Record};
-use evalsuite_loader::diagnostic::{Code, Severity};
 use evalsuite_loader::{Request, load};
+use evalsuite_schema::diagnostic::{Code, Severity};
 
 use crate::stub_judge::StubJudge;
 

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use evalsuite::record::CaseOutcome;
 use evalsuite::{AgentError, Content, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::Record;
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 use serde_json::{Map, Value, json};
 
 use crate::graders::Checked;

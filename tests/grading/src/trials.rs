@@ -6,7 +6,7 @@
 use evalsuite::record::CaseOutcome;
 use evalsuite::{AgentError, Outcome, RunOptions};
 use evalsuite_conformance::record::Record;
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 use serde_json::{Value, json};
 
 use crate::graders::Checked;

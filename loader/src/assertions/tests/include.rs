@@ -135,6 +135,6 @@ fn a_template_is_read_once() {
     let package = Package::new(&[("suite/t.yaml", "assertions: [{type: contains}]")]);
     let (_, first) = package.read("[{include: ./t.yaml}]");
     let (_, second) = package.read("[{include: ./t.yaml}]");
-    let span = |d: &crate::diagnostic::Diagnostics| d.iter().next().map(|problem| problem.span);
+    let span = |d: &crate::diagnostic::Diagnostics| d.iter().next().map(|problem| problem.place);
     assert_eq!(span(&first), span(&second), "the same problem has the same place");
 }

@@ -93,8 +93,8 @@ impl Package {
     /// Lines `FILE:LINE:COLUMN CODE MESSAGE` of all problems, sorted.
     pub(crate) fn lines(&self, d: &Diagnostics) -> Vec<String> {
         let line = |problem: &Diagnostic| {
-            let start = problem.span.start();
-            let shown = self.files.get(problem.span.file).shown;
+            let span = problem.place.expect("problems of files have a place");
+            let (start, shown) = (span.start(), self.files.get(span.file).shown);
             let file = shown.rsplit('/').next().unwrap_or_default().trim_end_matches("EVAL.yaml").to_owned();
             let file = if file.is_empty() { file } else { format!("{file}:") };
             format!("{file}{}:{} {} {}", start.line, start.column, problem.code.as_str(), problem.message)

@@ -42,7 +42,7 @@ impl Reader<'_, '_> {
         value.ok_or_else(|| syntax_error::bad_number(self, start, first, "the number is too large"))
     }
 
-    fn digits(&mut self, start: crate::source::Pos, first: usize, otherwise: &'static str) -> Result<()> {
+    fn digits(&mut self, start: crate::source::Position, first: usize, otherwise: &'static str) -> Result<()> {
         if !self.byte(self.at).is_ascii_digit() {
             return Err(syntax_error::bad_number(self, start, first, otherwise));
         }

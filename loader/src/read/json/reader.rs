@@ -2,7 +2,7 @@ use super::syntax_error::{self, Inside};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::node::{Data, Entry, Node};
 use crate::read::{MAX_DEPTH, MAX_NODES, keys};
-use crate::source::{FileId, Pos, Span};
+use crate::source::{FileId, Position, Span};
 
 /// A problem is large, and rare.
 pub(super) type Result<T> = std::result::Result<T, Box<Diagnostic>>;
@@ -52,11 +52,11 @@ impl<'a, 't> Reader<'a, 't> {
 
     /// The position of the byte at `at`, which is on the current line.
     #[allow(clippy::cast_possible_truncation)] // Files are far smaller than 4 GiB.
-    pub(super) fn pos(&self) -> Pos {
-        Pos { line: self.line, column: (self.at - self.line_start) as u32 + 1 }
+    pub(super) fn pos(&self) -> Position {
+        Position { line: self.line, column: (self.at - self.line_start) as u32 + 1 }
     }
 
-    pub(super) fn span(&self, start: Pos) -> Span {
+    pub(super) fn span(&self, start: Position) -> Span {
         Span::new(self.file, start, self.pos())
     }
 
@@ -81,13 +81,13 @@ impl<'a, 't> Reader<'a, 't> {
         }
     }
 
-    fn count_node(&mut self, start: Pos) -> Result<()> {
+    fn count_node(&mut self, start: Position) -> Result<()> {
         *self.nodes += 1;
         if *self.nodes <= MAX_NODES {
             return Ok(());
         }
         let message = format!("more than {MAX_NODES} values");
-        Err(Box::new(Diagnostic::new(Code::LimitExceeded, self.span(start), message).help("split the file")))
+        Err(Box::new(Diagnostic::new(Code::LimitExceeded, message).at(self.span(start)).help("split the file")))
     }
 
     fn value(&mut self, inside: Inside) -> Result<Node> {
@@ -116,17 +116,17 @@ impl<'a, 't> Reader<'a, 't> {
         Ok(data)
     }
 
-    fn descend(&mut self, start: Pos) -> Result<()> {
+    fn descend(&mut self, start: Position) -> Result<()> {
         self.at += 1;
         self.depth += 1;
         if self.depth <= MAX_DEPTH {
             return Ok(());
         }
         let message = format!("nesting deeper than {MAX_DEPTH}");
-        Err(Box::new(Diagnostic::new(Code::LimitExceeded, self.span(start), message).help("split the file")))
+        Err(Box::new(Diagnostic::new(Code::LimitExceeded, message).at(self.span(start)).help("split the file")))
     }
 
-    fn array(&mut self, start: Pos) -> Result<Data> {
+    fn array(&mut self, start: Position) -> Result<Data> {
         self.descend(start)?;
         let mut items = Vec::new();
         self.skip_white_space();
@@ -147,7 +147,7 @@ impl<'a, 't> Reader<'a, 't> {
         Ok(Data::Sequence(items))
     }
 
-    fn object(&mut self, start: Pos) -> Result<Data> {
+    fn object(&mut self, start: Position) -> Result<Data> {
         self.descend(start)?;
         let mut entries = Vec::new();
         self.skip_white_space();
@@ -169,7 +169,7 @@ impl<'a, 't> Reader<'a, 't> {
         Ok(Data::Mapping(entries))
     }
 
-    fn entry(&mut self, object: Pos) -> Result<Entry> {
+    fn entry(&mut self, object: Position) -> Result<Entry> {
         let start = self.pos();
         if self.byte(self.at) != b'"' {
             return Err(syntax_error::no_key(self, object));

@@ -1,6 +1,6 @@
 use super::reader::{Reader, Result};
 use super::syntax_error;
-use crate::source::Pos;
+use crate::source::Position;
 
 impl Reader<'_, '_> {
     /// The text of a string, whose opening quote comes next.
@@ -27,7 +27,7 @@ impl Reader<'_, '_> {
         Ok(text)
     }
 
-    fn escape(&mut self, string: Pos) -> Result<char> {
+    fn escape(&mut self, string: Position) -> Result<char> {
         let start = self.pos();
         let character = match self.byte(self.at + 1) {
             b'"' => '"',
@@ -46,7 +46,7 @@ impl Reader<'_, '_> {
     }
 
     /// The character of `\uXXXX`, or of two of these that are a surrogate pair.
-    fn code_point(&mut self, start: Pos, string: Pos) -> Result<char> {
+    fn code_point(&mut self, start: Position, string: Position) -> Result<char> {
         let mut code = self.hexadecimal(start, string)?;
         if matches!(code, 0xD800..0xDC00) && self.byte(self.at) == b'\\' && self.byte(self.at + 1) == b'u' {
             let second = self.pos();
@@ -59,7 +59,7 @@ impl Reader<'_, '_> {
         char::from_u32(code).ok_or_else(|| syntax_error::lone_surrogate(self.span(start)))
     }
 
-    fn hexadecimal(&mut self, start: Pos, string: Pos) -> Result<u32> {
+    fn hexadecimal(&mut self, start: Position, string: Position) -> Result<u32> {
         self.at += 2;
         let mut code = 0;
         for _ in 0..4 {

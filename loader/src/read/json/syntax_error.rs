@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{Pos, Span};
+use crate::source::{Position, Span};
 
 const NO_EXTRAS: &str = "JSON allows no comments or trailing commas";
 
@@ -10,21 +10,21 @@ const NO_EXTRAS: &str = "JSON allows no comments or trailing commas";
 #[derive(Clone, Copy)]
 pub(super) enum Inside {
     Nothing,
-    Array(Pos),
-    Object(Pos),
+    Array(Position),
+    Object(Position),
     /// Behind the colon of an entry of the object that starts there.
-    Entry(Pos),
+    Entry(Position),
 }
 
 fn error(span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Diagnostic> {
-    Box::new(Diagnostic::new(Code::JsonSyntax, span, message).help(help))
+    Box::new(Diagnostic::new(Code::JsonSyntax, message).at(span).help(help))
 }
 
 /// The character at the reader, with its span, which is empty at the end.
 fn next(reader: &Reader<'_, '_>) -> (Option<char>, Span) {
     let start = reader.pos();
     let next = reader.text[reader.at..].chars().next();
-    let end = Pos { column: start.column + u32::from(next.is_some()), ..start };
+    let end = Position { column: start.column + u32::from(next.is_some()), ..start };
     (next, Span::new(reader.file, start, end))
 }
 
@@ -48,7 +48,7 @@ fn ends(reader: &Reader<'_, '_>, inside: Inside, span: Span) -> Box<Diagnostic> 
         Inside::Array(start) => ("list", "]", start),
         Inside::Object(start) | Inside::Entry(start) => ("object", "}", start),
     };
-    let opening = Span::new(reader.file, start, Pos { column: start.column + 1, ..start });
+    let opening = Span::new(reader.file, start, Position { column: start.column + 1, ..start });
     let message = format!("the text ends inside {} {what}", if what == "list" { "a" } else { "an" });
     let diagnostic = error(span, message, format!("close it with `{bracket}`"));
     Box::new(diagnostic.related(opening, format!("the {what} starts here")))
@@ -113,7 +113,7 @@ pub(super) fn no_separator(reader: &mut Reader<'_, '_>, inside: Inside) -> Box<D
     error(span, format!("expected `,` or `{bracket}`, found `{}`", shown(next)), help)
 }
 
-pub(super) fn no_key(reader: &mut Reader<'_, '_>, object: Pos) -> Box<Diagnostic> {
+pub(super) fn no_key(reader: &mut Reader<'_, '_>, object: Position) -> Box<Diagnostic> {
     let (next, span) = next(reader);
     let Some(next) = next else {
         return ends(reader, Inside::Object(object), span);
@@ -134,7 +134,7 @@ pub(super) fn no_key(reader: &mut Reader<'_, '_>, object: Pos) -> Box<Diagnostic
     error(span, format!("expected a key, found `{}`", shown(next)), "keys are text in double quotes")
 }
 
-pub(super) fn no_colon(reader: &Reader<'_, '_>, key: &str, object: Pos) -> Box<Diagnostic> {
+pub(super) fn no_colon(reader: &Reader<'_, '_>, key: &str, object: Position) -> Box<Diagnostic> {
     let (next, span) = next(reader);
     let Some(next) = next else {
         return ends(reader, Inside::Object(object), span);
@@ -154,7 +154,7 @@ pub(super) fn text_behind(reader: &mut Reader<'_, '_>) -> Box<Diagnostic> {
     error(span, "unexpected text behind the JSON value", "one value per document; several belong into a list")
 }
 
-pub(super) fn in_string(reader: &mut Reader<'_, '_>, start: Pos) -> Box<Diagnostic> {
+pub(super) fn in_string(reader: &mut Reader<'_, '_>, start: Position) -> Box<Diagnostic> {
     let (next, span) = next(reader);
     match next {
         None => error(reader.span(start), "the text ends inside a string", "close it with `\"`"),
@@ -171,17 +171,17 @@ pub(super) fn in_string(reader: &mut Reader<'_, '_>, start: Pos) -> Box<Diagnost
     }
 }
 
-pub(super) fn unknown_escape(reader: &mut Reader<'_, '_>, start: Pos, string: Pos) -> Box<Diagnostic> {
+pub(super) fn unknown_escape(reader: &mut Reader<'_, '_>, start: Position, string: Position) -> Box<Diagnostic> {
     reader.at += 1;
     let (next, _) = next(reader);
     let Some(next) = next.filter(|next| !next.is_ascii_control()) else {
         return in_string(reader, string);
     };
-    let span = Span::new(reader.file, start, Pos { column: start.column + 2, ..start });
+    let span = Span::new(reader.file, start, Position { column: start.column + 2, ..start });
     error(span, format!("unknown escape `\\{}`", shown(next)), "write `\\\\` for a backslash")
 }
 
-pub(super) fn bad_code_point(reader: &mut Reader<'_, '_>, start: Pos, string: Pos) -> Box<Diagnostic> {
+pub(super) fn bad_code_point(reader: &mut Reader<'_, '_>, start: Position, string: Position) -> Box<Diagnostic> {
     let (next, _) = next(reader);
     if next.is_none_or(|next| next.is_ascii_control()) {
         return in_string(reader, string);
@@ -193,7 +193,7 @@ pub(super) fn lone_surrogate(span: Span) -> Box<Diagnostic> {
     error(span, "half of a surrogate pair", "write both halves, or the character itself")
 }
 
-pub(super) fn bad_number(reader: &mut Reader<'_, '_>, start: Pos, first: usize, what: &str) -> Box<Diagnostic> {
+pub(super) fn bad_number(reader: &mut Reader<'_, '_>, start: Position, first: usize, what: &str) -> Box<Diagnostic> {
     reader.at = reader.at.max(first);
     let (_, rest) = word(reader);
     let end = rest.range.map_or(start, |(_, end)| end);

@@ -151,7 +151,7 @@ impl Directory {
             Some((_, text)) => Ok(text.to_string()),
             None => {
                 let problem = diagnostics.iter().next().expect("a reason");
-                let shown = files.get(problem.span.file).shown;
+                let shown = files.get(problem.place.expect("a file").file).shown;
                 Err(format!("{shown}: {} {}", problem.code.as_str(), problem.message))
             }
         }

@@ -42,7 +42,14 @@ fn place(span: &Span) -> String {
 
 /// `PLACE CODE MESSAGE` of every problem.
 fn list(problems: &[Diagnostic]) -> Vec<String> {
-    let line = |problem: &Diagnostic| format!("{} {} {}", place(&problem.span), problem.code.as_str(), problem.message);
+    let line = |problem: &Diagnostic| {
+        format!(
+            "{} {} {}",
+            place(&problem.place.expect("problems in a text have a place")),
+            problem.code.as_str(),
+            problem.message
+        )
+    };
     problems.iter().map(line).collect()
 }
 

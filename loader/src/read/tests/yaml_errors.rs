@@ -82,7 +82,7 @@ fn repeated_keys_name_the_first_and_leave_the_rest_to_be_checked() {
         list(&problems),
         ["2:11-2:14 E005 key `c` given twice", "3:1-3:2 E005 key `a` given twice", "4:1-4:4 E005 key `a` given twice",]
     );
-    let first: Vec<_> = problems.iter().map(|problem| place(&problem.related[0].span)).collect();
+    let first: Vec<_> = problems.iter().map(|problem| place(&problem.related[0].place)).collect();
     assert_eq!(first, ["2:5-2:6", "1:1-1:2", "1:1-1:2"]);
     assert_eq!(root.expect("the rest").to_json(), serde_json::json!({ "a": 1, "b": { "c": 1 } }));
 }
@@ -100,7 +100,7 @@ fn repeated_keys_of_large_mappings_are_found_alike() {
             "104:1-104:3 E005 key `k7` given twice",
         ]
     );
-    assert!(problems.iter().all(|problem| matches!(place(&problem.related[0].span).as_str(), "8:1-8:3" | "4:1-4:3")));
+    assert!(problems.iter().all(|problem| matches!(place(&problem.related[0].place).as_str(), "8:1-8:3" | "4:1-4:3")));
     let root = root.expect("the rest").to_json();
     assert_eq!((&root["k7"], &root["k3"], &root["z"]), (&7.into(), &3.into(), &1.into()));
 }
@@ -120,7 +120,7 @@ fn one_mistake_hides_no_other() {
 #[test]
 fn open_brackets_are_named() {
     let (_, problems) = yaml("a: 1\nb:\n  c: [1, {d: 2\n");
-    assert_eq!(place(&problems[0].related[0].span), "3:10-3:11");
+    assert_eq!(place(&problems[0].related[0].place), "3:10-3:11");
 }
 
 #[test]

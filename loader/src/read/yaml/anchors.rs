@@ -58,7 +58,7 @@ impl Anchors {
     ) -> Result<Node, Diagnostic> {
         let Some(Some(anchored)) = self.values.get(anchor) else {
             let message = "the alias stands inside the value it stands for";
-            return Err(Diagnostic::new(Code::YamlSyntax, span, message).help("a value cannot contain itself"));
+            return Err(Diagnostic::new(Code::YamlSyntax, message).at(span).help("a value cannot contain itself"));
         };
         if depth + anchored.height > MAX_DEPTH {
             return Err(too_deep(span));
@@ -99,15 +99,15 @@ fn measure(node: &Node, size: &mut Size) -> usize {
 }
 
 pub(super) fn too_deep(span: Span) -> Diagnostic {
-    Diagnostic::new(Code::LimitExceeded, span, format!("nesting deeper than {MAX_DEPTH}")).help("split the file")
+    Diagnostic::new(Code::LimitExceeded, format!("nesting deeper than {MAX_DEPTH}")).at(span).help("split the file")
 }
 
 pub(super) fn too_many_nodes(span: Span) -> Diagnostic {
     let message = format!("more than {MAX_NODES} values, with aliases expanded");
-    Diagnostic::new(Code::LimitExceeded, span, message).help("split the file")
+    Diagnostic::new(Code::LimitExceeded, message).at(span).help("split the file")
 }
 
 fn too_much_text(span: Span) -> Diagnostic {
     let message = format!("anchors and aliases copy more than {} MiB of text", MAX_BYTES >> 20);
-    Diagnostic::new(Code::LimitExceeded, span, message).help("split the file")
+    Diagnostic::new(Code::LimitExceeded, message).at(span).help("split the file")
 }

@@ -46,7 +46,7 @@ fn source(node: Node, diagnostics: &mut Diagnostics) -> Option<Vec<Entry>> {
     }
     let message = format!("`<<` needs a mapping, found {}", node.kind());
     diagnostics.push(
-        Diagnostic::new(Code::BadMergeKey, node.span, message).help("use an alias of a mapping, such as `*base`"),
+        Diagnostic::new(Code::BadMergeKey, message).at(node.span).help("use an alias of a mapping, such as `*base`"),
     );
     None
 }

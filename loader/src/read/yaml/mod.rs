@@ -18,7 +18,7 @@ use super::MAX_NODES;
 use super::cursor::Cursor;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::node::{Data, Node};
-use crate::source::{FileId, Pos, Span};
+use crate::source::{FileId, Position, Span};
 
 /// The tree of a YAML document; `Null` for an empty one.
 ///
@@ -78,7 +78,7 @@ fn forbidden_character(file: FileId, text: &str) -> Option<Diagnostic> {
             let code = text[at..].chars().next().map_or(0, u32::from);
             let message = format!("character U+{code:04X} is not allowed in YAML");
             let help = format!("write it as `\\u{code:04x}` in double quotes");
-            return Some(Diagnostic::new(Code::YamlSyntax, Span::new(file, start, end), message).help(help));
+            return Some(Diagnostic::new(Code::YamlSyntax, message).at(Span::new(file, start, end)).help(help));
         }
         at += 1;
     }
@@ -88,7 +88,7 @@ fn forbidden_character(file: FileId, text: &str) -> Option<Diagnostic> {
 fn too_many_values(file: FileId, text: &str, overflow: &Cell<Option<usize>>) -> Diagnostic {
     let (start, end) = Cursor::around(text, overflow.get().unwrap_or_default());
     let message = format!("more than {MAX_NODES} values");
-    Diagnostic::new(Code::LimitExceeded, Span::new(file, start, end), message).help("split the file")
+    Diagnostic::new(Code::LimitExceeded, message).at(Span::new(file, start, end)).help("split the file")
 }
 
 /// The scanner gives up at 256 nested flow collections, all of which it reads before the tree sees the first. Without what
@@ -107,6 +107,6 @@ fn too_deep(file: FileId, text: &str, error: &saphyr_parser::ScanError, diagnost
 
 impl Node {
     fn empty(file: FileId) -> Self {
-        Self { span: Span::new(file, Pos::START, Pos::START), data: Data::Null }
+        Self { span: Span::new(file, Position::START, Position::START), data: Data::Null }
     }
 }

@@ -5,19 +5,19 @@ use saphyr_parser::{Marker, ScanError};
 use super::escape;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::read::cursor::Cursor;
-use crate::source::{FileId, Pos, Span};
+use crate::source::{FileId, Position, Span};
 
 /// What the parser says when its own limit of nested flow collections is reached.
 pub(super) const TOO_DEEP: &str = "recursion limit exceeded";
 
 #[allow(clippy::cast_possible_truncation)] // Files are far smaller than 4 GiB.
-pub(super) fn pos(mark: &Marker) -> Pos {
+pub(super) fn pos(mark: &Marker) -> Position {
     // The parser counts columns from 0.
-    Pos { line: mark.line() as u32, column: mark.col() as u32 + 1 }
+    Position { line: mark.line() as u32, column: mark.col() as u32 + 1 }
 }
 
 fn error(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-    Diagnostic::new(Code::YamlSyntax, span, message).help(help)
+    Diagnostic::new(Code::YamlSyntax, message).at(span).help(help)
 }
 
 pub(super) fn wrong_tag(span: Span, expected: &str) -> Diagnostic {
@@ -50,7 +50,7 @@ struct Place<'t> {
     text: &'t str,
     /// Byte offset.
     offset: usize,
-    pos: Pos,
+    pos: Position,
 }
 
 impl<'t> Place<'t> {
@@ -87,7 +87,7 @@ impl<'t> Place<'t> {
     fn span(&self, length: usize) -> Span {
         let characters = self.rest().chars().count() - self.rest()[length..].chars().count();
         let column = self.pos.column + u32::try_from(characters).unwrap_or_default();
-        Span::new(self.file, self.pos, Pos { column, ..self.pos })
+        Span::new(self.file, self.pos, Position { column, ..self.pos })
     }
 
     /// The next character; nothing at the end of a line.
@@ -110,7 +110,7 @@ impl<'t> Place<'t> {
 }
 
 /// What a parser's error means. `opened` is the bracket that was not closed before, if one is known.
-pub(super) fn diagnostic(file: FileId, text: &str, scan_error: &ScanError, opened: Option<Pos>) -> Diagnostic {
+pub(super) fn diagnostic(file: FileId, text: &str, scan_error: &ScanError, opened: Option<Position>) -> Diagnostic {
     let mut place = Place::new(file, text, scan_error.marker());
     let info = scan_error.info();
     match info {
@@ -244,12 +244,12 @@ fn no_key(mut place: Place<'_>) -> Diagnostic {
     error(place.character(), format!("expected a key at the indentation of those above, {}", place.found()), help)
 }
 
-fn no_bracket(place: &Place<'_>, expected: &str, opened: Option<Pos>) -> Diagnostic {
+fn no_bracket(place: &Place<'_>, expected: &str, opened: Option<Position>) -> Diagnostic {
     let message = format!("expected {expected}, {}", place.found());
     let diagnostic = error(place.character(), message, "close the bracket, and separate entries by commas");
     match opened {
         Some(start) => {
-            let bracket = Span::new(place.file, start, Pos { column: start.column + 1, ..start });
+            let bracket = Span::new(place.file, start, Position { column: start.column + 1, ..start });
             diagnostic.related(bracket, "opened here")
         }
         None => diagnostic,

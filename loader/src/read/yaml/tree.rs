@@ -9,7 +9,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::node::{Data, Entry, Node};
 use crate::read::cursor::Cursor;
 use crate::read::{MAX_DEPTH, MAX_NODES, keys, number};
-use crate::source::{FileId, Pos, Span};
+use crate::source::{FileId, Position, Span};
 
 /// Builds nodes from the events of the parser.
 pub(super) struct Tree<'a, 't> {
@@ -34,7 +34,7 @@ pub(super) enum Next {
 
 /// A collection that has started and not ended.
 struct Open {
-    start: Pos,
+    start: Position,
     /// The parser's number of its anchor, 0 for none.
     anchor: usize,
     is_flow: bool,
@@ -72,7 +72,7 @@ impl<'a, 't> Tree<'a, 't> {
     }
 
     /// Where the innermost collection in brackets starts that is still open.
-    pub(super) fn open_bracket(&self) -> Option<Pos> {
+    pub(super) fn open_bracket(&self) -> Option<Position> {
         self.open.iter().rev().find(|open| open.is_flow).map(|open| open.start)
     }
 
@@ -94,7 +94,7 @@ impl<'a, 't> Tree<'a, 't> {
         }
     }
 
-    fn span(&self, start: Pos, end: Pos) -> Span {
+    fn span(&self, start: Position, end: Position) -> Span {
         Span::new(self.file, start, end)
     }
 
@@ -108,7 +108,8 @@ impl<'a, 't> Tree<'a, 't> {
     fn second_document(&mut self, at: saphyr_parser::Span) -> Next {
         let span = self.span(pos(at.start), pos(at.end));
         self.diagnostics.push(
-            Diagnostic::new(Code::MultipleDocuments, span, "second YAML document")
+            Diagnostic::new(Code::MultipleDocuments, "second YAML document")
+                .at(span)
                 .help("write one document per file, without a `---` in between"),
         );
         Next::Stop
@@ -142,7 +143,8 @@ impl<'a, 't> Tree<'a, 't> {
             Scalar::Data(data) => data,
             Scalar::NotFinite => {
                 self.diagnostics.push(
-                    Diagnostic::new(Code::WrongType, span, "the number is not finite")
+                    Diagnostic::new(Code::WrongType, "the number is not finite")
+                        .at(span)
                         .help("quote it if it is meant as text"),
                 );
                 self.failed = true;
@@ -155,7 +157,7 @@ impl<'a, 't> Tree<'a, 't> {
     }
 
     /// Where nothing is written although there could be a value: the parser marks what comes next.
-    fn nothing(&self, mark: Pos) -> Pos {
+    fn nothing(&self, mark: Position) -> Position {
         match self.open.last() {
             Some(Open { contents: Contents::Mapping { key: Some(key), .. }, .. }) => {
                 key.span.range.map_or(mark, |(_, end)| end)
@@ -177,14 +179,14 @@ impl<'a, 't> Tree<'a, 't> {
         at: saphyr_parser::Span,
     ) -> Next {
         let (start, is_flow) = self.collection_start(bracket, anchor != 0 || tag.is_some(), at);
-        let place = self.span(start, Pos { column: start.column + 1, ..start });
+        let place = self.span(start, Position { column: start.column + 1, ..start });
         if self.open.len() == MAX_DEPTH {
             return self.fail(too_deep(place));
         }
         if !is_flow && start.column > 1 && self.cursor.pos() == start && self.cursor.byte_before() == b'\t' {
             return self.fail(syntax_error::tab(Span::new(
                 self.file,
-                Pos { column: start.column - 1, ..start },
+                Position { column: start.column - 1, ..start },
                 start,
             )));
         }
@@ -206,7 +208,7 @@ impl<'a, 't> Tree<'a, 't> {
     }
 
     /// Where a collection starts, behind its anchor and tag; and whether it has brackets.
-    fn collection_start(&mut self, bracket: u8, has_properties: bool, at: saphyr_parser::Span) -> (Pos, bool) {
+    fn collection_start(&mut self, bracket: u8, has_properties: bool, at: saphyr_parser::Span) -> (Position, bool) {
         let (start, end) = (pos(at.start), pos(at.end));
         if has_properties {
             let start = self.cursor.behind_properties(start);
@@ -221,7 +223,7 @@ impl<'a, 't> Tree<'a, 't> {
             && bracket == b'['
             && start.line > above.line
         {
-            let dash = Pos { line: start.line, column: above.column };
+            let dash = Position { line: start.line, column: above.column };
             self.cursor.seek(dash);
             if self.cursor.pos() == dash && self.cursor.byte() == b'-' {
                 return (dash, false);
@@ -256,7 +258,7 @@ impl<'a, 't> Tree<'a, 't> {
         };
         if open.is_flow {
             let bracket = pos(at.start);
-            end = Pos { column: bracket.column + 1, ..bracket };
+            end = Position { column: bracket.column + 1, ..bracket };
         }
         let span = self.span(open.start, end);
         self.place(Node { span, data }, open.anchor, false)
@@ -305,11 +307,11 @@ impl<'a, 't> Tree<'a, 't> {
     }
 }
 
-fn pos(mark: Marker) -> Pos {
+fn pos(mark: Marker) -> Position {
     syntax_error::pos(&mark)
 }
 
-fn behind(span: &Span, otherwise: Pos) -> Pos {
+fn behind(span: &Span, otherwise: Position) -> Position {
     match span.range {
         Some((_, end)) if end > otherwise => end,
         _ => otherwise,

@@ -1,6 +1,6 @@
 //! What people say about answers.
 
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 
 use super::{Breaks, Expected, Place, Site, join, list, map, number, text};
 use crate::generate::asks;

@@ -1,6 +1,6 @@
 //! `suite.json` and task files.
 
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 
 use super::Generator;
 use super::graders::TYPES;

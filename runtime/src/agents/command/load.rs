@@ -23,7 +23,7 @@ pub(crate) fn load(places: &Places, named: Option<&Path>) -> Result<Targets, Str
     let loaded = load_targets(&path, &Request::new("", &places.package_root));
     match loaded.targets {
         Some(file) => Ok(Targets { path, file }),
-        None => Err(render::report(&loaded.diagnostics, &loaded.files, render::Style::Plain)),
+        None => Err(render::report(&loaded.diagnostics, render::Style::Plain)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Cases: ids, input, messages, reference answers, conversations, dependencies.
 
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization as _;
 

@@ -1,6 +1,6 @@
 //! Files that cannot be read: E001 to E009.
 
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 use serde::Deserialize as _;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Keys: unknown, missing, old, in conflict, without effect.
 
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 use serde_json::Value;
 
 use super::{Claim, ensure, lacks, tables};

@@ -15,8 +15,8 @@ mod values;
 
 use std::path::Path;
 
-use evalsuite_loader::diagnostic::{Code, Diagnostic};
 use evalsuite_loader::source::Files;
+use evalsuite_schema::diagnostic::{Code, Diagnostic};
 use serde_json::Value;
 
 pub(crate) use self::paths::resolve;
@@ -49,7 +49,7 @@ pub fn verify(diagnostic: &Diagnostic, files: &Files, record: &Record, root: &Pa
         message: &diagnostic.message,
         quoted: quoted(&diagnostic.message),
         place: Place::of(diagnostic, files),
-        related: diagnostic.related.iter().map(|related| Place::at(&related.span, files)).collect(),
+        related: diagnostic.related.iter().map(|related| Place::at(&related.place, files)).collect(),
         record,
         root,
     };

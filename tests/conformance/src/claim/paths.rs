@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 
 use super::{Claim, ensure};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 use serde_json::Value;
 
 use super::{Claim, ensure, lacks, paths};

@@ -1,6 +1,6 @@
 //! Values: of another type, blank, not among the choices, out of range.
 
-use evalsuite_loader::diagnostic::Code;
+use evalsuite_schema::diagnostic::Code;
 use serde_json::Value;
 
 use super::{Claim, ensure, tables};

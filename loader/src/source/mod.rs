@@ -1,23 +1,17 @@
 //! Files that were looked at, and places in them.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+mod line_index;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+pub use evalsuite_schema::diagnostic::Position;
+use evalsuite_schema::diagnostic::SourceRange;
 
 use crate::memo::Memo;
-
-/// A position in a file: line and column count from 1, columns in characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Pos {
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in characters, from 1.
-    pub column: u32,
-}
-
-impl Pos {
-    /// The first character of a file.
-    pub const START: Self = Self { line: 1, column: 1 };
-}
+pub(crate) use line_index::LineIndex;
 
 /// A file known to [`Files`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,7 +23,7 @@ pub struct Span {
     /// The file.
     pub file: FileId,
     /// First character and the one behind the last; `None` for the file as a whole.
-    pub range: Option<(Pos, Pos)>,
+    pub range: Option<(Position, Position)>,
 }
 
 impl Span {
@@ -39,13 +33,13 @@ impl Span {
     }
 
     /// From `start` to before `end`.
-    pub fn new(file: FileId, start: Pos, end: Pos) -> Self {
+    pub fn new(file: FileId, start: Position, end: Position) -> Self {
         Self { file, range: Some((start, end)) }
     }
 
     /// Where it starts; the start of the file if it is a whole one.
-    pub fn start(&self) -> Pos {
-        self.range.map_or(Pos::START, |(start, _)| start)
+    pub fn start(&self) -> Position {
+        self.range.map_or(Position::START, |(start, _)| start)
     }
 }
 
@@ -106,6 +100,24 @@ impl Files {
     /// The file with this id.
     pub fn get(&self, id: FileId) -> SourceFile {
         self.lock()[id.0 as usize].clone()
+    }
+
+    /// A span in the form in which it is shown, with the line where it starts.
+    pub fn locate(&self, span: Span) -> SourceRange {
+        self.range(span, self.line_index(span.file).as_ref())
+    }
+
+    /// The same for a file whose lines are known.
+    pub(crate) fn range(&self, span: Span, lines: Option<&LineIndex>) -> SourceRange {
+        let shown = &*self.get(span.file).shown;
+        match span.range {
+            Some((start, end)) => SourceRange::new(shown, start, end, lines.map(|lines| lines.excerpt(start, end))),
+            None => SourceRange::whole(shown),
+        }
+    }
+
+    pub(crate) fn line_index(&self, file: FileId) -> Option<LineIndex> {
+        self.get(file).text.map(LineIndex::new)
     }
 
     /// Every file that was looked at, in no particular order.

@@ -1,11 +1,15 @@
-use std::fmt;
+//! The codes of diagnostics: one table with code, name and meaning. Codes that start with `E` are errors, with `W` warnings.
 
-/// How bad a [`Diagnostic`](super::Diagnostic) is.
+use std::{borrow::Cow, fmt};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// Whether a suite with a [`Diagnostic`](super::Diagnostic) can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The suite cannot be used.
     Error,
-    /// The suite can be used; something in it is probably not what its author meant.
+    /// The suite can be used, but something in it is probably a mistake.
     Warning,
 }
 
@@ -21,7 +25,7 @@ impl Severity {
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $code:literal, $name:literal;)*) => {
-        /// What a [`Diagnostic`](super::Diagnostic) is about. Codes that start with `E` are errors, with `W` warnings.
+        /// The kind of a [`Diagnostic`](super::Diagnostic). Codes that start with `E` are errors, with `W` warnings.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
@@ -256,4 +260,17 @@ codes! {
     NotEmbedded = "W017", "not-embedded";
     /// A grader names a judge that the macro does not list, and there is no targets file that may have it.
     UnknownJudge = "W018", "unknown-judge";
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = <Cow<'de, str>>::deserialize(deserializer)?;
+        Self::from_name(&name).ok_or_else(|| D::Error::custom(format!("`{name}` is not the name of a diagnostic")))
+    }
 }

@@ -1,16 +1,16 @@
-//! Text from files, in a form that cannot disturb a terminal.
+//! Text that is safe to print: nothing in it can disturb a terminal or hide what it says.
 
 /// Of a longer line only the ends are shown, in characters.
 const LONGEST: usize = 1000;
 
 /// Replaces characters that move the cursor, change colors, reverse the direction of text or cannot be seen. Each becomes one
 /// character, so that columns stay right. Line breaks become spaces; tabs stay, for whoever shows them to expand.
-pub(super) fn line(text: &str) -> String {
+pub fn line(text: &str) -> String {
     text.chars().map(|character| if matches!(character, '\n' | '\r') { ' ' } else { one(character) }).collect()
 }
 
 /// The same for text that nothing points into: of a long one the middle is left out.
-pub(super) fn short_line(text: &str) -> String {
+pub fn short_line(text: &str) -> String {
     line(&shortened(text))
 }
 
@@ -26,7 +26,7 @@ fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
 }
 
 /// The same for several lines, of which each may be long.
-pub(super) fn lines(text: &str) -> String {
+pub fn lines(text: &str) -> String {
     let short: Vec<_> = text.split('\n').map(shortened).collect();
     short.join("\n").chars().filter(|&character| character != '\r').map(one).collect()
 }

@@ -1,0 +1,34 @@
+//! Diagnostics while files are read: their places are [`Span`]s, which [`resolve`] turns into what is shown.
+
+use std::collections::BTreeMap;
+
+use evalsuite_schema::diagnostic::{self, SourceRange};
+
+pub(crate) use evalsuite_schema::diagnostic::Code;
+
+use crate::source::{FileId, Files, LineIndex, Span};
+
+pub(crate) type Diagnostic = diagnostic::Diagnostic<Span>;
+pub(crate) type Diagnostics = diagnostic::Diagnostics<Span>;
+
+/// Number of problems above which checks leave out what takes long, such as suggestions: nobody reads so many.
+const MANY: usize = 50;
+
+/// Whether suggestions are left out because there are many problems already.
+pub(crate) fn are_many(d: &Diagnostics) -> bool {
+    d.len() > MANY
+}
+
+/// The problems with everything that is shown of them, sorted by file and position.
+pub(crate) fn resolve(diagnostics: Diagnostics, files: &Files) -> diagnostic::Diagnostics {
+    // A file is indexed once, however many problems it has.
+    let mut indexes: BTreeMap<FileId, Option<LineIndex>> = BTreeMap::new();
+    let mut range = |span: Span| -> SourceRange {
+        let index = indexes.entry(span.file).or_insert_with(|| files.line_index(span.file));
+        files.range(span, index.as_ref())
+    };
+    let mut resolved: diagnostic::Diagnostics =
+        diagnostics.into_iter().map(|diagnostic| diagnostic.map_places(&mut range)).collect();
+    resolved.sort();
+    resolved
+}

@@ -1,0 +1,112 @@
+//! Lines of a file by their number, and the part of a line that is shown with a diagnostic.
+
+use std::{ops::Range, sync::Arc};
+
+use evalsuite_schema::{
+    diagnostic::{Excerpt, Position},
+    terminal,
+};
+
+/// Lines with more characters are shown in part.
+const LONG: usize = 160;
+
+/// How much of a long line is shown, and how much of that before the place.
+const SHOWN: usize = 100;
+const BEFORE: usize = 30;
+
+/// Characters between two positions whose byte is known: a line may be as long as a file.
+const STEP: usize = 1024;
+
+/// Where the lines of a text are.
+#[derive(Debug)]
+pub(crate) struct LineIndex {
+    text: Arc<str>,
+    /// The characters of each line, without what ends it.
+    lines: Vec<Range<usize>>,
+    /// The byte of every 1024th character.
+    bytes: Vec<usize>,
+}
+
+impl LineIndex {
+    /// Lines end as editors count them: with `\n`, `\r\n` or `\r`.
+    pub(super) fn new(text: Arc<str>) -> Self {
+        let (mut lines, mut bytes) = (Vec::new(), Vec::new());
+        let (mut start, mut count, mut previous) = (0, 0, ' ');
+        for (number, (byte, character)) in text.char_indices().enumerate() {
+            if number % STEP == 0 {
+                bytes.push(byte);
+            }
+            count = number + 1;
+            if character == '\r' || (character == '\n' && previous != '\r') {
+                lines.push(start..number);
+            }
+            if matches!(character, '\r' | '\n') {
+                start = count;
+            }
+            previous = character;
+        }
+        lines.push(start..count);
+        Self { text, lines, bytes }
+    }
+
+    /// The line of a range. Of a range of several lines, the first is shown; a range after the end of the text is moved
+    /// there.
+    pub(super) fn excerpt(&self, start: Position, end: Position) -> Excerpt {
+        let index = self.line(start.line as usize);
+        let line = &self.lines[index];
+        let length = line.len();
+        let is_after_the_end = index + 1 < start.line as usize;
+        let first = if is_after_the_end { length } else { (start.column as usize).saturating_sub(1).min(length) };
+        let window = if length <= LONG {
+            0..length
+        } else {
+            let from = first.saturating_sub(BEFORE).min(length - SHOWN);
+            from..from + SHOWN
+        };
+        let part = |from: usize, to: usize| terminal::line(self.characters(line.start + from..line.start + to));
+        let (before, after) = (part(window.start, first), part(first, window.end));
+        let marked = if end.line == start.line && !is_after_the_end {
+            let columns = (end.column as usize).saturating_sub(1).saturating_sub(first);
+            after.char_indices().nth(columns).map_or(after.len(), |(byte, _)| byte)
+        } else {
+            // Up to the end of the line, without the white space there.
+            after.trim_end().len()
+        };
+        let mut text = String::new();
+        if window.start > 0 {
+            text.push_str(Excerpt::CUT);
+        }
+        text.push_str(&before);
+        let mark = text.len()..text.len() + marked;
+        text.push_str(&after);
+        if window.end < length {
+            text.push_str(Excerpt::CUT);
+        }
+        let next_line = self.lines.get(index + 1).map_or_else(String::new, |line| {
+            terminal::line(self.characters(line.start..line.start + line.len().min(LONG)))
+        });
+        Excerpt { line: number(index + 1), column: number(first + 1), text, mark, next_line }
+    }
+
+    /// Index of a line by its number: of the last line with content if there are fewer.
+    fn line(&self, number: usize) -> usize {
+        match number.checked_sub(1) {
+            Some(index) if index < self.lines.len() => index,
+            _ => self.lines.iter().rposition(|line| !line.is_empty()).unwrap_or(0),
+        }
+    }
+
+    fn characters(&self, range: Range<usize>) -> &str {
+        &self.text[self.byte(range.start)..self.byte(range.end)]
+    }
+
+    fn byte(&self, character: usize) -> usize {
+        let Some(&known) = self.bytes.get(character / STEP) else { return self.text.len() };
+        let further = self.text[known..].char_indices().nth(character % STEP);
+        further.map_or(self.text.len(), |(byte, _)| known + byte)
+    }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

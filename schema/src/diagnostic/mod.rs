@@ -1,0 +1,114 @@
+//! Problems with a suite as data: what is wrong, where, and what to do about it.
+//!
+//! [`Display`](std::fmt::Display) prints a diagnostic without source lines; the loader's `render` module prints it with
+//! them, and in the other formats.
+
+mod code;
+mod list;
+mod source_range;
+mod text;
+
+use serde::{Deserialize, Serialize};
+
+pub use code::{Code, Severity};
+pub use list::Diagnostics;
+pub use source_range::{Excerpt, Position, SourceRange};
+
+/// One problem with a suite.
+///
+/// It holds everything that is printed of it. `P` is how it refers to files: the loader uses positions in files that it has
+/// open, and turns them into [`SourceRange`]s at the end of a load.
+///
+/// ```
+/// use evalsuite_schema::Location;
+/// use evalsuite_schema::diagnostic::{Code, Diagnostic};
+///
+/// let diagnostic = Diagnostic::new(Code::UnknownKey, "unknown key `asserts` in a case")
+///     .at(Location::new("suites/shop/cases/refund/case.yaml", 4, 1))
+///     .help("did you mean `assertions`?");
+/// assert_eq!(
+///     diagnostic.to_string(),
+///     "error[E019 unknown-key]: unknown key `asserts` in a case\n \
+///      --> suites/shop/cases/refund/case.yaml:4:1\n  \
+///      = help: did you mean `assertions`?"
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Diagnostic<P = SourceRange> {
+    /// The kind of problem.
+    pub code: Code,
+    /// The problem: a lowercase fragment without a full stop.
+    pub message: String,
+    /// Where the problem is; `None` if it is not in a file of the suite.
+    pub place: Option<P>,
+    /// Other places that belong to the problem.
+    pub related: Vec<Related<P>>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+/// Another place that belongs to a [`Diagnostic`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Related<P = SourceRange> {
+    /// Where it is.
+    pub place: P,
+    /// What is there.
+    pub message: String,
+}
+
+impl<P> Diagnostic<P> {
+    /// A problem without a place.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), place: None, related: Vec::new(), help: None }
+    }
+
+    /// Sets where the problem is.
+    #[must_use]
+    pub fn at(mut self, place: impl Into<P>) -> Self {
+        self.place = Some(place.into());
+        self
+    }
+
+    /// Sets what to do about it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Sets what to do about it, if there is something to say.
+    #[must_use]
+    pub fn help_if(mut self, help: Option<String>) -> Self {
+        self.help = help.or(self.help);
+        self
+    }
+
+    /// Adds another place that belongs to the problem.
+    #[must_use]
+    pub fn related(mut self, place: impl Into<P>, message: impl Into<String>) -> Self {
+        self.related.push(Related { place: place.into(), message: message.into() });
+        self
+    }
+
+    /// Whether it is an error or a warning.
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+
+    /// The same problem with its places in another form.
+    pub fn map_places<Q>(self, mut convert: impl FnMut(P) -> Q) -> Diagnostic<Q> {
+        Diagnostic {
+            code: self.code,
+            message: self.message,
+            place: self.place.map(&mut convert),
+            related: self
+                .related
+                .into_iter()
+                .map(|related| Related { place: convert(related.place), message: related.message })
+                .collect(),
+            help: self.help,
+        }
+    }
+}
