@@ -1,78 +1,63 @@
-//! One competitor at one number of cases: its package, built and checked.
+//! The package of one competitor with one number of cases, built and checked.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
 
 use anyhow::{Context, Result};
 
-use crate::cargo::Build;
-use crate::competitor::Competitor;
-use crate::layout::Cases;
-use crate::package::Package;
-use crate::surroundings::Surroundings;
+use crate::{cargo::Build, competitor::Competitor, environment::Environment, layout::Cases, package::Package};
 
-/// A package that takes part.
-pub(crate) struct Subject {
+/// A package with its first build.
+pub(crate) struct PreparedPackage {
     pub(crate) package: Package,
-    pub(crate) state: State,
+    /// The first build of its tests, without their dependencies, or why the package cannot be measured.
+    pub(crate) first_build: Result<Build, String>,
 }
 
-/// Whether a package can be measured.
-pub(crate) enum State {
-    /// It lists the right tests.
-    Ready {
-        /// The first build of its tests, without those of the dependencies.
-        first: Build,
-    },
-    /// Why it cannot be measured.
-    Failed(String),
-}
-
-impl Subject {
-    /// Writes the package, builds it and looks whether it has the tests that it should have.
+impl PreparedPackage {
+    /// Writes the package, builds it and checks that it has the expected tests.
     pub(crate) fn prepare(
         competitor: &'static dyn Competitor,
         cases: Cases,
-        surroundings: &Surroundings,
+        environment: &Environment,
     ) -> Result<Self> {
-        let package = Package::write(competitor, cases, &surroundings.directory, &surroundings.source)?;
+        let package = Package::write(competitor, cases, &environment.directory, &environment.source)?;
         eprintln!("preparing {}", package.name());
-        let state = match first_build(&package, surroundings)? {
-            Ok(first) => State::Ready { first },
-            Err(why) => {
-                eprintln!("{}: {why}", package.name());
-                State::Failed(why)
-            }
-        };
-        Ok(Self { package, state })
+        let first_build = build_and_check(&package, environment)?;
+        if let Err(why) = &first_build {
+            eprintln!("{}: {why}", package.name());
+        }
+        Ok(Self { package, first_build })
     }
 
-    /// Removes the package and what was built from it.
-    pub(crate) fn remove(&self, surroundings: &Surroundings) -> Result<()> {
-        surroundings.cargo.clean(&self.package)?;
+    /// Removes the package and its build artifacts.
+    pub(crate) fn remove(&self, environment: &Environment) -> Result<()> {
+        environment.cargo.clean(&self.package)?;
         self.package.remove()
     }
 }
 
-fn first_build(package: &Package, surroundings: &Surroundings) -> Result<Result<Build, String>> {
-    if let Err(why) = surroundings.cargo.build_dependencies(package)? {
+fn build_and_check(package: &Package, environment: &Environment) -> Result<Result<Build, String>> {
+    if let Err(why) = environment.cargo.build_dependencies(package)? {
         return Ok(Err(why));
     }
-    let build = match surroundings.cargo.build_tests(package)? {
+    let build = match environment.cargo.build_tests(package)? {
         Ok(build) => build,
         Err(why) => return Ok(Err(why)),
     };
-    Ok(check(package, &listed(&build.executable, package)?).map(|()| build))
+    Ok(check_tests(package, &listed_tests(&build.executable, package)?).map(|()| build))
 }
 
-/// A test binary, set up as `cargo test` does.
+/// A command for a test binary, with the environment that `cargo test` sets.
 pub(crate) fn test_command(executable: &Path, package: &Package) -> Command {
     let mut command = Command::new(executable);
     command.current_dir(&package.root).env("CARGO_MANIFEST_DIR", &package.root).stdin(Stdio::null());
-    command.env("EVALSUITE_OUTPUT", results(package));
-    // Cargo names both, and the second is where the standard library lies as a dynamic one.
+    command.env("EVALSUITE_OUTPUT", package.results());
+    // Cargo sets both directories; the second contains the dynamic standard library.
     let own = executable.parent().map(Path::to_path_buf);
     let libraries = own.into_iter().chain(standard_library().map(Path::to_path_buf));
     if let Ok(libraries) = std::env::join_paths(libraries) {
@@ -81,7 +66,7 @@ pub(crate) fn test_command(executable: &Path, package: &Package) -> Command {
     command
 }
 
-/// Variable with the directories of dynamic libraries.
+/// Environment variable with the search path for dynamic libraries.
 const LIBRARY_PATH: &str = if cfg!(target_os = "macos") { "DYLD_FALLBACK_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
 
 fn standard_library() -> Option<&'static Path> {
@@ -93,37 +78,21 @@ fn standard_library() -> Option<&'static Path> {
     DIRECTORY.get_or_init(ask).as_deref()
 }
 
-/// Where tests leave their results.
-pub(crate) fn results(package: &Package) -> PathBuf {
-    package.root.join("results")
-}
-
-/// Removes what tests left.
-pub(crate) fn remove_results(package: &Package) -> Result<()> {
-    let results = results(package);
-    match std::fs::remove_dir_all(&results) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove {}", results.display()))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn listed(executable: &Path, package: &Package) -> Result<Vec<String>> {
+fn listed_tests(executable: &Path, package: &Package) -> Result<Vec<String>> {
     let output = test_command(executable, package).args(["--list", "--format", "terse"]).output();
     let output = output.with_context(|| format!("cannot start {}", executable.display()))?;
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }
 
-fn check(package: &Package, listed: &[String]) -> Result<(), String> {
+fn check_tests(package: &Package, listed: &[String]) -> Result<(), String> {
     let Package { competitor, cases, .. } = package;
-    let expected = cases.count + competitor.further_tests(*cases);
+    let expected = cases.count + competitor.additional_tests(*cases);
     if listed.len() != expected {
-        return Err(format!("lists {} tests instead of {expected}", listed.len()));
+        return Err(format!("lists {} tests, expected {expected}", listed.len()));
     }
     let listed: BTreeSet<&str> = listed.iter().map(String::as_str).collect();
-    let mut known = (0..cases.count).filter_map(|case| competitor.test(*cases, case));
+    let mut known = (0..cases.count).filter_map(|case| competitor.test_name(*cases, case));
     match known.find(|name| !listed.contains(name.as_str())) {
         Some(name) => Err(format!("does not list `{name}`")),
         None => Ok(()),

@@ -1,25 +1,23 @@
-//! The tests written by hand, in a binary that also holds a suite of one case.
+//! The hand-written tests in a binary that also contains a suite of one case.
 //!
-//! A test binary with a suite has evalsuite's runtime in it, which costs the linker the same for any number of cases. This
-//! tells that cost from what the cases cost.
+//! A test binary with a suite links evalsuite's runtime, which takes the same time for any number of cases. This
+//! competitor separates that time from the cost of the cases.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-use super::evalsuite::EvalSuite;
-use super::{Competitor, by_hand};
-use crate::layout::Cases;
-use crate::source::Source;
+use super::{Competitor, by_hand, evalsuite::EvalSuite};
+use crate::{layout::Cases, source_copy::SourceCopy};
 
-pub(super) struct Linked;
+pub(super) struct ByHandLinked;
 
-impl Competitor for Linked {
+impl Competitor for ByHandLinked {
     fn name(&self) -> &'static str {
         "by-hand-linked"
     }
 
-    fn dependencies(&self, source: &Source) -> String {
+    fn dependencies(&self, source: &SourceCopy) -> String {
         EvalSuite.dependencies(source)
     }
 
@@ -31,26 +29,26 @@ impl Competitor for Linked {
         source(cases, 0)
     }
 
-    fn files(&self, cases: Cases) -> Option<Cases> {
+    fn cases_in_files(&self, cases: Cases) -> Option<Cases> {
         Some(Cases { count: 1, ..cases })
     }
 
     /// The one case and its `suite_check`.
-    fn further_tests(&self, _cases: Cases) -> usize {
+    fn additional_tests(&self, _cases: Cases) -> usize {
         2
     }
 
-    fn test(&self, cases: Cases, case: usize) -> Option<String> {
-        by_hand::ByHand.test(cases, case)
+    fn test_name(&self, cases: Cases, case: usize) -> Option<String> {
+        by_hand::ByHand.test_name(cases, case)
     }
 
-    fn edit(&self, root: &Path, cases: Cases, revision: usize) -> Result<()> {
+    fn edit_case(&self, root: &Path, cases: Cases, revision: usize) -> Result<()> {
         by_hand::rewrite(root, &source(cases, revision))
     }
 }
 
 fn source(cases: Cases, revision: usize) -> String {
     let one = EvalSuite.test_source(Cases { count: 1, ..cases });
-    // Its module must not be called like one of the tests'.
+    // The suite's module must not have the name of a module of the tests.
     one.replace("agent = agent", "agent = agent, name = one_case") + &by_hand::source(cases, revision)
 }

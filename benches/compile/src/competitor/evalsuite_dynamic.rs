@@ -1,22 +1,20 @@
-//! evalsuite as a dynamic library, which is linked once and not into every test binary.
+//! evalsuite as a dynamic library, which is linked once instead of into every test binary.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-use super::Competitor;
-use super::evalsuite::EvalSuite;
-use crate::layout::Cases;
-use crate::source::Source;
+use super::{Competitor, evalsuite::EvalSuite};
+use crate::{layout::Cases, source_copy::SourceCopy};
 
-pub(super) struct Dynamic;
+pub(super) struct EvalSuiteDynamic;
 
-impl Competitor for Dynamic {
+impl Competitor for EvalSuiteDynamic {
     fn name(&self) -> &'static str {
         "evalsuite-dynamic"
     }
 
-    fn dependencies(&self, source: &Source) -> String {
+    fn dependencies(&self, source: &SourceCopy) -> String {
         EvalSuite.dependencies(source).replacen("evalsuite = {", "evalsuite = { package = \"evalsuite-dynamic\",", 1)
     }
 
@@ -28,15 +26,15 @@ impl Competitor for Dynamic {
         EvalSuite.test_source(cases)
     }
 
-    fn further_tests(&self, cases: Cases) -> usize {
-        EvalSuite.further_tests(cases)
+    fn additional_tests(&self, cases: Cases) -> usize {
+        EvalSuite.additional_tests(cases)
     }
 
-    fn test(&self, cases: Cases, case: usize) -> Option<String> {
-        EvalSuite.test(cases, case)
+    fn test_name(&self, cases: Cases, case: usize) -> Option<String> {
+        EvalSuite.test_name(cases, case)
     }
 
-    fn edit(&self, root: &Path, cases: Cases, revision: usize) -> Result<()> {
-        EvalSuite.edit(root, cases, revision)
+    fn edit_case(&self, root: &Path, cases: Cases, revision: usize) -> Result<()> {
+        EvalSuite.edit_case(root, cases, revision)
     }
 }
