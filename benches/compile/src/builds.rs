@@ -1,27 +1,25 @@
-//! Times builds: every competitor takes its turn in every round, so that a busy machine is busy for all of them.
+//! Times builds. Rounds are interleaved, so that other load on the machine affects all competitors alike.
 
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::cargo::Build;
-use crate::competitor::Competitor;
-use crate::layout::Cases;
-use crate::options::Options;
-use crate::subject::{State, Subject};
-use crate::surroundings::Surroundings;
+use crate::{
+    cargo::Build, competitor::Competitor, environment::Environment, layout::Cases, options::Options,
+    prepared_package::PreparedPackage,
+};
 
 /// All samples of one competitor at one number of cases.
 #[derive(Debug, Serialize)]
-pub(crate) struct Measured {
+pub(crate) struct BuildSamples {
     pub(crate) competitor: &'static str,
     pub(crate) cases: usize,
-    /// Why there are no samples, or no more.
+    /// Why there are no samples, or no further ones.
     pub(crate) failure: Option<String>,
-    /// The tests are built for the first time.
+    /// The first build of the tests.
     pub(crate) first: Option<Sample>,
-    /// The test source was touched.
+    /// Builds after the test source was touched.
     pub(crate) touch: Vec<Sample>,
-    /// One case was edited.
+    /// Builds after one case was edited.
     pub(crate) edit: Vec<Sample>,
 }
 
@@ -30,7 +28,7 @@ pub(crate) struct Measured {
 pub(crate) struct Sample {
     /// From the start of cargo to its end, in seconds.
     pub(crate) seconds: f64,
-    /// Processor time in seconds, where the system tells.
+    /// Processor time in seconds, if the system reports it.
     pub(crate) processor_seconds: Option<f64>,
     /// Nothing had to be built.
     pub(crate) fresh: bool,
@@ -46,64 +44,60 @@ impl From<&Build> for Sample {
     }
 }
 
-/// Builds everything as often as the options say.
+/// Builds every package `options.runs` times.
 pub(crate) fn measure(
     options: &Options,
     competitors: &[&'static dyn Competitor],
-    surroundings: &Surroundings,
-) -> Result<Vec<Measured>> {
-    let mut subjects = Vec::new();
+    environment: &Environment,
+) -> Result<Vec<BuildSamples>> {
+    let mut packages = Vec::new();
     for count in options.sizes() {
         for competitor in competitors {
-            let subject = Subject::prepare(*competitor, Cases { layout: options.layout, count }, surroundings)?;
-            subjects.push((Measured::new(&subject), subject));
+            let prepared = PreparedPackage::prepare(*competitor, Cases { layout: options.layout, count }, environment)?;
+            packages.push((BuildSamples::new(&prepared), prepared));
         }
     }
     for run in 1..=options.runs.get() {
         eprintln!("round {run} of {}", options.runs);
-        for (measured, subject) in &mut subjects {
+        for (measured, prepared) in &mut packages {
             if measured.failure.is_none() {
-                measured.failure = round(measured, subject, run, surroundings)?.err();
+                measured.failure = round(measured, prepared, run, environment)?.err();
             }
         }
     }
     if !options.keep {
-        subjects.iter().try_for_each(|(_, subject)| subject.remove(surroundings))?;
+        packages.iter().try_for_each(|(_, prepared)| prepared.remove(environment))?;
     }
-    Ok(subjects.into_iter().map(|(measured, _)| measured).collect())
+    Ok(packages.into_iter().map(|(measured, _)| measured).collect())
 }
 
 fn round(
-    measured: &mut Measured,
-    subject: &Subject,
+    measured: &mut BuildSamples,
+    prepared: &PreparedPackage,
     run: usize,
-    surroundings: &Surroundings,
+    environment: &Environment,
 ) -> Result<Result<(), String>> {
-    let package = &subject.package;
+    let package = &prepared.package;
     package.touch()?;
-    match surroundings.cargo.build_tests(package)? {
+    match environment.cargo.build_tests(package)? {
         Ok(build) => measured.touch.push(Sample::from(&build)),
         Err(why) => return Ok(Err(why)),
     }
-    package.edit(run)?;
-    match surroundings.cargo.build_tests(package)? {
+    package.edit_case(run)?;
+    match environment.cargo.build_tests(package)? {
         Ok(build) => measured.edit.push(Sample::from(&build)),
         Err(why) => return Ok(Err(why)),
     }
     Ok(Ok(()))
 }
 
-impl Measured {
-    fn new(subject: &Subject) -> Self {
-        let (failure, first) = match &subject.state {
-            State::Ready { first } => (None, Some(Sample::from(first))),
-            State::Failed(why) => (Some(why.clone()), None),
-        };
+impl BuildSamples {
+    fn new(prepared: &PreparedPackage) -> Self {
         Self {
-            competitor: subject.package.competitor.name(),
-            cases: subject.package.cases.count,
-            failure,
-            first,
+            competitor: prepared.package.competitor.name(),
+            cases: prepared.package.cases.count,
+            failure: prepared.first_build.as_ref().err().cloned(),
+            first: prepared.first_build.as_ref().ok().map(Sample::from),
             touch: Vec::new(),
             edit: Vec::new(),
         }

@@ -1,29 +1,32 @@
-//! Calls of cargo, in the same surroundings for every package.
+//! Runs cargo with the same environment for every package.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::competitor::TEST_TARGET;
-use crate::package::Package;
-use crate::process::{self, Finished};
-use crate::subject::results;
+use crate::{
+    competitor::TEST_TARGET,
+    package::Package,
+    process::{self, Finished},
+};
 
-/// cargo with a target directory of its own, shared by all packages.
+/// cargo with its own target directory, which all packages share.
 pub(crate) struct Cargo {
     target: PathBuf,
     limit: Duration,
 }
 
-/// How a build went.
+/// A finished build of a package's tests.
 pub(crate) struct Build {
     /// From the start of cargo to its end.
     pub(crate) elapsed: Duration,
-    /// Processor time of cargo and all that it started.
+    /// Processor time of cargo and its child processes.
     pub(crate) processor: Option<Duration>,
     /// The test binary.
     pub(crate) executable: PathBuf,
@@ -32,19 +35,19 @@ pub(crate) struct Build {
 }
 
 impl Cargo {
-    /// Builds go to `target`, and each may take as long as `limit`.
+    /// Builds to `target`, with a time limit for each build.
     pub(crate) fn new(target: PathBuf, limit: Duration) -> Result<Self> {
         std::fs::create_dir_all(&target).with_context(|| format!("cannot create {}", target.display()))?;
         Ok(Self { target, limit })
     }
 
-    /// Builds what the tests depend on and the package's empty library. `Err` says why that is not possible.
+    /// Builds the dependencies of the tests, and the package's empty library. The inner `Err` is the reason for a failed build.
     pub(crate) fn build_dependencies(&self, package: &Package) -> Result<Result<(), String>> {
         let built = self.run(package, &["test", "--no-run", "--lib"])?;
         Ok(built.map(drop))
     }
 
-    /// Builds the tests. The inner `Err` says why that is not possible.
+    /// Builds the tests. The inner `Err` is the reason for a failed build.
     pub(crate) fn build_tests(&self, package: &Package) -> Result<Result<Build, String>> {
         let arguments = ["test", "--no-run", "--offline", "--message-format=json"];
         let finished = match self.run(package, &arguments)? {
@@ -55,19 +58,19 @@ impl Cargo {
         Ok(Ok(Build { elapsed: finished.elapsed, processor: finished.processor, executable, fresh }))
     }
 
-    /// Removes what was built from the package itself.
+    /// Removes the build artifacts of the package itself.
     pub(crate) fn clean(&self, package: &Package) -> Result<()> {
         let cleaned = self.run(package, &["clean", "--offline", "--package", &package.name()])?;
         cleaned.map(drop).map_err(anyhow::Error::msg)
     }
 
-    /// Whether `cargo nextest` is there.
+    /// Whether `cargo nextest` is installed.
     pub(crate) fn has_nextest(&self) -> bool {
         let version = Command::new("cargo").args(["nextest", "--version"]).output();
         version.is_ok_and(|output| output.status.success())
     }
 
-    /// Runs all tests with nextest, and tells how long that took. The inner `Err` says why it is not possible.
+    /// Runs all tests with nextest and returns the duration. The inner `Err` is the reason for a failed run.
     pub(crate) fn nextest(&self, package: &Package) -> Result<Result<Duration, String>> {
         let arguments = [
             "nextest",
@@ -92,7 +95,7 @@ impl Cargo {
             }
         }
         command.env("CARGO_TARGET_DIR", &self.target).env("CARGO_TERM_COLOR", "never");
-        command.env("EVALSUITE_OUTPUT", results(package));
+        command.env("EVALSUITE_OUTPUT", package.results());
         Ok(match process::run(&mut command, self.limit, &self.target)? {
             Err(timed_out) => Err(timed_out.to_string()),
             Ok(finished) if finished.status.success() => Ok(finished),
@@ -101,7 +104,7 @@ impl Cargo {
     }
 }
 
-/// Whether a variable would change how a package is built: builds are cargo's defaults, whatever the surroundings are.
+/// Whether a variable would change how a package is built. Such variables are removed, so that builds use cargo's defaults.
 fn is_setting(name: &OsStr) -> bool {
     const EXACT: &[&str] = &[
         "CARGO_BIN_NAME",
@@ -119,7 +122,7 @@ fn is_setting(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| EXACT.contains(&name) || FAMILIES.iter().any(|family| name.starts_with(family)))
 }
 
-/// The test binary, and whether it was there before.
+/// The test binary, and whether it was up to date.
 fn test_binary(messages: &str) -> Option<(PathBuf, bool)> {
     messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|message| {
         let is_test = message["reason"] == "compiler-artifact" && message["target"]["name"] == TEST_TARGET;
@@ -128,7 +131,7 @@ fn test_binary(messages: &str) -> Option<(PathBuf, bool)> {
     })
 }
 
-/// The first line that says what went wrong: compile errors come as JSON where they were asked for.
+/// The first error message, from cargo's JSON messages or from stderr.
 fn first_error(finished: &Finished) -> String {
     let rendered =
         finished.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|message| {
@@ -145,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_are_told_from_what_cargo_needs() {
+    fn build_settings_are_recognised() {
         for name in ["CARGO_INCREMENTAL", "CARGO_PROFILE_DEV_DEBUG", "RUSTFLAGS", "CARGO_MANIFEST_DIR"] {
             assert!(is_setting(OsStr::new(name)), "{name}");
         }
@@ -155,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_binary_is_found_among_the_messages() {
+    fn the_test_binary_is_found_in_the_messages() {
         let messages = r#"{"reason":"compiler-artifact","target":{"name":"lib"},"executable":"/t/lib-1","fresh":true}
 {"reason":"compiler-artifact","target":{"name":"evals"},"executable":"/t/evals-1","fresh":false}
 {"reason":"build-finished","success":true}"#;

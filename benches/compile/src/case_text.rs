@@ -11,7 +11,7 @@ pub(crate) struct Topic {
     complaint: &'static str,
 }
 
-/// The topics, which take turns.
+/// The topics; case `n` has topic `n` modulo their number.
 pub(crate) const TOPICS: &[Topic] = &[
     Topic {
         name: "damaged_parcel",
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_have_about_five_hundred_bytes() {
+    fn cases_have_about_500_bytes() {
         for case in [0, 1, 2, 3, 19_999] {
             for text in [case_yaml(case, 0), task_json(case, "id", 0)] {
                 assert!((430..=600).contains(&text.len()), "{} bytes:\n{text}", text.len());

@@ -1,21 +1,21 @@
-//! Measures what a suite costs a build, beside tests written by hand and other crates that make tests of files.
+//! Measures the build time of suites, compared with hand-written tests and other test generators.
 //!
-//! See the README for what is measured and how.
+//! The README describes what is measured and how.
 
 mod builds;
 mod cargo;
 mod case_text;
 mod competitor;
+mod environment;
 mod layout;
 mod options;
 mod package;
+mod prepared_package;
 mod process;
 mod report;
-mod source;
+mod source_copy;
 mod startup;
 mod statistics;
-mod subject;
-mod surroundings;
 mod whole_runs;
 
 use std::process::ExitCode;
@@ -24,8 +24,7 @@ use anyhow::Result;
 use clap::Parser;
 use serde_json::json;
 
-use crate::options::Options;
-use crate::surroundings::Surroundings;
+use crate::{environment::Environment, options::Options};
 
 fn main() -> ExitCode {
     match run(&Options::parse()) {
@@ -37,12 +36,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Ends with 1 if a competitor could not be measured.
+/// Exits with 1 if a competitor could not be measured.
 fn run(options: &Options) -> Result<ExitCode> {
-    let competitors = competitor::chosen(&options.only)?;
-    let surroundings = Surroundings::new(options)?;
+    let competitors = competitor::select(&options.only)?;
+    let environment = Environment::new(options)?;
     let complete = if options.whole_runs {
-        let measured = whole_runs::measure(options, &competitors, &surroundings)?;
+        let measured = whole_runs::measure(options, &competitors, &environment)?;
         if options.json {
             println!("{}", json!({ "layout": format!("{:?}", options.layout), "whole_runs": measured }));
         } else {
@@ -50,7 +49,7 @@ fn run(options: &Options) -> Result<ExitCode> {
         }
         measured.iter().all(|measured| measured.failure.is_none())
     } else if options.startup {
-        let measured = startup::measure(options, &competitors, &surroundings)?;
+        let measured = startup::measure(options, &competitors, &environment)?;
         if options.json {
             println!("{}", json!({ "layout": format!("{:?}", options.layout), "startup": measured }));
         } else {
@@ -58,7 +57,7 @@ fn run(options: &Options) -> Result<ExitCode> {
         }
         measured.iter().all(|measured| measured.failure.is_none())
     } else {
-        let measured = builds::measure(options, &competitors, &surroundings)?;
+        let measured = builds::measure(options, &competitors, &environment)?;
         if options.json {
             println!("{}", json!({ "layout": format!("{:?}", options.layout), "builds": measured }));
         } else {

@@ -1,7 +1,6 @@
-//! What the command line says.
+//! The command line.
 
-use std::num::NonZeroUsize;
-use std::time::Duration;
+use std::{num::NonZeroUsize, time::Duration};
 
 use clap::Parser;
 
@@ -11,11 +10,11 @@ use crate::layout::Layout;
 #[derive(Debug, Parser)]
 #[command(version)]
 pub(crate) struct Options {
-    /// Numbers of cases; the smallest is what the cost per case is reckoned from
+    /// Numbers of cases; the cost per case is relative to the smallest
     #[arg(long, value_delimiter = ',', default_value = "100,1000,5000,20000")]
     cases: Vec<NonZeroUsize>,
 
-    /// Timed rounds; in each round every competitor takes its turn
+    /// Timed rounds; each round builds every package once
     #[arg(long, default_value = "5")]
     pub(crate) runs: NonZeroUsize,
 
@@ -23,23 +22,23 @@ pub(crate) struct Options {
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub(crate) only: Vec<String>,
 
-    /// How the cases lie on the disk
+    /// Layout of the cases on disk
     #[arg(long, value_enum, default_value_t = Layout::Cases)]
     pub(crate) layout: Layout,
 
-    /// Times one test in a process of its own instead of builds
+    /// Times a single test in its own process instead of builds
     #[arg(long)]
     pub(crate) startup: bool,
 
-    /// Times runs of all tests, in one process and by nextest, instead of builds
+    /// Times runs of all tests, in one process and with nextest, instead of builds
     #[arg(long, conflicts_with = "startup")]
     pub(crate) whole_runs: bool,
 
-    /// A build that takes longer is reported as such and not tried again
+    /// Time limit of a build; a build that exceeds it is reported and not repeated
     #[arg(long, value_name = "SECONDS", default_value = "600")]
     timeout: u64,
 
-    /// Leaves the packages and what was built from them in the target directory
+    /// Keeps the packages and their build artifacts in the target directory
     #[arg(long)]
     pub(crate) keep: bool,
 
@@ -57,7 +56,7 @@ impl Options {
         sizes
     }
 
-    /// The limit of one build.
+    /// The time limit of a build.
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout)
     }
@@ -70,13 +69,13 @@ mod tests {
     use super::Options;
 
     #[test]
-    fn sizes_come_in_order_and_once() {
+    fn sizes_are_sorted_and_unique() {
         let options = Options::parse_from(["bench", "--cases", "2000,100,2000"]);
         assert_eq!(options.sizes(), [100, 2000]);
     }
 
     #[test]
-    fn no_cases_and_no_runs_are_refused() {
+    fn zero_cases_and_zero_runs_are_rejected() {
         assert!(Options::try_parse_from(["bench", "--cases", "0"]).is_err());
         assert!(Options::try_parse_from(["bench", "--runs", "0"]).is_err());
     }

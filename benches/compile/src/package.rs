@@ -1,30 +1,34 @@
 //! Throw-away packages, one per competitor and number of cases.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
 
 use anyhow::{Context, Result};
 
-use crate::competitor::{Competitor, TEST_TARGET};
-use crate::layout::Cases;
-use crate::source::Source;
+use crate::{
+    competitor::{Competitor, TEST_TARGET},
+    layout::Cases,
+    source_copy::SourceCopy,
+};
 
-/// A package on the disk.
+/// A package on disk.
 pub(crate) struct Package {
     pub(crate) competitor: &'static dyn Competitor,
     pub(crate) cases: Cases,
-    /// Directory of its `Cargo.toml`.
+    /// Directory of `Cargo.toml`.
     pub(crate) root: PathBuf,
 }
 
 impl Package {
-    /// Writes a package below `directory`. What was there under its name is removed first.
+    /// Writes a package below `directory`, replacing any previous one of the same name.
     pub(crate) fn write(
         competitor: &'static dyn Competitor,
         cases: Cases,
         directory: &Path,
-        source: &Source,
+        source: &SourceCopy,
     ) -> Result<Self> {
         let package = Self { competitor, cases, root: directory.join(name(competitor, cases)) };
         package.remove()?;
@@ -32,16 +36,16 @@ impl Package {
             let directory = package.root.join(directory);
             fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
         }
-        package.put("Cargo.toml", &package.manifest(source))?;
-        package.put("src/lib.rs", "")?;
-        package.put(package.test_file(), &competitor.test_source(cases))?;
+        package.write_file("Cargo.toml", &package.manifest(source))?;
+        package.write_file("src/lib.rs", "")?;
+        package.write_file(package.test_file(), &competitor.test_source(cases))?;
         if let Some(script) = competitor.build_script() {
-            package.put("build.rs", script)?;
+            package.write_file("build.rs", script)?;
         }
-        // The versions that the workspace was tested with, so that all packages share one build of their dependencies.
+        // The dependency versions of the workspace, so that all packages share one build of them.
         let lock = source.path("Cargo.lock");
         fs::copy(&lock, package.root.join("Cargo.lock")).with_context(|| format!("cannot copy {}", lock.display()))?;
-        if let Some(files) = competitor.files(cases) {
+        if let Some(files) = competitor.cases_in_files(cases) {
             files.write(&package.root)?;
         }
         Ok(package)
@@ -52,7 +56,7 @@ impl Package {
         name(self.competitor, self.cases)
     }
 
-    /// Makes the source of the tests look changed.
+    /// Updates the modification time of the test source.
     pub(crate) fn touch(&self) -> Result<()> {
         let path = self.root.join(self.test_file());
         let touched =
@@ -60,24 +64,29 @@ impl Package {
         touched.with_context(|| format!("cannot touch {}", path.display()))
     }
 
-    /// Changes one case; revisions count from 1.
-    pub(crate) fn edit(&self, revision: usize) -> Result<()> {
-        self.competitor.edit(&self.root, self.cases, revision)
+    /// Edits one case; revisions count from 1.
+    pub(crate) fn edit_case(&self, revision: usize) -> Result<()> {
+        self.competitor.edit_case(&self.root, self.cases, revision)
     }
 
-    /// Removes the package's directory, if there is one.
+    /// Directory of the results that tests write.
+    pub(crate) fn results(&self) -> PathBuf {
+        self.root.join("results")
+    }
+
+    /// Removes the results of earlier tests.
+    pub(crate) fn remove_results(&self) -> Result<()> {
+        remove_directory(&self.results())
+    }
+
+    /// Removes the package's directory, if it exists.
     pub(crate) fn remove(&self) -> Result<()> {
-        match fs::remove_dir_all(&self.root) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(error).with_context(|| format!("cannot remove {}", self.root.display()))
-            }
-            _ => Ok(()),
-        }
+        remove_directory(&self.root)
     }
 
-    fn manifest(&self, source: &Source) -> String {
+    fn manifest(&self, source: &SourceCopy) -> String {
         let harness = if self.competitor.harness() { "" } else { "harness = false\n" };
-        // The empty table keeps the package out of the workspace around the target directory.
+        // The empty table keeps the package out of the workspace that contains the target directory.
         format!(
             "[workspace]\n\n[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n[[test]]\n\
              name = \"{TEST_TARGET}\"\n{harness}\n{}",
@@ -90,9 +99,18 @@ impl Package {
         Path::new("tests").join(TEST_TARGET).with_extension("rs")
     }
 
-    fn put(&self, path: impl AsRef<Path>, text: &str) -> Result<()> {
+    fn write_file(&self, path: impl AsRef<Path>, text: &str) -> Result<()> {
         let path = self.root.join(path);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+fn remove_directory(path: &Path) -> Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,26 +1,27 @@
-//! Child processes that end in time.
+//! Child processes with a time limit.
 
-use std::fmt;
-use std::fs;
-use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::{
+    fmt, fs,
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{RecvTimeoutError, channel},
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result, anyhow};
 
-/// What a child used and left behind.
+/// Status, times and output of a finished child.
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
-    /// From start to end.
+    /// From start to exit.
     pub(crate) elapsed: Duration,
-    /// Processor time of the child and its children; `None` where the system does not tell.
+    /// Processor time of the child and its children; `None` if the system does not report it.
     pub(crate) processor: Option<Duration>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-/// A child that was ended because its time was over.
+/// A child that was killed at its time limit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimedOut(pub(crate) Duration);
 
@@ -30,8 +31,8 @@ impl fmt::Display for TimedOut {
     }
 }
 
-/// Runs `command` for at most `limit`, with its output going through files in `scratch`: pipes would need threads that
-/// compete with the build for the processor.
+/// Runs `command` for at most `limit`. Output is redirected to files in `scratch`, because pipes would need threads that
+/// compete with the build for processor time.
 pub(crate) fn run(command: &mut Command, limit: Duration, scratch: &Path) -> Result<Result<Finished, TimedOut>> {
     let (stdout, stderr) = (scratch.join("stdout"), scratch.join("stderr"));
     let create = |path: &Path| fs::File::create(path).with_context(|| format!("cannot write {}", path.display()));
@@ -46,18 +47,18 @@ pub(crate) fn run(command: &mut Command, limit: Duration, scratch: &Path) -> Res
     let (sender, receiver) = channel();
     let waiting = std::thread::spawn(move || {
         let waited = child.wait().map(|status| (status, start.elapsed()));
-        // Fails only when nobody waits any more.
+        // Fails only if the receiver gave up at the time limit.
         let _ = sender.send(waited);
         child
     });
     let waited = match receiver.recv_timeout(limit) {
         Ok(waited) => waited,
         Err(RecvTimeoutError::Timeout) => {
-            end(id)?;
+            kill_group(id)?;
             join(waiting)?;
             return Ok(Err(TimedOut(limit)));
         }
-        Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("the thread that waits for a child has panicked")),
+        Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("the thread that waits for a child panicked")),
     };
     join(waiting)?;
     let (status, elapsed) = waited.context("cannot wait for a child")?;
@@ -70,32 +71,34 @@ pub(crate) fn run(command: &mut Command, limit: Duration, scratch: &Path) -> Res
 }
 
 fn join(thread: std::thread::JoinHandle<Child>) -> Result<Child> {
-    thread.join().map_err(|_| anyhow!("the thread that waits for a child has panicked"))
+    thread.join().map_err(|_| anyhow!("the thread that waits for a child panicked"))
 }
 
-/// Ends a child and all that it started.
+/// Kills a child and all its descendants.
 #[cfg(unix)]
-fn end(id: u32) -> Result<()> {
-    use rustix::io::Errno;
-    use rustix::process::{Pid, Signal, kill_process_group};
+fn kill_group(id: u32) -> Result<()> {
+    use rustix::{
+        io::Errno,
+        process::{Pid, Signal, kill_process_group},
+    };
     let id = i32::try_from(id).ok().and_then(Pid::from_raw).context("a child without a process id")?;
     match kill_process_group(id, Signal::KILL) {
-        // It ended by itself in the meantime.
+        // It exited in the meantime.
         Ok(()) | Err(Errno::SRCH) => Ok(()),
-        Err(error) => Err(error).context("cannot end a build that takes too long"),
+        Err(error) => Err(error).context("cannot kill a build that exceeds its time limit"),
     }
 }
 
 #[cfg(not(unix))]
-fn end(id: u32) -> Result<()> {
+fn kill_group(id: u32) -> Result<()> {
     let mut command = Command::new("taskkill");
     command.args(["/F", "/T", "/PID", &id.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().map(drop).context("cannot end a build that takes too long")
+    command.status().map(drop).context("cannot kill a build that exceeds its time limit")
 }
 
-/// Processor time of all children that have been waited for, and of theirs, in steps of 10 ms.
+/// Processor time of all children that have been waited for, and of theirs, in units of 10 ms.
 fn processor_time_of_children() -> Option<Duration> {
-    // `cutime` and `cstime` (proc_pid_stat(5)); the fields are counted behind the name, which may hold anything.
+    // `cutime` and `cstime` (proc_pid_stat(5)); fields are counted after the name, which may contain anything.
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
     let mut ticks = fields.split_ascii_whitespace().skip(13).map(str::parse::<u64>);
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_takes_too_long_is_ended() {
+    fn a_child_is_killed_at_its_time_limit() {
         let scratch = scratch("long");
         let start = Instant::now();
         let result = run(Command::new("sh").args(["-c", "sleep 60"]), Duration::from_millis(100), &scratch);
@@ -124,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn output_and_status_are_kept() {
+    fn output_and_status_are_returned() {
         let scratch = scratch("short");
         let result =
             run(Command::new("sh").args(["-c", "echo out; echo err >&2; exit 3"]), Duration::from_secs(60), &scratch);

@@ -1,67 +1,67 @@
-//! Times the process of a single test, which is what nextest starts for each.
+//! Times the process of a single test, as nextest starts one for each test.
 //!
-//! Only competitors whose test names are known take part; they are one of each kind (tests written by hand, a generated
-//! suite, files found at run time).
+//! Only competitors with predictable test names take part. They include one of each kind: hand-written tests, a generated
+//! suite, and files found at run time.
 
-use std::path::Path;
-use std::process::Stdio;
-use std::time::Instant;
+use std::{path::Path, process::Stdio, time::Instant};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 
-use crate::competitor::Competitor;
-use crate::layout::Cases;
-use crate::options::Options;
-use crate::package::Package;
-use crate::subject::{State, Subject, test_command};
-use crate::surroundings::Surroundings;
+use crate::{
+    competitor::Competitor,
+    environment::Environment,
+    layout::Cases,
+    options::Options,
+    package::Package,
+    prepared_package::{PreparedPackage, test_command},
+};
 
-/// Processes that count as one of the rounds that the options ask for.
+/// Number of processes per round.
 const PROCESSES: usize = 20;
 
 /// All samples of one competitor at one number of cases.
 #[derive(Debug, Serialize)]
-pub(crate) struct Measured {
+pub(crate) struct StartupSamples {
     pub(crate) competitor: &'static str,
     pub(crate) cases: usize,
     /// Why there are no samples.
     pub(crate) failure: Option<String>,
-    /// From the start of the process to its end, in seconds.
+    /// From the start of the process to its exit, in seconds.
     pub(crate) seconds: Vec<f64>,
 }
 
-/// Starts one test of every competitor whose test names are known.
+/// Runs one test of every competitor with predictable test names.
 pub(crate) fn measure(
     options: &Options,
     competitors: &[&'static dyn Competitor],
-    surroundings: &Surroundings,
-) -> Result<Vec<Measured>> {
-    let mut subjects = Vec::new();
+    environment: &Environment,
+) -> Result<Vec<StartupSamples>> {
+    let mut packages = Vec::new();
     for count in options.sizes() {
         let cases = Cases { layout: options.layout, count };
         for competitor in competitors {
-            let Some(test) = competitor.test(cases, cases.middle()) else { continue };
-            let subject = Subject::prepare(*competitor, cases, surroundings)?;
-            subjects.push((Measured::new(&subject), subject, test));
+            let Some(test) = competitor.test_name(cases, cases.middle()) else { continue };
+            let prepared = PreparedPackage::prepare(*competitor, cases, environment)?;
+            packages.push((StartupSamples::new(&prepared), prepared, test));
         }
     }
     for _ in 0..options.runs.get() * PROCESSES {
-        for (measured, subject, test) in &mut subjects {
-            if let State::Ready { first } = &subject.state {
-                measured.seconds.push(start(&first.executable, &subject.package, test)?);
+        for (measured, prepared, test) in &mut packages {
+            if let Ok(first) = &prepared.first_build {
+                measured.seconds.push(run_one_test(&first.executable, &prepared.package, test)?);
             }
         }
     }
     if !options.keep {
-        subjects.iter().try_for_each(|(_, subject, _)| subject.remove(surroundings))?;
+        packages.iter().try_for_each(|(_, prepared, _)| prepared.remove(environment))?;
     }
-    Ok(subjects.into_iter().map(|(measured, ..)| measured).collect())
+    Ok(packages.into_iter().map(|(measured, ..)| measured).collect())
 }
 
-fn start(executable: &Path, package: &Package, test: &str) -> Result<f64> {
+fn run_one_test(executable: &Path, package: &Package, test: &str) -> Result<f64> {
     let mut command = test_command(executable, package);
-    // The processes are those of one run, as nextest's are: what is done once per run is not what a start costs.
+    // The processes belong to one run, as nextest's do: work done once per run is not part of the cost of a start.
     command.env("NEXTEST_RUN_ID", "startup").env("NEXTEST_ATTEMPT", "1").env("NEXTEST_TOTAL_ATTEMPTS", "1");
     command.args([test, "--exact"]).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
@@ -73,16 +73,12 @@ fn start(executable: &Path, package: &Package, test: &str) -> Result<f64> {
     Ok(seconds)
 }
 
-impl Measured {
-    fn new(subject: &Subject) -> Self {
-        let failure = match &subject.state {
-            State::Ready { .. } => None,
-            State::Failed(why) => Some(why.clone()),
-        };
+impl StartupSamples {
+    fn new(prepared: &PreparedPackage) -> Self {
         Self {
-            competitor: subject.package.competitor.name(),
-            cases: subject.package.cases.count,
-            failure,
+            competitor: prepared.package.competitor.name(),
+            cases: prepared.package.cases.count,
+            failure: prepared.first_build.as_ref().err().cloned(),
             seconds: Vec::new(),
         }
     }

@@ -1,96 +1,93 @@
 //! Times runs of all tests of a package: in one process, as `cargo test` does, and one process per test, as nextest does.
 //!
-//! Only competitors whose test names are known take part, for their tests do the same: nothing. What is timed is what a case
-//! costs beside the agent's work: threads, directories, records.
+//! Only competitors with predictable test names take part, because their tests all do nothing. What is timed is the cost
+//! of a case apart from the agent's work: threads, directories, records.
 
-use std::process::Stdio;
-use std::time::Instant;
+use std::{process::Stdio, time::Instant};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 
-use crate::competitor::Competitor;
-use crate::layout::Cases;
-use crate::options::Options;
-use crate::subject::{State, Subject, remove_results, test_command};
-use crate::surroundings::Surroundings;
+use crate::{
+    competitor::Competitor,
+    environment::Environment,
+    layout::Cases,
+    options::Options,
+    prepared_package::{PreparedPackage, test_command},
+};
 
 /// All samples of one competitor at one number of cases.
 #[derive(Debug, Serialize)]
-pub(crate) struct Measured {
+pub(crate) struct WholeRunSamples {
     pub(crate) competitor: &'static str,
     pub(crate) cases: usize,
     /// Why there are no samples.
     pub(crate) failure: Option<String>,
     /// Seconds of all tests in one process.
     pub(crate) one_process: Vec<f64>,
-    /// Seconds of all tests in a process each; empty without nextest.
+    /// Seconds of all tests, each in its own process; empty without nextest.
     pub(crate) nextest: Vec<f64>,
 }
 
-/// Runs all tests of every competitor whose test names are known.
+/// Runs all tests of every competitor with predictable test names.
 pub(crate) fn measure(
     options: &Options,
     competitors: &[&'static dyn Competitor],
-    surroundings: &Surroundings,
-) -> Result<Vec<Measured>> {
-    let has_nextest = surroundings.cargo.has_nextest();
+    environment: &Environment,
+) -> Result<Vec<WholeRunSamples>> {
+    let has_nextest = environment.cargo.has_nextest();
     if !has_nextest {
         eprintln!("cargo-nextest is not installed, so only runs in one process are timed");
     }
-    let mut subjects = Vec::new();
+    let mut packages = Vec::new();
     for count in options.sizes() {
         let cases = Cases { layout: options.layout, count };
-        for competitor in competitors.iter().filter(|competitor| competitor.test(cases, 0).is_some()) {
-            let subject = Subject::prepare(*competitor, cases, surroundings)?;
-            subjects.push((Measured::new(&subject), subject));
+        for competitor in competitors.iter().filter(|competitor| competitor.test_name(cases, 0).is_some()) {
+            let prepared = PreparedPackage::prepare(*competitor, cases, environment)?;
+            packages.push((WholeRunSamples::new(&prepared), prepared));
         }
     }
     for _ in 0..options.runs.get() {
-        for (measured, subject) in &mut subjects {
+        for (measured, prepared) in &mut packages {
             if measured.failure.is_some() {
                 continue;
             }
-            measured.one_process.push(one_process(subject)?);
+            measured.one_process.push(one_process(prepared)?);
             if has_nextest {
-                match surroundings.cargo.nextest(&subject.package)? {
+                match environment.cargo.nextest(&prepared.package)? {
                     Ok(elapsed) => measured.nextest.push(elapsed.as_secs_f64()),
                     Err(why) => measured.failure = Some(why),
                 }
             }
-            // Removed outside of the timed part, so that every round finds the same disk.
-            remove_results(&subject.package)?;
+            // Removed outside of the timed part, so that every round starts from the same state.
+            prepared.package.remove_results()?;
         }
     }
     if !options.keep {
-        subjects.iter().try_for_each(|(_, subject)| subject.remove(surroundings))?;
+        packages.iter().try_for_each(|(_, prepared)| prepared.remove(environment))?;
     }
-    Ok(subjects.into_iter().map(|(measured, _)| measured).collect())
+    Ok(packages.into_iter().map(|(measured, _)| measured).collect())
 }
 
-fn one_process(subject: &Subject) -> Result<f64> {
-    let State::Ready { first } = &subject.state else { bail!("{} is not built", subject.package.name()) };
-    let mut command = test_command(&first.executable, &subject.package);
+fn one_process(prepared: &PreparedPackage) -> Result<f64> {
+    let Ok(first) = &prepared.first_build else { bail!("{} is not built", prepared.package.name()) };
+    let mut command = test_command(&first.executable, &prepared.package);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
     let status = command.status().with_context(|| format!("cannot start {}", first.executable.display()))?;
     let seconds = start.elapsed().as_secs_f64();
     if !status.success() {
-        bail!("{}: not all tests pass", subject.package.name());
+        bail!("{}: not all tests pass", prepared.package.name());
     }
     Ok(seconds)
 }
 
-impl Measured {
-    fn new(subject: &Subject) -> Self {
-        let failure = match &subject.state {
-            State::Ready { .. } => None,
-            State::Failed(why) => Some(why.clone()),
-        };
+impl WholeRunSamples {
+    fn new(prepared: &PreparedPackage) -> Self {
         Self {
-            competitor: subject.package.competitor.name(),
-            cases: subject.package.cases.count,
-            failure,
+            competitor: prepared.package.competitor.name(),
+            cases: prepared.package.cases.count,
+            failure: prepared.first_build.as_ref().err().cloned(),
             one_process: Vec::new(),
             nextest: Vec::new(),
         }

@@ -1,42 +1,44 @@
-//! What the reference complained about, and which of our diagnostics say the same.
+//! Complaints of the reference, and the diagnostics of ours that correspond to them.
 
-use evalsuite_schema::diagnostic::Code::{self, *};
-use evalsuite_schema::diagnostic::Diagnostic;
+use evalsuite_schema::diagnostic::{
+    Code::{self, *},
+    Diagnostic,
+};
 use serde_json::Value;
 
 use crate::record::Record;
 
-/// A line in which the reference says that something is wrong.
+/// A line in which the reference reports a problem.
 #[derive(Debug, Clone)]
 pub struct Complaint {
     /// The line.
     pub text: String,
-    /// What follows from it.
+    /// Its consequence.
     pub effect: Effect,
-    /// Codes of which one says the same.
+    /// Codes of the corresponding diagnostics; one of them is enough.
     pub codes: &'static [Code],
-    /// The directory that the diagnostic has to name.
+    /// The directory that the diagnostic must name.
     pub directory: Option<String>,
-    /// The case in which the diagnostic has to stand.
+    /// The case that the diagnostic must point into.
     pub case: Option<String>,
 }
 
-/// What a complaint of the reference leads to.
+/// The consequence of a complaint in the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// The whole suite is refused.
+    /// The whole suite is rejected.
     Suite,
-    /// A case, or a part of one, is left out.
+    /// A case, or a part of one, is dropped.
     Part,
-    /// Nothing is left out.
+    /// Nothing is dropped.
     Note,
     /// It is about a file that only the reference reads.
     OtherFile,
-    /// Something we have no words for: then the tests have to be the same, or we have errors of our own.
+    /// The line is not in the table: then the tests have to be equal, or we report errors of our own.
     Unknown,
 }
 
-/// What an incomplete case may lack or have wrong.
+/// What may be missing or wrong in an incomplete case.
 const INCOMPLETE: &[Code] = &[
     UnknownKey,
     InvalidId,
@@ -59,7 +61,7 @@ const PATH: &[Code] = &[MissingPath, PathEscape, InvalidTests, NoCases, Unreadab
 const FILE: &[Code] = &[MissingPath, PathEscape, BlankValue, UnreadableFile];
 const ENTRY: &[Code] = &[UnsupportedSuiteFile, EntryNotFound, RootNotMapping, AmbiguousLayout];
 const SHAPE: &[Code] = &[InvalidExternalFile, RootNotMapping, NoCases, InvalidTests];
-/// A case that is left out for another reason is missed by those that depend on it.
+/// A case that is dropped for another reason is missing for the cases that depend on it.
 const DEPENDENCY: &[Code] =
     &[UnknownDependency, InvalidId, BlankValue, NothingToGrade, MissingInput, MissingKey, WrongType];
 const LINE: &[Code] = &[JsonSyntax, RootNotMapping, InvalidExternalFile];
@@ -92,7 +94,7 @@ const REMOVED: &[Code] = &[RemovedGraderType, InvalidComposite];
 const MARK: &[Code] = &[DeprecatedValue, ConflictingKeys, OutOfRange, InvalidRubric];
 const OLD: &[Code] = &[DeprecatedKey, ConflictingKeys];
 
-/// Parts of the reference's lines, with what they lead to. The first that fits counts.
+/// Parts of the reference's lines, with their consequences and codes. The first match wins.
 const KNOWN: &[(&str, Effect, &[Code])] = &[
     ("Could not read .agentv/config.yaml", Effect::OtherFile, &[]),
     ("Invalid .agentv/config.yaml", Effect::OtherFile, &[]),
@@ -172,30 +174,30 @@ pub fn all(record: &Record) -> Vec<Complaint> {
         complaint.effect = Effect::Suite;
         found.push(complaint);
     }
-    // Dependencies are looked at when the suite runs; the run is refused as a whole.
+    // The reference checks dependencies when the suite runs, and rejects the whole run.
     if let Some(line) = expected["run"]["error"].as_str() {
         found.push(Complaint { effect: Effect::Suite, ..known(line) });
     }
     found
 }
 
-/// What the reference's check of name, description, version, tags and the like can find.
+/// Problems that the reference's check of name, description, version, tags and the like can find.
 const METADATA: &[Code] = &[InvalidSuiteName, WrongType, OutOfRange, BlankValue, MissingKey];
 
 fn text_of(expected: &Value) -> String {
     expected["error_full"].as_str().or(expected["error"].as_str()).unwrap_or_default().to_owned()
 }
 
-/// The id of a case that is left out as incomplete; `None` where the id itself is what is wrong.
+/// The id of a case that is dropped as incomplete; `None` if the id itself is wrong.
 fn incomplete_case(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("Skipping incomplete test")?;
     let (id, _) = rest.split_once(": ")?.1.split_once(". Missing required fields")?;
     (!id.is_empty() && id != "unknown").then(|| id.to_owned())
 }
 
-/// Whether a diagnostic says that a value or a file cannot be used at all, whatever the reference makes of it: what is
-/// decided while the suite compiles cannot wait for a variable, and there are numbers, text and YAML that we do not read.
-pub fn is_about_anything(diagnostic: &Diagnostic) -> bool {
+/// Whether a diagnostic says that a value or a file cannot be used at all, whatever the reference does with it: what is
+/// decided at compile time cannot wait for a variable, and we do not read some numbers, texts and YAML.
+pub fn is_unusable_input(diagnostic: &Diagnostic) -> bool {
     match diagnostic.code {
         InterpolationNotAllowed | InvalidUtf8 | YamlSyntax | DuplicateKey | MultipleDocuments | LimitExceeded => true,
         WrongType => diagnostic.message.contains("not finite"),

@@ -1,53 +1,54 @@
-//! Real suites.
+//! Loads the real suites of the corpus and counts what they contain.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
 
 use evalsuite_loader::{Loaded, LoadedSuite, Request};
 use serde_json::{Value, json};
 
-use crate::claim;
-use crate::record::Record;
+use crate::{claim, record::Record};
 
-/// A suite of a manifest.
+/// A suite that a manifest lists.
 #[derive(Debug, Clone)]
-pub struct Entry {
-    /// The checkout the suite is part of: where its paths are searched.
+pub struct CorpusSuite {
+    /// The checkout that contains the suite; its paths are searched there.
     pub root: PathBuf,
     /// The suite file, relative to the root.
     pub suite: String,
-    /// Tests, and graders by type.
-    pub expected: Count,
+    /// Number of tests, and of graders by type.
+    pub expected: SuiteCounts,
 }
 
-/// How much a suite holds.
+/// Number of tests and graders of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Count {
-    /// Tests.
+pub struct SuiteCounts {
+    /// Number of tests.
     pub tests: usize,
-    /// Graders by type; `<implicit>` counts tests without one.
+    /// Number of graders by type; `<implicit>` counts tests without a grader.
     pub graders: BTreeMap<String, usize>,
 }
 
-/// What came of a suite.
+/// A suite of the corpus after loading.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct LoadedCorpusSuite {
     /// The suite and its diagnostics.
     pub loaded: Loaded,
-    /// Diagnostics that say what is not so.
-    pub untrue: Vec<String>,
+    /// Diagnostics whose claims are false.
+    pub false_claims: Vec<String>,
 }
 
-impl Entry {
-    /// Folder of the checkout and path of the suite.
+impl CorpusSuite {
+    /// Directory of the checkout and path of the suite.
     pub fn name(&self) -> String {
         let folder = self.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         format!("{folder}/{}", self.suite)
     }
 }
 
-/// Every suite of every `manifest.json` directly below a folder of the corpus.
-pub fn entries(corpus: &Path) -> Result<Vec<Entry>, String> {
+/// Every suite of every `manifest.json` directly below a directory of the corpus.
+pub fn manifest_suites(corpus: &Path) -> Result<Vec<CorpusSuite>, String> {
     let mut found = Vec::new();
     for root in directories(corpus) {
         let path = root.join("manifest.json");
@@ -57,8 +58,8 @@ pub fn entries(corpus: &Path) -> Result<Vec<Entry>, String> {
             let suite = entry["suite"].as_str().ok_or_else(|| format!("{}: an entry has no suite", path.display()))?;
             let graders = entry["graders"].as_object().into_iter().flatten();
             let graders = graders.filter_map(|(name, count)| Some((name.clone(), size(count)?))).collect();
-            let expected = Count { tests: size(&entry["tests"]).unwrap_or_default(), graders };
-            found.push(Entry { root: root.clone(), suite: suite.to_owned(), expected });
+            let expected = SuiteCounts { tests: size(&entry["tests"]).unwrap_or_default(), graders };
+            found.push(CorpusSuite { root: root.clone(), suite: suite.to_owned(), expected });
         }
     }
     Ok(found)
@@ -75,13 +76,13 @@ fn directories(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Loads a suite and checks what is said about it.
-pub fn load(entry: &Entry) -> Result<Outcome, String> {
+/// Loads a suite and verifies its diagnostics.
+pub fn load(entry: &CorpusSuite) -> Result<LoadedCorpusSuite, String> {
     let root = entry.root.canonicalize().map_err(|error| format!("{}: {error}", entry.root.display()))?;
     let mut request = Request::new(entry.suite.clone(), root.clone());
     request.workspace_root.clone_from(&root);
     let loaded = evalsuite_loader::load(&request);
-    // The files that were read are a record of their own.
+    // The files that were read make up a record.
     let files = loaded.files.all();
     let texts = files.iter().filter_map(|file| {
         let path = file.path.strip_prefix(&root).ok()?.to_string_lossy().into_owned();
@@ -90,12 +91,12 @@ pub fn load(entry: &Entry) -> Result<Outcome, String> {
     let json = json!({ "files": texts.collect::<serde_json::Map<_, _>>(), "expected": {} });
     let record = Record { id: entry.name(), eval: Some(entry.suite.clone()), env: BTreeMap::new(), json };
     let checked = loaded.diagnostics.iter().map(|diagnostic| claim::verify(diagnostic, &loaded.files, &record, &root));
-    let untrue = checked.filter_map(Result::err).collect();
-    Ok(Outcome { loaded, untrue })
+    let false_claims = checked.filter_map(Result::err).collect();
+    Ok(LoadedCorpusSuite { loaded, false_claims })
 }
 
-/// What a loaded suite holds. `rubrics` counts as the judge grader it is.
-pub fn count(suite: &LoadedSuite) -> Count {
+/// Counts the tests and graders of a loaded suite. `rubrics` counts as an `llm-grader`.
+pub fn count(suite: &LoadedSuite) -> SuiteCounts {
     let mut graders = BTreeMap::new();
     for case in &suite.cases {
         if case.case.graders.is_empty() {
@@ -109,10 +110,10 @@ pub fn count(suite: &LoadedSuite) -> Count {
             *graders.entry(name).or_default() += 1;
         }
     }
-    Count { tests: suite.cases.len(), graders }
+    SuiteCounts { tests: suite.cases.len(), graders }
 }
 
-/// Directories of the corpus that hold a `suite.json`.
+/// Directories of the corpus that contain a `suite.json`.
 pub fn task_suites(corpus: &Path) -> Vec<PathBuf> {
     let mut found = BTreeSet::new();
     let mut open = vec![corpus.to_path_buf()];
@@ -126,7 +127,7 @@ pub fn task_suites(corpus: &Path) -> Vec<PathBuf> {
     found.into_iter().collect()
 }
 
-/// Task files of a suite, and the tests that became of them.
+/// Number of task files of a suite, and of the tests generated from them.
 pub fn count_tasks(suite: &Path) -> Result<(usize, usize), String> {
     let suite = suite.canonicalize().map_err(|error| error.to_string())?;
     let root = suite.parent().unwrap_or(&suite).to_path_buf();

@@ -1,15 +1,15 @@
-//! Where two documents differ.
+//! Differences between two JSON documents.
 
 use serde_json::Value;
 
-/// A place at which two documents differ.
+/// A path at which two documents differ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// Keys and indices from the root, joined by dots.
     pub path: String,
-    /// What the reference has there; `None`: nothing.
+    /// The reference's value, if it has one.
     pub expected: Option<Value>,
-    /// What we have there; `None`: nothing.
+    /// Our value, if we have one.
     pub ours: Option<Value>,
 }
 
@@ -20,7 +20,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Every difference; the order of keys is none, nor is the spelling of a number.
+/// All differences. The order of keys and the spelling of numbers do not matter.
 pub fn between(expected: &Value, ours: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(String::new(), Some(expected), Some(ours), &mut found);
@@ -50,7 +50,7 @@ fn compare(path: String, expected: Option<&Value>, ours: Option<&Value>, found: 
     }
 }
 
-/// Whether a number may be one of several integers that a double cannot tell apart.
+/// Whether the number is an integer beyond the range in which doubles are exact.
 fn is_big(number: &serde_json::Number) -> bool {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     !number.is_f64() && number.as_f64().is_some_and(|value| value.abs() >= EXACT)

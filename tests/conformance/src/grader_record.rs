@@ -1,18 +1,18 @@
-//! Records about one grader, as far as they say what becomes of its entry when a suite is loaded.
+//! The part of records about one grader that is about loading.
 //!
 //! `graders.jsonl`, `code_grader.jsonl` and `rubrics.jsonl` were recorded with the suite
-//! `tests: [{id: t, input: q, criteria: c, assertions: [<grader>]}]`. They tell whether the entry was kept, and the name,
-//! weight and marks it got; what it scored is not a matter of loading.
+//! `tests: [{id: t, input: q, criteria: c, assertions: [<grader>]}]`. They contain whether the entry was kept, and its
+//! name, weight and marks; its score is not about loading.
 
 use serde_json::{Map, Value, json};
 
 use crate::record::Record;
 
-/// The suite that a record was recorded with, as a record of its own.
+/// The suite that a record was made with, as a record.
 pub fn suite(record: Record) -> Result<Record, String> {
     let mut test = json!({ "id": "t", "input": "q", "criteria": "c" });
     if record.json.get("judge_reply").is_some() && record.json["test"].is_object() {
-        // What a judge is shown of a test is recorded with the whole of it.
+        // Records of a judge's prompt contain the complete test.
         test = json!({ "id": "t" });
     }
     for (key, value) in record.json["test"].as_object().into_iter().flatten() {
@@ -40,7 +40,7 @@ pub fn suite(record: Record) -> Result<Record, String> {
     Ok(Record { eval: Some(eval), json, ..record })
 }
 
-/// The suite as YAML. What YAML takes for the end of a line, or does not take at all, is only there as an escape in JSON.
+/// The suite as YAML. Characters that YAML treats as line ends, or does not allow, are written as JSON escapes.
 fn text(suite: &Value) -> Result<String, String> {
     let is_special =
         |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
@@ -55,7 +55,7 @@ fn text(suite: &Value) -> Result<String, String> {
 /// The part of the outcome that is about loading.
 fn expected(outcome: &Value) -> Value {
     let lines = outcome["warnings"].as_array().into_iter().flatten();
-    // What the judge's replies led to was said while the test ran.
+    // Warnings about the judge's replies were printed while the test ran.
     let warnings: Vec<&Value> = lines.filter(|line| line.as_str().is_some_and(|line| !line.starts_with('⚠'))).collect();
     let mut expected = json!({ "warnings": warnings });
     if outcome["error"] == "load" {
@@ -72,7 +72,7 @@ fn expected(outcome: &Value) -> Value {
     expected
 }
 
-/// What every grader has; a record tells some of it.
+/// The fields common to all graders, as far as the record contains them.
 fn common(grader: &Value) -> Value {
     let mark = grader["required"].as_f64().map_or(grader["min_score"].clone(), |mark| json!(mark));
     let is_required = grader["required"] == true || grader["required"].is_number();

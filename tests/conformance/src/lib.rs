@@ -1,19 +1,19 @@
-//! Runs measured records of other implementations, and real suites, through the loader.
+//! Runs records of AgentV, and real suites, through the loader.
 //!
-//! A record says what AgentV made of some files. Where ours differs, the difference has to be one that
-//! `docs/compatibility.md` lists, and what the list says has to be true of the record: [`rules`] checks that for values,
-//! [`claim`] for every diagnostic, by reading the place it points at with another YAML reader and with tables written
-//! from the format's description.
+//! A record contains files and what AgentV loaded from them. If our result differs, `docs/compatibility.md` has to list
+//! the difference, and the listed rule has to hold for the record: [`rules`] checks that for values, [`claim`] for every
+//! diagnostic, by reading the text it points at with a second YAML reader and with tables written from the description
+//! of the format.
 
-pub mod check;
 pub mod claim;
+pub mod comparison;
 pub mod complaint;
 pub mod corpus;
 pub mod difference;
-pub mod documented;
-pub mod folders;
+pub mod documented_rules;
 pub mod grader_record;
-pub mod place;
 pub mod record;
 pub mod reference_form;
 pub mod rules;
+pub mod source_excerpt;
+pub mod test_data;

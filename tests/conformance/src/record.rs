@@ -1,12 +1,14 @@
-//! Records of `loader.jsonl`.
+//! Records of the JSONL files: what a reference implementation did with some files.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use base64::Engine as _;
 use serde_json::Value;
 
-/// One measured load.
+/// One recorded load.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// `<kind>-NNN`.
@@ -15,19 +17,19 @@ pub struct Record {
     pub eval: Option<String>,
     /// Values of the environment variables that are set; all others are unset.
     pub env: BTreeMap<String, String>,
-    /// Everything else.
+    /// The whole record.
     pub json: Value,
 }
 
-/// A record written to disk; the directory is removed when this is dropped.
+/// The files of a record on disk; the directory is removed on drop.
 #[derive(Debug)]
 pub struct Materialised {
-    /// The directory that `{ROOT}` stands for, links followed.
+    /// The directory that `{ROOT}` is replaced by, with links resolved.
     pub root: PathBuf,
     _keep: tempfile::TempDir,
 }
 
-/// A line of a file of records, not yet read: most test processes need one of many.
+/// An unparsed line of a file of records: most test processes need only one of many.
 #[derive(Debug, Clone)]
 pub struct Line {
     /// The record's id.
@@ -56,7 +58,7 @@ impl Line {
         kind(&self.id)
     }
 
-    /// Reads the record.
+    /// Parses the record.
     pub fn record(&self) -> Result<Record, String> {
         parse(&self.text).map_err(|error| format!("{}: {error}", self.place))
     }
@@ -85,7 +87,7 @@ impl Record {
         &self.json["expected"]
     }
 
-    /// The files that are text, with `{ROOT}` as it is written.
+    /// The text files, with `{ROOT}` unreplaced.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.json["files"]
             .as_object()
@@ -100,7 +102,7 @@ impl Record {
         links.filter_map(|(path, target)| Some((path.as_str(), target.as_str()?)))
     }
 
-    /// Writes the files of the record into a new directory, whose name is always the same: suites may be named after it.
+    /// Writes the files of the record into a new directory. Its name is always the same, because suites may be named after it.
     pub fn materialise(&self) -> Result<Materialised, String> {
         let keep = tempfile::tempdir().map_err(|error| error.to_string())?;
         let base = keep.path().canonicalize().map_err(|error| error.to_string())?;

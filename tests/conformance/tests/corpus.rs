@@ -1,32 +1,32 @@
-//! Real suites: each loads with the number of tests and graders its manifest says, or has errors that are right about it.
+//! Real suites: each loads with the number of tests and graders that its manifest lists, or has errors whose claims are true.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::ExitCode;
+use std::{collections::BTreeMap, path::Path, process::ExitCode};
 
-use evalsuite_conformance::corpus::{self, Entry};
-use evalsuite_conformance::documented;
-use evalsuite_conformance::folders::{self, Folder};
+use evalsuite_conformance::{
+    corpus::{self, CorpusSuite},
+    documented_rules,
+    test_data::{self, TestData},
+};
 use evalsuite_schema::diagnostic::Severity;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// The section of the page that lists what is wrong with which suite.
+/// The section of docs/compatibility.md that lists what is wrong with which suite.
 const SECTION: &str = "Real suites";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let (folder, is_other) = match folders::find("EVALSUITE_CORPUS", "../shared/corpus") {
-        Folder::There { path, is_other } => (path, is_other),
-        Folder::Absent(reason) => {
+    let (folder, is_other) = match test_data::find("EVALSUITE_CORPUS", "../shared/corpus") {
+        TestData::Present { path, is_other } => (path, is_other),
+        TestData::Absent(reason) => {
             eprintln!("skipped: {reason}");
             return libtest_mimic::run(&arguments, Vec::new()).exit_code();
         }
-        Folder::Missing(reason) => {
+        TestData::Missing(reason) => {
             eprintln!("{reason}");
             return ExitCode::FAILURE;
         }
     };
-    let entries = match corpus::entries(&folder) {
+    let entries = match corpus::manifest_suites(&folder) {
         Ok(entries) => entries,
         Err(reason) => {
             eprintln!("{reason}");
@@ -43,13 +43,13 @@ fn main() -> ExitCode {
         tests.push(Trial::test(format!("corpus::{name}"), move || task_suite(&suite)));
     }
     if !is_other {
-        tests.push(Trial::test("every_listed_suite_has_its_defects", move || every_defect_occurs(&entries)));
+        tests.push(Trial::test("every_listed_suite_has_the_listed_error", move || every_listed_error_occurs(&entries)));
     }
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// Errors of a suite by code, each checked.
-fn errors(entry: &Entry) -> Result<(corpus::Outcome, BTreeMap<&'static str, Vec<String>>), Failed> {
+/// The loaded suite, and its errors by code.
+fn errors(entry: &CorpusSuite) -> Result<(corpus::LoadedCorpusSuite, BTreeMap<&'static str, Vec<String>>), Failed> {
     let outcome = corpus::load(entry)?;
     let mut errors: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     for diagnostic in outcome.loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error) {
@@ -60,17 +60,17 @@ fn errors(entry: &Entry) -> Result<(corpus::Outcome, BTreeMap<&'static str, Vec<
     Ok((outcome, errors))
 }
 
-fn one(entry: &Entry, is_other: bool) -> Result<(), Failed> {
+fn one(entry: &CorpusSuite, is_other: bool) -> Result<(), Failed> {
     let (outcome, errors) = errors(entry)?;
-    let mut problems = outcome.untrue.clone();
+    let mut problems = outcome.false_claims.clone();
     if errors.is_empty() {
         let suite = outcome.loaded.suite.as_ref().ok_or("there is neither a suite nor an error")?;
         let found = corpus::count(suite);
         if found != entry.expected {
-            problems.push(format!("the manifest says {:?}, we have {found:?}", entry.expected));
+            problems.push(format!("the manifest lists {:?}, we have {found:?}", entry.expected));
         }
     } else if !is_other {
-        let documented = documented::rules(SECTION)?;
+        let documented = documented_rules::in_section(SECTION)?;
         for (code, found) in &errors {
             let listed = format!("{} {code}", entry.suite);
             if !documented.contains(&listed) {
@@ -86,13 +86,13 @@ fn task_suite(suite: &Path) -> Result<(), Failed> {
     if expected == found { Ok(()) } else { Err(format!("{expected} task files, {found} tests").into()) }
 }
 
-fn every_defect_occurs(entries: &[Entry]) -> Result<(), Failed> {
-    let mut unused = documented::rules(SECTION)?;
+fn every_listed_error_occurs(entries: &[CorpusSuite]) -> Result<(), Failed> {
+    let mut unused = documented_rules::in_section(SECTION)?;
     for entry in entries {
         let (_, errors) = errors(entry)?;
         for code in errors.keys() {
             unused.remove(&format!("{} {code}", entry.suite));
         }
     }
-    if unused.is_empty() { Ok(()) } else { Err(format!("these defects are listed and not found: {unused:?}").into()) }
+    if unused.is_empty() { Ok(()) } else { Err(format!("listed errors that do not occur: {unused:?}").into()) }
 }

@@ -1,37 +1,41 @@
-//! `loader.jsonl`: every record gives the recorded tests, or a difference that `docs/compatibility.md` lists. The records
-//! about single graders are run through the loader, too, and so are our own of `records/`, one for each listed difference
-//! that the others do not show.
+//! `loader.jsonl`: every record results in the recorded tests, or in a difference that `docs/compatibility.md` lists. The
+//! records about single graders are run through the loader, too, and so are our own in `records/`, one for each listed
+//! difference that no other record shows.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::process::ExitCode;
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    process::ExitCode,
+    sync::Arc,
+};
 
-use evalsuite_conformance::check::{self, Verdict};
-use evalsuite_conformance::documented;
-use evalsuite_conformance::folders::{self, Folder};
-use evalsuite_conformance::grader_record;
-use evalsuite_conformance::record::{self, Line};
+use evalsuite_conformance::{
+    comparison::{self, Comparison},
+    documented_rules, grader_record,
+    record::{self, Line},
+    test_data::{self, TestData},
+};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// The section of the page that lists the differences.
+/// The section of docs/compatibility.md that lists the differences.
 const SECTION: &str = "Differences in what is loaded";
 
-/// The file whose records are whole suites, and those whose records are about one grader.
+/// The file whose records are whole suites.
 const SUITES: &str = "loader";
+/// The files whose records are about one grader.
 const GRADERS: &[&str] = &["graders", "code_grader", "rubrics"];
-/// Our own records, which are whole suites.
+/// Prefix of the tests of our own records, which are whole suites.
 const OWN: &str = "own";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let (folder, is_other) = match folders::find("EVALSUITE_VECTORS", "../shared/vectors") {
-        Folder::There { path, is_other } => (path, is_other),
-        Folder::Absent(reason) => {
+    let (folder, is_other) = match test_data::find("EVALSUITE_VECTORS", "../shared/vectors") {
+        TestData::Present { path, is_other } => (path, is_other),
+        TestData::Absent(reason) => {
             eprintln!("skipped: {reason}");
             return libtest_mimic::run(&arguments, Vec::new()).exit_code();
         }
-        Folder::Missing(reason) => {
+        TestData::Missing(reason) => {
             eprintln!("{reason}");
             return ExitCode::FAILURE;
         }
@@ -60,7 +64,7 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
     }
     for name in GRADERS {
         let path = folder.join(format!("{name}.jsonl"));
-        // A folder of other records need not have them all.
+        // A directory of other records need not contain all files.
         if is_other && !path.is_file() {
             continue;
         }
@@ -73,7 +77,7 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
             kinds.into_iter().map(|(kind, lines)| Trial::test(format!("{name}::{kind}"), move || every(&lines))),
         );
     }
-    // Other records need other rules.
+    // Other records may show other rules.
     if !is_other {
         let all = Arc::new(all);
         tests.push(Trial::test("every_documented_difference_occurs", move || every_rule_occurs(&all)));
@@ -81,18 +85,18 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
     Ok(tests)
 }
 
-fn verdict(file: &str, line: &Line) -> Result<Verdict, String> {
+fn compare(file: &str, line: &Line) -> Result<Comparison, String> {
     let record = line.record()?;
-    check::check(&if GRADERS.contains(&file) { grader_record::suite(record)? } else { record })
+    comparison::check(&if GRADERS.contains(&file) { grader_record::suite(record)? } else { record })
 }
 
 fn every(lines: &[(&str, Line)]) -> Result<(), Failed> {
-    let documented = documented::rules(SECTION)?;
+    let documented = documented_rules::in_section(SECTION)?;
     let mut problems = Vec::new();
     for (file, line) in lines {
-        let verdict = verdict(file, line)?;
-        problems.extend(verdict.unexplained.iter().map(|problem| format!("{}: {problem}", line.id)));
-        for (rule, what) in verdict.rules.iter().filter(|(rule, _)| !documented.contains(**rule)) {
+        let comparison = compare(file, line)?;
+        problems.extend(comparison.unexplained.iter().map(|problem| format!("{}: {problem}", line.id)));
+        for (rule, what) in comparison.rules.iter().filter(|(rule, _)| !documented.contains(**rule)) {
             problems.push(format!("{}: docs/compatibility.md does not list `{rule}`: {what}", line.id));
         }
     }
@@ -100,10 +104,10 @@ fn every(lines: &[(&str, Line)]) -> Result<(), Failed> {
 }
 
 fn every_rule_occurs(lines: &[(&str, Line)]) -> Result<(), Failed> {
-    let documented = documented::rules(SECTION)?;
+    let documented = documented_rules::in_section(SECTION)?;
     let mut needed = BTreeSet::new();
     for (file, line) in lines {
-        needed.extend(verdict(file, line)?.rules.into_keys());
+        needed.extend(compare(file, line)?.rules.into_keys());
     }
     let unused: Vec<&String> = documented.iter().filter(|rule| !needed.contains(rule.as_str())).collect();
     if unused.is_empty() {

@@ -1,9 +1,9 @@
-//! The evidence of a record, as an agent reports it.
+//! Reports the evidence of a record as an agent would.
 
 use evalsuite::{AgentError, Content, Message, Outcome, Part, PathRef, Role, ToolCall, Trial, Usage};
 use serde_json::Value;
 
-/// Reports what the record says the agent said and did.
+/// Reports the recorded messages, usage, cost and duration.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub fn report(evidence: &Value, trial: &mut Trial<'_>) -> Result<Outcome, AgentE
     Ok(outcome)
 }
 
-/// A text of a record, which is abbreviated where it is a long run of one character.
+/// A string of a record. A long run of one character is recorded as character and count.
 pub fn text(object: &Value, key: &str) -> Option<String> {
     if let Some(text) = object[key].as_str() {
         return Some(text.to_owned());
@@ -52,7 +52,7 @@ fn message(json: &Value) -> Message {
         Some("user") => Role::User,
         Some("system") => Role::System,
         None | Some("assistant") => Role::Assistant,
-        // Whoever else speaks is not the agent.
+        // Any other role is not the agent.
         Some(_) => Role::Tool,
     };
     let mut message = match (text(json, "content"), &json["content"]) {
@@ -71,7 +71,7 @@ fn message(json: &Value) -> Message {
     message
 }
 
-/// Only text counts for an answer; files are shown to judges.
+/// Only text is part of an answer; files are shown to judges.
 fn part(json: &Value) -> Option<Part> {
     let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
     match json["type"].as_str()? {

@@ -1,4 +1,4 @@
-//! The deliberate differences of graders: what the reference does, what we do, and how to tell from a record.
+//! The deliberate differences of graders: what the reference does, what we do, and how to detect it in a record.
 
 use evalsuite::record::{GraderRecord, GraderState, ReasonCode};
 use serde_json::Value;
@@ -7,10 +7,10 @@ use crate::graders::{Field, Graded};
 
 type Check = fn(&Graded<'_>) -> bool;
 
-/// Types that only we have.
+/// Grader types that the reference lacks.
 const OWN: &[&str] = &["similar", "json-schema"];
 
-/// Name, what may differ because of it, and whether it applies to a record.
+/// Name of a rule, the fields that may differ because of it, and whether it applies to a record.
 const RULES: &[(&str, &[Field], Check)] = {
     use Field::{Assertions, Calls, Error, Evidence, MemberScores, Members, Prompt, Score, Skipped, Verdict};
     const VALUE: &[Field] = &[Score, Verdict, Assertions, Evidence];
@@ -18,63 +18,63 @@ const RULES: &[(&str, &[Field], Check)] = {
     &[
         ("regex-dialect", VALUE, regex_dialect),
         ("regex-flags-without-effect", &[Assertions], regex_flags),
-        ("regex-flags-without-effect", VALUE, found_behind_the_beginning),
+        ("regex-flags-without-effect", VALUE, matched_after_the_start),
         ("javascript-values", VALUE, |cx| cx.has_tag("js-quirk") && is_decided(cx)),
         ("unknown-grader-is-an-error", &[Error], |cx| cx.error().starts_with("no grader named `")),
-        ("own-graders", VALUE, |cx| says(cx, "Unknown grader type") && OWN.contains(&cx.kind().as_str())),
+        ("additional-graders", VALUE, |cx| says(cx, "Unknown grader type") && OWN.contains(&cx.kind().as_str())),
         ("unset-variable-is-an-error", &[Skipped], |cx| cx.shown.contains("(setup/variable_unset)")),
         ("agents-judge-like-models", ANY, |cx| cx.record.json["judge_kind"] == "agent"),
         ("judge-failure-is-an-error", &[Error, Score], judge_failure),
-        ("target-that-does-not-exist", &[Error], |cx| cx.error().starts_with("there is no judge `")),
-        ("files-that-cannot-be-shown", &[Error, Calls], |cx| {
+        ("unknown-target-is-an-error", &[Error], |cx| cx.error().starts_with("there is no judge `")),
+        ("unreadable-file-is-an-error", &[Error, Calls], |cx| {
             let starts = ["the file `", "the preprocessor of `"];
             starts.iter().any(|start| cx.error().starts_with(start)) && cx.evidence()["messages"].is_array()
         }),
-        ("prompt-command-that-fails", &[Error], |cx| cx.error().starts_with("the command of the prompt ")),
-        ("retries-of-aggregators", &[Calls], |cx| aggregator(cx) == Some("llm-grader")),
-        ("retries-of-aggregators", VALUE, |cx| says(cx, "LLM aggregator failed") && cx.asked > 1 && is_decided(cx)),
+        ("failed-prompt-command-is-an-error", &[Error], |cx| cx.error().starts_with("the command of the prompt ")),
+        ("aggregator-retries", &[Calls], |cx| aggregator(cx) == Some("llm-grader")),
+        ("aggregator-retries", VALUE, |cx| says(cx, "LLM aggregator failed") && cx.asked > 1 && is_decided(cx)),
         ("failing-verdict-is-confirmed", &[Calls], |cx| cx.ours.as_ref().is_some_and(is_confirmed)),
         ("failing-verdict-is-confirmed", ANY, confirmed_by_other_replies),
-        ("silence-is-not-satisfied", &[Score, Verdict, Assertions, Evidence], not_answered),
-        ("order-of-criteria", &[Assertions], answered_in_other_order),
+        ("unanswered-criterion-fails", &[Score, Verdict, Assertions, Evidence], not_answered),
+        ("criteria-order", &[Assertions], answered_in_other_order),
         ("worse-of-two-answers", VALUE, answered_twice),
-        ("rubrics-as-texts", &[Error, Calls, Prompt], |cx| list(cx.grader, "rubrics").iter().any(Value::is_string)),
-        ("effective-minimum-is-shown", &[Prompt], is_required_without_mark),
+        ("rubrics-as-strings", &[Error, Calls, Prompt], |cx| list(cx.grader, "rubrics").iter().any(Value::is_string)),
+        ("effective-minimum-is-shown", &[Prompt], has_implicit_required_mark),
         ("criteria-as-members", &[Skipped], |cx| members(cx.grader).iter().any(Value::is_string)),
-        ("prompt-beside-rubrics", &[Prompt], |cx| !cx.grader["prompt"].is_null() && cx.grader["rubrics"].is_array()),
+        ("prompt-and-rubrics", &[Prompt], |cx| !cx.grader["prompt"].is_null() && cx.grader["rubrics"].is_array()),
         ("results-in-snake-case", &[Prompt], |cx| aggregator(cx) == Some("llm-grader")),
-        ("payload-of-prompt-commands", &[Prompt], |cx| cx.grader["prompt"]["command"].is_array()),
-        ("min-score-is-the-pass-mark", &[Verdict], below_or_above_its_mark),
+        ("prompt-command-payload", &[Prompt], |cx| cx.grader["prompt"]["command"].is_array()),
+        ("min-score-is-the-pass-mark", &[Verdict], decided_by_its_own_mark),
         ("measured-duration", VALUE, measured_duration),
         ("whole-token-counts", VALUE, fractional_tokens),
-        ("transcript-not-reported", VALUE, nothing_reported),
+        ("transcript-not-reported", VALUE, transcript_missing),
         ("exact-counts-surplus-calls", VALUE, surplus_calls),
         ("empty-list-means-no-calls", VALUE, no_calls),
-        ("in-order-keeps-scanning", VALUE, passed_over),
-        ("whole-numbers", VALUE, whole_numbers),
+        ("in-order-keeps-scanning", VALUE, skipped_call),
+        ("entire-string-is-a-number", VALUE, whole_numbers),
         ("exact-integers", VALUE, integers_beyond_double),
         ("nothing-to-compare-is-undecided", &[Error], all_fields_left_out),
         ("dates", VALUE, dates),
-        ("numbers-of-a-double", VALUE, beyond_double),
-        ("passed-is-a-field-like-others", VALUE, has_passed),
+        ("out-of-range-numbers", VALUE, number_out_of_range),
+        ("passed-field-untouched", VALUE, has_passed_field),
         ("fences-in-strings", VALUE, fence_in_string),
-        ("members-are-honoured", &[Score, Verdict, Assertions, Evidence, Members, MemberScores], members_say_more),
+        ("member-settings-apply", &[Score, Verdict, Assertions, Evidence, Members, MemberScores], has_member_settings),
         ("unnamed-members", &[Score, Verdict, Assertions, Members, MemberScores], has_unnamed_member),
         ("aggregator-lists-members", &[Members], |cx| matches!(aggregator(cx), Some("code-grader" | "llm-grader"))),
         ("aggregator-lists-members", &[Members, Assertions, Evidence], inner_members_are_listed),
-        ("broken-member", &[Error], has_broken_member),
+        ("member-error-is-an-error", &[Error], has_broken_member),
         ("aggregator-payload", VALUE, aggregator_reads),
         ("exit-code-decides", VALUE, exit_code_decides),
         ("exit-code-decides", &[Score, Verdict, Assertions, Evidence, MemberScores], exit_code_of_a_member_decides),
-        ("workspace-of-a-trial", &[Assertions], |cx| {
+        ("workspace-per-trial", &[Assertions], |cx| {
             let asks = cx.grader["command"].to_string().contains("AGENTV_WORKSPACE_PATH");
             (says(cx, "{WORKSPACES}") || asks && says(cx, "unset")) && cx.command().is_some()
         }),
         ("share-of-assertions", &[Score, Verdict], share_of_assertions),
-        ("escaped-texts", &[Assertions], texts_are_escaped),
+        ("escaped-control-characters", &[Assertions], texts_are_escaped),
         ("malformed-result-is-an-error", &[Error], malformed_result),
         ("commands-may-be-undecided", &[Error], is_undecided_by_command),
-        ("two-answers-are-an-error", &[Error], |cx| {
+        ("contradicting-exit-code-is-an-error", &[Error], |cx| {
             cx.error().starts_with("the command printed a result but failed with exit code") && exited(cx) > Some(0)
         }),
         ("log-lines-before-the-result", &[Error], |cx| {
@@ -83,10 +83,10 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("ended-by-a-signal", &[Error], |cx| {
             cx.has_tag("signal") && cx.command().is_some_and(|command| command.signal.is_some())
         }),
-        ("time-limit-is-an-error", &[Error], |cx| {
+        ("timeout-is-an-error", &[Error], |cx| {
             cx.command().is_some_and(|command| command.timed_out) && says(cx, "timed out")
         }),
-        ("no-program-is-an-error", &[Error], no_program),
+        ("missing-program-is-an-error", &[Error], program_missing),
     ]
 };
 
@@ -98,7 +98,7 @@ pub fn explain(field: Field, graded: &Graded<'_>) -> Option<&'static str> {
 
 /// Names of all rules about graders.
 pub fn all() -> impl Iterator<Item = &'static str> {
-    RULES.iter().map(|(name, _, _)| *name).chain(["decided-while-loading"])
+    RULES.iter().map(|(name, _, _)| *name).chain(["decided-at-load-time"])
 }
 
 fn is_decided(cx: &Graded<'_>) -> bool {
@@ -113,8 +113,8 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// What JavaScript and the crate `fancy-regex` read differently: classes and borders over Unicode, characters in place
-/// of UTF-16 units, line terminators, and syntax or flags that JavaScript does not have.
+/// JavaScript and the crate `fancy-regex` differ: Unicode classes and word boundaries, characters in place of UTF-16
+/// units, line terminators, and syntax or flags that JavaScript does not have.
 fn regex_dialect(cx: &Graded<'_>) -> bool {
     let pattern = cx.grader["value"].as_str().unwrap_or_default();
     let is_special = pattern.chars().any(|c| !c.is_ascii_alphanumeric());
@@ -122,7 +122,7 @@ fn regex_dialect(cx: &Graded<'_>) -> bool {
     cx.kind() == "regex" && is_decided(cx) && (cx.has_tag("js-regex") && is_special || is_refused)
 }
 
-/// The same assertion without the flags `g` and `y`, which say nothing about one search.
+/// The same assertion without the flags `g` and `y`, which have no effect on a single search.
 fn regex_flags(cx: &Graded<'_>) -> bool {
     let Some(flags) = cx.grader["flags"].as_str() else { return false };
     let kept: String = flags.chars().filter(|flag| !"gy".contains(*flag)).collect();
@@ -133,13 +133,13 @@ fn regex_flags(cx: &Graded<'_>) -> bool {
     flags != kept && cx.expected_texts().into_iter().map(without).eq(ours)
 }
 
-/// With `y` JavaScript looks at the beginning only.
-fn found_behind_the_beginning(cx: &Graded<'_>) -> bool {
+/// With `y`, JavaScript matches at the beginning only.
+fn matched_after_the_start(cx: &Graded<'_>) -> bool {
     let has_flag = cx.grader["flags"].as_str().is_some_and(|flags| flags.contains('y'));
     has_flag && cx.kind() == "regex" && cx.value() == Some(1.0) && cx.expected_value() == Some(0.0)
 }
 
-/// No reply could be read, or the judge could not be reached; for the implicit judge that is a score of 0 there.
+/// No reply could be read, or the judge could not be reached; in the reference, the implicit judge then scores 0.
 fn judge_failure(cx: &Graded<'_>) -> bool {
     let ours = cx.ours.as_ref();
     let broke = |grader: &GraderRecord| grader.code == Some(ReasonCode::JudgeError);
@@ -147,12 +147,12 @@ fn judge_failure(cx: &Graded<'_>) -> bool {
         && (cx.expected["verdict"] == "skip" || says(cx, "Grader parse failure") || says(cx, "LLM aggregator failed"))
 }
 
-/// A first verdict was fail, so the judge was asked again.
+/// The first verdict was fail, so the judge was asked again.
 fn is_confirmed(ours: &GraderRecord) -> bool {
     ours.detail("votes").is_some() || ours.members.iter().any(is_confirmed)
 }
 
-/// The judge that is asked again has another reply.
+/// The confirming judgement has a different reply.
 fn confirmed_by_other_replies(cx: &Graded<'_>) -> bool {
     let calls = cx.record.json["judge_calls"].as_u64();
     cx.record.json["judge_reply"].is_array() && calls.is_some_and(|calls| cx.asked as u64 > calls)
@@ -174,7 +174,7 @@ fn not_answered(cx: &Graded<'_>) -> bool {
         .any(|a| a.evidence.as_deref().is_some_and(|e| e.ends_with("not answered")))
 }
 
-/// We list the criteria in their order, they list the answers.
+/// We list the criteria in their order; the reference lists the answers in theirs.
 fn answered_in_other_order(cx: &Graded<'_>) -> bool {
     let Some(record) = &cx.ours else { return false };
     let mut theirs = ids(cx.expected_texts().into_iter());
@@ -186,8 +186,8 @@ fn answered_in_other_order(cx: &Graded<'_>) -> bool {
     record.judge.is_some() && differs && theirs == ours
 }
 
-/// A criterion that is required has to get all points, which we tell the judge.
-fn is_required_without_mark(cx: &Graded<'_>) -> bool {
+/// A required criterion needs the full score, which we tell the judge.
+fn has_implicit_required_mark(cx: &Graded<'_>) -> bool {
     let entries = entries(cx);
     let is_required = |entry: &Value| match &entry["required"] {
         Value::Bool(required) => *required,
@@ -205,8 +205,8 @@ fn answered_twice(cx: &Graded<'_>) -> bool {
     cx.asked > 0 && answered.len() < count
 }
 
-/// The same value, and a verdict that goes by the mark which is written at the grader.
-fn below_or_above_its_mark(cx: &Graded<'_>) -> bool {
+/// The same value, and a verdict decided by the grader's own mark.
+fn decided_by_its_own_mark(cx: &Graded<'_>) -> bool {
     let written = &cx.grader["min_score"];
     let mark = if written.is_number() { written.as_f64() } else { cx.grader["required"].as_f64() };
     let (Some(mark), Some(ours)) = (mark, &cx.ours) else { return false };
@@ -225,7 +225,7 @@ fn fractional_tokens(cx: &Graded<'_>) -> bool {
     usage.is_some_and(|usage| usage.values().any(|tokens| tokens.is_number() && !tokens.is_u64()))
 }
 
-fn nothing_reported(cx: &Graded<'_>) -> bool {
+fn transcript_missing(cx: &Graded<'_>) -> bool {
     let is_absent = cx.evidence().get("messages").is_some_and(Value::is_null);
     let asks = |grader: &Value| {
         let kind = grader["type"].as_str().unwrap_or_default().replace('_', "-");
@@ -238,7 +238,7 @@ fn calls(cx: &Graded<'_>) -> usize {
     list(cx.evidence(), "messages").iter().map(|message| list(message, "tool_calls").len()).sum()
 }
 
-/// The same points over the calls in place of the items, and no pass.
+/// The same points divided by the number of calls in place of items, and not a pass.
 fn surplus_calls(cx: &Graded<'_>) -> bool {
     let items = list(cx.grader, "expected");
     let (Some(theirs), Some(ours)) = (cx.expected_value(), cx.value()) else { return false };
@@ -261,12 +261,12 @@ fn no_calls(cx: &Graded<'_>) -> bool {
     cx.grader["mode"].as_str().is_some_and(|mode| modes.contains(&mode)) && is_empty && cx.value() == Some(wanted)
 }
 
-/// The reference met a call of the right name with other arguments, which uses the item up there.
-fn passed_over(cx: &Graded<'_>) -> bool {
+/// A call of the right name with other arguments used the item up in the reference.
+fn skipped_call(cx: &Graded<'_>) -> bool {
     cx.grader["mode"] == "in_order" && says(cx, "args mismatch")
 }
 
-/// The recorded texts hold characters that do not show themselves, and ours say which.
+/// The recorded texts contain invisible characters, which we escape.
 fn texts_are_escaped(cx: &Graded<'_>) -> bool {
     let is_hidden = |c: char| {
         c.is_control() && !"\n\r\t".contains(c)
@@ -279,7 +279,7 @@ fn texts_are_escaped(cx: &Graded<'_>) -> bool {
     escaped != theirs && ours.eq(&escaped)
 }
 
-/// The fields whose assertions differ; `None` where the document as a whole could not be read.
+/// The fields whose assertions differ; `None` if the document could not be read.
 fn differing_fields<'a>(cx: &'a Graded<'_>) -> Option<Vec<&'a Value>> {
     let (fields, texts) = (list(cx.grader, "fields"), cx.expected_texts());
     let ours = &cx.ours.as_ref()?.assertions;
@@ -292,13 +292,13 @@ fn differ_only_in(cx: &Graded<'_>, kind: &str) -> bool {
     differing_fields(cx).is_some_and(|fields| !fields.is_empty() && fields.iter().all(|field| field["match"] == kind))
 }
 
-/// A text that is not wholly a decimal number is none, in one of the documents.
+/// A string in one of the documents is not entirely a decimal number.
 fn whole_numbers(cx: &Graded<'_>) -> bool {
     differ_only_in(cx, "numeric_tolerance")
         && cx.ours.iter().flat_map(|ours| &ours.assertions).any(|assertion| assertion.text.contains("non-numeric"))
 }
 
-/// Integers that are one number as doubles are two.
+/// Integers that are equal as doubles are different.
 fn integers_beyond_double(cx: &Graded<'_>) -> bool {
     fn has_large(text: &str) -> bool {
         let numbers = text.split(|c: char| !c.is_ascii_digit());
@@ -308,7 +308,7 @@ fn integers_beyond_double(cx: &Graded<'_>) -> bool {
     ours.is_some_and(|(ours, theirs)| ours < theirs) && has_large(&cx.evidence().to_string())
 }
 
-/// No field of the reference is in the answer, or none of the answer in the reference.
+/// No field of the reference is in the answer, or no field of the answer in the reference.
 fn all_fields_left_out(cx: &Graded<'_>) -> bool {
     let is_left_out =
         |text: &String| text.ends_with(": optional field missing") || text.ends_with(": no expected value");
@@ -320,7 +320,7 @@ fn all_fields_left_out(cx: &Graded<'_>) -> bool {
     cx.kind() == "field-accuracy" && is_undecided && fields.len() == texts.len() && !counts
 }
 
-/// The order of `formats` counts, days that do not exist are none, and a time zone moves no date without a time.
+/// The order of `formats` matters, nonexistent days do not match, and a time zone does not move a date without a time.
 fn dates(cx: &Graded<'_>) -> bool {
     let formats = list(cx.grader, "fields").iter().any(|field| field["formats"].is_array());
     let refused = || cx.ours.iter().flat_map(|ours| &ours.assertions).any(|a| a.text.contains("unparseable"));
@@ -328,16 +328,16 @@ fn dates(cx: &Graded<'_>) -> bool {
     differ_only_in(cx, "date") && (formats || zone || cx.has_tag("v8-date") || refused())
 }
 
-fn beyond_double(cx: &Graded<'_>) -> bool {
+fn number_out_of_range(cx: &Graded<'_>) -> bool {
     cx.has_tag("json-limits") && is_decided(cx) && serde_json::from_str::<Value>(&cx.answer()).is_err()
 }
 
-/// The reference repairs what looks like a judge's `passed` before it reads the document.
-fn has_passed(cx: &Graded<'_>) -> bool {
+/// The reference rewrites what looks like a judge's `passed` before it parses the document.
+fn has_passed_field(cx: &Graded<'_>) -> bool {
     cx.kind() == "field-accuracy" && cx.answer().contains("\"passed\"")
 }
 
-/// Only a fence around the document is one.
+/// Only a fence around the document is removed.
 fn fence_in_string(cx: &Graded<'_>) -> bool {
     let answer = cx.answer();
     let (start, end) = (answer.find('{').unwrap_or(0), answer.rfind('}').map_or(answer.len(), |end| end + 1));
@@ -354,8 +354,8 @@ fn any_member(grader: &Value, fits: &dyn Fn(&Value) -> bool) -> bool {
     members(grader).iter().any(|member| fits(member) || any_member(member, fits))
 }
 
-/// A member has a weight, is negated, is a gate or has a mark of its own, all of which count.
-fn members_say_more(cx: &Graded<'_>) -> bool {
+/// A member has a weight, is negated, is a gate or has its own mark, all of which apply.
+fn has_member_settings(cx: &Graded<'_>) -> bool {
     let says_more =
         |member: &Value| ["negate", "required", "min_score", "weight"].iter().any(|key| !member[key].is_null());
     any_member(cx.grader, &says_more)
@@ -375,7 +375,7 @@ fn aggregator<'a>(cx: &'a Graded<'_>) -> Option<&'a str> {
     Some(if kind == "code_grader" { "code-grader" } else { kind })
 }
 
-/// What an aggregator of a member hides there is listed here, among what both list.
+/// Assertions that a member's aggregator hides in the reference are listed here.
 fn inner_members_are_listed(cx: &Graded<'_>) -> bool {
     let is_listed = |member: &Value| {
         let combines = ["code-grader", "code_grader", "llm-grader"];
@@ -398,7 +398,7 @@ fn aggregator_command<'a>(cx: &'a Graded<'_>) -> Option<&'a str> {
     (aggregator(cx) == Some("code-grader")).then(|| cx.grader["aggregator"]["path"].as_str()).flatten()
 }
 
-/// The aggregator looks at what it is told about the members, where names of fields differ.
+/// The aggregator reads the results of the members, whose field names differ.
 fn aggregator_reads(cx: &Graded<'_>) -> bool {
     aggregator_command(cx).is_some_and(|command| command.contains("stdin"))
 }
@@ -407,7 +407,7 @@ fn exited(cx: &Graded<'_>) -> Option<i32> {
     cx.command()?.exit_code
 }
 
-/// Output that is no result: the reference says 0 whatever the exit code, we go by the exit code.
+/// Output that is not a result: the reference scores 0 whatever the exit code; here the exit code decides.
 fn exit_code_decides(cx: &Graded<'_>) -> bool {
     let own = |record: &&GraderRecord| {
         let of_members: usize = record.members.iter().map(|member| member.assertions.len()).sum();
@@ -424,7 +424,7 @@ fn exit_code_decides(cx: &Graded<'_>) -> bool {
     }
 }
 
-/// The same of a composite's member, where the exit code is the only difference.
+/// The same for a composite's member, if the exit code is the only difference.
 fn exit_code_of_a_member_decides(cx: &Graded<'_>) -> bool {
     fn differs(theirs: &Value, ours: &GraderRecord) -> bool {
         let exited = ours.command.as_ref().and_then(|command| command.exit_code);
@@ -452,7 +452,7 @@ fn share_of_assertions(cx: &Graded<'_>) -> bool {
 
 fn malformed_result(cx: &Graded<'_>) -> bool {
     let error = cx.error();
-    // Exit codes make no result of them.
+    // This output is not a result whatever the exit code.
     let never = ["the command printed other lines before", "the command printed a JSON object without `score`"];
     if exited(cx) > Some(0) && never.iter().any(|start| error.starts_with(start)) {
         return true;
@@ -470,13 +470,13 @@ fn malformed_result(cx: &Graded<'_>) -> bool {
     exited(cx) == Some(0) && starts.iter().any(|start| error.starts_with(start))
 }
 
-/// A result says so itself.
+/// The command's result is `undecided`.
 fn is_undecided_by_command(cx: &Graded<'_>) -> bool {
     let is_undecided = cx.ours.as_ref().is_some_and(|ours| ours.state == GraderState::Undecided);
     exited(cx) == Some(0) && is_undecided && cx.grader["command"].to_string().contains("undecided")
 }
 
-fn no_program(cx: &Graded<'_>) -> bool {
+fn program_missing(cx: &Graded<'_>) -> bool {
     let is_missing = cx.error().starts_with("cannot run `") || matches!(exited(cx), Some(126 | 127));
     is_missing && cx.expected_value() == Some(0.0) && says(cx, "ailed")
 }

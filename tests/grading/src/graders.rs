@@ -1,56 +1,57 @@
-//! `graders.jsonl`, `code_grader.jsonl` and `rubrics.jsonl`: what graders say about one answer.
+//! `graders.jsonl`, `code_grader.jsonl` and `rubrics.jsonl`: the grades of one answer.
 
 use std::collections::BTreeSet;
 
-use evalsuite::record::{Assertion, CommandRecord, GraderRecord, GraderState};
-use evalsuite::{AgentError, RunOptions, Trial, Verdict};
-use evalsuite_conformance::{check, grader_record, record::Record};
+use evalsuite::{
+    AgentError, RunOptions, Trial, Verdict,
+    record::{Assertion, CommandRecord, GraderRecord, GraderState},
+};
+use evalsuite_conformance::{comparison, grader_record, record::Record};
 use serde_json::{Value, json};
 
-use crate::stub_judge::StubJudge;
-use crate::{evidence, grader_rules, payload, prompts, replay};
+use crate::{evidence, grader_rules, payload, prompts, replay, stub_judge::StubJudge};
 
-/// What can differ.
+/// A part of a grade that can differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
-    /// One refuses the entry while loading, the other does not.
+    /// Only one of the two rejects the entry at load time.
     Loading,
-    /// Ours did not run.
+    /// Our grader did not run.
     Skipped,
-    /// Ours broke, which is neither a pass nor a fail.
+    /// Our grader returned an error.
     Error,
     /// The value, by more than 1e-12.
     Score,
     /// Pass or fail.
     Verdict,
-    /// What was checked, and whether it held.
+    /// Texts of assertions, and whether they passed.
     Assertions,
-    /// What shows it.
+    /// Evidence of assertions.
     Evidence,
     /// We list the assertions of a composite's members, too.
     Members,
-    /// What the members of a composite came to.
+    /// Results of a composite's members.
     MemberScores,
-    /// How often a judge was asked.
+    /// Number of calls of the judge.
     Calls,
-    /// What a judge was shown.
+    /// The judge's prompt.
     Prompt,
 }
 
-/// A record, and what we make of it.
+/// A record and our grade.
 #[derive(Debug)]
 pub struct Graded<'a> {
     /// The record.
     pub record: &'a Record,
-    /// The entry as it is written.
+    /// The entry as written.
     pub grader: &'a Value,
-    /// What the reference said.
+    /// The grade of the reference.
     pub expected: &'a Value,
-    /// What we say; `None` where nothing was graded.
+    /// Our grade; `None` if nothing was graded.
     pub ours: Option<GraderRecord>,
     /// Why nothing was graded.
     pub shown: String,
-    /// How often our judge was asked.
+    /// Number of calls of our judge.
     pub asked: usize,
 }
 
@@ -92,7 +93,7 @@ impl Graded<'_> {
         ours.value.map(|value| if ours.negated { 1.0 - value } else { value })
     }
 
-    /// Why our grader broke.
+    /// The error of our grader.
     pub fn error(&self) -> &str {
         self.ours.as_ref().and_then(|ours| ours.error.as_deref()).unwrap_or_default()
     }
@@ -103,10 +104,10 @@ impl Graded<'_> {
     }
 }
 
-/// The rules a record needed, or what no rule explains.
+/// The differences of a record.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// Names of rules.
+    /// Names of the rules that explain differences.
     pub rules: BTreeSet<&'static str>,
     /// Differences without a rule.
     pub unexplained: Vec<String>,
@@ -119,7 +120,7 @@ pub struct Checked {
 /// What keeps the record from being tested.
 pub fn check(record: &Record) -> Result<Checked, String> {
     let mut limited = record.clone();
-    // The reference's commands have the time of its agents; ours have their own.
+    // In the reference, commands have the time limit of agents; ours have their own.
     if let Some(limit) = record.json["agent_timeout_ms"].as_f64() {
         limited.json["grader"]["timeout_seconds"] = json!(limit / 1000.0);
     }
@@ -135,13 +136,13 @@ pub fn check(record: &Record) -> Result<Checked, String> {
         let evidence = serde_json::from_str(&evidence.to_string().replace("{ROOT}", root));
         evidence::report(&evidence.map_err(|error| AgentError::new(error.to_string()))?, trial)
     };
-    let replay = replay::judged(&suite, RunOptions::new(), agent, judge.as_ref())?;
+    let replay = replay::run_with_judge(&suite, RunOptions::new(), agent, judge.as_ref())?;
     let root = replay.root.display().to_string();
     let fill = |value: &Value| serde_json::from_str::<Value>(&value.to_string().replace("{ROOT}", &root));
     let expected = fill(record.expected()).map_err(|error| error.to_string())?;
     let asked = judge.as_ref().map(StubJudge::asked).unwrap_or_default();
     let ran = replay.cases.first();
-    // A list of graders as it was written, with what each of them came to; or one entry.
+    // The results of a list of graders, or of a single one.
     let several = expected["graders"].as_array().cloned();
     let is_one = several.is_none();
     let list = several.unwrap_or_else(|| vec![expected.clone()]);
@@ -186,7 +187,7 @@ pub fn check(record: &Record) -> Result<Checked, String> {
     Ok(checked)
 }
 
-/// How often and what the judge was asked, as far as that is recorded.
+/// Differences in the judge's calls and prompt, as far as they are recorded.
 fn judging(graded: &Graded<'_>, asked: &[(String, String)], root: &str) -> Vec<Field> {
     let json = &graded.record.json;
     let mut found = Vec::new();
@@ -201,10 +202,10 @@ fn judging(graded: &Graded<'_>, asked: &[(String, String)], root: &str) -> Vec<F
     found
 }
 
-/// The rule for what is decided while loading: the checks of the recorded loads have to explain it.
+/// The rule for decisions at load time, which the checks of recorded loads have to explain.
 fn loading(suite: &Record) -> Result<Option<&'static str>, String> {
-    let verdict = check::check(suite)?;
-    Ok(verdict.unexplained.is_empty().then_some("decided-while-loading"))
+    let compared = comparison::check(suite)?;
+    Ok(compared.unexplained.is_empty().then_some("decided-at-load-time"))
 }
 
 fn differences(graded: &Graded<'_>, is_refused: bool) -> Vec<Field> {
@@ -218,7 +219,7 @@ fn differences(graded: &Graded<'_>, is_refused: bool) -> Vec<Field> {
     }
     let mut found = Vec::new();
     let implicit = graded.expected["implicit"] == true;
-    // Of the judge of a case without graders only the case's score is recorded.
+    // For the judge of a case without graders, only the case's score is recorded.
     let score = if implicit { &graded.expected["test"]["score"] } else { &graded.expected["score"] };
     let score = score.as_f64();
     if !matches!((ours.value, score), (Some(ours), Some(score)) if (ours - score).abs() < 1e-12) {
@@ -246,7 +247,7 @@ fn differences(graded: &Graded<'_>, is_refused: bool) -> Vec<Field> {
         found.push(if only_members { Field::Members } else { Field::Assertions });
         return found;
     }
-    // Where the reference shows nothing, we may.
+    // We may have evidence where the reference has none.
     let differs = |(theirs, ours): (&Value, &Assertion)| {
         evidence::text(theirs, "evidence").is_some_and(|theirs| Some(theirs) != ours.evidence)
     };
@@ -256,7 +257,7 @@ fn differences(graded: &Graded<'_>, is_refused: bool) -> Vec<Field> {
     found
 }
 
-/// Name, value and verdict of each member, and of theirs in turn.
+/// Compares name, value and verdict of each member, recursively.
 fn same_members(theirs: &[Value], ours: &[GraderRecord]) -> bool {
     theirs.len() == ours.len()
         && theirs.iter().zip(ours).all(|(theirs, ours)| {
@@ -269,7 +270,7 @@ fn same_members(theirs: &[Value], ours: &[GraderRecord]) -> bool {
         })
 }
 
-/// Number of assertions that members of a composite made.
+/// Number of assertions of a composite's members.
 fn members(ours: &GraderRecord) -> usize {
     ours.members.iter().map(|member| member.assertions.len()).sum()
 }

@@ -1,4 +1,4 @@
-//! What a command of a code-grader reads: the recorded standard input beside ours.
+//! The standard input of a code-grader's command: the recorded one compared with ours.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use crate::graders::Graded;
 
-/// Where the recorded commands put their standard input.
+/// The file to which the recorded commands write their standard input.
 const CAPTURED: &str = "captured.json";
 
-/// The entry with its command writing to the record's directory: the reference's working directory, which is not ours
-/// where an aggregator runs.
+/// Makes the entry's command write to the record's directory. That is the reference's working directory, but not the one
+/// in which our aggregators run.
 pub fn redirect(grader: &mut Value) {
     match grader {
         Value::String(text) if !text.contains(&format!("{{ROOT}}/{CAPTURED}")) => {
@@ -25,7 +25,7 @@ pub fn redirect(grader: &mut Value) {
 /// A part of the standard input that differs.
 #[derive(Debug)]
 pub struct Difference {
-    /// Keys and positions that lead to it.
+    /// Keys and indices from the root.
     path: Vec<String>,
     theirs: Value,
     ours: Value,
@@ -35,7 +35,7 @@ type Check = fn(&Difference, &Path) -> bool;
 
 /// Name of a rule, and whether it explains a difference.
 const RULES: &[(&str, Check)] = &[
-    ("payload-says-more", |cx, _| cx.theirs.is_null() && !cx.ours.is_null()),
+    ("additional-payload-fields", |cx, _| cx.theirs.is_null() && !cx.ours.is_null()),
     ("payload-keeps-keys", |cx, _| {
         let user_data = ["expected_output", "output", "input", "trace", "config"];
         user_data.contains(&cx.root()) && same(&snake_keys(&cx.ours), &cx.theirs)
@@ -49,15 +49,15 @@ const RULES: &[(&str, Check)] = &[
         _ => false,
     }),
     ("transcript-not-reported", |cx, _| cx.root() == "trace" && cx.ours.is_null() && cx.theirs["event_count"] == 0),
-    // The reference takes them from the calls the agent reported, where it reported some.
+    // The reference uses the times of the reported calls, if there are any.
     (
         "payload-times-of-the-agent",
         |cx, _| matches!(cx.path.as_slice(), [key] if key == "start_time" || key == "end_time"),
     ),
-    ("workspace-of-a-trial", |cx, _| {
+    ("workspace-per-trial", |cx, _| {
         cx.key() == "workspace_path" && cx.theirs.as_str().is_some_and(|path| path.starts_with("{WORKSPACES}"))
     }),
-    // What a member's value is called, and what is left out of its record.
+    // The name of a member's value, and the fields left out of its record.
     ("aggregator-payload", |cx, _| {
         let left_out = ["score", "scores", "expectedAspectCount", "graderRawRequest"];
         cx.root() == "results" && left_out.contains(&cx.key()) && cx.ours.is_null()
@@ -65,7 +65,7 @@ const RULES: &[(&str, Check)] = &[
 ];
 
 impl Difference {
-    /// The rule that explains it.
+    /// The rule that explains the difference.
     pub fn explain(&self, root: &Path) -> Option<&'static str> {
         RULES.iter().find(|(_, check)| check(self, root)).map(|(name, _)| *name)
     }
@@ -84,11 +84,11 @@ pub fn all() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|(name, _)| *name)
 }
 
-/// The parts that differ, where the record has a standard input.
+/// The parts that differ, if the record has a standard input.
 ///
 /// # Errors
 ///
-/// If the command was not handed anything.
+/// If the command did not get any input.
 pub fn differences(graded: &Graded<'_>, root: &Path) -> Result<Vec<Difference>, String> {
     let expected = &graded.record.json["stdin"];
     if expected.is_null() || graded.ours.is_none() {
@@ -109,7 +109,7 @@ fn compare(path: &mut Vec<String>, theirs: &Value, ours: &Value, found: &mut Vec
         found.push(Difference { path: path.to_vec(), theirs: theirs.clone(), ours: ours.clone() });
     };
     match (theirs, ours) {
-        // One difference for all keys of an object that are only spelled otherwise.
+        // One difference for all keys of an object that differ only in spelling.
         (Value::Object(_), Value::Object(_)) if !same(theirs, ours) && same(&snake_keys(ours), theirs) => {
             difference(path);
         }
@@ -148,8 +148,8 @@ fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The value with its keys as the reference writes them: a capital letter after another character becomes `_` and the small
-/// one, unless the key begins with a capital letter.
+/// The value with its keys as the reference writes them: an upper-case letter after another character becomes `_` and the
+/// lower-case letter, unless the key begins with an upper-case letter.
 fn snake_keys(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(snake_keys).collect(),

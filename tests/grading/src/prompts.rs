@@ -1,17 +1,17 @@
-//! What a judge was asked, compared with what the reference asked.
+//! Compares the prompt of a judge with that of the reference.
 //!
-//! The wording around the material is our own, so the material itself is compared: the sections of a prompt by their
-//! names. A prompt that the author wrote has no sections and has to be the same.
+//! The wording around the sections is our own, so only the sections are compared, by name. A prompt that the author wrote
+//! has no sections and has to be equal.
 
 use std::collections::BTreeMap;
 
-/// Whether a judge is shown the same in both.
+/// Whether two prompts have the same sections.
 pub fn same(theirs: &str, ours: &str) -> bool {
     let (theirs, ours) = (sections(theirs), sections(ours));
     theirs == ours
 }
 
-/// Sections by name; what stands before the first one, only where there are none.
+/// Sections by name, and the whole text under the empty name if there are none.
 fn sections(prompt: &str) -> BTreeMap<String, String> {
     let mut sections: BTreeMap<String, String> = BTreeMap::new();
     let mut name = String::new();
@@ -21,7 +21,7 @@ fn sections(prompt: &str) -> BTreeMap<String, String> {
             heading.clone_into(&mut name);
             continue;
         }
-        // Ours marks what the agent wrote; theirs ends with a sentence that ours has at the beginning.
+        // Ours marks the text of the agent; the reference ends with a sentence that ours has at the beginning.
         let is_mark = line.starts_with("<untrusted ") || line.starts_with("</untrusted ");
         if !is_mark && !line.starts_with("For each rubric, ") && !line.starts_with("For each criterion, ") {
             let section = sections.entry(name.clone()).or_default();

@@ -1,43 +1,44 @@
-//! A record's suite through loader and runtime.
+//! Loads and runs the suite of a record.
 
-use std::num::ParseFloatError;
-use std::path::PathBuf;
+use std::{num::ParseFloatError, path::PathBuf};
 
-use evalsuite::record::{CaseRecord, TrialRecord};
-use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Evidence, Outcome, RunOptions, Trial};
+use evalsuite::{
+    AgentError, EvalCase, EvalSuite, Evals, Evidence, Outcome, RunOptions, Trial,
+    record::{CaseRecord, TrialRecord},
+};
 use evalsuite_conformance::record::{Materialised, Record};
 use evalsuite_loader::{Request, load};
 use evalsuite_schema::diagnostic::{Code, Severity};
 
 use crate::stub_judge::StubJudge;
 
-/// The grader whose value is the answer, a number.
+/// The grader whose score is the answer, parsed as a number.
 pub const RECORDED_SCORE: &str = "recorded-score";
 
 fn recorded_score(evidence: &Evidence<'_>) -> Result<f64, ParseFloatError> {
     evidence.answer().parse()
 }
 
-/// What became of a record's suite.
+/// The result of running a record's suite.
 #[derive(Debug)]
 pub struct Replay {
-    /// Codes of the errors the loader refused it for; then there are no cases.
+    /// Codes of the loader's errors; if there are any, no case ran.
     pub refused: Vec<Code>,
     /// The cases that ran.
-    pub cases: Vec<Ran>,
-    /// The directory `{ROOT}` stands for.
+    pub cases: Vec<CaseRun>,
+    /// The directory that `{ROOT}` is replaced by.
     pub root: PathBuf,
     _files: Materialised,
 }
 
-/// What became of a case.
+/// The result of a case.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CaseRun {
     /// Its record.
     pub case: CaseRecord,
     /// The records of its trials.
     pub trials: Vec<TrialRecord>,
-    /// How a failing test shows it.
+    /// The text of a failed test.
     pub shown: String,
 }
 
@@ -50,15 +51,20 @@ pub fn run<F>(record: &Record, options: RunOptions, agent: F) -> Result<Replay, 
 where
     F: Fn(&mut Trial<'_>) -> Result<Outcome, AgentError> + Send + Sync + 'static,
 {
-    judged(record, options, agent, None)
+    run_with_judge(record, options, agent, None)
 }
 
-/// The same with a judge.
+/// Loads and runs the suite of a record with an agent and a judge.
 ///
 /// # Errors
 ///
 /// What keeps the record from being tested.
-pub fn judged<F>(record: &Record, options: RunOptions, agent: F, judge: Option<&StubJudge>) -> Result<Replay, String>
+pub fn run_with_judge<F>(
+    record: &Record,
+    options: RunOptions,
+    agent: F,
+    judge: Option<&StubJudge>,
+) -> Result<Replay, String>
 where
     F: Fn(&mut Trial<'_>) -> Result<Outcome, AgentError> + Send + Sync + 'static,
 {
@@ -112,7 +118,7 @@ where
     if let Some(problem) = report.problems().first() {
         return Err(problem.clone());
     }
-    let ran = |case: &evalsuite::CaseReport| Ran {
+    let ran = |case: &evalsuite::CaseReport| CaseRun {
         case: case.record().clone(),
         trials: case.trials().to_vec(),
         shown: case.to_string(),

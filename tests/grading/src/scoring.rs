@@ -1,31 +1,31 @@
-//! `scoring.jsonl`: what the graders of a case come to.
+//! `scoring.jsonl`: the outcome and score of a case from the results of its graders.
 //!
-//! Where the outcome differs from the recorded one, it has to be the one that `decide` computes from the recorded
-//! grades: a second implementation of the rules for cases, written from their description alone.
+//! If the outcome differs from the recorded one, it has to be the one that `decide` computes from the recorded grades:
+//! a second implementation of the rules for cases, written from their description alone.
 
-use std::collections::BTreeSet;
-use std::num::NonZeroUsize;
+use std::{collections::BTreeSet, num::NonZeroUsize};
 
-use evalsuite::record::CaseOutcome;
-use evalsuite::{AgentError, Content, Outcome, RunOptions, Trial};
+use evalsuite::{AgentError, Content, Outcome, RunOptions, Trial, record::CaseOutcome};
 use evalsuite_conformance::record::Record;
 use evalsuite_schema::diagnostic::Code;
 use serde_json::{Map, Value, json};
 
-use crate::graders::Checked;
-use crate::replay::{self, Ran};
-use crate::stub_judge::StubJudge;
+use crate::{
+    graders::Checked,
+    replay::{self, CaseRun},
+    stub_judge::StubJudge,
+};
 
 /// Names of the rules about scores.
 pub const RULES: &[&str] = &[
-    "threshold-of-suite-and-run",
+    "effective-threshold",
     "gate-at-threshold-0",
-    "decided-while-loading",
+    "decided-at-load-time",
     "judge-failure-is-an-error",
-    "silence-is-not-satisfied",
+    "unanswered-criterion-fails",
     "agent-error-in-a-turn",
-    "gate-over-a-conversation",
-    "types-of-turns",
+    "conversation-gate",
+    "turn-type-spelling",
 ];
 
 /// Runs a record and explains every difference.
@@ -37,7 +37,7 @@ pub fn check(record: &Record) -> Result<Checked, String> {
     let (suite, tests) = suite(record);
     let failing: BTreeSet<String> =
         tests.iter().filter(|test| test["provider_error"] == true).map(|test| text(&test["id"])).collect();
-    // One after another: with `fail_on_error` their order decides which ones are run.
+    // One at a time: with `fail_on_error`, their order decides which ones run.
     let mut options = RunOptions::new().concurrency(NonZeroUsize::MIN);
     if let Some(threshold) = record.json["cli_threshold"].as_f64() {
         options = options.threshold(threshold);
@@ -51,13 +51,13 @@ pub fn check(record: &Record) -> Result<Checked, String> {
         }
         Ok(Outcome::new().text("the answer"))
     };
-    let replay = replay::judged(&suite, options, agent, judge.as_ref())?;
+    let replay = replay::run_with_judge(&suite, options, agent, judge.as_ref())?;
     let mut checked = Checked::default();
     if !replay.refused.is_empty() {
         let odd = replay.refused.iter().find(|code| !is_wrong(**code, record, &tests));
         match odd {
             None => {
-                checked.rules.insert("decided-while-loading");
+                checked.rules.insert("decided-at-load-time");
             }
             Some(code) => checked.unexplained.push(format!("refused with {code:?}: {}", suite.json["files"])),
         }
@@ -88,7 +88,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The suite a record was made with, and its tests with what became of them.
+/// The suite that a record was made with, and its tests with their results.
 fn suite(record: &Record) -> (Record, Vec<Value>) {
     let tests: Vec<Value> = match &record.json["tests"] {
         Value::Array(tests) => tests.clone(),
@@ -136,7 +136,7 @@ fn written(test: &Value) -> Value {
     case
 }
 
-/// A grader that says what the record says it said.
+/// A grader that returns the recorded result.
 fn stand_in(grader: &Value) -> Value {
     let command = match grader["verdict"].as_str() {
         Some("skip") => "kill -9 $$".to_owned(),
@@ -151,20 +151,20 @@ fn stand_in(grader: &Value) -> Value {
     entry
 }
 
-fn is_same(ran: &Ran, expected: &Value) -> bool {
+fn is_same(ran: &CaseRun, expected: &Value) -> bool {
     let outcome = match expected["execution_status"].as_str() {
         Some("ok") => CaseOutcome::Passed,
         Some("quality_failure") => CaseOutcome::Failed,
         _ => CaseOutcome::Error,
     };
-    // What broke has no score here, and 0 there.
+    // An error has no score here, and 0 in the reference.
     ran.case.outcome == outcome
         && (outcome == CaseOutcome::Error || close(ran.case.score, expected["score"].as_f64()))
         && has_same_turns(ran, expected)
 }
 
-/// Whether every turn of a conversation came to what is recorded.
-fn has_same_turns(ran: &Ran, expected: &Value) -> bool {
+/// Whether every turn of a conversation has the recorded score.
+fn has_same_turns(ran: &CaseRun, expected: &Value) -> bool {
     let Some(turns) = ran.trials.first().and_then(|trial| trial.turns.as_ref()) else { return true };
     let is_turn = |score: &&Value| score["name"].as_str().is_some_and(|name| name.starts_with("turn-"));
     let recorded: Vec<&Value> = expected["scores"].as_array().into_iter().flatten().filter(is_turn).collect();
@@ -176,7 +176,7 @@ fn close(a: Option<f64>, b: Option<f64>) -> bool {
     matches!((a, b), (Some(a), Some(b)) if (a - b).abs() < 1e-12)
 }
 
-fn explain(ran: &Ran, record: &Record, test: &Value) -> Option<&'static str> {
+fn explain(ran: &CaseRun, record: &Record, test: &Value) -> Option<&'static str> {
     if test["test"]["mode"] == "conversation" {
         return explain_conversation(ran, record, test);
     }
@@ -190,13 +190,13 @@ fn explain(ran: &Ran, record: &Record, test: &Value) -> Option<&'static str> {
         return None;
     }
     if record.json["suite_threshold"].is_number() || record.json["cli_threshold"].is_number() {
-        return Some("threshold-of-suite-and-run");
+        return Some("effective-threshold");
     }
     (threshold == 0.0).then_some("gate-at-threshold-0")
 }
 
-/// The recorded grades of turns are those of graders that ran, or of a judge.
-fn explain_conversation(ran: &Ran, record: &Record, test: &Value) -> Option<&'static str> {
+/// The rule that explains a conversation's result.
+fn explain_conversation(ran: &CaseRun, record: &Record, test: &Value) -> Option<&'static str> {
     let expected = &test["expected"];
     let is_error = matches!(ran.case.outcome, CaseOutcome::Error | CaseOutcome::Skipped);
     let recorded = expected["scores"].to_string();
@@ -210,19 +210,19 @@ fn explain_conversation(ran: &Ran, record: &Record, test: &Value) -> Option<&'st
     let entries = || turns.iter().flat_map(|turn| turn["assertions"].as_array().into_iter().flatten());
     let is_other_spelling = entries().any(|entry| entry["type"].as_str().is_some_and(|name| name.contains('_')));
     if is_other_spelling && ran.case.outcome == CaseOutcome::Passed {
-        return Some("types-of-turns");
+        return Some("turn-type-spelling");
     }
-    if record.json.get("judge_reply").is_some() && is_silent(&turns[..], expected) {
+    if record.json.get("judge_reply").is_some() && has_unanswered_criteria(&turns[..], expected) {
         let is_lower = ran.case.score.zip(expected["score"].as_f64()).is_some_and(|(ours, theirs)| ours < theirs);
-        return is_lower.then_some("silence-is-not-satisfied");
+        return is_lower.then_some("unanswered-criterion-fails");
     }
     let closed = is_gate_closed(record, test) && has_same_turns(ran, expected);
     let is_same = close(ran.case.score, expected["score"].as_f64());
-    (closed && is_same && ran.case.outcome == CaseOutcome::Failed).then_some("gate-over-a-conversation")
+    (closed && is_same && ran.case.outcome == CaseOutcome::Failed).then_some("conversation-gate")
 }
 
-/// Whether a turn has more criteria than the judge spoke of.
-fn is_silent(turns: &[Value], expected: &Value) -> bool {
+/// Whether a turn has more criteria than the judge answered.
+fn has_unanswered_criteria(turns: &[Value], expected: &Value) -> bool {
     let answered = |turn: &Value| {
         let texts = turn["assertions"].as_array().into_iter().flatten();
         texts.filter(|assertion| assertion["text"].as_str().is_some_and(|text| text.starts_with("[criterion-"))).count()
@@ -234,7 +234,7 @@ fn is_silent(turns: &[Value], expected: &Value) -> bool {
     })
 }
 
-/// Whether a required grader of the whole conversation is below its mark, or without one below the threshold.
+/// Whether a required grader of the whole conversation is below its mark, or below the threshold if it has no mark.
 fn is_gate_closed(record: &Record, test: &Value) -> bool {
     let threshold = test["test"]["execution"]["threshold"].as_f64().unwrap_or_else(|| threshold(record, test));
     let whole =
@@ -248,13 +248,13 @@ fn is_gate_closed(record: &Record, test: &Value) -> bool {
     })
 }
 
-/// The effective threshold: the run's, else the case's, else the suite's, else 0.8.
+/// The effective threshold: that of the run, the case or the suite, in this order, or else 0.8.
 fn threshold(record: &Record, test: &Value) -> f64 {
     let levels = [&record.json["cli_threshold"], &test["test_threshold"], &record.json["suite_threshold"]];
     levels.into_iter().find_map(Value::as_f64).unwrap_or(0.8)
 }
 
-/// Outcome and score of a case from its grades, none of which broke.
+/// Outcome and score of a case from its grades, none of which is an error.
 fn decide(graders: &[Value], threshold: f64) -> (CaseOutcome, f64) {
     let number = |grader: &Value, key: &str, absent: f64| grader[key].as_f64().unwrap_or(absent);
     let is_gate = |grader: &Value| grader["required"] == true || grader["required"].is_number();
@@ -268,7 +268,7 @@ fn decide(graders: &[Value], threshold: f64) -> (CaseOutcome, f64) {
     (if score >= threshold { CaseOutcome::Passed } else { CaseOutcome::Failed }, score)
 }
 
-/// Whether what a suite was refused for is really wrong in it.
+/// Whether the problem that a suite was rejected for really exists.
 fn is_wrong(code: Code, record: &Record, tests: &[Value]) -> bool {
     let out_of_range = |value: &Value| value.as_f64().is_some_and(|value| !(0.0..=1.0).contains(&value));
     let thresholds = || tests.iter().map(|test| &test["test_threshold"]).chain([&record.json["suite_threshold"]]);

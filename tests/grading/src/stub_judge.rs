@@ -1,12 +1,14 @@
-//! The judge of records: it says what is recorded, one thing per call, the last one again and again.
+//! A judge that returns the recorded replies, one per call, and repeats the last one.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use evalsuite::{Judge, JudgeError, JudgeReply, JudgeRequest};
 use serde_json::Value;
 
-/// The judge, and what it was asked.
+/// The judge and its calls.
 #[derive(Debug, Clone)]
 pub struct StubJudge {
     replies: Value,
@@ -36,7 +38,7 @@ impl Judge for StubJudge {
         asked.push((request.system().to_owned(), request.user().to_owned()));
         match reply {
             Value::String(text) => Ok(JudgeReply::new(text)),
-            // Nobody has to wait for a judge that is not there.
+            // No need to wait for a stub before the next attempt.
             reply if reply.get("throw").is_some() => {
                 let message = reply["throw"].as_str().unwrap_or_default();
                 Err(JudgeError::new(message).retry_after(Duration::ZERO))

@@ -1,20 +1,18 @@
-//! `trials.jsonl`: what the trials of a case come to.
+//! `trials.jsonl`: the outcome and score of a case from the results of its trials.
 //!
-//! Where the outcome differs from the recorded one, it has to be the one that `decide` computes from what each trial
-//! would give: a second implementation of the rules for trials, written from their description alone.
+//! If the outcome differs from the recorded one, it has to be the one that `decide` computes from the recorded trials: a
+//! second implementation of the rules for trials, written from their description alone.
 
-use evalsuite::record::CaseOutcome;
-use evalsuite::{AgentError, Outcome, RunOptions};
+use evalsuite::{AgentError, Outcome, RunOptions, record::CaseOutcome};
 use evalsuite_conformance::record::Record;
 use evalsuite_schema::diagnostic::Code;
 use serde_json::{Value, json};
 
-use crate::graders::Checked;
-use crate::replay;
+use crate::{graders::Checked, replay};
 
 /// Names of the rules about trials.
 pub const RULES: &[&str] =
-    &["trial-passes-at-its-threshold", "broken-trials", "mean-or-bound-decides", "decided-while-loading"];
+    &["trial-passes-at-its-threshold", "trial-error-is-an-error", "mean-or-bound-decides", "decided-at-load-time"];
 
 /// Runs a record and explains every difference.
 ///
@@ -27,11 +25,11 @@ pub fn check(record: &Record) -> Result<Checked, String> {
     let later = attempts.clone();
     let replay = replay::run(&suite(record), RunOptions::new(), move |trial| {
         let attempt = usize::try_from(trial.index()).ok().and_then(|index| later.get(index));
-        let attempt = attempt.ok_or_else(|| AgentError::new("the record says nothing of this trial"))?;
+        let attempt = attempt.ok_or_else(|| AgentError::new("the record does not contain this trial"))?;
         if attempt["provider_error"] == true {
             return Err(AgentError::new("the provider failed"));
         }
-        // Not a number where the grader has to break.
+        // Not a number if the grader has to return an error.
         let answer = if is_broken(attempt) { "broken".to_owned() } else { attempt["score"].to_string() };
         let outcome = Outcome::new().text(answer);
         Ok(match attempt["cost_usd"].as_f64() {
@@ -42,7 +40,7 @@ pub fn check(record: &Record) -> Result<Checked, String> {
     let mut checked = Checked::default();
     if !replay.refused.is_empty() {
         if replay.refused.iter().all(|code| is_wrong(*code, &json["trials"])) {
-            checked.rules.insert("decided-while-loading");
+            checked.rules.insert("decided-at-load-time");
         } else {
             checked.unexplained.push(format!("refused with {:?}", replay.refused));
         }
@@ -50,9 +48,13 @@ pub fn check(record: &Record) -> Result<Checked, String> {
     }
     let Some(ran) = replay.cases.first() else { return Err("the case did not run".to_owned()) };
     let case = &ran.case;
-    let ours =
-        Ended { trials: ran.trials.len(), cost_limited: case.cost_limited, outcome: case.outcome, score: case.score };
-    let theirs = Ended {
+    let ours = CaseResult {
+        trials: ran.trials.len(),
+        cost_limited: case.cost_limited,
+        outcome: case.outcome,
+        score: case.score,
+    };
+    let theirs = CaseResult {
         trials: json["expected"]["trials_run"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0),
         cost_limited: json["expected"]["cost_limited"] == true,
         outcome: match json["expected"]["execution_status"].as_str() {
@@ -63,9 +65,9 @@ pub fn check(record: &Record) -> Result<Checked, String> {
         score: json["expected"]["score"].as_f64(),
     };
     let broken = attempts.iter().take(ours.trials).any(is_broken);
-    if !ours.is(&theirs) {
+    if !ours.equals(&theirs) {
         let own = decide(json, &attempts);
-        match rule(json, broken, &ours, &theirs).filter(|_| ours.is(&own)) {
+        match rule(json, broken, &ours, &theirs).filter(|_| ours.equals(&own)) {
             Some(rule) => {
                 checked.rules.insert(rule);
             }
@@ -106,18 +108,18 @@ fn suite(record: &Record) -> Record {
     Record { eval: Some("EVAL.yaml".to_owned()), json, ..record.clone() }
 }
 
-/// What counts of a case with trials.
+/// The compared results of a case with trials.
 #[derive(Debug)]
-struct Ended {
+struct CaseResult {
     trials: usize,
     cost_limited: bool,
     outcome: CaseOutcome,
     score: Option<f64>,
 }
 
-impl Ended {
-    /// Whether they are the same. What broke has no score here, and 0 there.
-    fn is(&self, other: &Self) -> bool {
+impl CaseResult {
+    /// Whether two results are equal. An error has no score here, and 0 in the reference.
+    fn equals(&self, other: &Self) -> bool {
         let scores = self.outcome == CaseOutcome::Error || close(self.score, other.score);
         (self.trials, self.cost_limited, self.outcome) == (other.trials, other.cost_limited, other.outcome) && scores
     }
@@ -135,16 +137,16 @@ fn is_broken(attempt: &Value) -> bool {
 }
 
 /// The rule that explains what differs.
-fn rule(json: &Value, broken: bool, ours: &Ended, theirs: &Ended) -> Option<&'static str> {
+fn rule(json: &Value, broken: bool, ours: &CaseResult, theirs: &CaseResult) -> Option<&'static str> {
     let by_mean = matches!(json["strategy"].as_str(), Some("mean" | "confidence_interval"));
-    let only_outcome = ours.is(&Ended { outcome: ours.outcome, ..*theirs });
+    let only_outcome = ours.equals(&CaseResult { outcome: ours.outcome, ..*theirs });
     match () {
-        // Those that broke are no 0, and say nothing about the others.
+        // An error does not count as 0, and does not affect the other trials.
         () if broken && (ours.trials, ours.cost_limited) == (theirs.trials, theirs.cost_limited) => {
-            Some("broken-trials")
+            Some("trial-error-is-an-error")
         }
         () if by_mean && only_outcome => Some("mean-or-bound-decides"),
-        // Where a trial passes, the others are not run.
+        // After a trial passed, the remaining ones are not run.
         () => (!by_mean && json["test_threshold"].is_number()).then_some("trial-passes-at-its-threshold"),
     }
 }
@@ -154,11 +156,11 @@ const T: [f64; 29] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
     2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045,
 ];
-/// The same of the normal distribution.
+/// The two-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.960;
 
-/// What the trials of a record come to.
-fn decide(json: &Value, attempts: &[Value]) -> Ended {
+/// The result of a record's trials.
+fn decide(json: &Value, attempts: &[Value]) -> CaseResult {
     let strategy = json["strategy"].as_str();
     let planned = json["trials"]["count"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
     let threshold = json["test_threshold"].as_f64().unwrap_or(0.8);
@@ -166,7 +168,7 @@ fn decide(json: &Value, attempts: &[Value]) -> Ended {
     let by_mean = matches!(strategy, Some("mean" | "confidence_interval"));
     let (mut scores, mut errors, mut cost, mut passed, mut cost_limited) = (Vec::new(), 0, 0.0, false, false);
     for attempt in attempts.iter().take(planned) {
-        // What a failed provider cost is not known.
+        // The cost of a failed provider is unknown.
         if attempt["provider_error"] != true {
             cost += attempt["cost_usd"].as_f64().unwrap_or(0.0);
         }
@@ -201,10 +203,10 @@ fn decide(json: &Value, attempts: &[Value]) -> Ended {
         () if by_mean && score.is_some_and(|score| score >= threshold) => CaseOutcome::Passed,
         () => CaseOutcome::Failed,
     };
-    Ended { trials: scores.len() + errors, cost_limited, outcome, score }
+    CaseResult { trials: scores.len() + errors, cost_limited, outcome, score }
 }
 
-/// Whether what a suite was refused for is really wrong in its `trials`.
+/// Whether the problem that a suite was rejected for really exists in its `trials`.
 fn is_wrong(code: Code, trials: &Value) -> bool {
     let count = &trials["count"];
     match code {

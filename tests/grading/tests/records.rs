@@ -1,18 +1,25 @@
-//! `graders.jsonl`, `code_grader.jsonl`, `scoring.jsonl` and `trials.jsonl`: every record gives the recorded grades, or
-//! a difference that `docs/grading-differences.md` lists.
+//! `graders.jsonl`, `code_grader.jsonl`, `rubrics.jsonl`, `scoring.jsonl` and `trials.jsonl`: every record results in the
+//! recorded grades, or in a difference that `docs/grading-differences.md` lists.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    process::{Command, ExitCode},
+};
 
-use evalsuite_conformance::folders::{self, Folder};
-use evalsuite_conformance::record::{self, Line, Record};
-use evalsuite_grading_tests::graders::Checked;
-use evalsuite_grading_tests::table::Table;
-use evalsuite_grading_tests::{grader_rules, graders, payload, scoring, table, trials};
+use evalsuite_conformance::{
+    record::{self, Line, Record},
+    test_data::{self, TestData},
+};
+use evalsuite_grading_tests::{
+    documented_differences::{self, DocumentedDifferences},
+    grader_rules,
+    graders::{self, Checked},
+    payload, scoring, trials,
+};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Runs one record in a process of its own, which has the record's environment variables.
+/// Id of the record to run in this process, which has the record's environment variables.
 const ONE: &str = "EVALSUITE_GRADING_RECORD";
 
 const PACKAGE: &str = "CARGO_MANIFEST_DIR";
@@ -28,17 +35,17 @@ const FILES: &[(&str, Check)] = &[
 ];
 
 fn main() -> ExitCode {
-    // Test runners set it to this crate's directory, where the runtime would look for the suites of records.
+    // Test runners set the variable to this crate's directory, where the runtime would look for the suites of records.
     if std::env::var_os(PACKAGE).is_some() {
         return without_package().unwrap_or_else(|reason| failed(&reason));
     }
-    let (folder, is_other) = match folders::find("EVALSUITE_VECTORS", "../shared/vectors") {
-        Folder::There { path, is_other } => (path, is_other),
-        Folder::Absent(reason) => {
+    let (folder, is_other) = match test_data::find("EVALSUITE_VECTORS", "../shared/vectors") {
+        TestData::Present { path, is_other } => (path, is_other),
+        TestData::Absent(reason) => {
             eprintln!("skipped: {reason}");
             return libtest_mimic::run(&Arguments::from_args(), Vec::new()).exit_code();
         }
-        Folder::Missing(reason) => return failed(&reason),
+        TestData::Missing(reason) => return failed(&reason),
     };
     if let Ok(id) = std::env::var(ONE) {
         return one(&folder, &id, is_other).map_or_else(|reason| failed(&reason), |()| ExitCode::SUCCESS);
@@ -49,7 +56,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The same in a process that does not know of this package.
+/// Runs this program again without the variable that names this package.
 fn without_package() -> Result<ExitCode, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let status = Command::new(program).args(std::env::args_os().skip(1)).env_remove(PACKAGE).status();
@@ -67,7 +74,7 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
     let mut tests = Vec::new();
     for (file, check) in FILES {
         let path = folder.join(format!("{file}.jsonl"));
-        // A folder of other records need not have them all.
+        // A directory of other records need not contain all files.
         if is_other && !path.is_file() {
             continue;
         }
@@ -84,12 +91,15 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
 }
 
 fn every(lines: &[Line], check: Check, is_other: bool) -> Result<(), Failed> {
-    let table = table::read()?;
+    let table = documented_differences::read()?;
     let mut problems = Vec::new();
     for line in lines {
         let record = line.record()?;
-        let found =
-            if record.env.is_empty() { judged(&record, check, &table, is_other) } else { in_own_process(&record) };
+        let found = if record.env.is_empty() {
+            check_record(&record, check, &table, is_other)
+        } else {
+            run_in_child_process(&record)
+        };
         if let Err(problem) = found {
             problems.push(format!("{}: {problem}", line.id));
         }
@@ -98,9 +108,9 @@ fn every(lines: &[Line], check: Check, is_other: bool) -> Result<(), Failed> {
     if count == 0 { Ok(()) } else { Err(format!("{count} records\n{}", problems.join("\n")).into()) }
 }
 
-/// A difference has to be listed with the rules that explain it, or with a reason of its own; what is listed has to
-/// differ. Of records we have not seen, the table lists no ids.
-fn judged(record: &Record, check: Check, table: &Table, is_other: bool) -> Result<(), String> {
+/// A difference has to be listed with the rules that explain it, or with a reason in plain text; a listed record has to
+/// differ. The table lists no ids of records that we have not seen.
+fn check_record(record: &Record, check: Check, table: &DocumentedDifferences, is_other: bool) -> Result<(), String> {
     let checked = check(record)?;
     if let Some(rule) = checked.rules.iter().find(|rule| !table.rules.iter().any(|listed| listed == *rule)) {
         return Err(format!("the table does not list the rule `{rule}`"));
@@ -116,7 +126,7 @@ fn judged(record: &Record, check: Check, table: &Table, is_other: bool) -> Resul
             }
             if *reason == rules { Ok(()) } else { Err(format!("is listed with {reason}, but differs by {rules}")) }
         }
-        // For a reason of its own.
+        // Listed with a reason in plain text.
         Some(_) => Ok(()),
         None if !checked.unexplained.is_empty() => Err(checked.unexplained.join("\n")),
         None if rules.is_empty() || is_other => Ok(()),
@@ -124,7 +134,7 @@ fn judged(record: &Record, check: Check, table: &Table, is_other: bool) -> Resul
     }
 }
 
-fn in_own_process(record: &Record) -> Result<(), String> {
+fn run_in_child_process(record: &Record) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let run = Command::new(program).env(ONE, &record.id).envs(&record.env).output();
     let output = run.map_err(|error| error.to_string())?;
@@ -132,19 +142,19 @@ fn in_own_process(record: &Record) -> Result<(), String> {
 }
 
 fn one(folder: &Path, id: &str, is_other: bool) -> Result<(), String> {
-    let table = table::read()?;
+    let table = documented_differences::read()?;
     for (file, check) in FILES {
         let path = folder.join(format!("{file}.jsonl"));
         let lines = if path.is_file() { record::lines(&path)? } else { Vec::new() };
         if let Some(line) = lines.iter().find(|line| line.id == id) {
-            return judged(&line.record()?, *check, &table, is_other);
+            return check_record(&line.record()?, *check, &table, is_other);
         }
     }
     Err(format!("no record is called {id}"))
 }
 
 fn the_table_lists_every_rule() -> Result<(), Failed> {
-    let listed: BTreeSet<String> = table::read()?.rules.into_iter().collect();
+    let listed: BTreeSet<String> = documented_differences::read()?.rules.into_iter().collect();
     let names = grader_rules::all()
         .chain(payload::all())
         .chain(scoring::RULES.iter().copied())

@@ -1,13 +1,11 @@
-//! Tests as one would write them: a function per case that calls the function common to all, and no data.
+//! Hand-written tests: a function per case, which calls a common function, and no data.
 
-use std::fmt::Write as _;
-use std::path::Path;
+use std::{fmt::Write as _, path::Path};
 
 use anyhow::{Context, Result};
 
 use super::{Competitor, TEST_TARGET};
-use crate::layout::Cases;
-use crate::source::Source;
+use crate::{layout::Cases, source_copy::SourceCopy};
 
 pub(super) struct ByHand;
 
@@ -16,7 +14,7 @@ impl Competitor for ByHand {
         "by-hand"
     }
 
-    fn dependencies(&self, _source: &Source) -> String {
+    fn dependencies(&self, _source: &SourceCopy) -> String {
         String::new()
     }
 
@@ -24,16 +22,16 @@ impl Competitor for ByHand {
         source(cases, 0)
     }
 
-    fn files(&self, _cases: Cases) -> Option<Cases> {
+    fn cases_in_files(&self, _cases: Cases) -> Option<Cases> {
         None
     }
 
-    fn test(&self, cases: Cases, case: usize) -> Option<String> {
-        Some(cases.test(case).path())
+    fn test_name(&self, cases: Cases, case: usize) -> Option<String> {
+        Some(cases.test_path(case).name())
     }
 
-    /// Without files, to change a case is to change its test.
-    fn edit(&self, root: &Path, cases: Cases, revision: usize) -> Result<()> {
+    /// There are no files, so editing a case means editing its test.
+    fn edit_case(&self, root: &Path, cases: Cases, revision: usize) -> Result<()> {
         rewrite(root, &source(cases, revision))
     }
 }
@@ -48,7 +46,7 @@ pub(super) fn rewrite(root: &Path, source: &str) -> Result<()> {
 pub(super) fn source(cases: Cases, revision: usize) -> String {
     let mut source =
         String::from("fn check(case: usize) {\n    assert_ne!(std::hint::black_box(case), usize::MAX);\n}\n");
-    let mut tests: Vec<_> = (0..cases.count).map(|case| (cases.test(case), case)).collect();
+    let mut tests: Vec<_> = (0..cases.count).map(|case| (cases.test_path(case), case)).collect();
     tests.sort_by(|(a, _), (b, _)| a.modules.cmp(&b.modules));
     let mut open: &[String] = &[];
     for (test, case) in &tests {

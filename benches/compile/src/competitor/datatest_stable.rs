@@ -1,8 +1,10 @@
-//! `datatest-stable`: a harness of its own that finds the files when the tests run, so that nothing is built per case.
+//! `datatest-stable`: a custom harness that finds the files when the tests run, so that nothing is built per case.
 
 use super::Competitor;
-use crate::layout::{Cases, Layout};
-use crate::source::Source;
+use crate::{
+    layout::{Cases, Layout},
+    source_copy::SourceCopy,
+};
 
 pub(super) struct DatatestStable;
 
@@ -11,7 +13,7 @@ impl Competitor for DatatestStable {
         "datatest-stable"
     }
 
-    fn dependencies(&self, _source: &Source) -> String {
+    fn dependencies(&self, _source: &SourceCopy) -> String {
         "[dev-dependencies]\ndatatest-stable = \"=0.3.3\"\n".to_owned()
     }
 
@@ -31,7 +33,7 @@ impl Competitor for DatatestStable {
         false
     }
 
-    fn test(&self, cases: Cases, case: usize) -> Option<String> {
+    fn test_name(&self, cases: Cases, case: usize) -> Option<String> {
         let path = cases.file(case);
         let below_root = path.components().skip(1).map(|part| part.as_os_str().to_string_lossy());
         Some(format!("check::{}", below_root.collect::<Vec<_>>().join("/")))

@@ -1,8 +1,10 @@
-//! `dir-test`: an attribute that makes one test per file and includes its text.
+//! `dir-test`: an attribute that generates one test per file and includes its text.
 
 use super::Competitor;
-use crate::layout::{Cases, Layout};
-use crate::source::Source;
+use crate::{
+    layout::{Cases, Layout},
+    source_copy::SourceCopy,
+};
 
 pub(super) struct DirTest;
 
@@ -11,7 +13,7 @@ impl Competitor for DirTest {
         "dir-test"
     }
 
-    fn dependencies(&self, _source: &Source) -> String {
+    fn dependencies(&self, _source: &SourceCopy) -> String {
         "[dev-dependencies]\ndir-test = \"=0.4.1\"\n".to_owned()
     }
 

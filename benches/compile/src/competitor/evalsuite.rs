@@ -1,10 +1,9 @@
-//! evalsuite itself, from the sources of this workspace, tracked by a build script as its documentation says.
+//! evalsuite itself, built from this workspace, with the build script from its documentation.
 
 use std::fmt::Write as _;
 
 use super::Competitor;
-use crate::layout::Cases;
-use crate::source::Source;
+use crate::{layout::Cases, source_copy::SourceCopy};
 
 pub(super) struct EvalSuite;
 
@@ -13,7 +12,7 @@ impl Competitor for EvalSuite {
         "evalsuite"
     }
 
-    fn dependencies(&self, source: &Source) -> String {
+    fn dependencies(&self, source: &SourceCopy) -> String {
         let source = source.dependency();
         format!(
             "[dev-dependencies]\nevalsuite = {{ {source} }}\n\n[build-dependencies]\nevalsuite-build = {{ {source}, \
@@ -36,12 +35,12 @@ impl Competitor for EvalSuite {
         source
     }
 
-    /// `suite_check` of every suite.
-    fn further_tests(&self, cases: Cases) -> usize {
+    /// One `suite_check` per suite.
+    fn additional_tests(&self, cases: Cases) -> usize {
         cases.suites().len()
     }
 
-    fn test(&self, cases: Cases, case: usize) -> Option<String> {
-        Some(cases.test(case).path())
+    fn test_name(&self, cases: Cases, case: usize) -> Option<String> {
+        Some(cases.test_path(case).name())
     }
 }

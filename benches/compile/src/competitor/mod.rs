@@ -1,11 +1,11 @@
-//! What is compared: for each competitor the package that turns case files into tests.
+//! The competitors: for each, the package that generates tests from case files.
 
 mod by_hand;
+mod by_hand_linked;
 mod datatest_stable;
 mod dir_test;
-mod dynamic;
 mod evalsuite;
-mod linked;
+mod evalsuite_dynamic;
 mod rstest;
 mod test_each_file;
 
@@ -13,8 +13,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use crate::layout::Cases;
-use crate::source::Source;
+use crate::{layout::Cases, source_copy::SourceCopy};
 
 /// Name of the test target in every package.
 pub(crate) const TEST_TARGET: &str = "evals";
@@ -24,10 +23,10 @@ pub(crate) trait Competitor: Sync {
     /// Its name on the command line, in tables and in package names.
     fn name(&self) -> &'static str;
 
-    /// `[dev-dependencies]` and what else the manifest needs. `source` is where evalsuite comes from.
-    fn dependencies(&self, source: &Source) -> String;
+    /// `[dev-dependencies]` and other sections of the manifest. `source` is the copy of evalsuite to depend on.
+    fn dependencies(&self, source: &SourceCopy) -> String;
 
-    /// The build script, where there is one.
+    /// The build script, if there is one.
     fn build_script(&self) -> Option<&'static str> {
         None
     }
@@ -40,48 +39,48 @@ pub(crate) trait Competitor: Sync {
         true
     }
 
-    /// The cases that lie in files: all, unless the tests are written by hand.
-    fn files(&self, cases: Cases) -> Option<Cases> {
+    /// The cases that are written to files: all, unless the tests are hand-written.
+    fn cases_in_files(&self, cases: Cases) -> Option<Cases> {
         Some(cases)
     }
 
-    /// Tests beside those of the cases.
-    fn further_tests(&self, cases: Cases) -> usize {
+    /// Number of tests in addition to those of the cases.
+    fn additional_tests(&self, cases: Cases) -> usize {
         let _ = cases;
         0
     }
 
-    /// Name of the test of a case, where it is known: some competitors derive it in ways of their own.
-    fn test(&self, cases: Cases, case: usize) -> Option<String> {
+    /// Name of the test of a case, if it is predictable.
+    fn test_name(&self, cases: Cases, case: usize) -> Option<String> {
         let _ = (cases, case);
         None
     }
 
-    /// Changes what defines one case in the package at `root`.
-    fn edit(&self, root: &Path, cases: Cases, revision: usize) -> Result<()> {
+    /// Edits one case of the package at `root`.
+    fn edit_case(&self, root: &Path, cases: Cases, revision: usize) -> Result<()> {
         cases.write_case(root, cases.middle(), revision)
     }
 }
 
-/// All of them; the first is what the others are compared with.
+/// All competitors; the others are compared with the first.
 pub(crate) const ALL: &[&dyn Competitor] = &[
     &by_hand::ByHand,
-    &linked::Linked,
+    &by_hand_linked::ByHandLinked,
     &evalsuite::EvalSuite,
-    &dynamic::Dynamic,
+    &evalsuite_dynamic::EvalSuiteDynamic,
     &dir_test::DirTest,
     &rstest::Rstest,
     &test_each_file::TestEachFile,
     &datatest_stable::DatatestStable,
 ];
 
-/// Those with the given names, or all, in the order of [`ALL`].
-pub(crate) fn chosen(names: &[String]) -> Result<Vec<&'static dyn Competitor>> {
+/// The competitors with the given names, or all, in the order of [`ALL`].
+pub(crate) fn select(names: &[String]) -> Result<Vec<&'static dyn Competitor>> {
     let known = || ALL.iter().map(|competitor| competitor.name()).collect::<Vec<_>>().join(", ");
     if let Some(unknown) = names.iter().find(|name| ALL.iter().all(|competitor| competitor.name() != name.as_str())) {
-        bail!("no competitor is called `{unknown}`; there are {}", known());
+        bail!("unknown competitor `{unknown}`; known: {}", known());
     }
-    let is_chosen =
+    let is_selected =
         |competitor: &&dyn Competitor| names.is_empty() || names.iter().any(|name| name == competitor.name());
-    Ok(ALL.iter().copied().filter(is_chosen).collect())
+    Ok(ALL.iter().copied().filter(is_selected).collect())
 }

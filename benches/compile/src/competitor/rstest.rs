@@ -1,8 +1,10 @@
 //! `rstest` with `#[files]`: one test per file, which gets the file's path.
 
 use super::Competitor;
-use crate::layout::{Cases, Layout};
-use crate::source::Source;
+use crate::{
+    layout::{Cases, Layout},
+    source_copy::SourceCopy,
+};
 
 pub(super) struct Rstest;
 
@@ -11,7 +13,7 @@ impl Competitor for Rstest {
         "rstest"
     }
 
-    fn dependencies(&self, _source: &Source) -> String {
+    fn dependencies(&self, _source: &SourceCopy) -> String {
         "[dev-dependencies]\nrstest = \"=0.28.0\"\n".to_owned()
     }
 

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Competitor;
-use crate::layout::Cases;
-use crate::source::Source;
+use crate::{layout::Cases, source_copy::SourceCopy};
 
 pub(super) struct TestEachFile;
 
@@ -13,7 +12,7 @@ impl Competitor for TestEachFile {
         "test_each_file"
     }
 
-    fn dependencies(&self, _source: &Source) -> String {
+    fn dependencies(&self, _source: &SourceCopy) -> String {
         "[dev-dependencies]\ntest_each_file = \"=0.3.7\"\n".to_owned()
     }
 

@@ -1,25 +1,27 @@
-//! Tables of builds: one per number of cases, and the cost per case over all of them.
+//! Tables of builds: one per number of cases, and one with the cost per case.
 
 use std::collections::BTreeSet;
 
-use super::table::Table;
-use super::{BASE, count, number, ratio};
-use crate::builds::{Measured, Sample};
-use crate::statistics::{median, minimum};
+use super::{BASE, count, number, ratio, table::Table};
+use crate::{
+    builds::{BuildSamples, Sample},
+    statistics::{median, minimum},
+};
 
 /// Prints the tables.
-pub(crate) fn builds(measured: &[Measured], runs: usize) {
+pub(crate) fn builds(measured: &[BuildSamples], runs: usize) {
     let sizes: BTreeSet<usize> = measured.iter().map(|measured| measured.cases).collect();
+    let rounds = if runs == 1 { "1 round".to_owned() } else { format!("{runs} rounds") };
     for size in &sizes {
-        let of_size: Vec<&Measured> = measured.iter().filter(|measured| measured.cases == *size).collect();
-        println!("{} cases, {runs} rounds, seconds of `cargo test --no-run`", count(*size));
+        let of_size: Vec<&BuildSamples> = measured.iter().filter(|measured| measured.cases == *size).collect();
+        println!("{} cases, {rounds}, seconds of `cargo test --no-run`", count(*size));
         print!("{}", comparison("test source touched", &of_size, |measured| &measured.touch));
         print!("{}", comparison("one case edited", &of_size, |measured| &measured.edit));
         print!("{}", first(&of_size));
         if of_size.iter().any(|measured| is_fresh(&measured.edit)) {
             println!("  * nothing to build: the file is read when the test runs");
         }
-        for Measured { competitor, failure, .. } in of_size {
+        for BuildSamples { competitor, failure, .. } in of_size {
             if let Some(why) = failure {
                 println!("  {competitor}: {why}");
             }
@@ -31,8 +33,8 @@ pub(crate) fn builds(measured: &[Measured], runs: usize) {
     }
 }
 
-/// One competitor a row, with ratios to the tests written by hand.
-fn comparison(what: &str, measured: &[&Measured], samples: fn(&Measured) -> &[Sample]) -> Table {
+/// One row per competitor, with ratios to the hand-written tests.
+fn comparison(what: &str, measured: &[&BuildSamples], samples: fn(&BuildSamples) -> &[Sample]) -> Table {
     let mut table = Table::new([what, "min", "median", "cpu", "x min", "x median", "x cpu"]);
     let base = figures(measured.iter().find(|one| one.competitor == BASE).map_or(&[], |one| samples(one)));
     for one in measured {
@@ -46,8 +48,8 @@ fn comparison(what: &str, measured: &[&Measured], samples: fn(&Measured) -> &[Sa
     table
 }
 
-/// The first builds, each of which happens once.
-fn first(measured: &[&Measured]) -> Table {
+/// The first builds, one of each package.
+fn first(measured: &[&BuildSamples]) -> Table {
     let mut table = Table::new(["first build", "once"]);
     for one in measured {
         table.push(vec![one.competitor.to_owned(), number(one.first.map(|sample| sample.seconds), 2)]);
@@ -61,8 +63,8 @@ fn figures(samples: &[Sample]) -> [Option<f64>; 3] {
     [minimum(seconds(samples)), median(seconds(samples)), median(processor)]
 }
 
-/// What one more case costs a build after the source was touched, from the smallest number of cases to each of the others.
-fn costs(measured: &[Measured], sizes: &[usize]) -> Option<String> {
+/// The cost of each additional case in a build after the source was touched, from the smallest number of cases to each larger one.
+fn costs(measured: &[BuildSamples], sizes: &[usize]) -> Option<String> {
     let (smallest, larger) = sizes.split_first()?;
     if larger.is_empty() {
         return None;
@@ -105,14 +107,14 @@ fn is_fresh(samples: &[Sample]) -> bool {
 mod tests {
     use super::*;
 
-    fn measured(competitor: &'static str, cases: usize, seconds: &[f64]) -> Measured {
+    fn measured(competitor: &'static str, cases: usize, seconds: &[f64]) -> BuildSamples {
         let sample = |seconds: &f64| Sample { seconds: *seconds, processor_seconds: None, fresh: false };
         let touch: Vec<Sample> = seconds.iter().map(sample).collect();
-        Measured { competitor, cases, failure: None, first: None, edit: touch.clone(), touch }
+        BuildSamples { competitor, cases, failure: None, first: None, edit: touch.clone(), touch }
     }
 
     #[test]
-    fn ratios_are_to_the_tests_by_hand() {
+    fn ratios_are_relative_to_hand_written_tests() {
         let (base, other) = (measured("by-hand", 100, &[1.0, 3.0, 2.0]), measured("other", 100, &[3.0, 4.0, 5.0]));
         let table = comparison("touch", &[&base, &other], |measured| &measured.touch).to_string();
         let last: Vec<&str> = table.lines().last().expect("a row").split_whitespace().collect();
@@ -120,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cost_of_a_case_is_the_slope() {
+    fn the_cost_per_case_is_the_slope() {
         let all = [measured("a", 100, &[1.0]), measured("a", 1_100, &[1.5]), measured("b", 100, &[1.0])];
         let text = costs(&all, &[100, 1_100]).expect("two sizes");
         let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();

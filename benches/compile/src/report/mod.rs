@@ -1,4 +1,4 @@
-//! What was measured, for people.
+//! Prints the measurements as tables.
 
 mod builds;
 mod startup;
@@ -12,7 +12,7 @@ pub(crate) use whole_runs::whole_runs;
 /// The competitor that the others are compared with.
 const BASE: &str = "by-hand";
 
-/// Where there is no figure.
+/// Shown in place of a missing figure.
 const NONE: &str = "-";
 
 fn number(value: Option<f64>, decimals: usize) -> String {
@@ -23,7 +23,7 @@ fn ratio(value: Option<f64>, base: Option<f64>) -> String {
     number(value.zip(base).map(|(value, base)| value / base), 2)
 }
 
-/// A count with separators: 20,000.
+/// A count with thousands separators: 20,000.
 fn count(value: usize) -> String {
     let digits = value.to_string();
     let mut text = String::new();
@@ -41,12 +41,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_separated_by_thousands() {
+    fn counts_have_thousands_separators() {
         assert_eq!([count(7), count(100), count(1_000), count(20_000)], ["7", "100", "1,000", "20,000"]);
     }
 
     #[test]
-    fn there_is_no_ratio_to_nothing() {
+    fn a_ratio_needs_two_values() {
         assert_eq!(ratio(Some(3.0), Some(2.0)), "1.50");
         assert_eq!(ratio(Some(3.0), None), "-");
     }

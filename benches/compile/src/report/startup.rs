@@ -1,20 +1,21 @@
-//! The table of process starts.
+//! The table of single tests in their own processes.
 
 use std::collections::BTreeSet;
 
-use super::table::Table;
-use super::{BASE, count, number, ratio};
-use crate::startup::Measured;
-use crate::statistics::{median, minimum};
+use super::{BASE, count, number, ratio, table::Table};
+use crate::{
+    startup::StartupSamples,
+    statistics::{median, minimum},
+};
 
 /// Prints the table.
-pub(crate) fn startup(measured: &[Measured]) {
-    println!("milliseconds of one test in a process of its own");
+pub(crate) fn startup(measured: &[StartupSamples]) {
+    println!("milliseconds of a single test in its own process");
     let mut table = Table::new(["", "cases", "min", "median", "x min", "x median"]);
     let names: BTreeSet<&str> = measured.iter().map(|measured| measured.competitor).collect();
     for name in names {
         for one in measured.iter().filter(|one| one.competitor == name) {
-            let is_base = |other: &&Measured| other.competitor == BASE && other.cases == one.cases;
+            let is_base = |other: &&StartupSamples| other.competitor == BASE && other.cases == one.cases;
             let base = measured.iter().find(is_base).map_or(&[][..], |base| &base.seconds);
             let (least, middle) = (minimum(milliseconds(&one.seconds)), median(milliseconds(&one.seconds)));
             table.push(vec![
@@ -28,7 +29,7 @@ pub(crate) fn startup(measured: &[Measured]) {
         }
     }
     print!("{table}");
-    for Measured { competitor, cases, failure, .. } in measured {
+    for StartupSamples { competitor, cases, failure, .. } in measured {
         if let Some(why) = failure {
             println!("  {competitor} with {} cases: {why}", count(*cases));
         }

@@ -1,4 +1,4 @@
-//! Columns that line up: the first to the left, figures to the right.
+//! A table with aligned columns: the first left-aligned, the others right-aligned.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ mod tests {
     use super::Table;
 
     #[test]
-    fn columns_line_up() {
+    fn columns_are_aligned() {
         let mut table = Table::new(["who", "s"]);
         table.push(vec!["by hand".to_owned(), "12.5".to_owned()]);
         assert_eq!(table.to_string(), "  who         s\n  by hand  12.5\n");

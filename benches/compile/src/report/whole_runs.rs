@@ -1,18 +1,16 @@
-//! The table of whole runs.
+//! The table of runs of all tests.
 
-use super::table::Table;
-use super::{BASE, count, number, ratio};
-use crate::statistics::minimum;
-use crate::whole_runs::Measured;
+use super::{BASE, count, number, ratio, table::Table};
+use crate::{statistics::minimum, whole_runs::WholeRunSamples};
 
-/// Prints the table: what a case costs, and how many times what a test written by hand costs.
-pub(crate) fn whole_runs(measured: &[Measured]) {
-    println!("milliseconds per case, all tests of a package, the best run");
+/// Prints the table: the cost of a case, and its ratio to a hand-written test.
+pub(crate) fn whole_runs(measured: &[WholeRunSamples]) {
+    println!("milliseconds per case, all tests of a package, best run");
     let mut table = Table::new(["", "cases", "one process", "x", "nextest", "x"]);
     for one in measured {
         let base = measured.iter().find(|other| other.competitor == BASE && other.cases == one.cases);
-        let cost = |of: &Measured, seconds: &[f64]| {
-            #[allow(clippy::cast_precision_loss, reason = "nobody has 2^53 cases")]
+        let cost = |of: &WholeRunSamples, seconds: &[f64]| {
+            #[allow(clippy::cast_precision_loss, reason = "no package has 2^53 cases")]
             minimum(seconds.iter().map(|seconds| seconds * 1e3 / of.cases as f64))
         };
         let (own, nextest) = (cost(one, &one.one_process), cost(one, &one.nextest));
@@ -26,7 +24,7 @@ pub(crate) fn whole_runs(measured: &[Measured]) {
         ]);
     }
     print!("{table}");
-    for Measured { competitor, cases, failure, .. } in measured {
+    for WholeRunSamples { competitor, cases, failure, .. } in measured {
         if let Some(why) = failure {
             println!("  {competitor} with {} cases: {why}", count(*cases));
         }

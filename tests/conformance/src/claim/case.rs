@@ -23,7 +23,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
                 let graded = keys.iter().any(|key| !lacks(case, key)) || lists.iter().any(filled);
                 ensure(!graded, || "there is something to grade".to_owned())
             }
-            None => ensure(claim.is_entangled() || value == Some(&Value::Null), || "no case stands there".to_owned()),
+            None => ensure(claim.is_entangled() || value == Some(&Value::Null), || "there is no case".to_owned()),
         },
         Code::InvalidInput => {
             let is_other = claim.place.text.as_deref().is_some_and(super::values::is_other_number);
@@ -46,13 +46,13 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         }
         Code::DependencyCycle => {
             let names: Vec<&str> = claim.message.rsplit(": ").next().unwrap_or_default().split(" -> ").collect();
-            ensure(names.len() > 2 && names.first() == names.last(), || "that is no cycle".to_owned())
+            ensure(names.len() > 2 && names.first() == names.last(), || "that is not a cycle".to_owned())
         }
         Code::InvalidTarget => {
             let name = claim.quoted.first().copied().unwrap_or_default();
-            let stands =
+            let is_there =
                 value.and_then(Value::as_str).map(str::trim) == Some(name) || value.is_some_and(Value::is_object);
-            ensure(stands, || format!("`{name}` does not stand there"))
+            ensure(is_there, || format!("`{name}` is not there"))
         }
         _ => ensure(value.and_then(Value::as_str).is_some_and(|text| text.contains("@[")), || {
             "there is no marker".to_owned()
@@ -60,7 +60,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
     }
 }
 
-/// Ids of the tests that the reference loads.
+/// Ids of the tests that the reference loaded.
 fn ids(claim: &Claim<'_>) -> Vec<String> {
     let tests = claim.record.expected()["tests"].as_array().into_iter().flatten();
     tests.filter_map(|test| test["id"].as_str().map(str::to_owned)).collect()
@@ -71,10 +71,10 @@ fn duplicate(claim: &Claim<'_>) -> Result<(), String> {
     let loaded = ids(claim).iter().filter(|known| *known == id).count();
     let written: usize =
         claim.record.texts().map(|(path, text)| text.matches(id).count() + usize::from(path.contains(id))).sum();
-    ensure(loaded >= 2 || written >= 2, || format!("`{id}` is there once"))
+    ensure(loaded >= 2 || written >= 2, || format!("`{id}` occurs once"))
 }
 
-/// Two ids or directories that differ only in characters that a name cannot hold.
+/// Two ids or directories that differ only in characters that a Rust name cannot contain.
 fn collision(claim: &Claim<'_>) -> Result<(), String> {
     let fold = |text: &str| -> String {
         let name = text.rsplit('/').find(|part| !matches!(*part, "case.yaml" | "case.yml")).unwrap_or(text);
@@ -96,7 +96,7 @@ fn missing_input(claim: &Claim<'_>) -> Result<(), String> {
         }
         Some(Value::String(text)) => ensure(text.is_empty(), || "there is an input".to_owned()),
         Some(Value::Array(items)) => ensure(items.is_empty(), || "there are messages".to_owned()),
-        _ => ensure(claim.is_entangled(), || "something else stands there".to_owned()),
+        _ => ensure(claim.is_entangled(), || "there is something else".to_owned()),
     }
 }
 
@@ -107,7 +107,7 @@ fn invalid_message(claim: &Claim<'_>, value: Option<&Value>) -> Result<(), Strin
             let role = message.get("role").and_then(Value::as_str).is_some_and(|role| ROLES.contains(&role));
             !role || lacks(message, "content") && !calls
         }
-        // The role itself, or an element that is no message.
+        // The role itself, or an element that is not a message.
         Some(Value::String(text)) => !ROLES.contains(&text.as_str()),
         Some(_) => true,
         None => claim.is_entangled(),

@@ -5,7 +5,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::{Claim, ensure};
-use crate::place;
+use crate::source_excerpt;
 
 pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
     let text = claim.place.file_text.as_deref();
@@ -20,14 +20,14 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             ensure(std::str::from_utf8(&bytes).is_err(), || "the file is UTF-8".to_owned())
         }
         Code::YamlSyntax => {
-            let refused = text.is_none_or(|text| place::from_yaml(text).is_none());
+            let refused = text.is_none_or(|text| source_excerpt::from_yaml(text).is_none());
             let reference = claim.record.expected()["error_kind"] == "yaml";
-            // What readers make of tags, and of keys that are lists or mappings, is their own; ours refuses them.
+            // Readers differ in how they treat tags, and keys that are lists or mappings; ours rejects them.
             let there = text.unwrap_or_default();
             let tagged = claim.message.contains("tag") && there.contains("!!");
             let bracket = claim.place.text.as_deref().is_some_and(|text| text.starts_with(['[', '{']));
             let collection = claim.message.contains("cannot be a key") && (there.contains("? ") || bracket);
-            // Inside the text the mark is no character of YAML, but readers take it for a blank or for a letter.
+            // Inside the text the mark is not a YAML character, but other readers treat it as a space or a letter.
             let mark = claim.message.contains("byte order mark") && there.chars().skip(1).any(|c| c == '\u{feff}');
             ensure(refused || reference || tagged || collection || mark, || {
                 "another YAML reader accepts the file, and so does the reference".to_owned()
@@ -37,11 +37,11 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         Code::DuplicateKey => {
             let key = claim.quoted.first().copied().unwrap_or_default();
             let times = text.map_or(0, |text| text.matches(key).count());
-            // A number has more than one spelling.
+            // A number can be spelled in several ways.
             let is_number = key.parse::<f64>().is_ok() && claim.record.expected()["error_kind"] == "yaml";
             ensure(
                 times >= 2 && claim.place.text.as_deref().is_some_and(|text| text.contains(key)) || is_number,
-                || format!("`{key}` stands there {times} times"),
+                || format!("`{key}` occurs {times} times"),
             )
         }
         Code::MultipleDocuments => {
@@ -49,15 +49,16 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             ensure(documents > 1, || "there is one document".to_owned())
         }
         Code::RootNotMapping => {
-            // A line of a JSONL file has a root of its own.
-            let root = claim.value().cloned().or_else(|| text.and_then(place::from_yaml)).unwrap_or(Value::Null);
+            // Each line of a JSONL file has its own root.
+            let root =
+                claim.value().cloned().or_else(|| text.and_then(source_excerpt::from_yaml)).unwrap_or(Value::Null);
             ensure(!root.is_object(), || "it is a mapping".to_owned())
         }
         Code::LimitExceeded => {
             let text = text.unwrap_or_default();
             let opened = text.chars().filter(|c| matches!(c, '[' | '{')).count() + text.lines().count();
             ensure(text.contains('*') || opened > 64 || text.len() > 1 << 20, || {
-                "nothing there is large or deep".to_owned()
+                "nothing there is too large or too deep".to_owned()
             })
         }
         _ => ensure(claim.value().is_none_or(|value| !value.is_object()) || claim.is_entangled(), || {
@@ -66,7 +67,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
     }
 }
 
-/// Whether the line (JSONL) or file (JSON) is JSON. Duplicate keys are another matter.
+/// Whether the line (JSONL) or file (JSON) is JSON. Duplicate keys are not considered.
 fn is_json(claim: &Claim<'_>) -> bool {
     let Some(text) = &claim.place.file_text else { return false };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -3,7 +3,7 @@
 use evalsuite_schema::diagnostic::Code;
 use serde_json::Value;
 
-use super::{Claim, ensure, lacks, tables};
+use super::{Claim, ensure, format_tables, lacks};
 
 pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
     let value = claim.value();
@@ -34,7 +34,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             }
             Some(Value::Array(items)) => ensure(items.is_empty(), || "there are criteria".to_owned()),
             Some(_) => Ok(()),
-            None => ensure(claim.is_entangled(), || "nothing stands there".to_owned()),
+            None => ensure(claim.is_entangled(), || "there is nothing".to_owned()),
         },
         Code::InvalidCommand => {
             let blank = match value {
@@ -58,7 +58,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         }
         Code::InvalidHook => match claim.place.text.as_deref() {
             Some(key) if claim.message.starts_with("unknown hook") => {
-                ensure(!tables::HOOKS.contains(&key), || "that hook exists".to_owned())
+                ensure(!format_tables::HOOKS.contains(&key), || "that hook exists".to_owned())
             }
             _ => ensure(
                 value.is_none_or(|value| {
@@ -104,28 +104,28 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         Code::InvalidComposite if claim.message.starts_with("two members") => {
             ensure(claim.related.len() == 1, || "it names no second member".to_owned())
         }
-        // Left are settings that exclude each other, and warnings: what they name has to stand in the files.
-        // What is missing beside the entry has no words in the files.
+        // A file that is missing next to the entry is not mentioned in the files.
         Code::NoSuiteFile | Code::AmbiguousLayout => {
             ensure(claim.place.path.exists(), || "there is nothing".to_owned())
         }
+        // The remaining codes are conflicting settings and warnings: what they name has to occur in the files.
         _ => {
-            let stands = |word: &&str| {
+            let is_there = |word: &&str| {
                 claim.value().and_then(Value::as_str) == Some(*word)
                     || claim.record.texts().any(|(_, text)| text.contains(*word))
             };
-            let named = claim.quoted.iter().any(stands);
-            ensure(named || claim.quoted.is_empty(), || "nothing it names stands in the files".to_owned())
+            let named = claim.quoted.iter().any(is_there);
+            ensure(named || claim.quoted.is_empty(), || "nothing it names occurs in the files".to_owned())
         }
     }
 }
 
 fn at_key(claim: &Claim<'_>, keys: &[&str]) -> Result<(), String> {
     let there = claim.place.text.as_deref().unwrap_or_default();
-    ensure(keys.contains(&there), || "another key stands there".to_owned())
+    ensure(keys.contains(&there), || "there is another key".to_owned())
 }
 
-/// A local source, or a place in the workspace.
+/// A local source, or a path in the workspace.
 fn not_there(claim: &Claim<'_>, value: Option<&Value>) -> Result<(), String> {
     let text = value.and_then(Value::as_str).unwrap_or_default();
     let there = super::paths::places(claim).iter().any(|place| super::paths::resolve(&place.join(text)).is_dir());
@@ -143,11 +143,11 @@ fn missing_setting(claim: &Claim<'_>) -> Result<(), String> {
             let value = claim.place.value_of_key();
             ensure(value.as_ref().is_none_or(Value::is_null), || format!("`{key}` is {value:?}"))
         }
-        _ => ensure(claim.is_entangled(), || "no grader stands there".to_owned()),
+        _ => ensure(claim.is_entangled(), || "there is no grader".to_owned()),
     }
 }
 
-/// The ranges at the place do not cover 0 to 10 once.
+/// The ranges at the location do not cover 0 to 10 exactly once.
 fn score_ranges(claim: &Claim<'_>) -> Result<(), String> {
     let Some(Value::Array(items)) = claim.value() else { return Ok(()) };
     let bounds: Vec<(f64, f64)> = items

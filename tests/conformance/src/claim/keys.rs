@@ -1,9 +1,9 @@
-//! Keys: unknown, missing, old, in conflict, without effect.
+//! Keys: unknown, missing, deprecated, conflicting, without effect.
 
 use evalsuite_schema::diagnostic::Code;
 use serde_json::Value;
 
-use super::{Claim, ensure, lacks, tables};
+use super::{Claim, ensure, format_tables, lacks};
 
 pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
     match claim.code {
@@ -20,22 +20,26 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             let key = claim.quoted[0];
             let near = claim.quoted.get(1).copied().unwrap_or_default();
             ensure(
-                !tables::CODE_GRADER.contains(&key) && tables::CODE_GRADER.contains(&near) && distance(key, near) <= 2,
+                !format_tables::CODE_GRADER.contains(&key)
+                    && format_tables::CODE_GRADER.contains(&near)
+                    && distance(key, near) <= 2,
                 || format!("`{key}` is a key of `code-grader`, or not close to `{near}`"),
             )
         }
         Code::DeprecatedKey => {
             let old = claim.quoted.first().copied().unwrap_or_default();
             let old = old.trim_start_matches("{{").trim_end_matches("}}").trim();
-            ensure(tables::OLD.iter().any(|(known, _)| *known == old), || format!("`{old}` is not an old spelling"))?;
+            ensure(format_tables::OLD.iter().any(|(known, _)| *known == old), || {
+                format!("`{old}` is not a deprecated spelling")
+            })?;
             let there = claim.place.text.as_deref().unwrap_or_default();
-            ensure(there.contains(old), || format!("`{old}` does not stand there"))
+            ensure(there.contains(old), || format!("`{old}` is not there"))
         }
         _ => no_effect(claim),
     }
 }
 
-/// The first quoted word of the message is the key that stands at the place.
+/// The first quoted word of the message is the key at the location.
 fn at_key(claim: &Claim<'_>) -> Result<(), String> {
     let key = claim.quoted.first().copied().unwrap_or_default();
     let there = match claim.value() {
@@ -50,17 +54,20 @@ fn unknown(claim: &Claim<'_>) -> Result<(), String> {
     at_key(claim)?;
     let key = claim.quoted[0];
     if claim.message.ends_with("beside `include`") {
-        return ensure(key != "include", || "the include itself".to_owned());
+        return ensure(key != "include", || "it is the include itself".to_owned());
     }
     let what = claim.message.split_once(" in ").map_or("", |(_, what)| what);
-    // A key may itself hold " in ".
-    let what =
-        if tables::is_key(what, key).is_some() { what } else { claim.message.rsplit(" in ").next().unwrap_or(what) };
-    let known = tables::is_key(what, key).unwrap_or_else(|| tables::is_key_somewhere(key));
+    // A key may itself contain " in ".
+    let what = if format_tables::is_key(what, key).is_some() {
+        what
+    } else {
+        claim.message.rsplit(" in ").next().unwrap_or(what)
+    };
+    let known = format_tables::is_key(what, key).unwrap_or_else(|| format_tables::is_key_somewhere(key));
     ensure(!known, || format!("`{key}` is a key of {what}"))
 }
 
-/// The mapping at the place has no such key, or the key stands there without a value.
+/// The mapping at the location has no such key, or the key has no value.
 fn absent(claim: &Claim<'_>) -> Result<(), String> {
     let key = claim.quoted.first().copied().unwrap_or_default();
     if claim.value().is_some_and(|value| value == key) {
@@ -69,38 +76,38 @@ fn absent(claim: &Claim<'_>) -> Result<(), String> {
     }
     match claim.mapping() {
         Some(mapping) => ensure(lacks(mapping, key), || format!("`{key}` is there")),
-        None => ensure(claim.is_entangled(), || "no mapping stands there".to_owned()),
+        None => ensure(claim.is_entangled(), || "there is no mapping".to_owned()),
     }
 }
 
 fn conflict(claim: &Claim<'_>) -> Result<(), String> {
-    let stands = |place: &crate::place::Place, key: &str| {
+    let is_there = |place: &crate::source_excerpt::SourceExcerpt, key: &str| {
         let last = key.rsplit('.').next().unwrap_or(key);
         place.text.as_deref().is_some_and(|text| text.contains(last))
     };
     let (Some(first), Some(other)) = (claim.quoted.first(), claim.related.first()) else {
-        return Err("it names no second place".to_owned());
+        return Err("it names no second location".to_owned());
     };
     if claim.message.ends_with("is also in `config`") {
-        return ensure(stands(&claim.place, first) && stands(other, first), || format!("`{first}` is there once"));
+        return ensure(is_there(&claim.place, first) && is_there(other, first), || format!("`{first}` is there once"));
     }
     if claim.message.starts_with("`target` and `targets`") {
-        return ensure(claim.place.text.as_deref() == Some("targets"), || "`targets` does not stand there".to_owned());
+        return ensure(claim.place.text.as_deref() == Some("targets"), || "`targets` is not there".to_owned());
     }
     let second = claim.quoted.get(1).copied().unwrap_or(first);
-    let one_way = stands(&claim.place, first) && stands(other, second);
-    let other_way = stands(&claim.place, second) && stands(other, first);
-    ensure(one_way || other_way, || format!("`{first}` and `{second}` do not stand at its places"))
+    let one_way = is_there(&claim.place, first) && is_there(other, second);
+    let other_way = is_there(&claim.place, second) && is_there(other, first);
+    ensure(one_way || other_way, || format!("`{first}` and `{second}` are not at its locations"))
 }
 
 fn no_effect(claim: &Claim<'_>) -> Result<(), String> {
     let Some(text) = claim.place.text.as_deref() else {
-        // A file beside the entry that is not read.
+        // A file next to the entry that is not read.
         let eval = claim.record.eval.as_deref().unwrap_or_default();
         let is_lines = eval.to_ascii_lowercase().ends_with(".jsonl");
         return ensure(is_lines && claim.place.path.is_file(), || "that file is read".to_owned());
     };
-    ensure(tables::NO_EFFECT.contains(&text.trim_matches(['"', '\''])), || format!("`{text}` has an effect"))
+    ensure(format_tables::NO_EFFECT.contains(&text.trim_matches(['"', '\''])), || format!("`{text}` has an effect"))
 }
 
 /// Optimal string alignment distance.

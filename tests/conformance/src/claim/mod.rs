@@ -1,16 +1,16 @@
-//! Whether what a diagnostic says is so.
+//! Verifies the claim of a diagnostic.
 //!
-//! The text at its place is read with another YAML reader and compared with the format's description: the key really is
-//! unknown, the value really has that type, the file really is not there. A diagnostic about something that is not so
-//! fails the record, whatever the reference did.
+//! The text at its location is read with a second YAML reader and compared with the description of the format: the key
+//! really is unknown, the value really has that type, the file really is missing. A false claim fails the record,
+//! whatever the reference did.
 
 mod case;
 mod files;
+mod format_tables;
 mod grader;
 mod keys;
 mod paths;
 mod suite;
-mod tables;
 mod values;
 
 use std::path::Path;
@@ -20,36 +20,35 @@ use evalsuite_schema::diagnostic::{Code, Diagnostic};
 use serde_json::Value;
 
 pub(crate) use self::paths::resolve;
-use crate::place::Place;
-use crate::record::Record;
+use crate::{record::Record, source_excerpt::SourceExcerpt};
 
-/// A diagnostic and all it can be checked against.
+/// A diagnostic and everything it can be checked against.
 #[derive(Debug)]
 pub struct Claim<'a> {
-    /// What it is about.
+    /// Its code.
     pub code: Code,
     /// Its message.
     pub message: &'a str,
-    /// The words of the message that stand in backticks.
+    /// The words of the message in backticks.
     pub quoted: Vec<&'a str>,
     /// Where it points.
-    pub place: Place,
-    /// Other places it names.
-    pub related: Vec<Place>,
+    pub place: SourceExcerpt,
+    /// Other locations it names.
+    pub related: Vec<SourceExcerpt>,
     /// The record.
     pub record: &'a Record,
-    /// Where the record's files lie.
+    /// Directory of the record's files.
     pub root: &'a Path,
 }
 
-/// Checks a diagnostic; the error says what is not so.
+/// Checks a diagnostic; the error says which claim is false.
 pub fn verify(diagnostic: &Diagnostic, files: &Files, record: &Record, root: &Path) -> Result<(), String> {
     let claim = Claim {
         code: diagnostic.code,
         message: &diagnostic.message,
         quoted: quoted(&diagnostic.message),
-        place: Place::of(diagnostic, files),
-        related: diagnostic.related.iter().map(|related| Place::at(&related.place, files)).collect(),
+        place: SourceExcerpt::of(diagnostic, files),
+        related: diagnostic.related.iter().map(|related| SourceExcerpt::at(&related.place, files)).collect(),
         record,
         root,
     };
@@ -100,33 +99,33 @@ impl Claim<'_> {
         }
     }
 
-    /// The value at the place. Parts that another reader cannot read alone, such as aliases, cannot be checked.
+    /// The value at the location. Parts that the second reader cannot read on their own, such as aliases, cannot be checked.
     fn value(&self) -> Option<&Value> {
         self.place.value.as_ref()
     }
 
-    /// The mapping at the place, or the one whose key stands there with nothing behind it.
+    /// The mapping at the location.
     fn mapping(&self) -> Option<&serde_json::Map<String, Value>> {
         self.value().and_then(Value::as_object)
     }
 
-    /// Whether the text at the place needs the rest of its file to be read.
+    /// Whether the text at the location can only be read with the rest of its file.
     fn is_entangled(&self) -> bool {
         self.place.text.as_deref().is_some_and(|text| text.contains('*') || text.contains("<<"))
     }
 }
 
-/// An error unless `condition` holds.
+/// Returns an error unless `condition` holds.
 fn ensure(condition: bool, reason: impl FnOnce() -> String) -> Result<(), String> {
     if condition { Ok(()) } else { Err(reason()) }
 }
 
-/// The words of a message that stand in backticks.
+/// The words of a message in backticks.
 fn quoted(message: &str) -> Vec<&str> {
     message.split('`').skip(1).step_by(2).collect()
 }
 
-/// Whether a key says nothing: absent or null.
+/// Whether a key is absent or null.
 fn lacks(mapping: &serde_json::Map<String, Value>, key: &str) -> bool {
     mapping.get(key).is_none_or(Value::is_null)
 }

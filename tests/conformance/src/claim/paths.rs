@@ -1,4 +1,4 @@
-//! Paths that lead nowhere or out of the package: E017, E018 and their warnings.
+//! Paths that are missing or point out of the package: E017, E018 and their warnings.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
     }
 }
 
-/// The path a diagnostic is about: the text at its place, or the one its message names.
+/// The path a diagnostic is about: the text at its location, or the one its message names.
 fn written<'a>(claim: &'a Claim<'_>) -> Option<&'a str> {
     let at_place = claim.value().and_then(|value| value.as_str());
     let text = at_place.or(claim.quoted.last().copied())?;
@@ -31,7 +31,7 @@ fn escape(claim: &Claim<'_>) -> Result<(), String> {
         return ensure(holds, || "there is none".to_owned());
     }
     let has_links = claim.record.links().next().is_some();
-    let Some(written) = written(claim) else { return ensure(has_links, || "no path stands there".to_owned()) };
+    let Some(written) = written(claim) else { return ensure(has_links, || "there is no path".to_owned()) };
     let is_absolute = written.starts_with(['/', '\\', '~']) || written.as_bytes().get(1) == Some(&b':');
     let leaves = places(claim).iter().all(|place| !resolve(&place.join(written)).starts_with(claim.root));
     let somewhere = places(claim).iter().any(|place| {
@@ -41,16 +41,16 @@ fn escape(claim: &Claim<'_>) -> Result<(), String> {
     ensure(is_absolute || leaves || somewhere || has_links, || format!("`{written}` stays inside"))
 }
 
-/// Nothing of the right kind stands at any place of the search order.
+/// There is nothing of the right kind anywhere in the search order.
 fn missing(claim: &Claim<'_>) -> Result<(), String> {
     if let Some((path, kind)) = claim.message.split_once("is not a ") {
-        // There is something, of the other kind.
+        // There is something of the other kind.
         let path = path.trim_end().trim_end_matches('`');
         let path = claim.root.join(path.rsplit('`').next().unwrap_or_default());
         let fits = if kind.starts_with("dir") { path.is_file() } else { path.is_dir() };
-        return ensure(fits, || format!("{} is what it should be", path.display()));
+        return ensure(fits, || format!("{} is of the right kind", path.display()));
     }
-    let Some(written) = written(claim) else { return Err("no path stands there".to_owned()) };
+    let Some(written) = written(claim) else { return Err("there is no path".to_owned()) };
     let there = places(claim).into_iter().map(|place| resolve(&place.join(written))).find(|path| path.exists());
     match there {
         Some(path) => Err(format!("{} exists", path.display())),

@@ -6,7 +6,7 @@ use evalsuite_schema::diagnostic::Code;
 use serde_json::Value;
 
 use super::{Claim, ensure, lacks, paths};
-use crate::place;
+use crate::source_excerpt;
 
 pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
     let value = claim.value();
@@ -22,7 +22,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             let ends_with = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
             let is_yaml = ends_with(".yaml") || ends_with(".yml");
             let is_list = value.is_some_and(Value::is_array);
-            ensure(!ends_with(".jsonl") && (!is_yaml || is_list), || "a suite file may be called so".to_owned())
+            ensure(!ends_with(".jsonl") && (!is_yaml || is_list), || "the name is valid for a suite file".to_owned())
         }
         Code::NoCases => no_cases(claim),
         Code::TwoCaseFiles => {
@@ -30,13 +30,13 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             ensure(both, || "there are no two files".to_owned())
         }
         Code::MissingCaseFile => ensure(!has_case_file(&claim.place.path), || "there is a case file".to_owned()),
-        Code::MissingTests => match claim.place.file_text.as_deref().and_then(place::from_yaml) {
+        Code::MissingTests => match claim.place.file_text.as_deref().and_then(source_excerpt::from_yaml) {
             Some(Value::Object(root)) => {
                 let has = ["tests", "eval_cases", "evalcases"].iter().any(|key| !lacks(&root, key));
                 let beside = claim.place.path.parent().is_some_and(|directory| directory.join("cases").is_dir());
                 ensure(!has && !beside, || "there are cases".to_owned())
             }
-            _ => Err("the file is no mapping".to_owned()),
+            _ => Err("the file is not a mapping".to_owned()),
         },
         Code::InvalidTests if claim.message.ends_with("is a directory") => {
             let name = claim.quoted.first().copied().unwrap_or_default();
@@ -46,7 +46,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         Code::InvalidTests => invalid_tests(value),
         Code::InvalidExternalFile => external(value),
         Code::IncludeNotFound => include(claim),
-        // A cycle or a chain that is too long takes at least two includes.
+        // A cycle, or a chain that is too long, needs at least two includes.
         _ => {
             let includes = claim.record.texts().filter(|(_, text)| text.contains("include:")).count();
             ensure(claim.message.contains(" -> ") && includes >= 2, || "nothing is included twice".to_owned())
@@ -62,7 +62,7 @@ fn no_cases(claim: &Claim<'_>) -> Result<(), String> {
     let Some(value) = claim.value() else {
         let text = claim.place.file_text.as_deref().unwrap_or_default();
         return ensure(text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')), || {
-            "the file holds something".to_owned()
+            "the file is not empty".to_owned()
         });
     };
     match value {
@@ -80,10 +80,10 @@ fn no_cases(claim: &Claim<'_>) -> Result<(), String> {
             let Some(found) = found else { return Err("that does not exist".to_owned()) };
             if found.is_file() {
                 let text = std::fs::read_to_string(&found).unwrap_or_default();
-                let read = place::from_yaml(&text);
+                let read = source_excerpt::from_yaml(&text);
                 let empty = text.trim().is_empty()
                     || read.is_some_and(|value| value.is_null() || value.as_array().is_some_and(Vec::is_empty));
-                return ensure(empty, || "the file holds something".to_owned());
+                return ensure(empty, || "the file is not empty".to_owned());
             }
             let entries = std::fs::read_dir(&found).into_iter().flatten().flatten();
             let cases = entries.filter(|entry| {
@@ -92,13 +92,13 @@ fn no_cases(claim: &Claim<'_>) -> Result<(), String> {
             });
             ensure(cases.count() == 0, || "there are cases".to_owned())
         }
-        _ => Err("something else stands there".to_owned()),
+        _ => Err("there is something else".to_owned()),
     }
 }
 
 fn invalid_tests(value: Option<&Value>) -> Result<(), String> {
     match value {
-        // An element, or `tests` itself, that names no file of cases.
+        // An element, or `tests` itself, that does not name a file with cases.
         Some(Value::String(text)) => {
             let path = text.trim().to_ascii_lowercase();
             let names_list = [".yaml", ".yml", ".jsonl"].iter().any(|ending| path.ends_with(ending));
@@ -108,7 +108,7 @@ fn invalid_tests(value: Option<&Value>) -> Result<(), String> {
         }
         Some(Value::Object(case)) => ensure(lacks(case, "id"), || "that is a case".to_owned()),
         Some(_) => Ok(()),
-        None => Err("nothing stands there".to_owned()),
+        None => Err("there is nothing".to_owned()),
     }
 }
 
@@ -118,7 +118,7 @@ fn external(value: Option<&Value>) -> Result<(), String> {
         Some(Value::Object(root)) => {
             let is_template = !lacks(root, "assertions") && root.len() == 1;
             let is_workspace = root.keys().any(|key| matches!(key.as_str(), "template" | "hooks" | "repos"));
-            ensure(!is_template && !is_workspace, || "that is what it should be".to_owned())
+            ensure(!is_template && !is_workspace, || "the file has the right form".to_owned())
         }
         _ => Ok(()),
     }

@@ -1,32 +1,32 @@
-//! Values: of another type, blank, not among the choices, out of range.
+//! Values: wrong type, blank, not a valid choice, out of range.
 
 use evalsuite_schema::diagnostic::Code;
 use serde_json::Value;
 
-use super::{Claim, ensure, tables};
-use crate::place::kind;
+use super::{Claim, ensure, format_tables};
+use crate::source_excerpt::kind;
 
 pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
     let Some(value) = claim.value() else {
         if claim.place.text.as_deref().is_some_and(is_other_number) {
             return Ok(());
         }
-        return ensure(claim.is_entangled() || claim.place.text.is_none(), || "no value stands there".to_owned());
+        return ensure(claim.is_entangled() || claim.place.text.is_none(), || "there is no value".to_owned());
     };
     match claim.code {
         Code::WrongType => wrong_type(claim, value),
-        Code::BlankValue => ensure(is_blank(value), || "something stands there".to_owned()),
+        Code::BlankValue => ensure(is_blank(value), || "the value is not blank".to_owned()),
         Code::InvalidChoice => {
             let key = claim.quoted.first().copied().unwrap_or_default();
             let choices =
-                tables::CHOICES.iter().find(|(known, _)| *known == key).map_or(&[][..], |(_, choices)| choices);
+                format_tables::CHOICES.iter().find(|(known, _)| *known == key).map_or(&[][..], |(_, choices)| choices);
             ensure(value.as_str().is_some_and(|text| !choices.contains(&text)), || format!("`{key}` may be that"))
         }
         Code::OutOfRange => out_of_range(claim, value),
         Code::InterpolationNotAllowed => ensure(value.as_str().is_some_and(|text| text.contains("${{")), || {
             "nothing is interpolated there".to_owned()
         }),
-        // A block of text is named at its first line.
+        // The location of a block scalar is its first line.
         Code::InvalidId if claim.message.contains("control character") && value.is_string() => {
             let text = claim.place.file_text.as_deref().unwrap_or_default();
             let line = text.lines().nth((claim.place.start.line as usize).saturating_sub(2)).unwrap_or_default();
@@ -50,16 +50,16 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         Code::InvalidWeight => {
             ensure(value.as_f64().is_none_or(|weight| weight < 0.0), || "that is a weight".to_owned())
         }
-        // An old mark: the number itself, or the key it stands under.
+        // A deprecated mark: the number itself, or its key.
         _ => {
             let is_key =
                 value == "required_min_score" && claim.place.value_of_key().is_some_and(|value| value.is_number());
-            ensure(value.is_number() || is_key, || "no number stands there".to_owned())
+            ensure(value.is_number() || is_key, || "there is no number".to_owned())
         }
     }
 }
 
-/// Numbers of YAML 1.2 that the other reader does not know as such, and those of YAML 1.1 that it takes for some.
+/// Numbers of YAML 1.2 that the second reader does not recognise, and numbers of YAML 1.1 that it does.
 pub(super) fn is_other_number(text: &str) -> bool {
     let digits = text.trim_start_matches(['-', '+']);
     let based = ["0x", "0o", "0b"].iter().any(|base| digits.starts_with(base));
@@ -76,7 +76,7 @@ fn is_blank(value: &Value) -> bool {
     }
 }
 
-/// ``X must be T, found K``: K is what stands there, it is not T, and T is what the format says of X.
+/// ``X must be T, found K``: the value is K, K is not T, and the format requires T for X.
 fn wrong_type(claim: &Claim<'_>, value: &Value) -> Result<(), String> {
     if claim.message.contains("not finite") {
         let text = claim.place.text.as_deref().unwrap_or_default().to_ascii_lowercase();
@@ -86,7 +86,7 @@ fn wrong_type(claim: &Claim<'_>, value: &Value) -> Result<(), String> {
         });
     }
     let Some((what, rest)) = claim.message.split_once(" must be ") else {
-        return Err("it does not say what".to_owned());
+        return Err("it does not name the value".to_owned());
     };
     let Some((needed, found)) = rest.rsplit_once(", found ") else {
         return Err("it does not say what it found".to_owned());
@@ -99,8 +99,8 @@ fn wrong_type(claim: &Claim<'_>, value: &Value) -> Result<(), String> {
         ensure(!fits(value, needed), || format!("that is {needed}"))?;
     }
     let key = what.trim_matches('`');
-    match tables::TYPES.iter().find(|(known, _)| *known == key) {
-        Some((_, types)) => ensure(types.contains(&needed), || format!("`{key}` need not be {needed}")),
+    match format_tables::TYPES.iter().find(|(known, _)| *known == key) {
+        Some((_, types)) => ensure(types.contains(&needed), || format!("`{key}` may be something other than {needed}")),
         None => Ok(()),
     }
 }
@@ -117,10 +117,10 @@ fn fits(value: &Value, needed: &str) -> bool {
     }
 }
 
-/// ``X is N, which is not R``: N stands there, it is outside R, and R is what the format says of X.
+/// ``X is N, which is not R``: the value is N, N is outside R, and the format requires R for X.
 fn out_of_range(claim: &Claim<'_>, value: &Value) -> Result<(), String> {
     if let Some((_, most)) = claim.message.split_once(", which is more than ") {
-        let most: f64 = most.parse().map_err(|_| "that is no number".to_owned())?;
+        let most: f64 = most.parse().map_err(|_| "that is not a number".to_owned())?;
         return ensure(value.as_f64().is_some_and(|number| number > most), || format!("it is not more than {most}"));
     }
     let Some((_, range)) = claim.message.split_once(", which is not ") else {
@@ -129,17 +129,17 @@ fn out_of_range(claim: &Claim<'_>, value: &Value) -> Result<(), String> {
             Some("description") => {
                 ensure(value.as_str().is_some_and(|text| text.chars().count() > 1024), || "it is short".to_owned())
             }
-            Some("evalsuite") => ensure(value.is_string(), || "it is no text".to_owned()),
+            Some("evalsuite") => ensure(value.is_string(), || "it is not a string".to_owned()),
             _ => ensure(value.as_f64().is_some_and(|number| !number.is_finite() || number.abs() > 1e300), || {
                 "nothing is out of range there".to_owned()
             }),
         };
     };
-    let Some(number) = value.as_f64() else { return Err("no number stands there".to_owned()) };
+    let Some(number) = value.as_f64() else { return Err("there is no number".to_owned()) };
     ensure(!is_within(number, range), || format!("{number} is {range}"))?;
     let key = claim.quoted.first().copied().unwrap_or_default();
-    match tables::RANGES.iter().find(|(known, _)| *known == key) {
-        Some((_, ranges)) => ensure(ranges.contains(&range), || format!("`{key}` need not be {range}")),
+    match format_tables::RANGES.iter().find(|(known, _)| *known == key) {
+        Some((_, ranges)) => ensure(ranges.contains(&range), || format!("`{key}` may be something other than {range}")),
         None => Ok(()),
     }
 }

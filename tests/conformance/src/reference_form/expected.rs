@@ -1,4 +1,4 @@
-//! The reference's tests, with defaults filled in and without what says the same twice.
+//! Normalises the reference's tests: defaults filled in, redundant keys removed.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ pub fn test(expected: &Value) -> Value {
     let mut test = expected.clone();
     let Value::Object(fields) = &mut test else { return test };
     fields.remove("evaluator");
-    // The template stands in `workspace`, too.
+    // `workspace` contains the template, too.
     fields.remove("workspace_template");
     fields.entry("on_dependency_failure").or_insert(json!("skip"));
     if let Some(Value::Array(graders)) = fields.get_mut("graders") {
@@ -26,11 +26,11 @@ pub fn test(expected: &Value) -> Value {
         fields.entry("aggregation").or_insert(json!("mean"));
         fields.entry("on_turn_failure").or_insert(json!("continue"));
     }
-    super::without_nothing(&mut test);
+    super::remove_empty(&mut test);
     test
 }
 
-/// A turn, which the reference keeps as it is written: its graders by type, strings as one.
+/// A turn, which the reference keeps as written: its graders by type, all strings as one.
 fn turn(turn: &Value) -> Value {
     let expected_output = match &turn["expected_output"] {
         Value::Null => json!([]),
@@ -50,7 +50,7 @@ fn turn(turn: &Value) -> Value {
         }
     }
     let input = match &turn["input"] {
-        // Another spelling of a part.
+        // Shorthand for a part.
         Value::Array(parts) => parts
             .iter()
             .map(|part| if part.is_string() { json!({ "type": "text", "value": part }) } else { part.clone() })
@@ -66,24 +66,24 @@ pub fn suite(expected: &Value) -> Value {
     if let Value::Object(fields) = &mut suite {
         fields.entry("failOnError").or_insert(json!(false));
         if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-            // It asks for a version of the reference.
+            // It requires a version of the reference.
             metadata.remove("requires");
         }
         for target in fields.get_mut("targetRefs").and_then(Value::as_array_mut).into_iter().flatten() {
             *target = json!({ "name": target["name"], "use_target": target["use_target"] });
-            super::without_nothing(target);
+            super::remove_empty(target);
         }
         if let Some(Value::Object(trials)) = fields.get_mut("trials") {
             trials.entry("strategy").or_insert(json!("pass_at_k"));
         }
     }
-    super::without_nothing(&mut suite);
+    super::remove_empty(&mut suite);
     suite
 }
 
 fn message(message: &mut Value) {
     if let Value::Object(fields) = message {
-        // Keys that say nothing.
+        // Keys without content.
         fields.retain(|key, value| match (key.as_str(), value) {
             ("tool_calls" | "name", Value::Null) => false,
             ("tool_calls", Value::Array(calls)) => !calls.is_empty(),
@@ -94,7 +94,7 @@ fn message(message: &mut Value) {
     let Some(Value::Array(parts)) = message.get_mut("content") else { return };
     for part in parts {
         if let Value::Object(fields) = part {
-            // A part of an expected message has only the other spelling of `value`.
+            // A part of an expected message has `path` in place of `value`.
             if let (Some("file"), None, Some(path)) =
                 (fields.get("type").and_then(Value::as_str), fields.get("value"), fields.get("path").cloned())
             {
@@ -102,7 +102,7 @@ fn message(message: &mut Value) {
             }
         }
         if let (Some("file"), Value::Object(fields)) = (part["type"].as_str().map(str::to_owned).as_deref(), part) {
-            // Another spelling of `value`.
+            // Same as `value`.
             fields.remove("path");
         }
     }
@@ -115,7 +115,7 @@ pub fn grader(expected: &Value) -> Value {
     fields.entry("weight").or_insert(json!(1));
     fields.entry("negate").or_insert(json!(false));
     match fields.get("required").and_then(Value::as_f64) {
-        // The old way to say both at once.
+        // The deprecated way to set both.
         Some(mark) => {
             fields.insert("required".to_owned(), json!(true));
             fields.insert("min_score".to_owned(), json!(mark));
@@ -153,7 +153,7 @@ pub fn grader(expected: &Value) -> Value {
             fields.insert("config".to_owned(), config);
         }
     }
-    super::without_nothing(&mut grader);
+    super::remove_empty(&mut grader);
     grader
 }
 
@@ -163,7 +163,7 @@ fn criterion(criterion: &mut Value) {
     fields.entry("weight").or_insert(json!(1));
     fields.entry("required").or_insert(json!(!has_ranges));
     let number = |key: &str| fields.get(key).and_then(Value::as_f64);
-    // The same mark out of 10.
+    // The same mark on a scale of 10.
     let same = number("required_min_score")
         .zip(number("min_score"))
         .is_some_and(|(tenths, mark)| (tenths - mark * 10.0).abs() < 1e-9);
@@ -186,7 +186,7 @@ fn field_accuracy(fields: &mut Map<String, Value>) {
 fn workspace(workspace: &mut Value) {
     let Value::Object(fields) = workspace else { return };
     let file_dir = fields.remove("workspaceFileDir");
-    // Every trial gets its own copy, whatever these say.
+    // Every trial gets its own copy, whatever the mode.
     if fields.get("mode").is_some_and(|mode| mode == "temp" || mode == "pooled") {
         fields.remove("mode");
     }
@@ -201,8 +201,8 @@ fn workspace(workspace: &mut Value) {
             checkout.entry("ref").or_insert(commit);
         }
         if let Some(clone) = repo.get_mut("clone") {
-            super::without_nothing(clone);
-            if super::is_nothing(clone) {
+            super::remove_empty(clone);
+            if super::is_empty_value(clone) {
                 repo.remove("clone");
             }
         }
@@ -214,7 +214,7 @@ fn workspace(workspace: &mut Value) {
     for hook in hooks.values_mut() {
         let Value::Object(hook) = hook else { continue };
         hook.entry("reset").or_insert(json!("none"));
-        // Hooks of a workspace file run beside it.
+        // Hooks of a workspace file run in its directory.
         if let Some(directory) = &file_dir {
             hook.entry("cwd").or_insert(directory.clone());
         }

@@ -1,16 +1,18 @@
-//! Graders.
+//! Our graders in the form of the records.
 
-use evalsuite_schema::grader::{
-    Aggregator, Args, ArgsMatch, Composite, Criterion, Field, FieldMatch, GraderConfig, JudgeSettings, PreparedCommand,
-    Preprocessor, Prompt, ToolTrajectory,
+use evalsuite_schema::{
+    Argument, Command, Grader,
+    grader::{
+        Aggregator, Args, ArgsMatch, Composite, Criterion, Field, FieldMatch, GraderConfig, JudgeSettings,
+        PreparedCommand, Preprocessor, Prompt, ToolTrajectory,
+    },
 };
-use evalsuite_schema::{Argument, Command, Grader};
 use serde_json::{Map, Value, json};
 
-use super::Site;
+use super::RecordPaths;
 
-pub(super) fn form(grader: &Grader, site: Site<'_>) -> Value {
-    let mut form = settings(&grader.config, site);
+pub(super) fn form(grader: &Grader, paths: RecordPaths<'_>) -> Value {
+    let mut form = settings(&grader.config, paths);
     let mut set = |key: &str, value: Value| form.insert(key.to_owned(), value);
     set("name", json!(grader.name));
     set("weight", json!(grader.weight));
@@ -19,17 +21,17 @@ pub(super) fn form(grader: &Grader, site: Site<'_>) -> Value {
     set("min_score", json!(grader.min_score));
     set("type", json!(type_name(&grader.config)));
     let mut form = Value::Object(form);
-    super::without_nothing(&mut form);
+    super::remove_empty(&mut form);
     form
 }
 
-/// What tells a grader of a turn: its type, or that it is the group of strings.
+/// How a grader of a turn is identified: by its type, or as the group of strings.
 pub(super) fn turn_type(grader: &Grader) -> Value {
     let is_group = grader.name == "turn-rubrics" && matches!(grader.config, GraderConfig::Rubrics(_));
     if is_group { json!("strings") } else { json!(grader.config.type_name().replace('_', "-")) }
 }
 
-/// `rubrics` is an `llm-grader` with criteria; names of other types are folded.
+/// `rubrics` is an `llm-grader` with criteria; in names of custom types, `_` becomes `-`.
 fn type_name(config: &GraderConfig) -> String {
     match config {
         GraderConfig::Rubrics(_) => "llm-grader".to_owned(),
@@ -38,7 +40,7 @@ fn type_name(config: &GraderConfig) -> String {
     }
 }
 
-fn settings(config: &GraderConfig, site: Site<'_>) -> Map<String, Value> {
+fn settings(config: &GraderConfig, paths: RecordPaths<'_>) -> Map<String, Value> {
     let settings = match config {
         GraderConfig::Contains(text)
         | GraderConfig::Icontains(text)
@@ -63,20 +65,20 @@ fn settings(config: &GraderConfig, site: Site<'_>) -> Map<String, Value> {
             json!({ "fields": accuracy.fields.iter().map(field).collect::<Vec<_>>(), "aggregation": accuracy.aggregation })
         }
         GraderConfig::CodeGrader(code) => {
-            let mut form = run(&code.run, site);
+            let mut form = run(&code.run, paths);
             form.insert("config".to_owned(), json!(code.config));
-            form.insert("preprocessors".to_owned(), own_preprocessors(code.preprocessors.as_deref(), site));
+            form.insert("preprocessors".to_owned(), own_preprocessors(code.preprocessors.as_deref(), paths));
             Value::Object(form)
         }
-        GraderConfig::Composite(composite) => self::composite(composite, site),
+        GraderConfig::Composite(composite) => self::composite(composite, paths),
         GraderConfig::LlmGrader(judge) => {
-            let mut form = judge_settings(&judge.judge, site);
+            let mut form = judge_settings(&judge.judge, paths);
             form.insert("rubrics".to_owned(), judge.rubrics.iter().map(criterion).collect());
-            prompt(judge.prompt.as_ref(), site, &mut form);
+            prompt(judge.prompt.as_ref(), paths, &mut form);
             Value::Object(form)
         }
         GraderConfig::Rubrics(rubrics) => {
-            let mut form = judge_settings(&rubrics.judge, site);
+            let mut form = judge_settings(&rubrics.judge, paths);
             form.insert("rubrics".to_owned(), rubrics.criteria.iter().map(criterion).collect());
             Value::Object(form)
         }
@@ -104,7 +106,7 @@ fn tool_trajectory(trajectory: &ToolTrajectory) -> Value {
                 "argsMatch": call.args_match.as_ref().map(args_match),
                 "maxDurationMs": call.max_duration_ms,
             });
-            super::without_nothing(&mut item);
+            super::remove_empty(&mut item);
             if let (Some(args), Value::Object(item)) = (args, &mut item) {
                 item.insert("args".to_owned(), args);
             }
@@ -139,11 +141,11 @@ fn field(field: &Field) -> Value {
     form["tolerance"] = json!(tolerance);
     form["relative"] = json!(relative);
     form["formats"] = formats;
-    super::without_nothing(&mut form);
+    super::remove_empty(&mut form);
     form
 }
 
-/// The words of a command as they are written. A shell line is what the reference hands to its shell.
+/// The words of a command as written. The reference passes a shell line to its shell.
 pub(super) fn words(command: &Command) -> Value {
     match command {
         Command::Shell(line) => json!(["sh", "-lc", line]),
@@ -157,56 +159,56 @@ pub(super) fn words(command: &Command) -> Value {
     }
 }
 
-fn resolved_words(command: &Command, site: Site<'_>) -> Value {
+fn resolved_words(command: &Command, paths: RecordPaths<'_>) -> Value {
     match command {
         Command::Shell(_) => words(command),
         Command::Argv(words) => words
             .iter()
             .map(|word| match word {
                 Argument::Text(word) => json!(word),
-                Argument::Path(path) => json!(site.absolute(path)),
+                Argument::Path(path) => json!(paths.absolute(path)),
             })
             .collect(),
     }
 }
 
-fn run(run: &PreparedCommand, site: Site<'_>) -> Map<String, Value> {
+fn run(run: &PreparedCommand, paths: RecordPaths<'_>) -> Map<String, Value> {
     let mut form = Map::new();
     form.insert("command".to_owned(), words(&run.command));
     form.insert("cwd".to_owned(), json!(run.cwd.as_ref().map(|cwd| &cwd.written)));
-    let resolved = run.cwd.as_ref().map_or_else(|| site.below_root(site.eval_dir), |cwd| site.absolute(cwd));
+    let resolved = run.cwd.as_ref().map_or_else(|| paths.below_root(paths.eval_dir), |cwd| paths.absolute(cwd));
     form.insert("resolvedCwd".to_owned(), json!(resolved));
     form
 }
 
-pub(super) fn preprocessors(list: &[Preprocessor], site: Site<'_>) -> Value {
+pub(super) fn preprocessors(list: &[Preprocessor], paths: RecordPaths<'_>) -> Value {
     list.iter()
         .map(|entry| {
             json!({
                 "type": entry.media_type,
                 "command": words(&entry.command),
-                "resolvedCommand": resolved_words(&entry.command, site),
+                "resolvedCommand": resolved_words(&entry.command, paths),
             })
         })
         .collect()
 }
 
-fn own_preprocessors(list: Option<&[Preprocessor]>, site: Site<'_>) -> Value {
-    list.map_or(Value::Null, |list| preprocessors(list, site))
+fn own_preprocessors(list: Option<&[Preprocessor]>, paths: RecordPaths<'_>) -> Value {
+    list.map_or(Value::Null, |list| preprocessors(list, paths))
 }
 
-/// `model` is left out: the reference forgets it where no `target` is written.
-fn judge_settings(judge: &JudgeSettings, site: Site<'_>) -> Map<String, Value> {
+/// `model` is left out: the reference drops it if there is no `target`.
+fn judge_settings(judge: &JudgeSettings, paths: RecordPaths<'_>) -> Map<String, Value> {
     let mut form = Map::new();
     form.insert("target".to_owned(), json!(judge.target));
     form.insert("temperature".to_owned(), json!(judge.temperature));
     form.insert("max_steps".to_owned(), json!(judge.max_steps));
     form.insert("config".to_owned(), json!(judge.config));
-    form.insert("preprocessors".to_owned(), own_preprocessors(judge.preprocessors.as_deref(), site));
+    form.insert("preprocessors".to_owned(), own_preprocessors(judge.preprocessors.as_deref(), paths));
     form
 }
 
-fn prompt(prompt: Option<&Prompt>, site: Site<'_>, form: &mut Map<String, Value>) {
+fn prompt(prompt: Option<&Prompt>, paths: RecordPaths<'_>, form: &mut Map<String, Value>) {
     match prompt {
         None => {}
         Some(Prompt::Text(text)) => {
@@ -215,10 +217,10 @@ fn prompt(prompt: Option<&Prompt>, site: Site<'_>, form: &mut Map<String, Value>
         Some(Prompt::File { file, .. }) => {
             let written = file.written.strip_prefix("file://").unwrap_or(&file.written);
             form.insert("prompt".to_owned(), json!(written));
-            form.insert("promptPath".to_owned(), json!(site.absolute(file)));
+            form.insert("promptPath".to_owned(), json!(paths.absolute(file)));
         }
         Some(Prompt::Command { run, config }) => {
-            form.insert("promptCommand".to_owned(), resolved_words(&run.command, site));
+            form.insert("promptCommand".to_owned(), resolved_words(&run.command, paths));
             form.insert("config".to_owned(), json!(config));
         }
     }
@@ -238,12 +240,12 @@ fn criterion(criterion: &Criterion) -> Value {
         "min_score": criterion.min_score,
         "score_ranges": ranges,
     });
-    super::without_nothing(&mut form);
+    super::remove_empty(&mut form);
     form
 }
 
-fn composite(composite: &Composite, site: Site<'_>) -> Value {
-    let members: Vec<Value> = composite.members.iter().map(|member| form(member, site)).collect();
+fn composite(composite: &Composite, paths: RecordPaths<'_>) -> Value {
+    let members: Vec<Value> = composite.members.iter().map(|member| form(member, paths)).collect();
     let aggregator = match &composite.aggregator {
         Aggregator::WeightedAverage { weights } => {
             let weights: Map<String, Value> =
@@ -257,14 +259,14 @@ fn composite(composite: &Composite, site: Site<'_>) -> Value {
                 Command::Argv(_) => words(&command.command),
             };
             let directory =
-                command.cwd.as_ref().map_or_else(|| site.below_root(site.eval_dir), |cwd| site.absolute(cwd));
+                command.cwd.as_ref().map_or_else(|| paths.below_root(paths.eval_dir), |cwd| paths.absolute(cwd));
             json!({ "type": "code-grader", "path": path, "cwd": directory })
         }
         Aggregator::LlmGrader { prompt, model } => {
             let mut form = Map::new();
             form.insert("type".to_owned(), json!("llm-grader"));
             form.insert("model".to_owned(), json!(model));
-            self::prompt(prompt.as_ref(), site, &mut form);
+            self::prompt(prompt.as_ref(), paths, &mut form);
             Value::Object(form)
         }
     };

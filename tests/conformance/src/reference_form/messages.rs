@@ -1,16 +1,16 @@
-//! Messages.
+//! Our messages in the form of the records.
 
 use base64::Engine as _;
 use evalsuite_schema::{Content, Message, Part, PathRef};
 use serde_json::{Value, json};
 
-use super::{Site, object};
+use super::{RecordPaths, object};
 
-pub(super) fn list(messages: &[Message], site: Site<'_>) -> Value {
-    messages.iter().map(|message| form(message, site)).collect()
+pub(super) fn list(messages: &[Message], paths: RecordPaths<'_>) -> Value {
+    messages.iter().map(|message| form(message, paths)).collect()
 }
 
-fn form(message: &Message, site: Site<'_>) -> Value {
+fn form(message: &Message, paths: RecordPaths<'_>) -> Value {
     let calls: Vec<Value> = message
         .tool_calls
         .iter()
@@ -27,43 +27,43 @@ fn form(message: &Message, site: Site<'_>) -> Value {
     Value::Object(object([
         ("role", Some(json!(message.role))),
         ("name", message.name.as_ref().filter(|name| !name.is_empty()).map(|name| json!(name))),
-        ("content", message.content.as_ref().map(|content| self::content(Some(content), site))),
+        ("content", message.content.as_ref().map(|content| self::content(Some(content), paths))),
         ("tool_calls", (!calls.is_empty()).then_some(Value::Array(calls))),
     ]))
 }
 
-pub(super) fn content(content: Option<&Content>, site: Site<'_>) -> Value {
+pub(super) fn content(content: Option<&Content>, paths: RecordPaths<'_>) -> Value {
     match content {
         None => Value::Null,
         Some(Content::Text(text)) => json!(text),
         Some(Content::Data(value)) => value.clone(),
-        Some(Content::Parts(parts)) => parts.iter().map(|part| self::part(part, site)).collect(),
+        Some(Content::Parts(parts)) => parts.iter().map(|part| self::part(part, paths)).collect(),
     }
 }
 
-fn part(part: &Part, site: Site<'_>) -> Value {
+fn part(part: &Part, paths: RecordPaths<'_>) -> Value {
     match part {
         Part::Text(text) => json!({ "type": "text", "value": text }),
         Part::File(file) => json!({
             "type": "file",
             "value": file.written,
-            "text": text(file, site),
-            "resolvedPath": site.absolute(file),
+            "text": text(file, paths),
+            "resolvedPath": paths.absolute(file),
         }),
         Part::Image { file, media_type } => {
-            let bytes = std::fs::read(site.root.join(&file.path)).unwrap_or_default();
+            let bytes = std::fs::read(paths.root.join(&file.path)).unwrap_or_default();
             let data = base64::engine::general_purpose::STANDARD.encode(bytes);
             json!({ "type": "image", "media_type": media_type, "source": format!("data:{media_type};base64,{data}") })
         }
     }
 }
 
-/// Text of a file part, as a trial reads it.
-fn text(file: &PathRef, site: Site<'_>) -> Option<String> {
-    std::fs::read_to_string(site.root.join(&file.path)).ok().map(|text| text.replace("\r\n", "\n"))
+/// Text of a file part as a trial reads it.
+fn text(file: &PathRef, paths: RecordPaths<'_>) -> Option<String> {
+    std::fs::read_to_string(paths.root.join(&file.path)).ok().map(|text| text.replace("\r\n", "\n"))
 }
 
-pub(super) fn file_paths(messages: &[Message], site: Site<'_>) -> Value {
+pub(super) fn file_paths(messages: &[Message], paths: RecordPaths<'_>) -> Value {
     let parts = messages.iter().filter_map(|message| match &message.content {
         Some(Content::Parts(parts)) => Some(parts),
         _ => None,
@@ -71,13 +71,13 @@ pub(super) fn file_paths(messages: &[Message], site: Site<'_>) -> Value {
     parts
         .flatten()
         .filter_map(|part| match part {
-            Part::File(file) => Some(json!(site.absolute(file))),
+            Part::File(file) => Some(json!(paths.absolute(file))),
             Part::Text(_) | Part::Image { .. } => None,
         })
         .collect()
 }
 
-/// The text that reports show as the question.
+/// The text that the reference's reports show as the question.
 pub(super) fn question(messages: &[Message]) -> String {
     let mut texts: Vec<String> = Vec::new();
     for message in messages {
@@ -95,7 +95,7 @@ pub(super) fn question(messages: &[Message]) -> String {
     texts.join(" ")
 }
 
-/// What the reference takes for blank at the ends of a text.
+/// Trims what the reference treats as white space.
 fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() && c != '\u{85}' || c == '\u{feff}')
 }
@@ -106,8 +106,10 @@ pub(super) fn reference_text(messages: &[Message]) -> String {
     match &last.content {
         Some(Content::Text(text)) => text.clone(),
         Some(Content::Data(value)) => pretty(value),
-        Some(Content::Parts(_)) => pretty(&content(last.content.as_ref(), Site { root: "".as_ref(), eval_dir: "" })),
-        None => pretty(&form(last, Site { root: "".as_ref(), eval_dir: "" })["tool_calls"]),
+        Some(Content::Parts(_)) => {
+            pretty(&content(last.content.as_ref(), RecordPaths { root: "".as_ref(), eval_dir: "" }))
+        }
+        None => pretty(&form(last, RecordPaths { root: "".as_ref(), eval_dir: "" })["tool_calls"]),
     }
 }
 

@@ -1,6 +1,6 @@
-//! Our cases in the form in which the records hold the reference's tests.
+//! Our cases in the form of the reference's tests in the records.
 //!
-//! Both sides are brought to one form: defaults are filled in, what only says the same twice is left out.
+//! Both sides are normalised: defaults are filled in, redundant keys removed.
 
 mod expected;
 mod grader;
@@ -15,17 +15,17 @@ use serde_json::{Map, Value, json};
 
 pub use expected::{grader as normal_grader, suite as normal_suite, test as normal_test};
 
-/// Where the files of a record lie.
+/// The root and the suite directory of a record.
 #[derive(Debug, Clone, Copy)]
-pub struct Site<'a> {
+pub struct RecordPaths<'a> {
     /// The record's root.
     pub root: &'a Path,
     /// Directory of the suite file, relative to the root.
     pub eval_dir: &'a str,
 }
 
-impl Site<'_> {
-    /// A path of the compiled suite, as records spell it.
+impl RecordPaths<'_> {
+    /// A path of the compiled suite as records spell it.
     fn absolute(&self, path: &PathRef) -> String {
         self.below_root(&path.path)
     }
@@ -37,7 +37,7 @@ impl Site<'_> {
         }
     }
 
-    /// Replaces the root in every text by its placeholder.
+    /// Replaces the root in every string by its placeholder.
     fn hide_root(&self, value: &mut Value) {
         let root = self.root.to_string_lossy();
         match value {
@@ -50,7 +50,7 @@ impl Site<'_> {
 }
 
 /// A case as a test of the reference.
-pub fn test(case: &Case, suite: &LoadedSuite, site: Site<'_>) -> Value {
+pub fn test(case: &Case, suite: &LoadedSuite, paths: RecordPaths<'_>) -> Value {
     let messages = match &case.input {
         Input::Messages(messages) => messages.as_slice(),
         Input::Data(_) => &[],
@@ -60,29 +60,29 @@ pub fn test(case: &Case, suite: &LoadedSuite, site: Site<'_>) -> Value {
         "suite": suite.suite.name,
         "category": suite.suite.category,
         "question": messages::question(messages),
-        "input": messages::list(messages, site),
+        "input": messages::list(messages, paths),
         "criteria": case.criteria.clone().unwrap_or_default(),
-        "expected_output": messages::list(&case.expected_output, site),
+        "expected_output": messages::list(&case.expected_output, paths),
         "reference_answer": messages::reference_text(&case.expected_output),
-        "file_paths": messages::file_paths(messages, site),
-        "graders": case.graders.iter().map(|grader| grader::form(grader, site)).collect::<Vec<_>>(),
+        "file_paths": messages::file_paths(messages, paths),
+        "graders": case.graders.iter().map(|grader| grader::form(grader, paths)).collect::<Vec<_>>(),
         "metadata": case.metadata,
         "targets": case.targets,
         "depends_on": case.depends_on,
         "on_dependency_failure": case.on_dependency_failure,
-        "preprocessors": grader::preprocessors(&case.preprocessors, site),
+        "preprocessors": grader::preprocessors(&case.preprocessors, paths),
     });
     let fields = test.as_object_mut().expect("it was written as an object");
     let mut set = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     set("conversation_id", json!(case.conversation_id));
-    // The reference keeps the suite's threshold apart, and a case's own one here.
+    // The reference keeps the suite's threshold separately, and a case's own threshold here.
     set("threshold", json!(case.threshold));
-    set("workspace", case.workspace.as_ref().map_or(Value::Null, |workspace| workspace::form(workspace, site)));
+    set("workspace", case.workspace.as_ref().map_or(Value::Null, |workspace| workspace::form(workspace, paths)));
     if let Some(conversation) = &case.conversation {
         let turn = |turn: &evalsuite_schema::Turn| {
             json!({
-                "input": messages::content(turn.input.content.as_ref(), site),
-                "expected_output": messages::list(&turn.expected_output, site),
+                "input": messages::content(turn.input.content.as_ref(), paths),
+                "expected_output": messages::list(&turn.expected_output, paths),
                 "graders": turn.graders.iter().map(grader::turn_type).collect::<Vec<_>>(),
             })
         };
@@ -92,12 +92,12 @@ pub fn test(case: &Case, suite: &LoadedSuite, site: Site<'_>) -> Value {
         set("on_turn_failure", json!(conversation.on_turn_failure));
         set("window_size", json!(conversation.window_size));
     }
-    without_nothing(&mut test);
-    site.hide_root(&mut test);
+    remove_empty(&mut test);
+    paths.hide_root(&mut test);
     test
 }
 
-/// What a suite says, as the reference's suite-level result.
+/// A suite as the reference's suite-level result.
 pub fn suite(suite: &LoadedSuite) -> Value {
     let first = suite.cases.first().map(|case| &case.case);
     let targets: Vec<&str> = suite.suite.targets.iter().map(|target| target.name.as_str()).collect();
@@ -119,37 +119,37 @@ pub fn suite(suite: &LoadedSuite) -> Value {
             "tags": suite.suite.tags,
         },
     });
-    without_nothing(&mut form);
+    remove_empty(&mut form);
     form
 }
 
 fn target(target: &evalsuite_schema::Target) -> Value {
     let mut form = json!({ "name": target.name, "use_target": target.use_target });
-    without_nothing(&mut form);
+    remove_empty(&mut form);
     form
 }
 
-/// Where no strategy is written, the kind of the suite stands for one.
+/// Without a strategy, the default depends on the kind of the suite.
 fn trials_form(trials: &Trials, kind: Kind) -> Value {
     let default = (kind == Kind::Capability).then_some(Strategy::PassAtK);
     json!({ "count": trials.count, "strategy": trials.strategy.or(default), "costLimitUsd": trials.cost_limit_usd })
 }
 
-/// Leaves out keys that say nothing: null, empty lists, empty objects. Free-form data is left alone.
-pub(crate) fn without_nothing(value: &mut Value) {
+/// Removes keys whose values are null, empty lists or empty objects. Free-form data is left alone.
+pub(crate) fn remove_empty(value: &mut Value) {
     let Value::Object(entries) = value else { return };
     for (key, value) in entries.iter_mut() {
         if !matches!(key.as_str(), "metadata" | "input" | "expected_output" | "turns" | "graders") {
-            without_nothing(value);
+            remove_empty(value);
         }
         if key == "metadata" && value.get("name").is_some() {
-            without_nothing(value);
+            remove_empty(value);
         }
     }
-    entries.retain(|_, value| !is_nothing(value));
+    entries.retain(|_, value| !is_empty_value(value));
 }
 
-fn is_nothing(value: &Value) -> bool {
+fn is_empty_value(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
@@ -158,30 +158,30 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// An object of the pairs that have a value.
+/// An object of the pairs with a value.
 fn object<const N: usize>(pairs: [(&str, Option<Value>); N]) -> Map<String, Value> {
     pairs.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
-/// Leaves out what the reference does not tell in this test, and what belongs to another place there.
+/// Removes what the reference does not record in this test, or records elsewhere.
 pub fn align(expected: &Value, record: &crate::record::Record, ours: &mut Value) {
     let Value::Object(fields) = ours else { return };
-    // The reference keeps the suite's threshold with the suite; ours stands in each case.
+    // The reference keeps the suite's threshold with the suite; we keep it in each case.
     if expected.get("threshold").is_none()
         && record.expected()["suite"]["threshold"].as_f64() == fields.get("threshold").and_then(Value::as_f64)
     {
         fields.remove("threshold");
     }
-    // It has a category only if its caller names one.
+    // It has a category only if its caller passes one.
     if expected.get("category").is_none() && record.json.get("category").is_none() {
         fields.remove("category");
     }
-    // It gives the suite's preprocessors to each judge; here each keeps its own, and the suite's are tried after them.
+    // It adds the suite's preprocessors to each judge; we keep them apart, and try the suite's after the judge's own.
     let preprocessors = fields.get("preprocessors").cloned();
     for (index, grader) in fields.get_mut("graders").and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
         let there = &expected["graders"][index]["preprocessors"];
         let Value::Object(grader) = grader else { continue };
-        // What is resolved in a command is compared where it is the suite's.
+        // Resolved words of a command are compared with the suite's preprocessors.
         let listed = |list: Option<&Value>, entry: &Value| {
             let list = list.and_then(Value::as_array);
             list.is_some_and(|list| {
@@ -196,25 +196,25 @@ pub fn align(expected: &Value, record: &crate::record::Record, ours: &mut Value)
             grader.insert("preprocessors".to_owned(), there.clone());
         }
     }
-    // A workspace with nothing in it is none.
+    // An empty workspace counts as no workspace.
     if expected.get("workspace").is_none() && fields.get("workspace") == Some(&json!({ "isolation": "per_test" })) {
         fields.remove("workspace");
     }
 }
 
-/// Leaves out what the reference tells only of suites that have a name.
+/// Removes what the reference records only for suites with a name.
 pub fn align_suite(expected: &Value, record: &crate::record::Record, ours: &mut Value) {
     let Value::Object(fields) = ours else { return };
-    // The first case may have a threshold of its own.
+    // The first case may have its own threshold.
     if record.expected()["tests"][0].get("threshold").is_some() {
         match expected.get("threshold") {
             Some(threshold) => fields.insert("threshold".to_owned(), threshold.clone()),
             None => fields.remove("threshold"),
         };
     }
-    // So it may have trials; there a case has none of its own.
+    // It may also have its own trials; in the reference, a case has none.
     let own = record.expected()["tests"].as_array().is_some_and(|tests| !tests.is_empty());
-    if expected.get("trials").is_none() && own && crate::rules::a_case_has_trials(record) {
+    if expected.get("trials").is_none() && own && crate::rules::any_case_has_trials(record) {
         fields.remove("trials");
     }
     if expected.get("targetRefs").is_none() {

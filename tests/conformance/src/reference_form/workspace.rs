@@ -1,28 +1,27 @@
-//! Workspaces.
+//! Our workspaces in the form of the records.
 
 use evalsuite_schema::{Command, Hook, RepoSource, Workspace};
 use serde_json::{Value, json};
 
-use super::Site;
-use super::grader::words;
+use super::{RecordPaths, grader::words};
 
-pub(super) fn form(workspace: &Workspace, site: Site<'_>) -> Value {
+pub(super) fn form(workspace: &Workspace, paths: RecordPaths<'_>) -> Value {
     let hooks = &workspace.hooks;
     let mut form = json!({
-        "template": workspace.template.as_ref().map(|template| site.absolute(template)),
+        "template": workspace.template.as_ref().map(|template| paths.absolute(template)),
         "isolation": workspace.isolation,
         "repos": workspace.repos.iter().map(repo).collect::<Vec<_>>(),
         "hooks": {
-            "before_all": hooks.before_all.as_ref().map(|hook| self::hook(hook, 60_000, site)),
-            "before_each": hooks.before_each.as_ref().map(|hook| self::hook(hook, 60_000, site)),
-            "after_each": hooks.after_each.as_ref().map(|hook| self::hook(hook, 30_000, site)),
-            "after_all": hooks.after_all.as_ref().map(|hook| self::hook(hook, 30_000, site)),
+            "before_all": hooks.before_all.as_ref().map(|hook| self::hook(hook, 60_000, paths)),
+            "before_each": hooks.before_each.as_ref().map(|hook| self::hook(hook, 60_000, paths)),
+            "after_each": hooks.after_each.as_ref().map(|hook| self::hook(hook, 30_000, paths)),
+            "after_all": hooks.after_all.as_ref().map(|hook| self::hook(hook, 30_000, paths)),
         },
     });
     if workspace.docker {
         form["docker"] = json!(true);
     }
-    super::without_nothing(&mut form);
+    super::remove_empty(&mut form);
     form
 }
 
@@ -37,12 +36,12 @@ fn repo(repo: &evalsuite_schema::Repo) -> Value {
         "checkout": { "ref": repo.checkout.reference, "resolve": repo.checkout.resolve, "ancestor": repo.checkout.ancestor },
         "clone": { "depth": repo.depth, "filter": repo.filter, "sparse": repo.sparse },
     });
-    super::without_nothing(&mut form);
+    super::remove_empty(&mut form);
     form
 }
 
-/// A shell line stands as one text; the reference splits it at blanks, which is a documented difference.
-fn hook(hook: &Hook, default_ms: u64, site: Site<'_>) -> Value {
+/// A shell line is one string; the reference splits it at spaces, which is a documented difference.
+fn hook(hook: &Hook, default_ms: u64, paths: RecordPaths<'_>) -> Value {
     let command = hook.command.as_ref().map(|command| match command {
         Command::Shell(line) => json!(line),
         Command::Argv(_) => words(command),
@@ -50,9 +49,9 @@ fn hook(hook: &Hook, default_ms: u64, site: Site<'_>) -> Value {
     let mut form = json!({
         "command": command,
         "timeout_ms": (hook.timeout_ms != default_ms).then_some(hook.timeout_ms),
-        "cwd": hook.cwd.as_ref().map(|cwd| site.absolute(cwd)),
+        "cwd": hook.cwd.as_ref().map(|cwd| paths.absolute(cwd)),
         "reset": hook.reset,
     });
-    super::without_nothing(&mut form);
+    super::remove_empty(&mut form);
     form
 }

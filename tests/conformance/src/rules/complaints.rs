@@ -1,10 +1,10 @@
-//! Rules about complaints of the reference that we do not share.
+//! Rules about complaints of the reference without a diagnostic of ours.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Context, interpolation, uses_merge_keys, written};
+use super::{Context, interpolation, source_documents, uses_merge_keys};
 use crate::complaint::{Complaint, Effect};
 
 type Rule = fn(&Complaint, Context<'_>) -> bool;
@@ -15,14 +15,14 @@ const RULES: &[(&str, Rule)] = &[
         let at_first = cx.record.expected()["error_kind"] == "yaml" && complaint.text.contains("line 1");
         marks >= Some(1) && at_first || marks >= Some(2) && complaint.effect == Effect::Suite
     }),
-    ("old-line-ends", |complaint, cx| {
+    ("carriage-return-line-ends", |complaint, cx| {
         let is_old = |text: &str| text.contains('\r') && !text.contains('\n');
         complaint.effect == Effect::Suite && cx.record.texts().any(|(_, text)| is_old(text))
     }),
-    ("cases-beside-the-suite", |complaint, cx| {
-        complaint.text.contains("missing 'tests' field") && cx.root().join(cx.site.eval_dir).join("cases").is_dir()
+    ("cases-directory", |complaint, cx| {
+        complaint.text.contains("missing 'tests' field") && cx.root().join(cx.paths.eval_dir).join("cases").is_dir()
     }),
-    ("blanks-around-paths", |complaint, cx| {
+    ("whitespace-around-paths", |complaint, cx| {
         let about =
             ["external test file", "invalid test entry", "Workspace file", "emplate not found", "ile not found"];
         let blank = |path: &str| {
@@ -36,7 +36,7 @@ const RULES: &[(&str, Rule)] = &[
                 _ => false,
             })
         };
-        about.iter().any(|part| complaint.text.contains(part)) && written::any_mapping(cx.record, &holds)
+        about.iter().any(|part| complaint.text.contains(part)) && source_documents::any_mapping(cx.record, &holds)
     }),
     ("characters-not-units", |complaint, cx| {
         let suite = cx.suite_file().unwrap_or_default();
@@ -49,7 +49,7 @@ const RULES: &[(&str, Rule)] = &[
         complaint.text.contains("ncomplete") && case["turns"].is_array() && case["input"].is_null()
     }),
     ("interpolation-at-run-time", |complaint, cx| {
-        // What an unset variable leaves blank there is an error of the trial here.
+        // An unset variable leaves a blank value in the reference; here it is an error of the trial.
         let about_blank = ["ncomplete", "issing", "without", "empty", "no valid", "too_small", "requires", "not found"];
         about_blank.iter().any(|part| complaint.text.contains(part))
             && cx.record.texts().any(|(_, text)| interpolation::leaves_blank(text, cx.record))
@@ -62,15 +62,15 @@ const RULES: &[(&str, Rule)] = &[
         !case["input"].is_null() && (*own == json!([]) || own.is_null() && suite["input_files"] == json!([]))
     }),
     ("merge-keys-applied", |complaint, cx| complaint.effect == Effect::Part && uses_merge_keys(cx.record)),
-    ("patterns", |complaint, cx| {
+    ("glob-patterns", |complaint, cx| {
         complaint.text.contains("matched no files") && cx.record.texts().any(|(_, text)| text.contains(['{', '*']))
     }),
-    ("searched-like-all-paths", |complaint, cx| {
-        // It lies in a directory above the suite file.
+    ("path-search-order", |complaint, cx| {
+        // It is in a directory above the suite file.
         let path = complaint.text.split("{ROOT}/").nth(1).unwrap_or_default();
         let path = path.trim_end_matches(')');
-        let name = Path::new(path).strip_prefix(cx.site.eval_dir).unwrap_or(Path::new(path));
-        let above = Path::new(cx.site.eval_dir).ancestors().skip(1);
+        let name = Path::new(path).strip_prefix(cx.paths.eval_dir).unwrap_or(Path::new(path));
+        let above = Path::new(cx.paths.eval_dir).ancestors().skip(1);
         let about = ["Cannot read external", "Workspace file not found"];
         about.iter().any(|part| complaint.text.contains(part))
             && above.into_iter().any(|directory| cx.root().join(directory).join(name).exists())
@@ -84,10 +84,10 @@ const RULES: &[(&str, Rule)] = &[
             && ["sidecar", "Unsupported grader", "Unknown grader"].iter().any(|part| complaint.text.contains(part));
         complaint.effect == Effect::OtherFile && config || by_sidecar
     }),
-    ("links-lead-on", |complaint, cx| {
+    ("links-are-followed", |complaint, cx| {
         complaint.text.contains("Skipping directory") && cx.record.links().next().is_some()
     }),
-    ("names-not-looked-at", |complaint, _| {
+    ("ignored-directories", |complaint, _| {
         let name = complaint.text.split('\'').nth(1).unwrap_or_default();
         complaint.text.contains("Skipping directory") && name.starts_with(['.', '_'])
     }),
@@ -97,10 +97,12 @@ const RULES: &[(&str, Rule)] = &[
                 key.chars().flat_map(|c| if c.is_uppercase() { vec!['_', c.to_ascii_lowercase()] } else { vec![c] });
             complaint.text.contains(key.as_str()) || complaint.text.contains(&words.collect::<String>())
         };
-        written::any_mapping(cx.record, &|mapping| mapping.iter().any(|(key, value)| value.is_null() && about(key)))
+        source_documents::any_mapping(cx.record, &|mapping| {
+            mapping.iter().any(|(key, value)| value.is_null() && about(key))
+        })
     }),
     ("arguments-as-written", |complaint, _| {
-        // The last element of a command has to be a file there, whatever it looks like.
+        // In the reference, the last element of a command has to be a file, whatever it looks like.
         let name = complaint.text.rsplit(": ").next().unwrap_or_default().trim();
         let is_script = [".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".ps1"]
             .iter()
@@ -114,12 +116,12 @@ const RULES: &[(&str, Rule)] = &[
         let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
         complaint.text.contains("\"name\"") && name.contains('_') && name.chars().all(allowed) && name.len() <= 64
     }),
-    ("members-of-composites", |complaint, cx| {
+    ("composite-members", |complaint, cx| {
         let parts = ["Skipping invalid member", "Skipping member evaluator with invalid name", "no valid member"];
         let composite = cx.record.texts().any(|(_, text)| text.contains("composite"));
         composite && parts.iter().any(|part| complaint.text.contains(part))
     }),
-    ("spellings-of-criteria", |complaint, cx| {
+    ("criteria-spellings", |complaint, cx| {
         let as_text = |grader: &serde_json::Map<String, Value>| {
             let rubrics = grader.get("rubrics").and_then(Value::as_array);
             rubrics.is_some_and(|list| list.iter().any(Value::is_string))
@@ -129,38 +131,39 @@ const RULES: &[(&str, Rule)] = &[
                 && grader.get("criteria").is_some_and(Value::is_array)
         };
         let about = |part: &str| complaint.text.contains(part);
-        (about("invalid rubric entry") || about("missing rubrics array")) && written::any_mapping(cx.record, &as_text)
-            || about("missing rubrics array") && written::any_mapping(cx.record, &old_type)
+        (about("invalid rubric entry") || about("missing rubrics array"))
+            && source_documents::any_mapping(cx.record, &as_text)
+            || about("missing rubrics array") && source_documents::any_mapping(cx.record, &old_type)
     }),
     ("aggregator-command", |complaint, cx| {
         let is_command = |aggregator: &serde_json::Map<String, Value>| {
             let command = ["path", "command"].iter().find_map(|key| aggregator.get(*key));
             command.is_some_and(|command| command.is_array() || aggregator.contains_key("command"))
         };
-        complaint.text.contains("aggregator missing path") && written::any_mapping(cx.record, &is_command)
+        complaint.text.contains("aggregator missing path") && source_documents::any_mapping(cx.record, &is_command)
     }),
     ("filter-and-dependencies", |complaint, cx| {
-        // A filter is the test runner's; what a case depends on is still in the suite.
+        // Filters belong to the test runner; the dependency is still in the suite.
         complaint.text.contains("no test with that ID") && !cx.record.json["filter"].is_null()
     }),
 ];
 
-/// The rule by which we do not complain.
+/// The rule that explains why we report nothing.
 pub fn excuse(complaint: &Complaint, cx: Context<'_>) -> Option<&'static str> {
     RULES.iter().find(|(_, holds)| holds(complaint, cx)).map(|(name, _)| *name)
 }
 
-/// The file that was not found lies beside the case or the template that names it.
+/// The missing file is next to the case or the template that names it.
 fn found_beside_case(complaint: &Complaint, cx: Context<'_>) -> bool {
     let Some((_, rest)) = complaint.text.split_once("not found: ") else { return false };
     let name = rest.lines().next().unwrap_or_default().trim();
-    let ends_so = |path: &String| {
+    let is_that_file = |path: &String| {
         path.strip_suffix(name).is_some_and(|directory| directory.len() > 1 && directory.ends_with('/'))
     };
-    !name.is_empty() && cx.record.json["files"].as_object().is_some_and(|files| files.keys().any(ends_so))
+    !name.is_empty() && cx.record.json["files"].as_object().is_some_and(|files| files.keys().any(is_that_file))
 }
 
-/// Other keys than `assertions` bring graders, too, and so does the suite. The complaint is about a case with an input.
+/// Keys other than `assertions` add graders, too, and so does the suite. The complaint is about a case with an input.
 fn graders_are_enough(complaint: &Complaint, cx: Context<'_>) -> bool {
     const KEYS: &[&str] = &["evaluators", "rubrics", "assert", "assertions"];
     let Some((_, rest)) = complaint.text.split_once(": ").and_then(|(_, rest)| rest.split_once(": ")) else {
@@ -168,8 +171,9 @@ fn graders_are_enough(complaint: &Complaint, cx: Context<'_>) -> bool {
     };
     let id = rest.split_once(". Missing").map_or("", |(id, _)| id);
     let Some(case) = (Context { id, ..cx }).written_case() else { return false };
-    let brings = |mapping: &Value| KEYS.iter().any(|key| mapping[*key].as_array().is_some_and(|list| !list.is_empty()));
+    let has_graders =
+        |mapping: &Value| KEYS.iter().any(|key| mapping[*key].as_array().is_some_and(|list| !list.is_empty()));
     let suite = cx.suite_file().unwrap_or_default();
-    let graded = [&case, &case["execution"], &suite, &suite["execution"]].into_iter().any(brings);
+    let graded = [&case, &case["execution"], &suite, &suite["execution"]].into_iter().any(has_graders);
     complaint.text.contains("incomplete") && graded && !case["input"].is_null()
 }

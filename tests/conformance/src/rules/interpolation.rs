@@ -1,10 +1,10 @@
-//! `${{ NAME }}`, as the reference replaces it while loading.
+//! Replaces `${{ NAME }}` as the reference does at load time.
 
 use serde_json::Value;
 
 use crate::record::Record;
 
-/// Replaces `${{ NAME }}` by the record's variables, unset ones by nothing. Whether there was one.
+/// Replaces `${{ NAME }}` by the record's variables, unset ones by nothing. Returns whether anything changed.
 pub(super) fn apply(value: &mut Value, record: &Record) -> bool {
     match value {
         Value::String(text) => {
@@ -19,7 +19,7 @@ pub(super) fn apply(value: &mut Value, record: &Record) -> bool {
     }
 }
 
-/// Leaves out what is left out there because a text of it is empty: graders, criteria, fields, hooks.
+/// Removes what the reference drops because a string in it is empty: graders, criteria, fields, hooks.
 pub(super) fn without_blank(value: &mut Value) {
     const TEXTS: &[&str] = &["value", "skill", "text", "outcome", "path", "command", "tool"];
     const LISTS: &[&str] = &["rubrics", "fields", "hooks"];
@@ -44,7 +44,7 @@ pub(super) fn without_blank(value: &mut Value) {
     }
 }
 
-/// Whether a line has a value that is nothing but variables, all of them unset or empty.
+/// Whether a line has a value that consists only of variables, all of them unset or empty.
 pub(super) fn leaves_blank(text: &str, record: &Record) -> bool {
     text.match_indices("${{").any(|(start, _)| {
         let end = text[start..].find("}}").map_or(text.len(), |end| start + end + 2);
@@ -58,11 +58,11 @@ fn resolve(text: &str, record: &Record) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${{") {
         resolved.push_str(before);
-        let name = after.split_once("}}").map(|(name, behind)| (name.trim(), behind)).filter(|(name, _)| is_name(name));
+        let name = after.split_once("}}").map(|(name, tail)| (name.trim(), tail)).filter(|(name, _)| is_name(name));
         match name {
-            Some((name, behind)) => {
+            Some((name, tail)) => {
                 resolved.push_str(record.env.get(name).map_or("", String::as_str));
-                rest = behind;
+                rest = tail;
             }
             None => {
                 resolved.push_str("${{");

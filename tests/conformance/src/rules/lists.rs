@@ -1,12 +1,14 @@
-//! Rules about lists of which the reference keeps less: graders, criteria, parts.
+//! Rules about lists of which the reference keeps fewer elements: graders, criteria, parts.
 
 use serde_json::{Value, json};
 
-use super::{Context, excuse, text, written};
-use crate::complaint;
-use crate::difference::{Difference, between};
+use super::{Context, excuse, source_documents, text};
+use crate::{
+    complaint,
+    difference::{Difference, between},
+};
 
-/// Elements of ours that the reference does not have; it has all others, in order. `None`: nothing is surplus.
+/// Our elements that the reference lacks, if it has all others in order. `None` if there are no such elements.
 fn surplus(difference: &Difference) -> Option<Vec<&Value>> {
     let Some(Value::Array(ours)) = &difference.ours else { return None };
     let none = Vec::new();
@@ -25,7 +27,7 @@ fn surplus(difference: &Difference) -> Option<Vec<&Value>> {
     (expected.next().is_none() && !found.is_empty()).then_some(found)
 }
 
-/// The rule by which we do not share the complaint with which the reference left a grader or a criterion out.
+/// The rule that explains why we kept a grader or a criterion that the reference dropped with a complaint.
 pub(super) fn dropped(difference: &Difference, cx: Context<'_>) -> Option<&'static str> {
     let last = difference.path.rsplit('.').next().unwrap_or_default();
     if !matches!(last, "graders" | "assertions" | "rubrics" | "fields") {
@@ -43,7 +45,7 @@ pub(super) fn dropped(difference: &Difference, cx: Context<'_>) -> Option<&'stat
     complaints.iter().filter(|complaint| named(&complaint.text)).find_map(|complaint| excuse(complaint, cx))
 }
 
-/// Old spellings of `assertions` that we read where the reference does not.
+/// Deprecated spellings of `assertions` that we read and the reference ignores.
 pub(super) fn old_spellings(difference: &Difference, cx: Context<'_>) -> bool {
     let is_turn = difference.path.starts_with("turns.");
     if !difference.path.ends_with("graders") {
@@ -72,8 +74,8 @@ pub(super) fn old_spellings(difference: &Difference, cx: Context<'_>) -> bool {
     surplus(difference).is_some_and(|surplus| surplus.iter().all(fits))
 }
 
-/// A list that is no list of messages is kept as written; there, texts become parts, files are read and scalars are left
-/// out.
+/// A list other than of messages is kept as written; in the reference, strings become parts, files are read and other
+/// scalars are dropped.
 pub(super) fn reference_list(difference: &Difference, cx: Context<'_>) -> bool {
     let Some(Value::Array(written)) = cx.written_case().map(|case| case["expected_output"].clone()) else {
         return false;
@@ -117,7 +119,7 @@ pub(super) fn reference_list(difference: &Difference, cx: Context<'_>) -> bool {
     }
 }
 
-/// An empty text among the parts of a message is a part; there it is left out.
+/// An empty string among the parts of a message is a part; the reference drops it.
 pub(super) fn empty_parts(difference: &Difference) -> bool {
     let without = |list: &Value| -> Option<Value> {
         let is_empty = |part: &&Value| **part == json!({ "type": "text", "value": "" });
@@ -135,7 +137,7 @@ pub(super) fn empty_parts(difference: &Difference) -> bool {
     }
 }
 
-/// `timeout_seconds` of what runs a command or asks a judge is its limit; there it is data like any other setting.
+/// `timeout_seconds` of a command or a judge is its time limit; in the reference it is data like any other setting.
 pub(super) fn limits(difference: &Difference) -> bool {
     let Some(rest) = difference.path.strip_prefix("graders.") else { return false };
     let (expected, ours) = (&difference.expected, &difference.ours);
@@ -146,12 +148,12 @@ pub(super) fn limits(difference: &Difference) -> bool {
     rest.ends_with(".config") && data.remove("timeout_seconds").is_some() && data.is_empty() && ours.is_none()
 }
 
-/// `timeoutMs` of a hook of a workspace is its limit, as it is of a target's hook.
+/// `timeoutMs` of a workspace hook is its time limit, as in a target's hook.
 pub(super) fn hook_limits(difference: &Difference, cx: Context<'_>) -> bool {
     difference.path.starts_with("workspace.hooks.")
         && difference.path.ends_with(".timeout_ms")
         && difference.expected.is_none()
-        && written::any_mapping(cx.record, &|hook| {
+        && source_documents::any_mapping(cx.record, &|hook| {
             hook.get("timeoutMs").and_then(Value::as_f64) == difference.ours.as_ref().and_then(Value::as_f64)
         })
 }

@@ -1,31 +1,28 @@
-//! The documented differences that are no diagnostics: what the reference does, what we do, and how to tell.
+//! The documented differences other than diagnostics: what the reference does, what we do, and how to detect it.
 
 mod complaints;
 mod interpolation;
 mod lists;
-mod tests;
+mod source_documents;
 mod values;
-mod written;
+mod whole_tests;
 
 use std::path::Path;
 
 use serde_json::Value;
 
+use crate::{record::Record, reference_form::RecordPaths, source_excerpt};
 pub use complaints::excuse;
-pub use tests::{added, left_out};
 pub use values::explain;
+pub use whole_tests::{added, left_out};
 
-use crate::place;
-use crate::record::Record;
-use crate::reference_form::Site;
-
-/// What a rule may look at.
+/// The input of a rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// The record.
     pub record: &'a Record,
-    /// Where its files lie.
-    pub site: Site<'a>,
+    /// Its root and suite directory.
+    pub paths: RecordPaths<'a>,
     /// Directory of the case's file, relative to the root.
     pub case_dir: &'a str,
     /// Id of the case.
@@ -34,34 +31,34 @@ pub struct Context<'a> {
 
 impl Context<'_> {
     fn root(&self) -> &Path {
-        self.site.root
+        self.paths.root
     }
 
-    /// The suite file, as another reader sees it.
+    /// The suite file as the second reader sees it.
     fn suite_file(&self) -> Option<Value> {
         let eval = self.record.eval.as_deref()?;
         let (_, text) = self.record.texts().find(|(path, _)| *path == eval)?;
-        place::from_yaml(text)
+        source_excerpt::from_yaml(text)
     }
 
-    /// The case as it is written: the mapping with its id, or the file of its directory.
+    /// The case as written: the mapping with its id, or the file in its directory.
     fn written_case(&self) -> Option<Value> {
         let file = |path: &str| path.starts_with(&format!("{}/case.y", self.case_dir));
         if let Some((_, text)) = self.record.texts().find(|(path, _)| file(path)) {
-            return place::from_yaml(text);
+            return source_excerpt::from_yaml(text);
         }
-        written::cases(self.record).into_iter().find(|(id, _)| id == self.id).map(|(_, case)| case)
+        source_documents::cases(self.record).into_iter().find(|(id, _)| id == self.id).map(|(_, case)| case)
     }
 
-    /// Whether the suite is a file of lines.
-    fn is_lines(&self) -> bool {
+    /// Whether the suite is a JSONL file.
+    fn is_jsonl(&self) -> bool {
         self.record.eval.as_deref().is_some_and(|eval| eval.to_ascii_lowercase().ends_with(".jsonl"))
     }
 }
 
-/// Whether some case says how often it is run.
-pub fn a_case_has_trials(record: &Record) -> bool {
-    written::cases(record).iter().any(|(_, case)| !case["execution"]["trials"].is_null())
+/// Whether any case has its own trials.
+pub fn any_case_has_trials(record: &Record) -> bool {
+    source_documents::cases(record).iter().any(|(_, case)| !case["execution"]["trials"].is_null())
 }
 
 fn text(value: &Option<Value>) -> Option<&str> {

@@ -1,51 +1,51 @@
-//! Rules about one value of a test.
+//! Rules about a single value of a test.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Context, interpolation, lists, text, uses_merge_keys, written};
+use super::{Context, interpolation, lists, source_documents, text, uses_merge_keys};
 use crate::difference::Difference;
 
 type Rule = fn(&Difference, Context<'_>) -> bool;
 
-/// The first whose condition holds explains a difference.
+/// The first rule whose condition holds explains a difference.
 const RULES: &[(&str, Rule)] = &[
     ("interpolation-at-run-time", interpolated),
     ("suite-name-from-directory", suite_name),
     ("category-from-directory", category),
-    ("repeated-grader-name", repeated_name),
-    ("hook-line-goes-to-the-shell", hook_line),
+    ("duplicate-grader-name", repeated_name),
+    ("hook-string-runs-in-shell", hook_line),
     ("hook-shorthand", hook_shorthand),
     ("case-directory-first", case_directory),
-    ("searched-like-all-paths", |difference, cx| {
+    ("path-search-order", |difference, cx| {
         let (Some(expected), Some(ours)) = (text(&difference.expected), text(&difference.ours)) else { return false };
         let place = |path: &str| path.strip_prefix("{ROOT}/").map(|path| cx.root().join(path));
         let (Some(there), Some(here)) = (place(expected), place(ours)) else { return false };
-        let above = Path::new(cx.site.eval_dir).ancestors().skip(1).map(|directory| cx.root().join(directory));
+        let above = Path::new(cx.paths.eval_dir).ancestors().skip(1).map(|directory| cx.root().join(directory));
         !there.exists() && here.exists() && above.into_iter().any(|directory| here.starts_with(directory))
     }),
     ("tool-calls-without-content", tool_calls),
     ("reference-list-is-data", lists::reference_list),
     ("empty-parts", |difference, _| lists::empty_parts(difference)),
-    ("files-of-a-reference", |difference, cx| {
-        // The text of a reference that holds files is written out with their contents there.
+    ("reference-files", |difference, cx| {
+        // In the reference, the text of a reference answer includes the contents of its files.
         let has_file = |mapping: &serde_json::Map<String, Value>| {
             mapping.get("type").is_some_and(|kind| kind == "file" || kind == "image")
         };
-        difference.path == "reference_answer" && written::any_mapping(cx.record, &has_file)
+        difference.path == "reference_answer" && source_documents::any_mapping(cx.record, &has_file)
     }),
-    ("old-spellings-of-assertions", lists::old_spellings),
-    ("turns-are-read", |difference, cx| {
-        // There they are kept as they are written: includes are not read, and old types keep their names.
+    ("deprecated-assertion-keys", lists::old_spellings),
+    ("turn-assertions-checked", |difference, cx| {
+        // The reference keeps them as written: includes are not read, and old types keep their names.
         let turns = cx.written_case().unwrap_or_default()["turns"].clone();
         let written = |entry: &Value| entry.get("include").is_some() || entry["type"] == "rubric";
         let mut entries =
             turns.as_array().into_iter().flatten().filter_map(|turn| turn["assertions"].as_array()).flatten();
         difference.path.starts_with("turns.") && difference.path.contains(".graders") && entries.any(written)
     }),
-    ("settings-of-own-graders", |difference, _| {
-        // `config` of a grader that is not built in is one of its settings there, and holds all of them here.
+    ("custom-grader-settings", |difference, _| {
+        // In the reference, `config` of a custom grader is one of its settings; here it contains all of them.
         difference.path.contains(".config")
             && (difference.path.ends_with(".config.config") && difference.ours.is_none()
                 || difference.path.contains(".config.") && difference.expected.is_none()
@@ -53,14 +53,14 @@ const RULES: &[(&str, Rule)] = &[
                     !there["config"].is_null() && crate::difference::between(&there["config"], here).is_empty()
                 }))
     }),
-    ("hooks-run-where-they-are-written", |difference, cx| {
-        // There all hooks of a merged workspace run beside the case's workspace file.
+    ("hook-working-directory", |difference, cx| {
+        // In the reference, all hooks of a merged workspace run next to the case's workspace file.
         let workspace = |value: &Value| value["workspace"].is_string();
-        let is_file = written::cases(cx.record).iter().any(|(_, case)| workspace(case))
+        let is_file = source_documents::cases(cx.record).iter().any(|(_, case)| workspace(case))
             || cx.suite_file().is_some_and(|suite| workspace(&suite));
         difference.path.starts_with("workspace.hooks.") && difference.path.ends_with(".cwd") && is_file
     }),
-    ("target-of-a-case", |difference, cx| {
+    ("case-target", |difference, cx| {
         let case = cx.written_case().unwrap_or_default();
         let target = case["execution"]["target"].as_str().map(str::trim);
         difference.path == "targets"
@@ -75,9 +75,9 @@ const RULES: &[(&str, Rule)] = &[
         let kept = text(&difference.expected).map(|flags| flags.replace(['g', 'y'], ""));
         difference.path.ends_with(".flags") && kept.as_deref() == Some(text(&difference.ours).unwrap_or_default())
     }),
-    ("limits-of-commands", |difference, cx| lists::limits(difference) || lists::hook_limits(difference, cx)),
+    ("command-timeouts", |difference, cx| lists::limits(difference) || lists::hook_limits(difference, cx)),
     ("arguments-as-written", |difference, cx| {
-        // The last element of a command is a path there, whatever it looks like.
+        // In the reference, the last element of a command is a path, whatever it looks like.
         let path = text(&difference.expected).and_then(|path| path.strip_prefix("{ROOT}/"));
         let is_last = difference.path.contains("esolvedCommand.") || difference.path.contains("promptCommand.");
         is_last
@@ -85,7 +85,7 @@ const RULES: &[(&str, Rule)] = &[
                 .zip(text(&difference.ours))
                 .is_some_and(|(path, word)| path.ends_with(word) && cx.root().join(path).exists())
     }),
-    ("lines-are-cases", |difference, cx| {
+    ("jsonl-lines-are-cases", |difference, cx| {
         const KEYS: &[&str] = &[
             "metadata",
             "workspace",
@@ -99,7 +99,7 @@ const RULES: &[(&str, Rule)] = &[
             "on_turn_failure",
             "window_size",
         ];
-        // Graders of its `execution` count twice there.
+        // In the reference, graders in its `execution` count twice.
         let twice = match (&difference.expected, &difference.ours) {
             (Some(Value::Array(expected)), Some(Value::Array(ours))) => {
                 let doubled: Value = ours.iter().chain(ours).cloned().collect();
@@ -107,9 +107,9 @@ const RULES: &[(&str, Rule)] = &[
             }
             _ => false,
         };
-        cx.is_lines() && (twice || KEYS.contains(&difference.path.split('.').next().unwrap_or_default()))
+        cx.is_jsonl() && (twice || KEYS.contains(&difference.path.split('.').next().unwrap_or_default()))
     }),
-    ("dependency-named-twice", |difference, _| {
+    ("duplicate-dependency", |difference, _| {
         let (Some(Value::Array(expected)), Some(Value::Array(ours))) = (&difference.expected, &difference.ours) else {
             return false;
         };
@@ -131,7 +131,7 @@ const RULES: &[(&str, Rule)] = &[
         ours.as_f64() == expected.as_f64()
     }),
     ("merge-keys-applied", |difference, cx| {
-        // What is merged is new, the key is gone, and texts made of both differ.
+        // Merged keys are new, the merge key is gone, and texts made from both differ.
         let is_key = difference.path.ends_with("<<") && difference.ours.is_none();
         let says = |value: &Option<Value>| text(value).is_some_and(|text| text.contains("\"<<\""));
         let is_graders = difference.path == "graders";
@@ -143,8 +143,8 @@ const RULES: &[(&str, Rule)] = &[
         let tagged = cx.record.texts().any(|(_, text)| text.contains("!!float") || text.contains("!!int"));
         is_number && tagged && text(&difference.expected).is_some_and(|text| text.parse::<f64>().is_ok())
     }),
-    ("keys-are-kept-as-in-json", |difference, _| {
-        // A null key is "" there; `__proto__` sets the prototype of a JavaScript object.
+    ("json-keys-kept", |difference, _| {
+        // In the reference, a null key is ""; `__proto__` sets the prototype of a JavaScript object.
         let last = difference.path.rsplit('.').next().unwrap_or_default();
         match last {
             "__proto__" | "null" => difference.expected.is_none(),
@@ -164,7 +164,7 @@ fn interpolated(difference: &Difference, cx: Context<'_>) -> bool {
     let Some(mut resolved) = difference.ours.clone() else { return false };
     let is_changed = interpolation::apply(&mut resolved, cx.record);
     if let (Some(expected), Some(ours)) = (text(&difference.expected), text(&difference.ours)) {
-        // A text made of data, and a line of which the ends are cut off.
+        // A text made from data, or a trimmed line.
         let mut data = serde_json::from_str::<Value>(ours).unwrap_or_default();
         let is_data = interpolation::apply(&mut data, cx.record) && serde_json::from_str(expected).ok() == Some(data);
         if is_data || is_changed && resolved.as_str().is_some_and(|resolved| resolved.trim() == expected) {
@@ -175,7 +175,7 @@ fn interpolated(difference: &Difference, cx: Context<'_>) -> bool {
         return false;
     }
     if difference.path == "question" {
-        // What is empty then is no part of it.
+        // Empty texts are not part of it.
         let words =
             |text: Option<&str>| text.map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
         return words(text(&difference.expected)) == words(resolved.as_str());
@@ -190,13 +190,13 @@ fn interpolated(difference: &Difference, cx: Context<'_>) -> bool {
         Value::Object(_) => json!({}),
         _ => json!(""),
     };
-    // A workspace with nothing in it is none.
+    // An empty workspace counts as no workspace.
     if difference.expected.is_none() && resolved == json!({ "isolation": "per_test" }) {
         return true;
     }
     let mut expected = difference.expected.clone().unwrap_or(nothing);
     if difference.path.ends_with("content") {
-        // Of empty parts some are left out.
+        // Some empty parts are dropped.
         interpolation::without_blank(&mut expected);
     }
     crate::difference::between(&expected, &resolved).is_empty()
@@ -207,19 +207,19 @@ fn suite_name(difference: &Difference, cx: Context<'_>) -> bool {
     let name =
         |path: Option<&std::ffi::OsStr>| path.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let (file, stem) = (name(eval.file_name()), name(eval.file_stem()));
-    let directory = name(cx.root().join(cx.site.eval_dir).file_name());
+    let directory = name(cx.root().join(cx.paths.eval_dir).file_name());
     let (expected, ours) = (text(&difference.expected), text(&difference.ours));
     let by_directory = stem.eq_ignore_ascii_case("eval") && expected == Some(&stem) && ours == Some(&directory);
-    // The ending is cut off in any case, and a name that is nothing but an ending stays.
+    // The extension is removed in any letter case; a name that consists only of an extension is kept.
     let by_ending = expected == Some(&file) && ours == Some(&stem) || file.starts_with('.') && expected == Some("eval");
     difference.path == "suite" && (by_directory || by_ending)
 }
 
 fn category(difference: &Difference, cx: Context<'_>) -> bool {
-    let parts = cx.site.eval_dir.split('/').filter(|part| !part.is_empty() && *part != "evals");
+    let parts = cx.paths.eval_dir.split('/').filter(|part| !part.is_empty() && *part != "evals");
     let parts: Vec<&str> = parts.collect();
     let derived = if parts.is_empty() { "Uncategorized".to_owned() } else { parts.join("/") };
-    // The reference's caller passes one, or none.
+    // The reference's caller may pass one.
     let passed = cx.record.json["category"].as_str();
     difference.path == "category" && text(&difference.expected) == passed && text(&difference.ours) == Some(&derived)
 }
@@ -240,7 +240,7 @@ fn hook_line(difference: &Difference, _: Context<'_>) -> bool {
         && words.is_some_and(|words| words == line.split_whitespace().collect::<Vec<_>>())
 }
 
-/// A hook written as a bare command is the hook we have more.
+/// The additional hook is written as a bare command.
 fn hook_shorthand(difference: &Difference, cx: Context<'_>) -> bool {
     let (None, Some(ours)) = (&difference.expected, &difference.ours) else { return false };
     let one;
@@ -256,7 +256,7 @@ fn hook_shorthand(difference: &Difference, cx: Context<'_>) -> bool {
         },
     };
     let bare = |(name, hook): (&String, &Value)| {
-        written::any_mapping(cx.record, &|mapping| {
+        source_documents::any_mapping(cx.record, &|mapping| {
             let there = mapping.get("hooks").map_or(&Value::Null, |hooks| &hooks[name.as_str()]);
             !there.is_object() && !there.is_null() && there == &hook["command"]
         })
@@ -264,7 +264,7 @@ fn hook_shorthand(difference: &Difference, cx: Context<'_>) -> bool {
     hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(bare))
 }
 
-/// A path found beside the case's file, where the reference searches only from the suite file upwards.
+/// A path found next to the case's file; the reference searches only from the suite file upwards.
 fn case_directory(difference: &Difference, cx: Context<'_>) -> bool {
     let own = |path: &str| {
         let relative = path.strip_prefix("{ROOT}/").and_then(|path| path.strip_prefix(cx.case_dir)?.strip_prefix('/'));
@@ -273,20 +273,20 @@ fn case_directory(difference: &Difference, cx: Context<'_>) -> bool {
     let is_own_part = |part: &Value| part["resolvedPath"].as_str().is_some_and(|path| own(path).is_some());
     let has_templates = cx.record.texts().any(|(path, _)| {
         let inside = path.strip_prefix(cx.case_dir).and_then(|rest| rest.strip_prefix('/'));
-        cx.case_dir != cx.site.eval_dir && inside.is_some_and(|path| path.contains("/templates/"))
+        cx.case_dir != cx.paths.eval_dir && inside.is_some_and(|path| path.contains("/templates/"))
     });
     if has_templates && difference.path.starts_with("graders") {
         return true;
     }
     match (&difference.expected, &difference.ours) {
         (Some(Value::String(expected)), Some(Value::String(ours))) if difference.path.ends_with(".text") => {
-            // The text of the other file of the same name.
+            // The text of the other file with the same name.
             let read = |path: &str| {
                 cx.record.texts().find(|(known, _)| *known == path).map(|(_, text)| text.replace("\r\n", "\n"))
             };
             cx.record.texts().any(|(path, text)| {
                 let name = path.strip_prefix(cx.case_dir).and_then(|rest| rest.strip_prefix('/'));
-                let above = name.map(|name| format!("{}/{name}", cx.site.eval_dir).trim_start_matches('/').to_owned());
+                let above = name.map(|name| format!("{}/{name}", cx.paths.eval_dir).trim_start_matches('/').to_owned());
                 text.replace("\r\n", "\n") == *ours
                     && above.is_some_and(|above| read(&above).as_ref() == Some(expected))
             })
@@ -302,10 +302,10 @@ fn case_directory(difference: &Difference, cx: Context<'_>) -> bool {
                     written.is_some_and(|written| written.starts_with("..") && from_case(written))
                 })
             };
-            if cx.case_dir != cx.site.eval_dir && written::any_mapping(cx.record, &is_path) {
+            if cx.case_dir != cx.paths.eval_dir && source_documents::any_mapping(cx.record, &is_path) {
                 return true;
             }
-            // Beside a template or a list of cases that names it.
+            // Next to a template or a list of cases that names it.
             let beside =
                 ours.rsplit_once('/').and_then(|(directory, name)| Some((directory.strip_prefix("{ROOT}/")?, name)));
             let is_beside = beside.is_some_and(|(directory, name)| {
@@ -316,11 +316,11 @@ fn case_directory(difference: &Difference, cx: Context<'_>) -> bool {
             if is_beside {
                 return true;
             }
-            let above = format!("{{ROOT}}/{}", cx.site.eval_dir);
+            let above = format!("{{ROOT}}/{}", cx.paths.eval_dir);
             let above = expected.strip_prefix(above.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
             above.is_some_and(|above| own(ours).as_deref() == Some(above))
         }
-        // Parts, or paths of files, that the reference did not find at all.
+        // Parts, or paths of files, that the reference did not find.
         (expected, Some(Value::Array(ours))) => {
             let kept: Vec<Value> = ours
                 .iter()
@@ -334,7 +334,7 @@ fn case_directory(difference: &Difference, cx: Context<'_>) -> bool {
     }
 }
 
-/// Input messages that only call tools are left out there.
+/// The reference drops input messages that contain only tool calls.
 fn tool_calls(difference: &Difference, _: Context<'_>) -> bool {
     let (Some(Value::Array(ours)), true) = (&difference.ours, difference.path == "input") else { return false };
     let says_something = |message: &&Value| message.get("content").is_some() || message.get("tool_calls").is_none();
@@ -343,11 +343,11 @@ fn tool_calls(difference: &Difference, _: Context<'_>) -> bool {
     kept.len() < ours.len() && expected == Value::Array(kept)
 }
 
-/// What a YAML file beside a JSONL entry says: graders of each case, and the suite's name.
+/// A YAML file next to a JSONL entry sets graders of each case, and the suite's name.
 fn sidecar(difference: &Difference, cx: Context<'_>) -> bool {
     let Some(stem) = cx.record.eval.as_deref().and_then(|eval| eval.strip_suffix(".jsonl")) else { return false };
     let file = cx.record.texts().find(|(path, _)| *path == format!("{stem}.yaml"));
-    let Some(root) = file.and_then(|(_, text)| crate::place::from_yaml(text)) else { return false };
+    let Some(root) = file.and_then(|(_, text)| crate::source_excerpt::from_yaml(text)) else { return false };
     match (difference.path.as_str(), &difference.expected) {
         ("suite", Some(expected)) => {
             let mut name = root["name"].clone();

@@ -1,30 +1,33 @@
-//! evalsuite as its users get it.
+//! A copy of evalsuite that packages depend on as its users do.
 //!
-//! A dependency from a registry or a git repository is built without incremental compilation, in few object files; one at a
-//! path is built like a user's own package, in many, which the linker pays for at every build of the tests. So the packages
-//! depend on a copy of the workspace that is a git repository. Besides, the sources may be edited while the program runs.
+//! A dependency from a registry or a git repository is built without incremental compilation, in few object files. A path
+//! dependency is built like a user's own package, in many, which slows the linker down in every build of the tests. The
+//! packages therefore depend on a copy of the workspace that is a git repository. The copy also allows the sources to be
+//! edited while the program runs.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context, Result, bail};
 
-/// A copy of the workspace's files, those that git ignores left out.
-pub(crate) struct Source {
+/// A copy of the workspace's files, except those that git ignores.
+pub(crate) struct SourceCopy {
     root: PathBuf,
 }
 
-impl Source {
+impl SourceCopy {
     /// Copies the workspace to a repository below `directory`.
-    pub(crate) fn take(workspace: &Path, directory: &Path) -> Result<Self> {
+    pub(crate) fn create(workspace: &Path, directory: &Path) -> Result<Self> {
         let root = directory.join("evalsuite-source");
         if root.exists() {
             fs::remove_dir_all(&root).with_context(|| format!("cannot remove {}", root.display()))?;
         }
         let files = git(workspace, &["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
         for file in files.split('\0').filter(|file| !file.is_empty()) {
-            // What git knows and somebody has removed is not part of what is measured.
+            // The index may list files that were deleted.
             if workspace.join(file).is_file() {
                 copy(&workspace.join(file), &root.join(file))?;
             }
@@ -32,27 +35,24 @@ impl Source {
         git(&root, &["init", "--quiet"])?;
         git(&root, &["add", "--all", "--force"])?;
         let author = ["-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "commit.gpgsign=false"];
-        git(
-            &root,
-            &[author.as_slice(), &["commit", "--quiet", "--message", "The sources that are measured"]].concat(),
-        )?;
+        git(&root, &[author.as_slice(), &["commit", "--quiet", "--message", "Copy of the measured sources"]].concat())?;
         Ok(Self { root })
     }
 
-    /// One of its files.
+    /// Path of a file of the copy.
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.root.join(file)
     }
 
-    /// The keys of a dependency on one of its packages.
+    /// The keys of a dependency on a package of the copy.
     pub(crate) fn dependency(&self) -> String {
         let path = self.root.to_string_lossy().replace('\\', "/");
-        // On Windows a path has no slash in front.
+        // On Windows a path has no leading slash.
         format!("git = {:?}", format!("file:///{}", path.trim_start_matches('/')))
     }
 }
 
-/// Links are copied as what they point to.
+/// Copies a file; links are replaced by their targets.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     if let Some(directory) = to.parent() {
         fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;

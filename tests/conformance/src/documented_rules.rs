@@ -1,12 +1,12 @@
-//! The list of differences in `docs/compatibility.md`.
+//! Reads the rules that `docs/compatibility.md` lists.
 
 use std::collections::BTreeSet;
 
-use crate::folders;
+use crate::test_data;
 
-/// Names of the rules that a section of the page lists: the code in the first cell of each row of its tables.
-pub fn rules(section: &str) -> Result<BTreeSet<String>, String> {
-    let path = folders::workspace_root().join("docs/compatibility.md");
+/// Names of the rules in a section of the page: the code in the first cell of each row of its tables.
+pub fn in_section(section: &str) -> Result<BTreeSet<String>, String> {
+    let path = test_data::workspace_root().join("docs/compatibility.md");
     let page = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let heading = format!("## {section}");
     let mut names = BTreeSet::new();

@@ -1,11 +1,10 @@
-//! What stands in the files of a record, as another reader sees it.
+//! The contents of a record's files as the second reader sees them.
 
 use serde_json::Value;
 
-use crate::place;
-use crate::record::Record;
+use crate::{record::Record, source_excerpt};
 
-/// The data of every file of a record that holds some; each line of a JSONL file is one.
+/// The data of every YAML file of a record; each line of a JSONL file is one document.
 pub(super) fn documents(record: &Record) -> Vec<(&str, Value)> {
     let mut found = Vec::new();
     for (path, text) in record.texts() {
@@ -13,13 +12,13 @@ pub(super) fn documents(record: &Record) -> Vec<(&str, Value)> {
         if name.ends_with(".jsonl") {
             found.extend(text.lines().filter_map(|line| Some((path, serde_json::from_str(line).ok()?))));
         } else if name.ends_with(".yaml") || name.ends_with(".yml") {
-            found.extend(place::from_yaml(text).map(|document| (path, document)));
+            found.extend(source_excerpt::from_yaml(text).map(|document| (path, document)));
         }
     }
     found
 }
 
-/// Every case with its id, which may be the name of its directory.
+/// All cases with their ids, which may be the names of their directories.
 pub(super) fn cases(record: &Record) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     let id = |case: &Value, default: &str| case["id"].as_str().unwrap_or(default).to_owned();
@@ -39,7 +38,7 @@ pub(super) fn cases(record: &Record) -> Vec<(String, Value)> {
     found
 }
 
-/// Whether some mapping in the files, at any depth, is one that `fits`.
+/// Whether any mapping in the files, at any depth, `fits`.
 pub(super) fn any_mapping(record: &Record, fits: &dyn Fn(&serde_json::Map<String, Value>) -> bool) -> bool {
     fn below(value: &Value, fits: &dyn Fn(&serde_json::Map<String, Value>) -> bool) -> bool {
         match value {

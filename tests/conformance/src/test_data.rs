@@ -1,35 +1,35 @@
-//! Where records and suites lie.
+//! Finds the directories with records and suites.
 
 use std::path::{Path, PathBuf};
 
-/// A folder of test data, or why there is none.
+/// A directory of test data, or why there is none.
 #[derive(Debug, Clone)]
-pub enum Folder {
-    /// The folder is there.
-    There {
-        /// Where it lies.
+pub enum TestData {
+    /// The directory exists.
+    Present {
+        /// Its path.
         path: PathBuf,
-        /// Whether it was chosen by an environment variable: then it may hold other data than what our lists describe.
+        /// Whether an environment variable names another directory than the default, whose data our lists do not describe.
         is_other: bool,
     },
-    /// The folder is absent, and the tests are skipped.
+    /// The directory is missing, and the tests are skipped.
     Absent(String),
-    /// The folder is absent where it has to be present.
+    /// The directory is missing but required.
     Missing(String),
 }
 
-/// The folder named by the environment variable `variable`, else `default` beside the workspace.
-pub fn find(variable: &str, default: &str) -> Folder {
+/// The directory named by the environment variable `variable`, or else `default`, relative to the workspace.
+pub fn find(variable: &str, default: &str) -> TestData {
     let named = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     let beside = workspace_root().join(default);
     let is_other = named.as_ref().is_some_and(|named| !same(named, &beside));
     let path = named.unwrap_or(beside);
     if path.is_dir() {
-        return Folder::There { path, is_other };
+        return TestData::Present { path, is_other };
     }
-    let reason = format!("{} is not there (set {variable} to the folder)", path.display());
+    let reason = format!("{} does not exist (set {variable} to the directory)", path.display());
     let needed = std::env::var_os(variable).is_some_and(|value| !value.is_empty()) || std::env::var_os("CI").is_some();
-    if needed { Folder::Missing(reason) } else { Folder::Absent(reason) }
+    if needed { TestData::Missing(reason) } else { TestData::Absent(reason) }
 }
 
 /// Root of the workspace this crate belongs to.

@@ -1,4 +1,4 @@
-//! The keys of the formats, written down from their description.
+//! The keys, types and ranges of the formats, transcribed from their description.
 
 /// Keys every grader has.
 const GRADER: &[&str] = &["type", "name", "weight", "required", "min_score", "negate"];
@@ -15,7 +15,7 @@ const JUDGE: &[&str] = &[
     "preprocessors",
 ];
 
-/// What messages call a mapping, and its keys, old spellings included.
+/// How messages name a mapping, and its keys, including deprecated spellings.
 const KEYS: &[(&str, &[&str])] = &[
     (
         "an eval file",
@@ -151,7 +151,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("a template", &["assertions"]),
 ];
 
-/// The hooks of a workspace, and what turns them off.
+/// The hooks of a workspace, and the key that turns them off.
 pub(super) const HOOKS: &[&str] = &["before_all", "before_each", "after_each", "after_all", "enabled"];
 
 /// Settings of the built-in graders.
@@ -198,7 +198,7 @@ const SETTINGS: &[(&str, &[&str])] = &[
     ("rubric", &["criteria", "rubrics"]),
 ];
 
-/// Whether the mapping that messages call `what` has a key `key`. `None`: no such mapping is described.
+/// Whether the mapping that messages name `what` has the key `key`. `None`: no such mapping is described.
 pub(super) fn is_key(what: &str, key: &str) -> Option<bool> {
     if let Some((_, keys)) = KEYS.iter().find(|(name, _)| *name == what) {
         return Some(keys.contains(&key));
@@ -234,7 +234,7 @@ pub(super) const CODE_GRADER: &[&str] = &[
     "preprocessors",
 ];
 
-/// Old spellings and what they are now.
+/// Deprecated spellings and their replacements.
 pub(super) const OLD: &[(&str, &str)] = &[
     ("eval_cases", "tests"),
     ("evalcases", "tests"),
@@ -269,11 +269,11 @@ pub(super) const OLD: &[(&str, &str)] = &[
     ("expected_output_text", "expected_output"),
 ];
 
-/// Settings that do nothing.
+/// Settings without effect.
 pub(super) const NO_EFFECT: &[&str] =
     &["cache", "cache_path", "cachePath", "suite", "agentv", "on_dependency_failure", "mode", "template", "resolve"];
 
-/// Choices by key. A key that has others in another mapping is listed with all of them.
+/// Choices by key. If a key has different choices in different mappings, all of them are listed.
 pub(super) const CHOICES: &[(&str, &[&str])] = &[
     ("kind", &["capability", "regression", "mixed"]),
     ("strategy", &["pass_at_k", "mean", "confidence_interval"]),

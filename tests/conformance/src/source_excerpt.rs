@@ -1,4 +1,4 @@
-//! What stands at the place a diagnostic points at, read again by another reader.
+//! The text that a diagnostic points at, read by a second YAML reader.
 
 use std::path::PathBuf;
 
@@ -6,28 +6,28 @@ use evalsuite_loader::source::Files;
 use evalsuite_schema::diagnostic::{Diagnostic, Position, SourceRange};
 use serde_json::Value;
 
-/// The place of a diagnostic.
+/// The text that a diagnostic points at.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct SourceExcerpt {
     /// The file or directory.
     pub path: PathBuf,
-    /// Text of the whole file, if it is one.
+    /// Text of the whole file, if it is a text file.
     pub file_text: Option<String>,
-    /// Text between the two ends of the place; `None` for a whole file.
+    /// Text of the span; `None` for a whole file.
     pub text: Option<String>,
-    /// That text read as YAML, which JSON is, too.
+    /// That text read as YAML, of which JSON is a subset.
     pub value: Option<Value>,
     /// Line and column of its start.
     pub start: Position,
 }
 
-impl Place {
-    /// The place of `diagnostic`.
+impl SourceExcerpt {
+    /// The text that `diagnostic` points at.
     pub fn of(diagnostic: &Diagnostic, files: &Files) -> Self {
         Self::at(diagnostic.place.as_ref().expect("problems of files have a place"), files)
     }
 
-    /// The place of a range.
+    /// The text of a range.
     pub fn at(place: &SourceRange, files: &Files) -> Self {
         let shown = files.all().into_iter().filter(|file| *file.shown == *place.file);
         let file = shown.max_by_key(|file| file.text.is_some()).expect("a file that was looked at");
@@ -41,13 +41,13 @@ impl Place {
         Self { path: file.path, file_text, text, value, start }
     }
 
-    /// The value that belongs to the key at this place: what follows its colon.
+    /// The value of the key at this location: what follows its colon.
     pub fn value_of_key(&self) -> Option<Value> {
         let (Some(file), Some(text)) = (&self.file_text, &self.text) else { return None };
         let line = file.lines().nth(self.start.line as usize - 1)?;
         let after: String = line.chars().skip(self.start.column as usize - 1 + text.chars().count()).collect();
         let after = after.trim_start().strip_prefix(':')?.trim();
-        // In a flow mapping the line goes on after the value: take the shortest prefix that is one.
+        // In a flow mapping the line continues after the value: take the shortest prefix that is a value.
         let ends = after.char_indices().filter(|(_, c)| matches!(c, ',' | '}')).map(|(at, _)| at);
         ends.chain([after.len()]).find_map(|end| match from_yaml(&format!("[{}]", &after[..end])) {
             Some(Value::Array(items)) if items.len() < 2 => Some(items.into_iter().next().unwrap_or_default()),
@@ -56,8 +56,8 @@ impl Place {
     }
 }
 
-impl Place {
-    /// Whether the place may lie in the case with this id: in its directory, its line of a JSONL file, its list item.
+impl SourceExcerpt {
+    /// Whether the location may be in the case with this id: in its directory, its line of a JSONL file, its list item.
     pub fn may_be_in_case(&self, id: &str) -> bool {
         let name = self.path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         let Some(text) = &self.file_text else { return true };
@@ -69,7 +69,7 @@ impl Place {
         if name.ends_with(".jsonl") {
             return lines.get(here).is_some_and(|line| line.contains(id));
         }
-        // The list item around the place: from its dash to the next one that is indented alike.
+        // The list item around the location: from its dash to the next one with the same indentation.
         let indent = |line: &str| line.len() - line.trim_start().len();
         let is_item = |line: &str| line.trim_start().starts_with("- ");
         let starts: Vec<usize> = (0..lines.len()).filter(|at| is_item(lines[*at])).collect();
@@ -97,32 +97,33 @@ fn slice(text: &str, start: Position, end: Position) -> String {
     found
 }
 
-/// A value cut out of a file keeps its column, so that the lines below are still indented against it.
+/// A value cut out of a file keeps its column, so that the indentation of the following lines is still correct.
 fn read(text: &str, start: Position) -> Option<Value> {
     let indented = format!("{}{text}", " ".repeat(start.column as usize - 1));
-    // The last key may have nothing behind it, which then is not in the text.
+    // The last key may have no value, and its colon is then not part of the text.
     from_yaml(&indented).or_else(|| from_yaml(text)).or_else(|| from_yaml(&format!("{indented}:")))
 }
 
-/// The data of a YAML text, as another reader sees it; `None` if that reader refuses it.
+/// The data of a YAML text as the second reader sees it; `None` if that reader rejects it.
 pub fn from_yaml(text: &str) -> Option<Value> {
-    let value: serde_yaml::Value = serde_yaml::from_str(text).or_else(|_| serde_yaml::from_str(&small(text))).ok()?;
+    let value: serde_yaml::Value =
+        serde_yaml::from_str(text).or_else(|_| serde_yaml::from_str(&with_large_integers_as_floats(text))).ok()?;
     Some(to_json(value))
 }
 
-/// The text with integers that this reader refuses, those beyond 64 bits, written as floats.
-fn small(text: &str) -> String {
+/// The text with integers that this reader rejects, those beyond 64 bits, written as floats.
+fn with_large_integers_as_floats(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
         let length = rest[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - start);
-        let (number, behind) = rest[start..].split_at(length);
+        let (number, after) = rest[start..].split_at(length);
         written.push_str(&rest[..start]);
         written.push_str(number);
-        if length > 18 && !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_')) {
+        if length > 18 && !after.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_')) {
             written.push_str(".0");
         }
-        rest = behind;
+        rest = after;
     }
     written + rest
 }
@@ -148,7 +149,7 @@ fn to_json(value: serde_yaml::Value) -> Value {
     }
 }
 
-/// What kind of value this is, in the words of diagnostics.
+/// The kind of a value, as diagnostics name it.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
