@@ -1,3 +1,4 @@
-//! Support of the tests that look at evalsuite from outside.
+//! Support for the tests that look at evalsuite from outside.
 
+pub mod source;
 pub mod throwaway;

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 pub use build::{Artifact, Build, Message};
 pub use call::{Call, has_nextest};
+pub use place::workspace;
 pub use ran::Ran;
 pub use records::Records;
 

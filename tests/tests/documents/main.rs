@@ -1,0 +1,30 @@
+//! The documents of the repository name only what exists: links, their anchors, and paths of files and folders.
+
+mod fixtures;
+mod markdown;
+mod repository;
+mod rules;
+
+use evalsuite_tests::source::workspace_root;
+
+use repository::Repository;
+
+#[test]
+fn links_within_the_repository_resolve() {
+    assert_none("broken links", &rules::broken_links(&Repository::read(workspace_root())));
+}
+
+#[test]
+fn paths_that_describe_the_repository_exist() {
+    assert_none("paths that do not exist", &rules::missing_paths(&Repository::read(workspace_root())));
+}
+
+#[test]
+fn each_kind_of_addition_touches_few_files() {
+    assert_none("too much to touch", &rules::long_additions(&Repository::read(workspace_root())));
+}
+
+#[track_caller]
+fn assert_none(what: &str, problems: &[String]) {
+    assert!(problems.is_empty(), "{what}:\n{}", problems.join("\n"));
+}

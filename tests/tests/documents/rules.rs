@@ -1,0 +1,136 @@
+//! What documents have to get right. Each rule returns its problems as lines `document:line: problem`.
+
+use std::collections::BTreeSet;
+
+use super::repository::Repository;
+
+/// The documents that describe the repository. Others show paths of their readers' packages.
+const MAPS: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md"];
+
+/// The document with the sections `### Add a …`.
+const GUIDE: &str = "CONTRIBUTING.md";
+
+/// How many files the list below `### Add a …` may name.
+const MOST_FILES: usize = 6;
+
+const OWN_PAGES: &[&str] =
+    &["https://github.com/evalsuite/evalsuite/blob/main/", "https://github.com/evalsuite/evalsuite/tree/main/"];
+
+/// Links to files, folders and headings of the repository that do not exist.
+pub(crate) fn broken_links(repository: &Repository) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (path, document) in &repository.documents {
+        for link in &document.links {
+            let Some((target, anchor)) = link_target(path, &link.what) else { continue };
+            let at = format!("{path}:{}", link.line);
+            if !target.is_empty() && !repository.has(&target) {
+                problems.push(format!("{at}: the link leads to `{target}`, which does not exist"));
+            } else if let Some(anchor) = anchor
+                && let Some(document) = repository.documents.get(&target)
+                && !document.anchors.contains(anchor)
+            {
+                problems.push(format!("{at}: `{target}` has no heading for `#{anchor}`"));
+            }
+        }
+    }
+    problems
+}
+
+/// The path from the root and the anchor of a link into the repository.
+fn link_target<'a>(document: &str, link: &'a str) -> Option<(String, Option<&'a str>)> {
+    let own = OWN_PAGES.iter().find_map(|page| link.strip_prefix(page));
+    if own.is_none() && (link.contains("://") || link.starts_with("mailto:")) {
+        return None;
+    }
+    let (path, anchor) = own.unwrap_or(link).split_once('#').map_or((own.unwrap_or(link), None), |(a, b)| (a, Some(b)));
+    let target = match own {
+        Some(_) => path.trim_end_matches('/').to_owned(),
+        None if path.is_empty() => document.to_owned(),
+        None => relative(document, path),
+    };
+    Some((target, anchor))
+}
+
+/// A path relative to the folder of a document, as a path from the root.
+fn relative(document: &str, path: &str) -> String {
+    let mut names: Vec<&str> = document.split('/').collect();
+    names.pop();
+    for name in path.trim_end_matches('/').split('/') {
+        match name {
+            "." => {}
+            ".." if names.last().is_some_and(|last| *last != "..") => {
+                names.pop();
+            }
+            name => names.push(name),
+        }
+    }
+    names.join("/")
+}
+
+/// Paths in [`MAPS`] that do not exist: all that start with a folder of the repository, and in backticks also names that
+/// end in `.md`, `.rs` or `.toml`.
+pub(crate) fn missing_paths(repository: &Repository) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (path, document) in repository.documents.iter().filter(|(path, _)| MAPS.contains(&path.as_str())) {
+        let code = document.code.iter().map(|code| (code, true));
+        for (text, in_backticks) in code.chain(document.blocks.iter().map(|block| (block, false))) {
+            for named in paths_in(repository, &text.what, in_backticks) {
+                if !exists(repository, &named) {
+                    problems.push(format!("{path}:{}: `{named}` does not exist", text.line));
+                }
+            }
+        }
+    }
+    problems
+}
+
+fn exists(repository: &Repository, path: &str) -> bool {
+    repository.has(path) || !repository.starts_with_folder(path) && repository.has_ending(path)
+}
+
+/// The words of a text that are paths of the repository, with braces expanded.
+fn paths_in(repository: &Repository, text: &str, in_backticks: bool) -> Vec<String> {
+    let is_source =
+        |word: &str| [".md", ".rs", ".toml"].iter().any(|end| word.len() > end.len() && word.ends_with(end));
+    let mut found = Vec::new();
+    for word in text.split_whitespace() {
+        let word = word.trim_matches(|c| "\"'(),;.:`".contains(c) && c != '.').trim_end_matches('.');
+        let word = word.trim_start_matches("./").trim_end_matches('/');
+        // `file.rs:12` and `file.rs:12:5` are places in a file.
+        let word = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == ':');
+        let is_elsewhere = word.contains("://") || word.starts_with(['/', '~', '$', '-']) || word.starts_with("..");
+        if !is_elsewhere && (repository.starts_with_folder(word) || in_backticks && is_source(word)) {
+            found.extend(expand_braces(word));
+        }
+    }
+    found
+}
+
+/// `a/{b,c}.rs` as `a/b.rs` and `a/c.rs`.
+fn expand_braces(path: &str) -> Vec<String> {
+    let Some((start, rest)) = path.split_once('{') else { return vec![path.to_owned()] };
+    let Some((choices, end)) = rest.split_once('}') else { return vec![path.to_owned()] };
+    choices.split(',').flat_map(|choice| expand_braces(&format!("{start}{choice}{end}"))).collect()
+}
+
+/// Sections `### Add a …` of [`GUIDE`] whose lists name no file or more than [`MOST_FILES`], and a guide without any.
+pub(crate) fn long_additions(repository: &Repository) -> Vec<String> {
+    let Some(document) = repository.documents.get(GUIDE) else { return Vec::new() };
+    let mut problems = Vec::new();
+    if document.additions().next().is_none() {
+        problems.push(format!("{GUIDE}: no section `### Add a …` says which files an addition touches"));
+    }
+    for addition in document.additions() {
+        let texts = addition.what.listed.iter();
+        let files: BTreeSet<String> = texts.flat_map(|text| paths_in(repository, text, true)).collect();
+        if files.is_empty() || files.len() > MOST_FILES {
+            problems.push(format!(
+                "{GUIDE}:{}: the list below `### {}` names {} files; it has to name 1 to {MOST_FILES}",
+                addition.line,
+                addition.what.heading,
+                files.len()
+            ));
+        }
+    }
+    problems
+}

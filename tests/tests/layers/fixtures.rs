@@ -1,0 +1,172 @@
+//! Small crates that break one rule each.
+
+use evalsuite_tests::source::{CrateSource, SourceFiles};
+
+use super::{RUNTIME, files, order};
+
+/// A crate with a file for each layer of the runtime, empty but for those given.
+fn crate_with(changed: &[(&str, &str)]) -> SourceFiles {
+    let modules: String = RUNTIME.iter().map(|name| format!("mod {name};\n")).collect();
+    let root = format!("//! Fixture.\n{modules}pub use run::{{Settings, run_case as run}};\n");
+    let mut sources = SourceFiles::from([("runtime/src/lib.rs".to_owned(), root)]);
+    for name in RUNTIME {
+        sources.insert(format!("runtime/src/{name}/mod.rs"), "//! Fixture.\n".to_owned());
+    }
+    for (path, text) in changed {
+        sources.insert(format!("runtime/src/{path}"), format!("//! Fixture.\n{text}\n"));
+    }
+    sources
+}
+
+fn violations(changed: &[(&str, &str)]) -> Vec<String> {
+    order::violations(&CrateSource::parse(&crate_with(changed), "runtime/src"), RUNTIME)
+}
+
+/// What is reported for a line in the lowest layer.
+fn violations_of_platform(line: &str) -> Vec<String> {
+    violations(&[("platform/mod.rs", "mod process;"), ("platform/process.rs", line)])
+}
+
+#[test]
+fn imports_from_lower_layers_are_allowed() {
+    let text = "use crate::platform::{self, clock};\nuse super::record;\nfn f() { crate::model::g() }";
+    let text = text.replace("super::record", "crate::record");
+    assert_eq!(violations(&[("run/mod.rs", &text)]), Vec::<String>::new());
+}
+
+#[test]
+fn every_kind_of_upward_edge_is_found() {
+    let direct = "runtime/src/platform/process.rs:2: platform imports run (crate::run::Settings)";
+    for line in [
+        "use crate::run::Settings;",
+        "use std::{fmt, io}; use crate::run::Settings as Options;",
+        "use crate::{model, run::{Settings}};",
+        "use super::super::run::Settings;",
+        "use super::super::{run::Settings};",
+        "pub use crate::run::Settings;",
+        "pub(crate) use self::super::super::run::Settings;",
+        "fn f(settings: &crate::run::Settings) {}",
+        "fn f() { let x = crate::run::Settings { a: 1 }; }",
+        "fn f() { if let crate::run::Settings { .. } = x {} }",
+        "fn f() { use crate::run::Settings; }",
+        "impl crate::run::Settings {}",
+        "fn f() { println!(\"{}\", crate::run::Settings); }",
+        "fn f() { println!(\"{}\", g(&[super::super::run::Settings])); }",
+        "macro_rules! m { () => { $crate::run::Settings }; }",
+        "m! { use crate::{run::Settings}; }",
+        "#[serde(default = \"crate::run::Settings\")] struct S;",
+        "struct S { #[serde(with = \"crate::run::Settings\")] field: u8 }",
+        "struct S<T = crate::run::Settings>(T);",
+    ] {
+        assert!(violations_of_platform(line).contains(&direct.to_owned()), "not found: {line}");
+    }
+}
+
+#[test]
+fn only_upward_edges_are_reported() {
+    assert_eq!(
+        violations_of_platform("use crate::{model::Trial, run::Settings};"),
+        [
+            "runtime/src/platform/process.rs:2: platform imports model (crate::model::Trial)",
+            "runtime/src/platform/process.rs:2: platform imports run (crate::run::Settings)",
+        ]
+    );
+    assert_eq!(
+        violations(&[("grade/mod.rs", "use crate::judge::Judge;\nuse crate::run;")]),
+        ["runtime/src/grade/mod.rs:3: grade imports run (crate::run)"]
+    );
+}
+
+#[test]
+fn globs_are_edges() {
+    assert_eq!(
+        violations_of_platform("use crate::run::*;"),
+        ["runtime/src/platform/process.rs:2: platform imports run (crate::run::*)"]
+    );
+}
+
+#[test]
+fn an_import_through_the_crate_root_counts_for_the_module_it_comes_from() {
+    assert_eq!(
+        violations_of_platform("use crate::Settings;"),
+        ["runtime/src/platform/process.rs:2: platform imports run (crate::Settings, through the crate root)"]
+    );
+    // `run` is the module and, as a re-export, a function of it.
+    assert_eq!(
+        violations_of_platform("fn f() { crate::run() }"),
+        ["runtime/src/platform/process.rs:2: platform imports run (crate::run)"]
+    );
+    let root = RUNTIME.iter().map(|name| format!("mod {name};\n")).collect::<String>();
+    let glob = ("lib.rs", &*format!("{root}pub use run::*;\npub use other_crate::Thing;"));
+    let user = "use crate::Settings;\nuse crate::Thing;";
+    assert_eq!(
+        violations(&[glob, ("run/mod.rs", "pub struct Settings;"), ("model/mod.rs", user)]),
+        ["runtime/src/model/mod.rs:2: model imports run (crate::Settings, through the crate root)"]
+    );
+}
+
+#[test]
+fn items_of_the_root_file_are_above_all_layers() {
+    let modules = RUNTIME.iter().map(|name| format!("mod {name};\n")).collect::<String>();
+    let root =
+        ("lib.rs", &*format!("{modules}extern crate self as evalsuite;\npub mod __private {{}}\npub fn f() {{}}"));
+    for (line, path) in [
+        ("use crate::f;", "f"),
+        ("use super::*;", "*"),
+        ("use evalsuite::f;", "f"),
+        ("use crate::__private::Direct;", "__private::Direct"),
+    ] {
+        let expected = format!("runtime/src/entry/mod.rs:2: entry imports the crate root (crate::{path})");
+        assert_eq!(violations(&[root, ("entry/mod.rs", line)]), [expected]);
+    }
+    let expected = "runtime/src/entry/mod.rs:2: entry imports an unknown item (crate::nowhere)";
+    assert_eq!(violations(&[root, ("entry/mod.rs", "use crate::nowhere;")]), [expected]);
+}
+
+#[test]
+fn test_code_may_import_anything() {
+    let text = "#[cfg(test)]\nuse crate::run::Settings;\n#[cfg(test)]\nmod tests {\n    use crate::run::Settings;\n}\n\
+                impl S {\n    #[cfg(test)]\n    fn f() { crate::run::g() }\n}\n#[cfg(test)]\nmod absent;";
+    assert_eq!(violations_of_platform(text), Vec::<String>::new());
+}
+
+#[test]
+fn visibilities_and_documentation_import_nothing() {
+    let text = "/// See [`crate::run::Settings`].\npub(in crate::run) struct S;\npub(crate) fn f() {}";
+    assert_eq!(violations_of_platform(text), Vec::<String>::new());
+}
+
+#[test]
+fn every_module_has_a_place_in_the_order() {
+    let sources = crate_with(&[]);
+    let krate = CrateSource::parse(&sources, "runtime/src");
+    assert_eq!(
+        order::violations(&krate, &RUNTIME[1..]),
+        ["runtime/src/lib.rs: module `platform` has no place in the order of layers"]
+    );
+    assert_eq!(
+        order::violations(&krate, &[RUNTIME, &["cellar"]].concat()),
+        ["runtime/src/lib.rs: the order of layers names `cellar`, which is not a module of this crate"]
+    );
+}
+
+#[test]
+fn long_root_files_missing_headers_and_mixed_styles_are_found() {
+    let mut sources = crate_with(&[]);
+    assert_eq!(files::too_long(&sources, "runtime/src/lib.rs", 11), None);
+    assert_eq!(
+        files::too_long(&sources, "runtime/src/lib.rs", 10).as_deref(),
+        Some("runtime/src/lib.rs has 11 lines; at most 10 are allowed")
+    );
+    assert_eq!(files::without_header(&sources), Vec::<String>::new());
+    assert_eq!(files::of_two_styles(&sources), Vec::<String>::new());
+    sources.insert("runtime/src/run.rs".to_owned(), "use std::fmt;\n//! Late.\n".to_owned());
+    assert_eq!(
+        files::without_header(&sources),
+        ["runtime/src/run.rs:1: the first line is not a `//!` line that says what the file holds"]
+    );
+    assert_eq!(
+        files::of_two_styles(&sources),
+        ["runtime/src/run.rs: a module with child modules belongs in runtime/src/run/mod.rs"]
+    );
+}

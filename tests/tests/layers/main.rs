@@ -1,0 +1,62 @@
+//! The floor plan of the crates: the order of their top-level modules, and how their files are laid out.
+//!
+//! A module may import only from modules that stand before it in its crate's order. ARCHITECTURE.md says what each holds.
+
+mod files;
+mod fixtures;
+mod order;
+mod references;
+
+use evalsuite_tests::source::{CrateSource, read_source_files, workspace_root};
+
+/// The rules for one crate.
+struct FloorPlan {
+    /// The crate's folder.
+    krate: &'static str,
+    /// Its top-level modules, lowest first.
+    order: &'static [&'static str],
+    /// The largest number of lines `lib.rs` may have.
+    longest_lib: usize,
+}
+
+const FLOOR_PLANS: &[FloorPlan] =
+    &[FloorPlan { krate: "macros", order: &["args", "place", "emit", "expand"], longest_lib: 120 }];
+
+/// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
+const TIDY: &[&str] = &["dynamic"];
+
+/// The layers of the runtime, lowest first.
+const RUNTIME: &[&str] = &["platform", "model", "record", "workspace", "agents", "judge", "grade", "run", "entry"];
+
+#[test]
+fn no_module_imports_from_a_higher_layer() {
+    let mut problems = Vec::new();
+    for plan in FLOOR_PLANS {
+        let folder = format!("{}/src", plan.krate);
+        let files = read_source_files(workspace_root(), &folder);
+        problems.extend(order::violations(&CrateSource::parse(&files, &folder), plan.order));
+    }
+    assert!(problems.is_empty(), "imports against the order of layers:\n{}", problems.join("\n"));
+}
+
+#[test]
+fn lib_files_are_tables_of_contents() {
+    let mut problems = Vec::new();
+    for plan in FLOOR_PLANS {
+        let folder = format!("{}/src", plan.krate);
+        let files = read_source_files(workspace_root(), &folder);
+        problems.extend(files::too_long(&files, &format!("{folder}/lib.rs"), plan.longest_lib));
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn files_say_what_they_hold_and_modules_have_one_style() {
+    let mut problems = Vec::new();
+    for krate in TIDY {
+        let files = read_source_files(workspace_root(), krate);
+        problems.extend(files::without_header(&files));
+        problems.extend(files::of_two_styles(&files));
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}

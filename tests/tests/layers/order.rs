@@ -1,0 +1,119 @@
+//! Compares what modules import with the order of their crate's layers.
+
+use std::collections::BTreeSet;
+
+use evalsuite_tests::source::{CrateSource, Import, imports};
+use syn::Item;
+
+use super::references::references;
+
+/// Every import that goes up, and every module that the order does not know or only the order knows.
+pub(crate) fn violations(krate: &CrateSource, order: &[&str]) -> Vec<String> {
+    let root = &krate.root;
+    let files: BTreeSet<&str> =
+        root.modules.iter().filter(|(_, module)| !module.is_inline).map(|(name, _)| name.as_str()).collect();
+    let mut problems = Vec::new();
+    for name in files.iter().filter(|name| !order.contains(name)) {
+        problems.push(format!("{}: module `{name}` has no place in the order of layers", root.file));
+    }
+    for name in order.iter().filter(|name| !files.contains(*name)) {
+        problems
+            .push(format!("{}: the order of layers names `{name}`, which is not a module of this crate", root.file));
+    }
+    let aliases = own_names(&root.items);
+    for (index, layer) in order.iter().enumerate() {
+        let Some(module) = root.modules.get(*layer).filter(|module| !module.is_inline) else { continue };
+        for module in module.with_descendants() {
+            for reference in references(module, &aliases) {
+                let path = reference.path.join("::");
+                let at = format!("{}:{}", module.file, reference.line);
+                match target(krate, &reference.path) {
+                    Target::Module(name, _) if order[..=index].contains(&name.as_str()) => {}
+                    Target::OtherCrate => {}
+                    Target::Module(name, Reached::Directly) => {
+                        problems.push(format!("{at}: {layer} imports {name} (crate::{path})"));
+                    }
+                    Target::Module(name, Reached::ThroughRoot) => {
+                        problems.push(format!("{at}: {layer} imports {name} (crate::{path}, through the crate root)"));
+                    }
+                    Target::Root => problems.push(format!("{at}: {layer} imports the crate root (crate::{path})")),
+                    Target::Unknown => problems.push(format!("{at}: {layer} imports an unknown item (crate::{path})")),
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// Where a path from the crate root leads.
+enum Target {
+    /// To a top-level module.
+    Module(String, Reached),
+    /// To an item that the root file defines, to a block of modules in it, or to all of its names.
+    Root,
+    /// To an item of another crate that the root re-exports.
+    OtherCrate,
+    /// Nowhere that can be seen.
+    Unknown,
+}
+
+enum Reached {
+    Directly,
+    ThroughRoot,
+}
+
+fn target(krate: &CrateSource, path: &[String]) -> Target {
+    let root = &krate.root;
+    let Some(first) = path.first().filter(|first| *first != "*") else { return Target::Root };
+    if let Some(module) = root.modules.get(first) {
+        return if module.is_inline { Target::Root } else { Target::Module(first.clone(), Reached::Directly) };
+    }
+    let root_imports = imports(&root.items);
+    if let Some(import) = root_imports.iter().find(|import| import.name.as_ref() == Some(first)) {
+        return match origin(krate, import) {
+            Some(name) => Target::Module(name, Reached::ThroughRoot),
+            None => Target::OtherCrate,
+        };
+    }
+    if defines(&root.items, first) {
+        return Target::Root;
+    }
+    let globs = root_imports.iter().filter(|import| import.name.is_none());
+    let provider = globs.filter_map(|glob| origin(krate, glob)).find(|name| {
+        let module = &root.modules[name];
+        defines(&module.items, first)
+            || module.modules.contains_key(first)
+            || imports(&module.items).iter().any(|import| import.name.as_ref() == Some(first))
+    });
+    provider.map_or(Target::Unknown, |name| Target::Module(name, Reached::ThroughRoot))
+}
+
+/// The top-level module that an import of the root file comes from; `None` if it comes from another crate.
+fn origin(krate: &CrateSource, import: &Import<'_>) -> Option<String> {
+    let mut names = import.path.iter().skip_while(|name| ["crate", "self"].contains(&name.as_str()));
+    names.next().filter(|name| krate.root.modules.contains_key(*name)).cloned()
+}
+
+fn defines(items: &[Item], name: &str) -> bool {
+    items.iter().any(|item| match item {
+        Item::Const(item) => item.ident == name,
+        Item::Enum(item) => item.ident == name,
+        Item::Fn(item) => item.sig.ident == name,
+        Item::Macro(item) => item.ident.as_ref().is_some_and(|ident| ident == name),
+        Item::Static(item) => item.ident == name,
+        Item::Struct(item) => item.ident == name,
+        Item::Trait(item) => item.ident == name,
+        Item::Type(item) => item.ident == name,
+        Item::Union(item) => item.ident == name,
+        _ => false,
+    })
+}
+
+/// The names that `extern crate self as …` gives the crate.
+fn own_names(items: &[Item]) -> Vec<String> {
+    let own = items.iter().filter_map(|item| match item {
+        Item::ExternCrate(item) if item.ident == "self" => item.rename.as_ref().map(|(_, name)| name.to_string()),
+        _ => None,
+    });
+    own.collect()
+}

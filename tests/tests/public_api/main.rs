@@ -1,0 +1,53 @@
+//! The public API of every published library, as a committed listing: a change of the surface is seen in review.
+
+mod expansion;
+mod listing;
+mod names;
+mod signature;
+mod small_sources;
+
+use std::env;
+use std::fs;
+
+use evalsuite_tests::source::{CrateSource, read_source_files, workspace_root};
+
+/// Folders of the libraries and the names they are imported by.
+const LIBRARIES: &[(&str, &str)] = &[
+    ("build", "evalsuite_build"),
+    ("discovery", "evalsuite_discovery"),
+    ("dynamic", "evalsuite_dynamic"),
+    ("loader", "evalsuite_loader"),
+    ("macros", "evalsuite_macros"),
+    ("runtime", "evalsuite"),
+    ("schema", "evalsuite_schema"),
+];
+
+const UPDATE: &str = "UPDATE_PUBLIC_API";
+
+#[test]
+fn the_public_api_is_the_committed_one() {
+    let mut problems = Vec::new();
+    for (folder, name) in LIBRARIES {
+        let sources = format!("{folder}/src");
+        let krate = CrateSource::parse(&read_source_files(workspace_root(), &sources), &sources);
+        let listing = listing::public_api(krate, name);
+        let shown = format!("tests/public-api/{name}.txt");
+        let path = workspace_root().join(&shown);
+        if env::var_os(UPDATE).is_some() {
+            fs::write(&path, listing).unwrap_or_else(|error| panic!("cannot write {shown}: {error}"));
+            continue;
+        }
+        let committed = fs::read_to_string(&path).unwrap_or_default();
+        if committed != listing {
+            let diff = similar::TextDiff::from_lines(&committed, &listing);
+            let diff = diff.unified_diff().context_radius(0).header(&shown, &format!("{folder}/src")).to_string();
+            problems.push(diff);
+        }
+    }
+    assert!(
+        problems.is_empty(),
+        "the public API is not the committed one\n\n{}\nIf the change is intended, run `{UPDATE}=1 cargo test -p \
+         evalsuite-tests --test public_api` and commit the listing.",
+        problems.join("\n")
+    );
+}
