@@ -1,3 +1,5 @@
+//! Turns a note into a card, a question or a refusal.
+
 use std::ops::Range;
 
 use jiff::civil::{Date, Time};
@@ -5,9 +7,9 @@ use jiff::civil::{Date, Time};
 use super::{
     Move, Profile, Reading,
     contact::{self, Channels},
-    date::{self, Day, FoundDate, Lean},
+    date::{self, Day, FoundDate, Tense},
     fields,
-    mentions::{is_written_without_blanks, mentions, starts_with},
+    mentions::{is_written_without_spaces, mentions, starts_with},
     money::{self, Amount},
     refusal, text,
     time::{self, Clock, FoundTime},
@@ -15,28 +17,28 @@ use super::{
 };
 use crate::{Card, Template};
 
-/// What `note` says to a person who reads it on the day `today`.
+/// Interprets `note` as written on the day `today`.
 pub(crate) fn read(note: &str, today: Date, profile: &Profile) -> Reading {
     let normalized = text::normalize(note);
     if let Some(reason) = refusal::find(&normalized) {
         return Reading::Nothing(reason);
     }
-    let sheet = Sheet { original: note, lower: normalized.to_lowercase(), text: normalized, today, profile };
-    // Patterns overlap: a phone number may look like a date. What was understood is blanked for those that follow.
-    let channels = contact::find(&sheet.text);
-    if !channels.is_empty() || sheet.speaks_of_contact_without_channel() {
-        return sheet.contact(&channels);
+    let reader = NoteReader { original: note, lower: normalized.to_lowercase(), text: normalized, today, profile };
+    // Patterns overlap: a phone number may look like a date. Recognised parts are blanked for the patterns that follow.
+    let channels = contact::find(&reader.text);
+    if !channels.is_empty() || reader.speaks_of_contact_without_channel() {
+        return reader.contact(&channels);
     }
-    let amounts = money::find(&sheet.text);
-    let speaks_of_money = !amounts.is_empty() || mentions(&sheet.lower, vocabulary::EXPENSE);
-    if speaks_of_money && let Some(reading) = sheet.expense(amounts) {
+    let amounts = money::find(&reader.text);
+    let speaks_of_money = !amounts.is_empty() || mentions(&reader.lower, vocabulary::EXPENSE);
+    if speaks_of_money && let Some(reading) = reader.expense(amounts) {
         return reading;
     }
-    sheet.plan()
+    reader.plan()
 }
 
-/// A note while it is read.
-struct Sheet<'a> {
+/// Interprets the parts of a note.
+struct NoteReader<'a> {
     original: &'a str,
     text: String,
     lower: String,
@@ -44,13 +46,13 @@ struct Sheet<'a> {
     profile: &'a Profile,
 }
 
-impl Sheet<'_> {
+impl NoteReader<'_> {
     fn card(&self, template: Template, title: String) -> Card {
         Card::new(template, title, self.original)
     }
 
-    fn dates(&self, text: &str, lean: Lean) -> Vec<FoundDate> {
-        date::find(text, self.today, self.profile.date_order, lean)
+    fn dates(&self, text: &str, tense: Tense) -> Vec<FoundDate> {
+        date::find(text, self.today, self.profile.date_order, tense)
     }
 
     fn speaks_of_contact_without_channel(&self) -> bool {
@@ -82,11 +84,11 @@ impl Sheet<'_> {
         }
     }
 
-    /// `None` if the numbers are no amounts after all.
+    /// `None` if the numbers are not amounts after all.
     fn expense(&self, mut amounts: Vec<Amount>) -> Option<Reading> {
         let mut used: Vec<Range<usize>> = amounts.iter().map(|amount| amount.range.clone()).collect();
         let without_amounts = text::blanked(&self.text, &used);
-        let dates = self.dates(&without_amounts, Lean::Past);
+        let dates = self.dates(&without_amounts, Tense::Past);
         used.extend(dates.iter().map(|date| date.range.clone()));
         let blanked = text::blanked(&self.text, &used);
         if let Some(time) = time::find(&blanked) {
@@ -126,7 +128,7 @@ impl Sheet<'_> {
 
     /// Events, moves of events, tasks, and notes.
     fn plan(&self) -> Reading {
-        let dates = self.dates(&self.text, Lean::Future);
+        let dates = self.dates(&self.text, Tense::Future);
         let mut used: Vec<Range<usize>> = dates.iter().map(|date| date.range.clone()).collect();
         let time = time::find(&text::blanked(&self.text, &used));
         used.extend(time.iter().map(|time| time.range.clone()));
@@ -190,7 +192,7 @@ impl Sheet<'_> {
         let title = self.title_without(used);
         let lower = title.to_lowercase();
         let verb = starts_with(&lower, vocabulary::MOVE).map_or(0, str::len);
-        // Lower case may have another length in bytes, but not up to the end of a verb of ASCII letters.
+        // Lower case may have a different length in bytes, but not before the end of a verb in ASCII.
         let what = text::title(title.get(verb..).unwrap_or(&title).trim_start().trim_start_matches("the "));
         match (one_day(dates, &self.text, self.today), clock(time)) {
             (Err(question), _) | (_, Err(question)) => Reading::Unclear(question),
@@ -238,8 +240,8 @@ impl Sheet<'_> {
 
     fn plain_note(&self) -> Reading {
         let words = self.text.split_whitespace().count();
-        let signs = self.text.chars().filter(|c| is_written_without_blanks(*c)).count();
-        if words < 3 && signs < 5 {
+        let ideographs = self.text.chars().filter(|c| is_written_without_spaces(*c)).count();
+        if words < 3 && ideographs < 5 {
             return Reading::Unclear(format!("What should I keep about \"{}\"?", self.text.trim()));
         }
         let first_line = self.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -247,7 +249,7 @@ impl Sheet<'_> {
         Reading::Card(self.card(Template::Note, title).field("text", self.text.trim()))
     }
 
-    /// The title that is left when `used` is taken out with the words that joined it.
+    /// The title without the ranges in `used` and the words that join them to it.
     fn title_without(&self, used: &[Range<usize>]) -> String {
         let ranges: Vec<Range<usize>> =
             used.iter().map(|range| fields::with_joining_words(&self.text, range.clone())).collect();
@@ -255,7 +257,7 @@ impl Sheet<'_> {
     }
 }
 
-/// The one day the note names, or a question if it is not clear which.
+/// The day that the note names, or a question if there are several.
 fn one_day(dates: &[FoundDate], text: &str, today: Date) -> Result<Option<Date>, String> {
     let mut days: Vec<Date> = Vec::new();
     for FoundDate { range, day } in dates {
@@ -289,7 +291,7 @@ fn shown(time: Time) -> String {
     time.strftime("%H:%M").to_string()
 }
 
-/// The name that is left of a note about a person.
+/// The name in a note about a person.
 fn contact_name(rest: &str) -> String {
     let cleaned = rest.replace("'s ", " ").replace("’s ", " ").replace([':', ',', ';', '(', ')', '：', '，'], " ");
     let mut words: Vec<&str> = cleaned.split_whitespace().collect();
@@ -297,7 +299,7 @@ fn contact_name(rest: &str) -> String {
     let name = words.join(" ");
     let name = vocabulary::CONTACT
         .iter()
-        .filter(|word| word.chars().any(is_written_without_blanks))
+        .filter(|word| word.chars().any(is_written_without_spaces))
         .fold(name, |name, word| name.replace(word, ""));
     text::title(name.trim_matches(|c: char| c.is_whitespace() || matches!(c, '的' | '是')))
 }
@@ -357,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_clear_is_asked() {
+    fn ambiguous_notes_become_questions() {
         for (note, question) in [
             ("Meeting with Ana", "? On which day is it: Meeting with Ana?"),
             ("Lunch on 03/04", "? Does 03/04 mean 2026-04-03 or 2026-03-04?"),
@@ -377,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_profile_settles_order_and_currency() {
+    fn the_profile_sets_date_order_and_currency() {
         let profile = Profile { date_order: Some(DateOrder::Dmy), currency: Some("CHF".to_owned()) };
         assert_eq!(short("Lunch on 03/04", &profile), "event | Lunch | date=2026-04-03");
         assert_eq!(
@@ -387,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_known_things_are_told_from_new_ones() {
+    fn changes_are_distinguished_from_new_cards() {
         assert!(
             matches!(read("Ana's new number is +34 600 111 222", TODAY, &Profile::default()), Reading::Changed(card) if card.title == "Ana")
         );

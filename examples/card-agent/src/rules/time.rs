@@ -1,3 +1,5 @@
+//! Times of day in several languages and notations.
+
 use std::{ops::Range, sync::LazyLock};
 
 use jiff::civil::{Time, time};
@@ -10,15 +12,15 @@ use super::{mentions::mentions, vocabulary};
 pub(super) struct FoundTime {
     pub(super) range: Range<usize>,
     pub(super) clock: Clock,
-    /// When it ends, for a span such as `15:00-16:30`.
+    /// The end of a span such as `15:00-16:30`.
     pub(super) end: Option<Time>,
 }
 
-/// What a time means.
+/// The meaning of a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clock {
     Is(Time),
-    /// An hour that is as likely before noon as after it.
+    /// An hour that may be before or after noon.
     MorningOrEvening(i8),
     Impossible,
 }
@@ -38,7 +40,7 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b(?:(noon|mittag)
 static GERMAN: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b(\d{1,2})\s*uhr(?:\s*(\d{2}))?\b"));
 static BARE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)(?:\bat|الساعة|\bבשעה)\s+(\d{1,2})(?:\s*o['’]clock)?\b"));
 
-/// The first time of day in `text`, whose lower case helps to tell morning and evening apart.
+/// Finds the first time of day in `text`. Words such as "dinner" decide between morning and evening.
 pub(super) fn find(text: &str) -> Option<FoundTime> {
     let lower = text.to_lowercase();
     if let Some(c) = SPAN.captures(text) {
@@ -98,7 +100,7 @@ fn half(hour: i8, minute: i8, half: Option<char>) -> Clock {
     }
 }
 
-/// People say "at 3" and mean the afternoon, "at 10" and mean the morning; "at 7" may be both.
+/// "At 3" means the afternoon, "at 10" the morning; "at 7" may be either.
 fn bare(hour: i8, lower: &str) -> Clock {
     let hour_after_noon = if hour < 12 { hour + 12 } else { hour };
     match hour {
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_in_many_ways() {
+    fn many_notations_are_supported() {
         for (text, expected) in [
             ("at 15:30", "15:30"),
             ("3:05 pm", "15:05"),
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn seven_may_be_morning_or_evening() {
+    fn seven_is_ambiguous() {
         assert_eq!(find("call at 7").map(|found| found.clock), Some(Clock::MorningOrEvening(7)));
         assert_eq!(find("at 25:00").map(|found| found.clock), Some(Clock::Impossible));
         assert_eq!(find("at 14 pm").map(|found| found.clock), Some(Clock::Impossible));
