@@ -1,10 +1,12 @@
+//! Candidates for empty lists and strings.
+
 use super::Collector;
 use crate::{
     lexer::Kind,
     program::{Edit, Function, Program},
 };
 
-/// A function of a list or a text returns early when it is empty.
+/// Collects early returns for empty lists and strings.
 pub(super) fn collect(collector: &mut Collector<'_>) {
     let program = collector.program;
     for function in program.functions() {
@@ -40,7 +42,7 @@ fn returned<'p>(program: &'p Program, function: &Function) -> &'p str {
     program.between(function.signature.clone()).rsplit_once("->").map_or("", |(_, returned)| returned.trim())
 }
 
-/// What a function of that type may say about nothing.
+/// Values that a function with that return type may return for empty input.
 fn empty_values(returned: &str) -> &'static [&'static str] {
     match returned {
         "f32" | "f64" => &["0.0"],

@@ -1,8 +1,10 @@
+//! Candidates with a different method or order.
+
 use super::Collector;
 use crate::{lexer::Kind, program::Edit};
 
-/// Methods that are mistaken for each other.
-const MISTAKEN: &[(&str, &str)] = &[
+/// Methods that are easily confused.
+const CONFUSABLE: &[(&str, &str)] = &[
     ("any", "all"),
     ("min", "max"),
     ("min_by_key", "max_by_key"),
@@ -21,10 +23,10 @@ const MISTAKEN: &[(&str, &str)] = &[
     ("split_once", "rsplit_once"),
 ];
 
-/// Methods whose result has an order that can be turned round.
+/// Methods that return an ordering, which can be reversed.
 const ORDERINGS: &[&str] = &["cmp", "partial_cmp", "total_cmp"];
 
-/// Other methods, and the other order.
+/// Collects replacements of methods, and reversed orderings.
 pub(super) fn collect(collector: &mut Collector<'_>) {
     for index in collector.suspicious() {
         let program = collector.program;
@@ -34,7 +36,7 @@ pub(super) fn collect(collector: &mut Collector<'_>) {
         if !is_called {
             continue;
         }
-        for (one, other) in MISTAKEN {
+        for (one, other) in CONFUSABLE {
             if name == *one {
                 collector.replace(index..index + 1, *other, 2);
             } else if name == *other {

@@ -1,7 +1,9 @@
+//! Candidates for slices inside a character.
+
 use super::Collector;
 use crate::lexer::Kind;
 
-/// Slices of text by bytes become slices by characters: `&text[..n]`, `&text[n..]`.
+/// Collects replacements of string slices by byte, `&text[..n]` and `&text[n..]`, with slices by character.
 pub(super) fn collect(collector: &mut Collector<'_>) {
     for index in collector.suspicious() {
         let program = collector.program;
