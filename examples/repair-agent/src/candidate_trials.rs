@@ -14,7 +14,7 @@ use crate::{
     RepairError,
     candidates::Candidate,
     diagnosis::TestRun,
-    lexer::Kind,
+    lexer::TokenKind,
     program::Program,
     toolchain::{Compiled, Toolchain},
 };
@@ -144,7 +144,7 @@ fn inside_module(text: &str, module: &str) -> String {
     let program = Program::new(text);
     let mut edits = Vec::new();
     for index in 0..program.len() {
-        if program.kind(index) == Some(Kind::Word)
+        if program.kind(index) == Some(TokenKind::Word)
             && program.token(index) == "crate"
             && program.token(index + 1) == "::"
         {

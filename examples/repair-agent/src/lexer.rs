@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// The kind of a [`Token`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// Identifier or keyword.
     Word,
     Lifetime,
@@ -19,7 +19,7 @@ pub(crate) enum Kind {
 /// A piece of source other than white space and comments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     /// Range in the source, in bytes.
     pub(crate) range: Range<usize>,
 }
@@ -43,16 +43,16 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
         } else if rest.starts_with("/*") {
             (None, block_comment(rest))
         } else if let Some(length) = text_literal(rest) {
-            (Some(Kind::Literal), length)
+            (Some(TokenKind::Literal), length)
         } else if c == '\'' {
             character_or_lifetime(rest)
         } else if c.is_ascii_digit() {
             number(rest)
         } else if c == '_' || c.is_alphabetic() {
-            (Some(Kind::Word), word(rest))
+            (Some(TokenKind::Word), word(rest))
         } else {
             let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign));
-            (Some(Kind::Sign), sign.map_or(c.len_utf8(), |sign| sign.len()))
+            (Some(TokenKind::Sign), sign.map_or(c.len_utf8(), |sign| sign.len()))
         };
         if let Some(kind) = kind {
             tokens.push(Token { kind, range: at..at + length });
@@ -121,18 +121,18 @@ fn quoted(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-fn character_or_lifetime(rest: &str) -> (Option<Kind>, usize) {
+fn character_or_lifetime(rest: &str) -> (Option<TokenKind>, usize) {
     let mut chars = rest.chars().skip(1);
     let (first, second) = (chars.next(), chars.next());
     if first == Some('\\') || second == Some('\'') {
-        (Some(Kind::Literal), quoted(rest, '\''))
+        (Some(TokenKind::Literal), quoted(rest, '\''))
     } else {
-        (Some(Kind::Lifetime), 1 + word(&rest[1..]))
+        (Some(TokenKind::Lifetime), 1 + word(&rest[1..]))
     }
 }
 
 /// `1..n` and `1.max(2)` begin with an integer, not a float.
-fn number(rest: &str) -> (Option<Kind>, usize) {
+fn number(rest: &str) -> (Option<TokenKind>, usize) {
     let whole = word(rest);
     let after = &rest[whole..];
     let mut next = after.chars().skip(1);
@@ -141,15 +141,15 @@ fn number(rest: &str) -> (Option<Kind>, usize) {
     if !is_fraction {
         return (
             Some(if rest[..whole].contains(['e', 'E']) && !rest.starts_with("0x") {
-                Kind::Float
+                TokenKind::Float
             } else {
-                Kind::Integer
+                TokenKind::Integer
             }),
             whole,
         );
     }
     let fraction = word(&after[1..]);
-    (Some(Kind::Float), whole + 1 + fraction)
+    (Some(TokenKind::Float), whole + 1 + fraction)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::lexer::{Kind, Token, tokens};
+use crate::lexer::{Token, TokenKind, tokens};
 
 /// A source file.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ impl Program {
         self.tokens.get(index).map_or("", |token| &self.text[token.range.clone()])
     }
 
-    pub(crate) fn kind(&self, index: usize) -> Option<Kind> {
+    pub(crate) fn kind(&self, index: usize) -> Option<TokenKind> {
         self.tokens.get(index).map(|token| token.kind)
     }
 
@@ -122,7 +122,7 @@ fn functions(text: &str, tokens: &[Token]) -> Vec<Function> {
     let word = |index: usize| tokens.get(index).map_or("", |token| &text[token.range.clone()]);
     let mut functions = Vec::new();
     for index in 0..tokens.len() {
-        if word(index) != "fn" || tokens.get(index + 1).map(|token| token.kind) != Some(Kind::Word) {
+        if word(index) != "fn" || tokens.get(index + 1).map(|token| token.kind) != Some(TokenKind::Word) {
             continue;
         }
         let mut open = index + 2;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     diagnosis::{CompilerError, TestRun},
-    lexer::Kind,
+    lexer::TokenKind,
     program::Program,
 };
 
@@ -105,7 +105,7 @@ fn reachable(source: &Program, name: &str) -> Vec<usize> {
 fn calls(source: &Program, tokens: std::ops::Range<usize>, program: &Program) -> Vec<usize> {
     let mut found = Vec::new();
     for token in tokens {
-        if source.kind(token) != Some(Kind::Word) {
+        if source.kind(token) != Some(TokenKind::Word) {
             continue;
         }
         let name = source.token(token);

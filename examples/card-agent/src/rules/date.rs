@@ -14,12 +14,12 @@ use super::DateOrder;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FoundDate {
     pub(super) range: Range<usize>,
-    pub(super) day: Day,
+    pub(super) day: DateMeaning,
 }
 
 /// The meaning of a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Day {
+pub(super) enum DateMeaning {
     Is(Date),
     /// Two numbers that may be day and month or month and day.
     Either(Date, Date),
@@ -133,7 +133,7 @@ static CJK_WEEKDAY: LazyLock<Regex> = LazyLock::new(|| pattern("(下个?)?(?:周
 /// Finds all dates in `text`, in order, without overlaps.
 pub(super) fn find(text: &str, today: Date, order: Option<DateOrder>, tense: Tense) -> Vec<FoundDate> {
     let mut found: Vec<FoundDate> = Vec::new();
-    let mut add = |pattern: &Regex, day: &dyn Fn(&Captures<'_>) -> Option<Day>| {
+    let mut add = |pattern: &Regex, day: &dyn Fn(&Captures<'_>) -> Option<DateMeaning>| {
         for captures in pattern.captures_iter(text) {
             let Some(whole) = captures.get(0) else { continue };
             let free = !found.iter().any(|other| whole.start() < other.range.end && other.range.start < whole.end());
@@ -154,9 +154,9 @@ pub(super) fn find(text: &str, today: Date, order: Option<DateOrder>, tense: Ten
         let mdy = in_year(year(c, 3), first, second);
         Some(match (order, dmy, mdy) {
             (Some(DateOrder::Dmy), day, _) | (Some(DateOrder::Mdy), _, day) => day,
-            (None, Day::Is(a), Day::Is(b)) if a != b => Day::Either(a, b),
-            (None, Day::Is(day), _) | (None, _, Day::Is(day)) => Day::Is(day),
-            _ => Day::Impossible,
+            (None, DateMeaning::Is(a), DateMeaning::Is(b)) if a != b => DateMeaning::Either(a, b),
+            (None, DateMeaning::Is(day), _) | (None, _, DateMeaning::Is(day)) => DateMeaning::Is(day),
+            _ => DateMeaning::Impossible,
         })
     });
     add(&RELATIVE_WORD, &|c| {
@@ -206,13 +206,13 @@ fn month(name: &str) -> Option<i8> {
     i8::try_from(index + 1).ok()
 }
 
-fn after(today: Date, days: i64) -> Option<Day> {
-    today.checked_add(days.days()).ok().map(Day::Is)
+fn after(today: Date, days: i64) -> Option<DateMeaning> {
+    today.checked_add(days.days()).ok().map(DateMeaning::Is)
 }
 
-fn in_year(today: Date, tense: Tense, year: Option<i16>, month: i8, day: i8) -> Day {
+fn in_year(today: Date, tense: Tense, year: Option<i16>, month: i8, day: i8) -> DateMeaning {
     if let Some(year) = year {
-        return Date::new(year, month, day).map_or(Day::Impossible, Day::Is);
+        return Date::new(year, month, day).map_or(DateMeaning::Impossible, DateMeaning::Is);
     }
     // Eight years contain a 29 February even around a century without one.
     let years: Vec<i16> = match tense {
@@ -223,11 +223,11 @@ fn in_year(today: Date, tense: Tense, year: Option<i16>, month: i8, day: i8) -> 
         .into_iter()
         .filter_map(|year| Date::new(year, month, day).ok())
         .find(|date| if tense == Tense::Future { *date >= today } else { *date <= today })
-        .map_or(Day::Impossible, Day::Is)
+        .map_or(DateMeaning::Impossible, DateMeaning::Is)
 }
 
 /// A plain name is the next such day, or the last one in the past tense; with "next" it is the one of next week.
-fn weekday(today: Date, index: usize, word: Option<&str>, tense: Tense) -> Option<Day> {
+fn weekday(today: Date, index: usize, word: Option<&str>, tense: Tense) -> Option<DateMeaning> {
     let weekday = Weekday::from_monday_zero_offset(i8::try_from(index).ok()?).ok()?;
     let date = match word {
         Some("next" | "nächsten") => {
@@ -238,7 +238,7 @@ fn weekday(today: Date, index: usize, word: Option<&str>, tense: Tense) -> Optio
         _ if tense == Tense::Past => today.nth_weekday(-1, weekday).ok()?,
         _ => today.nth_weekday(1, weekday).ok()?,
     };
-    Some(Day::Is(date))
+    Some(DateMeaning::Is(date))
 }
 
 #[cfg(test)]
@@ -250,7 +250,7 @@ mod tests {
 
     fn only(text: &str) -> String {
         match find(text, TODAY, None, Tense::Future).as_slice() {
-            [FoundDate { day: Day::Is(date), .. }] => date.to_string(),
+            [FoundDate { day: DateMeaning::Is(date), .. }] => date.to_string(),
             other => format!("{other:?}"),
         }
     }
@@ -291,20 +291,23 @@ mod tests {
     fn the_profile_resolves_day_and_month() {
         let either = |order| find("lunch 03/04", TODAY, order, Tense::Future)[0].day;
         let (april, march) = (jiff::civil::date(2026, 4, 3), jiff::civil::date(2026, 3, 4));
-        assert_eq!(either(None), Day::Either(april, march));
-        assert_eq!(either(Some(DateOrder::Dmy)), Day::Is(april));
-        assert_eq!(either(Some(DateOrder::Mdy)), Day::Is(march));
+        assert_eq!(either(None), DateMeaning::Either(april, march));
+        assert_eq!(either(Some(DateOrder::Dmy)), DateMeaning::Is(april));
+        assert_eq!(either(Some(DateOrder::Mdy)), DateMeaning::Is(march));
     }
 
     #[test]
     fn a_nonexistent_day_is_impossible() {
-        assert_eq!(find("February 30", TODAY, None, Tense::Future)[0].day, Day::Impossible);
-        assert_eq!(find("February 29", TODAY, None, Tense::Future)[0].day, Day::Is(jiff::civil::date(2028, 2, 29)));
+        assert_eq!(find("February 30", TODAY, None, Tense::Future)[0].day, DateMeaning::Impossible);
+        assert_eq!(
+            find("February 29", TODAY, None, Tense::Future)[0].day,
+            DateMeaning::Is(jiff::civil::date(2028, 2, 29))
+        );
     }
 
     #[test]
     fn expenses_are_in_the_past() {
-        assert_eq!(find("on Friday", TODAY, None, Tense::Past)[0].day, Day::Is(jiff::civil::date(2026, 1, 9)));
-        assert_eq!(find("Dec 30", TODAY, None, Tense::Past)[0].day, Day::Is(jiff::civil::date(2025, 12, 30)));
+        assert_eq!(find("on Friday", TODAY, None, Tense::Past)[0].day, DateMeaning::Is(jiff::civil::date(2026, 1, 9)));
+        assert_eq!(find("Dec 30", TODAY, None, Tense::Past)[0].day, DateMeaning::Is(jiff::civil::date(2025, 12, 30)));
     }
 }

@@ -39,7 +39,7 @@ pub(crate) enum DateOrder {
 
 /// The meaning of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum NoteMeaning {
     /// There is nothing to save; the text is the reason.
     Nothing(&'static str),
     /// Something is missing or ambiguous; the text is a question.
@@ -49,12 +49,12 @@ pub(crate) enum Reading {
     /// A contact whose data has changed.
     Changed(Card),
     /// An event that takes place at another time.
-    Moved(Move),
+    Moved(EventMove),
 }
 
 /// A new time for an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Move {
+pub(crate) struct EventMove {
     /// The note's name for the event.
     pub(crate) what: String,
     pub(crate) date: Option<Date>,

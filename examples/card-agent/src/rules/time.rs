@@ -11,14 +11,14 @@ use super::{mentions::mentions, vocabulary};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FoundTime {
     pub(super) range: Range<usize>,
-    pub(super) clock: Clock,
+    pub(super) clock: TimeMeaning,
     /// The end of a span such as `15:00-16:30`.
     pub(super) end: Option<Time>,
 }
 
 /// The meaning of a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Clock {
+pub(super) enum TimeMeaning {
     Is(Time),
     /// An hour that may be before or after noon.
     MorningOrEvening(i8),
@@ -45,7 +45,7 @@ pub(super) fn find(text: &str) -> Option<FoundTime> {
     let lower = text.to_lowercase();
     if let Some(c) = SPAN.captures(text) {
         let end = exact(number(&c, 3)?, number(&c, 4)?);
-        let Clock::Is(end) = end else { return found(&c, Clock::Impossible, None) };
+        let TimeMeaning::Is(end) = end else { return found(&c, TimeMeaning::Impossible, None) };
         return found(&c, exact(number(&c, 1)?, number(&c, 2)?), Some(end));
     }
     if let Some(c) = CLOCK.captures(text) {
@@ -74,7 +74,7 @@ pub(super) fn find(text: &str) -> Option<FoundTime> {
     found(&c, bare(number(&c, 1)?, &lower), None)
 }
 
-fn found(captures: &Captures<'_>, clock: Clock, end: Option<Time>) -> Option<FoundTime> {
+fn found(captures: &Captures<'_>, clock: TimeMeaning, end: Option<Time>) -> Option<FoundTime> {
     Some(FoundTime { range: captures.get(0)?.range(), clock, end })
 }
 
@@ -86,14 +86,14 @@ fn letter(captures: &Captures<'_>, group: usize) -> Option<char> {
     captures.get(group)?.as_str().chars().next().map(|c| c.to_ascii_lowercase())
 }
 
-fn exact(hour: i8, minute: i8) -> Clock {
-    Time::new(hour, minute, 0, 0).map_or(Clock::Impossible, Clock::Is)
+fn exact(hour: i8, minute: i8) -> TimeMeaning {
+    Time::new(hour, minute, 0, 0).map_or(TimeMeaning::Impossible, TimeMeaning::Is)
 }
 
-fn half(hour: i8, minute: i8, half: Option<char>) -> Clock {
+fn half(hour: i8, minute: i8, half: Option<char>) -> TimeMeaning {
     match (half, hour) {
         (None, _) => exact(hour, minute),
-        (Some(_), 13..) => Clock::Impossible,
+        (Some(_), 13..) => TimeMeaning::Impossible,
         (Some('a'), 12) => exact(0, minute),
         (Some('p'), 1..=11) => exact(hour + 12, minute),
         (Some(_), _) => exact(hour, minute),
@@ -101,15 +101,15 @@ fn half(hour: i8, minute: i8, half: Option<char>) -> Clock {
 }
 
 /// "At 3" means the afternoon, "at 10" the morning; "at 7" may be either.
-fn bare(hour: i8, lower: &str) -> Clock {
+fn bare(hour: i8, lower: &str) -> TimeMeaning {
     let hour_after_noon = if hour < 12 { hour + 12 } else { hour };
     match hour {
         0 | 12..=23 => exact(hour, 0),
-        _ if hour > 23 => Clock::Impossible,
-        _ if mentions(lower, vocabulary::AFTER_NOON) => Clock::Is(time(hour_after_noon, 0, 0, 0)),
+        _ if hour > 23 => TimeMeaning::Impossible,
+        _ if mentions(lower, vocabulary::AFTER_NOON) => TimeMeaning::Is(time(hour_after_noon, 0, 0, 0)),
         _ if mentions(lower, vocabulary::BEFORE_NOON) => exact(hour, 0),
         1..=5 => exact(hour + 12, 0),
-        6..=8 => Clock::MorningOrEvening(hour),
+        6..=8 => TimeMeaning::MorningOrEvening(hour),
         _ => exact(hour, 0),
     }
 }
@@ -120,8 +120,8 @@ mod tests {
 
     fn only(text: &str) -> String {
         match find(text) {
-            Some(FoundTime { clock: Clock::Is(time), end: None, .. }) => time.strftime("%H:%M").to_string(),
-            Some(FoundTime { clock: Clock::Is(time), end: Some(end), .. }) => {
+            Some(FoundTime { clock: TimeMeaning::Is(time), end: None, .. }) => time.strftime("%H:%M").to_string(),
+            Some(FoundTime { clock: TimeMeaning::Is(time), end: Some(end), .. }) => {
                 format!("{} {}", time.strftime("%H:%M"), end.strftime("%H:%M"))
             }
             other => format!("{other:?}"),
@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn seven_is_ambiguous() {
-        assert_eq!(find("call at 7").map(|found| found.clock), Some(Clock::MorningOrEvening(7)));
-        assert_eq!(find("at 25:00").map(|found| found.clock), Some(Clock::Impossible));
-        assert_eq!(find("at 14 pm").map(|found| found.clock), Some(Clock::Impossible));
+        assert_eq!(find("call at 7").map(|found| found.clock), Some(TimeMeaning::MorningOrEvening(7)));
+        assert_eq!(find("at 25:00").map(|found| found.clock), Some(TimeMeaning::Impossible));
+        assert_eq!(find("at 14 pm").map(|found| found.clock), Some(TimeMeaning::Impossible));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Collector;
 use crate::{
-    lexer::Kind,
+    lexer::TokenKind,
     program::{Edit, Program},
 };
 
@@ -39,9 +39,9 @@ fn midpoint(collector: &mut Collector<'_>, index: usize) {
     let program = collector.program;
     let shape = [
         program.token(index) == "(",
-        program.kind(index + 1) == Some(Kind::Word),
+        program.kind(index + 1) == Some(TokenKind::Word),
         program.token(index + 2) == "+",
-        program.kind(index + 3) == Some(Kind::Word),
+        program.kind(index + 3) == Some(TokenKind::Word),
         program.token(index + 4) == ")",
         program.token(index + 5) == "/",
         program.token(index + 6) == "2",
@@ -80,7 +80,7 @@ fn operands(program: &Program, index: usize) -> Option<(String, String)> {
 }
 
 fn is_operand(program: &Program, index: usize) -> bool {
-    matches!(program.kind(index), Some(Kind::Word | Kind::Integer)) || program.token(index) == "."
+    matches!(program.kind(index), Some(TokenKind::Word | TokenKind::Integer)) || program.token(index) == "."
 }
 
 fn left_start(program: &Program, index: usize) -> usize {

@@ -2,7 +2,7 @@
 
 use super::Collector;
 use crate::{
-    lexer::Kind,
+    lexer::TokenKind,
     program::{Edit, Function, Program},
 };
 
@@ -26,7 +26,7 @@ pub(super) fn collect(collector: &mut Collector<'_>) {
 fn lists(program: &Program, function: &Function) -> Vec<String> {
     let mut names = Vec::new();
     for index in function.signature.clone() {
-        if program.token(index) != ":" || program.kind(index.wrapping_sub(1)) != Some(Kind::Word) {
+        if program.token(index) != ":" || program.kind(index.wrapping_sub(1)) != Some(TokenKind::Word) {
             continue;
         }
         let kind: String = (index + 1..index + 4).map(|at| program.token(at)).collect();

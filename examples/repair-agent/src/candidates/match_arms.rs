@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Collector, operators::confusable};
 use crate::{
     diagnosis::CompilerError,
-    lexer::Kind,
+    lexer::TokenKind,
     program::{Edit, Program},
 };
 
@@ -71,7 +71,7 @@ fn variations(program: &Program, body: Range<usize>) -> Vec<(String, u8)> {
     let start = program.range(body.start).start;
     let mut variations = vec![(whole.to_owned(), 3)];
     for index in body {
-        if program.kind(index) != Some(Kind::Sign) || !program.has_spaces_around(index) {
+        if program.kind(index) != Some(TokenKind::Sign) || !program.has_spaces_around(index) {
             continue;
         }
         for (other, cost) in confusable(program.token(index)) {
@@ -90,7 +90,7 @@ fn literals_near(tests: &Program, pattern: &str) -> Vec<String> {
     let lines: Vec<usize> =
         (0..tests.len()).filter(|index| tests.token(*index) == name).map(|index| tests.line(index)).collect();
     (0..tests.len())
-        .filter(|index| matches!(tests.kind(*index), Some(Kind::Literal | Kind::Integer | Kind::Float)))
+        .filter(|index| matches!(tests.kind(*index), Some(TokenKind::Literal | TokenKind::Integer | TokenKind::Float)))
         .filter(|index| lines.contains(&tests.line(*index)))
         .map(|index| tests.token(index).to_owned())
         .collect()

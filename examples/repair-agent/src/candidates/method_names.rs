@@ -1,7 +1,7 @@
 //! Candidates with a different method or order.
 
 use super::Collector;
-use crate::{lexer::Kind, program::Edit};
+use crate::{lexer::TokenKind, program::Edit};
 
 /// Methods that are easily confused.
 const CONFUSABLE: &[(&str, &str)] = &[
@@ -32,7 +32,7 @@ pub(super) fn collect(collector: &mut Collector<'_>) {
         let program = collector.program;
         let name = program.token(index);
         let is_called =
-            program.kind(index) == Some(Kind::Word) && matches!(program.token(index.wrapping_sub(1)), "." | "::");
+            program.kind(index) == Some(TokenKind::Word) && matches!(program.token(index.wrapping_sub(1)), "." | "::");
         if !is_called {
             continue;
         }

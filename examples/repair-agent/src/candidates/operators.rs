@@ -1,7 +1,7 @@
 //! Candidates with different operators, bounds and constants.
 
 use super::Collector;
-use crate::{lexer::Kind, program::Edit};
+use crate::{lexer::TokenKind, program::Edit};
 
 /// Operators that are easily confused, with the cost of each change.
 const CONFUSABLE: &[(&str, &[(&str, u8)])] = &[
@@ -41,7 +41,7 @@ pub(super) fn confusable(sign: &str) -> &'static [(&'static str, u8)] {
 
 fn operator(collector: &mut Collector<'_>, index: usize) {
     let program = collector.program;
-    if program.kind(index) != Some(Kind::Sign) || !program.has_spaces_around(index) {
+    if program.kind(index) != Some(TokenKind::Sign) || !program.has_spaces_around(index) {
         return;
     }
     for (other, cost) in confusable(program.token(index)) {
@@ -66,7 +66,7 @@ fn constant(collector: &mut Collector<'_>, index: usize) {
     match text {
         "true" => collector.replace(index..index + 1, "false", 3),
         "false" => collector.replace(index..index + 1, "true", 3),
-        _ if program.kind(index) == Some(Kind::Integer) => {
+        _ if program.kind(index) == Some(TokenKind::Integer) => {
             // The index of a tuple field is not a constant.
             if program.token(index.wrapping_sub(1)) == "." {
                 return;
@@ -97,7 +97,7 @@ fn one_off(collector: &mut Collector<'_>, index: usize) {
     }
     let is_index = program.token(index) == "["
         && index > 0
-        && (program.kind(index - 1) == Some(Kind::Word) || matches!(program.token(index - 1), ")" | "]"));
+        && (program.kind(index - 1) == Some(TokenKind::Word) || matches!(program.token(index - 1), ")" | "]"));
     if is_index
         && let Some(close) = program.closing(index)
         && close > index + 1

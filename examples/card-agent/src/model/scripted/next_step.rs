@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Card, Template,
-    rules::{self, Move, Profile, Reading},
+    rules::{self, EventMove, NoteMeaning, Profile},
 };
 
 const PROFILE: &str = "profile.json";
@@ -21,7 +21,7 @@ const MAX_CARDS_READ: usize = 50;
 /// Decides what to do next.
 pub(super) fn decide(state: &ConversationState<'_>) -> Step {
     let first = rules::read(state.note, state.today, &Profile::default());
-    if let Reading::Nothing(reason) = first {
+    if let NoteMeaning::Nothing(reason) = first {
         return Step::Answer(reason.to_owned());
     }
     let listing = match &state.listing {
@@ -41,12 +41,12 @@ pub(super) fn decide(state: &ConversationState<'_>) -> Step {
     }
     let stored = stored_cards::read(state);
     match rules::read(state.note, state.today, &profile(state)) {
-        Reading::Nothing(reason) => Step::Answer(reason.to_owned()),
-        Reading::Unclear(question) => Step::Answer(question),
-        Reading::Moved(change) => move_event(&stored, &change),
-        Reading::Changed(card) => change_contact(&stored, &card, true),
-        Reading::Card(card) if card.template == Template::Contact => change_contact(&stored, &card, false),
-        Reading::Card(card) => save_new(state, listing, &stored, &card),
+        NoteMeaning::Nothing(reason) => Step::Answer(reason.to_owned()),
+        NoteMeaning::Unclear(question) => Step::Answer(question),
+        NoteMeaning::Moved(change) => move_event(&stored, &change),
+        NoteMeaning::Changed(card) => change_contact(&stored, &card, true),
+        NoteMeaning::Card(card) if card.template == Template::Contact => change_contact(&stored, &card, false),
+        NoteMeaning::Card(card) => save_new(state, listing, &stored, &card),
     }
 }
 
@@ -98,7 +98,7 @@ fn change_contact(stored: &[StoredCard], card: &Card, replaces: bool) -> Step {
     }
 }
 
-fn move_event(stored: &[StoredCard], change: &Move) -> Step {
+fn move_event(stored: &[StoredCard], change: &EventMove) -> Step {
     match stored_cards::events(stored, change).as_slice() {
         [] => Step::Answer(format!("I know no event \"{}\". On which day was it?", change.what)),
         [known] => {

@@ -1,7 +1,7 @@
 //! The cards that the scripted model has read, and how a note refers to them.
 
 use super::conversation_state::ConversationState;
-use crate::{Card, Template, rules::Move};
+use crate::{Card, Template, rules::EventMove};
 
 /// A card of the user, with its path.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +41,7 @@ pub(super) fn contacts<'c>(stored: &'c [StoredCard], name: &str) -> Vec<&'c Stor
 }
 
 /// Events whose title contains all words of the note's name for the event.
-pub(super) fn events<'c>(stored: &'c [StoredCard], change: &Move) -> Vec<&'c StoredCard> {
+pub(super) fn events<'c>(stored: &'c [StoredCard], change: &EventMove) -> Vec<&'c StoredCard> {
     let words: Vec<String> = change.what.to_lowercase().split_whitespace().map(str::to_owned).collect();
     stored
         .iter()
