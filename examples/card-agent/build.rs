@@ -1,4 +1,4 @@
-//! Lets cargo see evaluation cases that are added, renamed or removed.
+//! Lets cargo notice added, renamed and removed cases.
 
 fn main() {
     evalsuite_build::track("suites");

@@ -1,14 +1,16 @@
+//! Cards, and the files they are stored in.
+
 use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-/// What a note was made into, as it is kept in a file.
+/// A note in structured form, as stored in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Card {
     /// Kind of card.
     pub template: Template,
-    /// What the card is about, in a few words.
+    /// The subject of the card in a few words.
     pub title: String,
     /// Values of the template's fields. Dates are `YYYY-MM-DD`, times `HH:MM`, amounts decimal with a point.
     pub fields: BTreeMap<String, String>,
@@ -20,9 +22,9 @@ pub struct Card {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Template {
-    /// Something that happens at a date; fields `date`, and `time`, `end`, `place`, `people` where known.
+    /// Something that happens on a date; fields `date`, and `time`, `end`, `place`, `people` if known.
     Event,
-    /// Something to do; field `due` where known.
+    /// Something to do; field `due` if known.
     Task,
     /// Money that was spent; fields `amount`, `currency`, `date`.
     Expense,
@@ -61,14 +63,14 @@ impl Card {
         self
     }
 
-    /// Whether both cards say the same, however their notes were worded.
-    pub(crate) fn says_the_same_as(&self, other: &Self) -> bool {
+    /// Whether both cards have the same content, whatever the wording of their notes.
+    pub(crate) fn has_same_content(&self, other: &Self) -> bool {
         self.template == other.template
             && self.fields == other.fields
             && self.title.to_lowercase() == other.title.to_lowercase()
     }
 
-    /// The file the card belongs into: its date, if it has one, and its title.
+    /// The file of the card, named after its date, if it has one, and its title.
     pub(crate) fn path(&self) -> String {
         let date = match self.template {
             Template::Event | Template::Expense => self.fields.get("date"),
@@ -83,7 +85,7 @@ impl Card {
     }
 }
 
-/// A file name that people can read: letters and digits of any script, in lower case, joined by hyphens.
+/// A readable file name: letters and digits of any script, in lower case, joined by hyphens.
 fn slug(title: &str) -> String {
     let mut slug = String::new();
     for c in title.nfc().flat_map(char::to_lowercase) {
@@ -92,7 +94,7 @@ fn slug(title: &str) -> String {
         } else if !slug.is_empty() && !slug.ends_with('-') {
             slug.push('-');
         }
-        // File systems count bytes, and a letter takes up to four.
+        // File systems limit names in bytes, and a letter takes up to four.
         if slug.len() >= 80 {
             break;
         }

@@ -1,3 +1,5 @@
+//! Messages between the agent loop and a model.
+
 use std::ops::AddAssign;
 
 /// One message between the agent loop and a model.
@@ -5,54 +7,54 @@ use std::ops::AddAssign;
 pub enum ChatMessage {
     /// Instructions to the model.
     System(String),
-    /// What the user wrote.
+    /// Text from the user.
     User(String),
-    /// What the model said, and the tools it calls.
+    /// Text and tool calls from the model.
     Assistant {
         /// The text, if there is one.
         content: Option<String>,
         /// The calls, in order.
         tool_calls: Vec<ToolCall>,
     },
-    /// What a tool returned.
+    /// Result of a tool call.
     Tool {
-        /// Id of the call that is answered.
+        /// Id of the call.
         call_id: String,
         /// The tool's result, or its error.
         content: String,
     },
 }
 
-/// A model's wish to have a tool called.
+/// A tool call that a model requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
-    /// Links the result to the call; unique in a conversation.
+    /// Identifies the call; unique in a conversation.
     pub id: String,
     /// Name of the tool.
     pub name: String,
-    /// The arguments as the model wrote them: JSON text, if the model did its work.
+    /// The arguments as the model wrote them, normally JSON.
     pub arguments: String,
 }
 
-/// One answer of a model.
+/// One completion of a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completion {
     /// The text, if there is one.
     pub content: Option<String>,
-    /// The tools to call before the model is asked again; empty when it is done.
+    /// The tools to call before the next completion; empty if the model is done.
     pub tool_calls: Vec<ToolCall>,
-    /// Tokens of this answer.
+    /// Tokens of this completion.
     pub usage: Usage,
 }
 
 /// Tokens used by a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Tokens of the conversation sent to the model, without cached ones.
+    /// Input tokens, without cached ones.
     pub input: u64,
-    /// Tokens the model answered with.
+    /// Output tokens.
     pub output: u64,
-    /// Tokens of the conversation the endpoint had cached.
+    /// Input tokens that the endpoint had cached.
     pub cached: u64,
 }
 

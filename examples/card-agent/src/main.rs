@@ -1,4 +1,4 @@
-//! `card-agent [--today YYYY-MM-DD] DIRECTORY NOTE…`: turns one note into a card in a directory.
+//! `card-agent [--today YYYY-MM-DD] DIRECTORY NOTE…`: turns a note into a card in a directory.
 
 use std::{env, error::Error, process::ExitCode, time::Duration};
 
@@ -7,8 +7,8 @@ use jiff::civil::Date;
 
 const USAGE: &str = "usage: card-agent [--today YYYY-MM-DD] DIRECTORY NOTE…
 
-Turns a note into a card below DIRECTORY/cards. Works by rules, or with the model OPENAI_MODEL at the OpenAI-compatible
-endpoint OPENAI_BASE_URL if that is set (key: OPENAI_API_KEY).";
+Turns a note into a card below DIRECTORY/cards. Works by rules, or, if OPENAI_BASE_URL is set, with the model OPENAI_MODEL
+at that OpenAI-compatible endpoint (key: OPENAI_API_KEY).";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -41,28 +41,29 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The day it is in UTC, which is near enough for a program that can be told another.
+/// The current day in UTC; `--today` overrides it.
 fn today() -> Result<Date, Box<dyn Error>> {
     let seconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_secs();
     let days = i64::try_from(seconds / 86_400)?;
     Ok(Date::constant(1970, 1, 1).checked_add(jiff::Span::new().try_days(days)?)?)
 }
 
+/// Prints what the agent does to stderr.
 struct Printer;
 
 impl Observer for Printer {
-    fn said(&mut self, text: Option<&str>) {
+    fn on_message(&mut self, text: Option<&str>) {
         if let Some(text) = text {
             eprintln!("· {text}");
         }
     }
 
-    fn called(&mut self, call: &ToolCall, result: &ToolResult, _took: Duration) {
-        let ended = match result {
+    fn on_tool_call(&mut self, call: &ToolCall, result: &ToolResult, _took: Duration) {
+        let status = match result {
             Ok(_) => "ok".to_owned(),
             Err(error) => format!("failed: {error}"),
         };
         let shown: String = call.arguments.chars().take(100).collect();
-        eprintln!("  {} {shown} → {ended}", call.name);
+        eprintln!("  {} {shown} → {status}", call.name);
     }
 }

@@ -11,14 +11,14 @@ use std::{
 use card_agent::{CardAgent, Desk, Note, Observer, OpenAiModel, ToolCall, ToolResult, Usage};
 use serde_json::{Value, json};
 
-/// One request as the endpoint saw it.
+/// A request that the endpoint received.
 struct Request {
     line: String,
     authorization: Option<String>,
     body: Value,
 }
 
-/// Answers one request after the other with `answers`: status line and body.
+/// Serves `answers`, each a status and a body, one per request.
 fn serve(answers: Vec<(&'static str, String)>) -> (SocketAddr, Receiver<Request>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -53,34 +53,35 @@ fn serve(answers: Vec<(&'static str, String)>) -> (SocketAddr, Receiver<Request>
     (address, receiver)
 }
 
+/// Records tool calls and usage.
 #[derive(Default)]
-struct Seen {
+struct CallLog {
     calls: Vec<(String, bool)>,
     usage: Usage,
 }
 
-impl Observer for Seen {
-    fn called(&mut self, call: &ToolCall, result: &ToolResult, _took: std::time::Duration) {
+impl Observer for CallLog {
+    fn on_tool_call(&mut self, call: &ToolCall, result: &ToolResult, _took: std::time::Duration) {
         self.calls.push((call.name.clone(), result.is_ok()));
     }
 
-    fn used(&mut self, usage: Usage) {
+    fn on_usage(&mut self, usage: Usage) {
         self.usage += usage;
     }
 }
 
-fn run(address: SocketAddr, root: &std::path::Path, seen: &mut Seen) -> Result<String, String> {
+fn run(address: SocketAddr, root: &std::path::Path, log: &mut CallLog) -> Result<String, String> {
     let model = OpenAiModel::new(format!("http://{address}/v1/"), "tiny", Some("key-1".to_owned()));
     let note = Note::new("Dentist on Wednesday", "2026-01-12".parse().unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let desk = Desk::open(root).unwrap();
-    runtime.block_on(CardAgent::new(model).run(&note, &desk, seen)).map_err(|error| {
+    runtime.block_on(CardAgent::new(model).run(&note, &desk, log)).map_err(|error| {
         let source = error.source().map(ToString::to_string).unwrap_or_default();
         format!("{error}: {source}")
     })
 }
 
-fn calls(calls: Value) -> String {
+fn completion_with_calls(calls: Value) -> String {
     json!({
         "choices": [{ "message": { "role": "assistant", "content": null, "tool_calls": calls }, "finish_reason": "tool_calls" }],
         "usage": { "prompt_tokens": 50, "completion_tokens": 5, "prompt_tokens_details": { "cached_tokens": 20 } }
@@ -88,29 +89,29 @@ fn calls(calls: Value) -> String {
     .to_string()
 }
 
-fn says(text: &str) -> String {
+fn completion_with_text(text: &str) -> String {
     json!({ "choices": [{ "message": { "role": "assistant", "content": text }, "finish_reason": "stop" }] }).to_string()
 }
 
 #[test]
-fn the_loop_runs_the_tools_the_endpoint_asks_for() {
+fn the_agent_runs_the_tools_that_the_endpoint_calls() {
     let arguments = json!({ "path": "cards/dentist.json", "content": "{}" }).to_string();
     let (address, requests) = serve(vec![
         (
             "200 OK",
-            calls(json!([
+            completion_with_calls(json!([
                 { "id": "a", "type": "function", "function": { "name": "write_file", "arguments": arguments } },
                 { "id": "b", "type": "function", "function": { "name": "read_file", "arguments": "{\"path\": \"../x\"}" } }
             ])),
         ),
-        ("200 OK", says("Saved.")),
+        ("200 OK", completion_with_text("Saved.")),
     ]);
     let dir = tempfile::tempdir().unwrap();
-    let mut seen = Seen::default();
-    assert_eq!(run(address, dir.path(), &mut seen).as_deref(), Ok("Saved."));
+    let mut log = CallLog::default();
+    assert_eq!(run(address, dir.path(), &mut log).as_deref(), Ok("Saved."));
     assert_eq!(std::fs::read_to_string(dir.path().join("cards/dentist.json")).unwrap(), "{}");
-    assert_eq!(seen.calls, [("write_file".to_owned(), true), ("read_file".to_owned(), false)]);
-    assert_eq!(seen.usage, Usage { input: 30, output: 5, cached: 20 });
+    assert_eq!(log.calls, [("write_file".to_owned(), true), ("read_file".to_owned(), false)]);
+    assert_eq!(log.usage, Usage { input: 30, output: 5, cached: 20 });
 
     let first = requests.recv().unwrap();
     assert_eq!(first.line, "POST /v1/chat/completions HTTP/1.1");
@@ -136,46 +137,49 @@ fn the_loop_runs_the_tools_the_endpoint_asks_for() {
 }
 
 #[test]
-fn an_error_of_the_endpoint_is_shown_with_its_words() {
+fn the_message_of_an_http_error_is_reported() {
     let (address, _requests) =
         serve(vec![("429 Too Many Requests", r#"{"error": {"message": "slow down"}}"#.to_owned())]);
     let dir = tempfile::tempdir().unwrap();
-    let error = run(address, dir.path(), &mut Seen::default()).unwrap_err();
+    let error = run(address, dir.path(), &mut CallLog::default()).unwrap_err();
     assert!(error.contains("/v1/chat/completions answered 429 Too Many Requests"), "{error}");
     assert!(error.contains("slow down"), "{error}");
     assert!(!error.contains("key-1"), "{error}");
 }
 
 #[test]
-fn an_answer_that_is_no_completion_is_an_error() {
+fn an_invalid_completion_is_an_error() {
     for (body, expected) in [
         ("<html>".to_owned(), "is not a chat completion"),
         (json!({ "choices": [] }).to_string(), "has no choices"),
-        (says(" "), "neither answered nor called a tool"),
+        (completion_with_text(" "), "neither answered nor called a tool"),
     ] {
         let (address, _requests) = serve(vec![("200 OK", body)]);
         let dir = tempfile::tempdir().unwrap();
-        let error = run(address, dir.path(), &mut Seen::default()).unwrap_err();
+        let error = run(address, dir.path(), &mut CallLog::default()).unwrap_err();
         assert!(error.contains(expected), "{error}");
     }
 }
 
 #[test]
-fn an_endpoint_that_is_not_there_is_an_error() {
+fn an_unreachable_endpoint_is_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
     let dir = tempfile::tempdir().unwrap();
-    let error = run(address, dir.path(), &mut Seen::default()).unwrap_err();
+    let error = run(address, dir.path(), &mut CallLog::default()).unwrap_err();
     assert!(error.contains("cannot reach http://127.0.0.1:"), "{error}");
 }
 
 #[test]
-fn a_model_that_goes_round_in_circles_is_stopped() {
-    let again =
-        || calls(json!([{ "id": "a", "type": "function", "function": { "name": "list_files", "arguments": "" } }]));
+fn a_model_that_never_finishes_is_stopped() {
+    let again = || {
+        completion_with_calls(
+            json!([{ "id": "a", "type": "function", "function": { "name": "list_files", "arguments": "" } }]),
+        )
+    };
     let (address, _requests) = serve((0..16).map(|_| ("200 OK", again())).collect());
     let dir = tempfile::tempdir().unwrap();
-    let error = run(address, dir.path(), &mut Seen::default()).unwrap_err();
-    assert!(error.contains("did not come to an end after 16 answers"), "{error}");
+    let error = run(address, dir.path(), &mut CallLog::default()).unwrap_err();
+    assert!(error.contains("did not finish within 16 completions"), "{error}");
 }

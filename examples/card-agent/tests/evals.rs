@@ -4,7 +4,7 @@ mod graders;
 
 use std::time::Duration;
 
-// The leading `::` is needed because the module of the suite has the name of the crate.
+// The leading `::` is needed because the suite's module has the same name as the crate.
 use ::card_agent as agent;
 use agent::{CardAgent, ConfiguredModel, Desk, Model, Note, Observer};
 use evalsuite::{Message, Outcome, Role, ToolCall, Trial, Usage, include_eval_suite};
@@ -41,26 +41,26 @@ async fn card_agent(trial: &mut Trial<'_>) -> anyhow::Result<Outcome> {
     let model = ConfiguredModel::from_env()?;
     let name = model.name().to_owned();
     let answer = CardAgent::new(model).run(&Note::new(input.content, input.today), &desk, &mut Recorder(trial)).await?;
-    // A refusal calls no tools; without this, "no calls" could not be told from "calls not reported".
+    // A refusal calls no tools; without this, "no calls" could not be distinguished from "calls not reported".
     trial.transcript_complete();
     Ok(Outcome::new().text(answer).model(name))
 }
 
-/// Passes on what the agent does while it does it, so that nothing is lost if it fails or is out of time.
+/// Records what the agent does while it runs, so that nothing is lost if it fails or times out.
 struct Recorder<'r, 't>(&'r mut Trial<'t>);
 
 impl Observer for Recorder<'_, '_> {
-    fn said(&mut self, text: Option<&str>) {
+    fn on_message(&mut self, text: Option<&str>) {
         self.0.message(match text {
             Some(text) => Message::text(Role::Assistant, text),
             None => Message::empty(Role::Assistant),
         });
     }
 
-    fn called(&mut self, call: &agent::ToolCall, result: &agent::ToolResult, took: Duration) {
+    fn on_tool_call(&mut self, call: &agent::ToolCall, result: &agent::ToolResult, took: Duration) {
         let mut record = ToolCall::new(&call.name);
         record.id = Some(call.id.clone());
-        // Arguments that are not JSON are the model's mistake, and worth seeing as they are.
+        // Arguments that are not JSON are a mistake of the model, and recorded as they are.
         record.input = Some(serde_json::from_str(&call.arguments).unwrap_or_else(|_| call.arguments.as_str().into()));
         record.is_error = result.is_err();
         record.output = Some(match result {
@@ -71,7 +71,7 @@ impl Observer for Recorder<'_, '_> {
         self.0.tool_call(record);
     }
 
-    fn used(&mut self, usage: agent::Usage) {
+    fn on_usage(&mut self, usage: agent::Usage) {
         self.0.usage(Usage::new(usage.input, usage.output).cached(usage.cached));
     }
 }

@@ -1,4 +1,4 @@
-//! The agent as a whole, offline: what the tasks of the suite cannot say, since they see one run each.
+//! Tests of the whole agent, offline, that need several runs or special files and are therefore not tasks of the suite.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -8,7 +8,7 @@ use card_agent::{CardAgent, Desk, Note, Observer, ScriptedModel, ToolCall, ToolR
 struct Calls(Vec<(String, bool)>);
 
 impl Observer for Calls {
-    fn called(&mut self, call: &ToolCall, result: &ToolResult, _took: std::time::Duration) {
+    fn on_tool_call(&mut self, call: &ToolCall, result: &ToolResult, _took: std::time::Duration) {
         self.0.push((call.name.clone(), result.is_ok()));
     }
 }
@@ -53,7 +53,7 @@ fn a_card_is_saved_and_not_saved_twice() {
 }
 
 #[test]
-fn a_profile_that_is_no_json_settles_nothing() {
+fn an_invalid_profile_is_ignored() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("profile.json"), "{").unwrap();
     let (answer, _) = run("Paid 30 for parking", dir.path());
@@ -61,7 +61,7 @@ fn a_profile_that_is_no_json_settles_nothing() {
 }
 
 #[test]
-fn the_ledger_is_appended_to_with_quotes_where_csv_needs_them() {
+fn ledger_lines_are_quoted_as_csv_requires() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("expenses.csv"), "date,title,amount,currency").unwrap();
     let (answer, _) = run("Lunch, with wine, 14.20 EUR", dir.path());
@@ -74,9 +74,9 @@ fn the_ledger_is_appended_to_with_quotes_where_csv_needs_them() {
 
 #[cfg(unix)]
 #[test]
-fn a_card_that_cannot_be_written_is_not_called_saved() {
+fn a_card_that_cannot_be_written_is_not_reported_as_saved() {
     let dir = tempfile::tempdir().unwrap();
-    // A file where the directory of cards should be.
+    // A file in place of the directory of cards.
     fs::write(dir.path().join("cards"), "").unwrap();
     let (answer, calls) = run("Buy milk tomorrow", dir.path());
     assert!(answer.starts_with("I could not save everything: "), "{answer}");

@@ -1,4 +1,4 @@
-//! What the compiler and the tests say.
+//! Parses the output of the compiler and of tests.
 
 use std::ops::Range;
 
@@ -7,24 +7,26 @@ use serde::Deserialize;
 /// An error of the compiler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CompilerError {
-    /// Such as `E0382`; empty for errors without code.
+    /// Such as `E0382`; empty for errors without a code.
     pub(crate) code: String,
     pub(crate) message: String,
-    /// Where it stands: file and line, and the bytes in it.
+    /// File of the primary span.
     pub(crate) file: String,
+    /// First line of the primary span, from 1.
     pub(crate) line: usize,
+    /// Bytes of the primary span.
     pub(crate) bytes: Range<usize>,
-    /// Changes the compiler proposes, each a list of replacements to make together.
+    /// Changes that the compiler suggests, each a list of replacements to apply together.
     pub(crate) suggestions: Vec<Suggestion>,
 }
 
-/// A change the compiler proposes.
+/// A change that the compiler suggests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Suggestion {
     pub(crate) message: String,
     pub(crate) replacements: Vec<(Range<usize>, String)>,
-    /// Whether the compiler is sure.
-    pub(crate) is_sure: bool,
+    /// Whether the compiler marks it as machine-applicable.
+    pub(crate) is_machine_applicable: bool,
 }
 
 #[derive(Deserialize)]
@@ -53,7 +55,7 @@ struct Span {
     suggestion_applicability: Option<String>,
 }
 
-/// The errors in what `rustc --error-format=json` wrote, one JSON object a line. Other lines are none.
+/// The errors in the output of `rustc --error-format=json`, one JSON object per line. Other lines are ignored.
 pub(crate) fn compiler_errors(stderr: &str) -> Vec<CompilerError> {
     stderr
         .lines()
@@ -74,17 +76,17 @@ pub(crate) fn compiler_errors(stderr: &str) -> Vec<CompilerError> {
 }
 
 fn suggestion(help: Diagnostic) -> Option<Suggestion> {
-    let mut is_sure = true;
+    let mut is_machine_applicable = true;
     let mut replacements = Vec::new();
     for span in help.spans {
         let applicability = span.suggestion_applicability.as_deref();
         if applicability == Some("HasPlaceholders") {
             return None;
         }
-        is_sure &= applicability == Some("MachineApplicable");
+        is_machine_applicable &= applicability == Some("MachineApplicable");
         replacements.push((span.byte_start..span.byte_end, span.suggested_replacement?));
     }
-    (!replacements.is_empty()).then_some(Suggestion { message: help.message, replacements, is_sure })
+    (!replacements.is_empty()).then_some(Suggestion { message: help.message, replacements, is_machine_applicable })
 }
 
 /// Results of a test binary.
@@ -93,7 +95,7 @@ pub(crate) struct TestRun {
     /// Tests that passed, by path.
     pub(crate) passed: Vec<String>,
     pub(crate) failed: Vec<Failure>,
-    /// Whether the binary itself said that all is well.
+    /// Whether the binary exited with success.
     pub(crate) success: bool,
 }
 
@@ -101,9 +103,9 @@ pub(crate) struct TestRun {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) test: String,
-    /// Where it panicked; `None` if it says nothing.
-    pub(crate) place: Option<(String, usize)>,
-    /// What it said.
+    /// File and line of the panic, if known.
+    pub(crate) location: Option<(String, usize)>,
+    /// The panic message.
     pub(crate) message: String,
 }
 
@@ -114,13 +116,13 @@ impl TestRun {
             let Some((test, result)) = line.strip_prefix("test ").and_then(|line| line.rsplit_once(" ... ")) else {
                 continue;
             };
-            // Tests with `#[should_panic]` are listed with a remark.
+            // Tests with `#[should_panic]` are listed with the suffix ` - should panic`.
             let test = test.split(" - ").next().unwrap_or(test).to_owned();
             match result {
                 "ok" => run.passed.push(test),
                 "FAILED" => {
-                    let (place, message) = panic_of(stdout, &test);
-                    run.failed.push(Failure { test, place, message });
+                    let (location, message) = panic_of(stdout, &test);
+                    run.failed.push(Failure { test, location, message });
                 }
                 _ => {}
             }
@@ -132,25 +134,25 @@ impl TestRun {
         self.passed.len() + self.failed.len()
     }
 
-    /// Everything ran and nothing failed. A program without tests proves nothing.
+    /// Whether all tests passed. A program without tests does not count as passing.
     pub(crate) fn all_pass(&self) -> bool {
         self.success && self.failed.is_empty() && !self.passed.is_empty()
     }
 }
 
-/// Place and message of a test's panic, from the section `---- name stdout ----`.
+/// Location and message of a test's panic, from the section `---- name stdout ----`.
 fn panic_of(stdout: &str, test: &str) -> (Option<(String, usize)>, String) {
     let Some((_, section)) = stdout.split_once(&format!("---- {test} stdout ----")) else {
         return (None, String::new());
     };
     let section = section.split("\n---- ").next().unwrap_or(section);
     let Some((_, panic)) = section.split_once(" panicked at ") else { return (None, section.trim().to_owned()) };
-    let (place, message) = panic.split_once(":\n").unwrap_or((panic, ""));
-    let mut parts = place.rsplitn(3, ':');
+    let (location, message) = panic.split_once(":\n").unwrap_or((panic, ""));
+    let mut parts = location.rsplitn(3, ':');
     let (_column, line, file) = (parts.next(), parts.next(), parts.next());
     let message = message.split("\nnote: ").next().unwrap_or(message).split("\n\n").next().unwrap_or(message);
-    let place = file.zip(line.and_then(|line| line.parse().ok())).map(|(file, line)| (file.to_owned(), line));
-    (place, message.trim().to_owned())
+    let location = file.zip(line.and_then(|line| line.parse().ok())).map(|(file, line)| (file.to_owned(), line));
+    (location, message.trim().to_owned())
 }
 
 #[cfg(test)]
@@ -162,14 +164,14 @@ mod tests {
         note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n\n\nfailures:\n    tests::three\n";
 
     #[test]
-    fn a_failing_test_tells_where_and_why() {
+    fn location_and_message_of_a_failing_test_are_parsed() {
         let run = TestRun::read(OUTPUT, false);
         assert_eq!(run.passed, ["tests::empty"]);
         assert_eq!(
             run.failed,
             [Failure {
                 test: "tests::three".into(),
-                place: Some(("/tmp/x/program.rs".into(), 4)),
+                location: Some(("/tmp/x/program.rs".into(), 4)),
                 message: "attempt to add with overflow".into()
             }]
         );
@@ -177,12 +179,12 @@ mod tests {
     }
 
     #[test]
-    fn no_tests_prove_nothing() {
+    fn a_run_without_tests_does_not_pass() {
         assert!(!TestRun::read("running 0 tests\n", true).all_pass());
     }
 
     #[test]
-    fn suggestions_with_placeholders_are_left_out() {
+    fn suggestions_with_placeholders_are_ignored() {
         let line = r#"{"message":"m","code":{"code":"E0004"},"level":"error","spans":[{"file_name":"a.rs","byte_start":1,"byte_end":2,
             "line_start":1,"is_primary":true,"suggested_replacement":null,"suggestion_applicability":null}],"children":[
             {"message":"h","code":null,"level":"help","spans":[{"file_name":"a.rs","byte_start":1,"byte_end":1,"line_start":1,

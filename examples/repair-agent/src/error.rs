@@ -1,6 +1,8 @@
+//! Errors of the agent.
+
 use std::{error::Error, fmt, io, path::PathBuf};
 
-/// Why the agent could not even try.
+/// Why the agent could not attempt a repair.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RepairError {
@@ -8,17 +10,17 @@ pub enum RepairError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The compiler or a test binary cannot be started.
     Start {
         /// The program.
         program: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// The caller gave up.
+    /// The caller cancelled the repair.
     Cancelled,
 }
 

@@ -1,10 +1,10 @@
-//! Rust source as tokens, as far as a repair needs them.
+//! A lexer for Rust, as precise as repairs need.
 
 use std::ops::Range;
 
-/// Kind of a [`Token`].
+/// The kind of a [`Token`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// Identifier or keyword.
     Word,
     Lifetime,
@@ -12,25 +12,25 @@ pub(crate) enum Kind {
     Float,
     /// String, byte string or character literal.
     Literal,
-    /// Operator or bracket, the longest there is.
+    /// Operator or bracket, the longest that matches.
     Sign,
 }
 
-/// A piece of source other than blanks and comments.
+/// A piece of source other than white space and comments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    /// Place in the source, in bytes.
+    pub(crate) kind: TokenKind,
+    /// Range in the source, in bytes.
     pub(crate) range: Range<usize>,
 }
 
-/// Longer signs stand before those they begin with.
+/// Longer signs come before their prefixes.
 const SIGNS: &[&str] = &[
     "..=", "...", "<<=", ">>=", "::", "->", "=>", "==", "!=", "<=", ">=", "&&", "||", "+=", "-=", "*=", "/=", "%=",
     "^=", "&=", "|=", "<<", ">>", "..",
 ];
 
-/// The tokens of `source`. What is no Rust becomes signs of one character; nothing is an error.
+/// The tokens of `source`. Invalid Rust becomes signs of one character; the lexer never fails.
 pub(crate) fn tokens(source: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -43,16 +43,16 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
         } else if rest.starts_with("/*") {
             (None, block_comment(rest))
         } else if let Some(length) = text_literal(rest) {
-            (Some(Kind::Literal), length)
+            (Some(TokenKind::Literal), length)
         } else if c == '\'' {
             character_or_lifetime(rest)
         } else if c.is_ascii_digit() {
             number(rest)
         } else if c == '_' || c.is_alphabetic() {
-            (Some(Kind::Word), word(rest))
+            (Some(TokenKind::Word), word(rest))
         } else {
             let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign));
-            (Some(Kind::Sign), sign.map_or(c.len_utf8(), |sign| sign.len()))
+            (Some(TokenKind::Sign), sign.map_or(c.len_utf8(), |sign| sign.len()))
         };
         if let Some(kind) = kind {
             tokens.push(Token { kind, range: at..at + length });
@@ -66,7 +66,7 @@ fn word(rest: &str) -> usize {
     rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len())
 }
 
-/// Comments nest.
+/// Length of a block comment. Block comments nest.
 fn block_comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while at < rest.len() {
@@ -87,7 +87,7 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// Strings of all kinds: plain, raw, byte, C.
+/// Length of a string or byte literal: plain, raw, byte, C.
 fn text_literal(rest: &str) -> Option<usize> {
     let prefix =
         rest.find(['"', '#', '\'']).filter(|end| matches!(&rest[..*end], "" | "r" | "b" | "br" | "c" | "cr"))?;
@@ -106,7 +106,7 @@ fn text_literal(rest: &str) -> Option<usize> {
     body.starts_with('"').then(|| prefix + quoted(body, '"'))
 }
 
-/// Length of a literal between quotes, with escapes.
+/// Length of a quoted literal with escapes.
 fn quoted(rest: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in rest.char_indices().skip(1) {
@@ -121,18 +121,18 @@ fn quoted(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-fn character_or_lifetime(rest: &str) -> (Option<Kind>, usize) {
+fn character_or_lifetime(rest: &str) -> (Option<TokenKind>, usize) {
     let mut chars = rest.chars().skip(1);
     let (first, second) = (chars.next(), chars.next());
     if first == Some('\\') || second == Some('\'') {
-        (Some(Kind::Literal), quoted(rest, '\''))
+        (Some(TokenKind::Literal), quoted(rest, '\''))
     } else {
-        (Some(Kind::Lifetime), 1 + word(&rest[1..]))
+        (Some(TokenKind::Lifetime), 1 + word(&rest[1..]))
     }
 }
 
-/// `1..n` and `1.max(2)` are an integer and something else.
-fn number(rest: &str) -> (Option<Kind>, usize) {
+/// `1..n` and `1.max(2)` begin with an integer, not a float.
+fn number(rest: &str) -> (Option<TokenKind>, usize) {
     let whole = word(rest);
     let after = &rest[whole..];
     let mut next = after.chars().skip(1);
@@ -141,15 +141,15 @@ fn number(rest: &str) -> (Option<Kind>, usize) {
     if !is_fraction {
         return (
             Some(if rest[..whole].contains(['e', 'E']) && !rest.starts_with("0x") {
-                Kind::Float
+                TokenKind::Float
             } else {
-                Kind::Integer
+                TokenKind::Integer
             }),
             whole,
         );
     }
     let fraction = word(&after[1..]);
-    (Some(Kind::Float), whole + 1 + fraction)
+    (Some(TokenKind::Float), whole + 1 + fraction)
 }
 
 #[cfg(test)]
@@ -161,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn operators_are_whole() {
+    fn operators_are_single_tokens() {
         assert_eq!(texts("for i in 1..=n {}"), ["for", "i", "in", "1", "..=", "n", "{", "}"]);
         assert_eq!(texts("a+=1.5-x.0"), ["a", "+=", "1.5", "-", "x", ".", "0"]);
         assert_eq!(texts("1.max(2)"), ["1", ".", "max", "(", "2", ")"]);
     }
 
     #[test]
-    fn text_and_comments_are_left_alone() {
+    fn literals_are_single_tokens_and_comments_are_skipped() {
         assert_eq!(texts(r##"let s = r#"a "+" b"#; // x < y"##), ["let", "s", "=", r##"r#"a "+" b"#"##, ";"]);
         assert_eq!(
             texts(r#""a\"+b" /* a /* < */ b */ 'x' '\'' b'<' 'static"#),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_belongs_to_something() {
+    fn incomplete_source_does_not_panic() {
         for source in ["\"", "'", "r#", "/*", "é + ∑", "b'", "0x1F", "1e9"] {
             let _ = tokens(source);
         }

@@ -6,8 +6,8 @@ use repair_agent::{Observer, Repair, Step, Verdict};
 
 const USAGE: &str = "usage: repair-agent FILE
 
-Changes FILE, a Rust source file whose tests stand in it or in tests.rs beside it, until the tests pass.
-Exit code: 0 repaired or healthy, 1 not repaired, 2 could not try.";
+Changes FILE, a Rust source file with tests in it or in tests.rs next to it, until the tests pass.
+Exit status: 0 repaired or nothing to repair, 1 not repaired, 2 repair could not be attempted.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -31,9 +31,10 @@ fn run(path: &Path) -> Result<bool, Box<dyn Error>> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let report = Repair::new(directory, file).run(&mut Printer)?;
     println!("{report}");
-    Ok(!matches!(report.verdict(), Verdict::Beaten(_)))
+    Ok(!matches!(report.verdict(), Verdict::NotRepaired(_)))
 }
 
+/// Prints the steps of the agent to stderr.
 struct Printer;
 
 impl Observer for Printer {

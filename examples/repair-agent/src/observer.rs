@@ -1,36 +1,38 @@
+//! Observers of the steps of the agent.
+
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// One thing the agent did.
+/// A step of the agent.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
     /// `read`, `check`, `try` or `write`.
     pub tool: &'static str,
-    /// What it was done with.
+    /// Input of the tool.
     pub input: Value,
-    /// What came of it.
+    /// Output of the tool.
     pub output: Value,
-    /// How long it took.
+    /// Duration of the step.
     pub took: Duration,
 }
 
-/// Sees what the agent does while it does it.
+/// Receives what the agent does while it runs.
 pub trait Observer {
-    /// A step is done.
+    /// A step finished.
     fn step(&mut self, step: Step) {
         let _ = step;
     }
 
-    /// Whether nobody waits for the agent any more; asked between steps.
+    /// Whether the agent should stop; checked between steps.
     fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// An [`Observer`] that looks away.
+/// An [`Observer`] that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
+pub struct NoObserver;
 
-impl Observer for Silent {}
+impl Observer for NoObserver {}

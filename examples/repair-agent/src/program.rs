@@ -1,8 +1,10 @@
+//! Source files with tokens and functions.
+
 use std::ops::Range;
 
-use crate::lexer::{Kind, Token, tokens};
+use crate::lexer::{Token, TokenKind, tokens};
 
-/// A source file that can be changed.
+/// A source file.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     text: String,
@@ -10,17 +12,17 @@ pub(crate) struct Program {
     functions: Vec<Function>,
 }
 
-/// A function with a body. Positions are indices of tokens.
+/// A function with a body. Ranges are token indices.
 #[derive(Debug, Clone)]
 pub(crate) struct Function {
     pub(crate) name: String,
-    /// From the name up to the brace that opens the body.
+    /// From the name up to the opening brace of the body.
     pub(crate) signature: Range<usize>,
-    /// From the brace that opens the body up to behind the one that closes it.
+    /// The body, including its braces.
     pub(crate) body: Range<usize>,
 }
 
-/// New text for a range of bytes.
+/// A replacement of a byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
     pub(crate) range: Range<usize>,
@@ -47,21 +49,21 @@ impl Program {
         self.tokens.len()
     }
 
-    /// Text of a token; empty behind the last.
+    /// Text of a token; empty after the last token.
     pub(crate) fn token(&self, index: usize) -> &str {
         self.tokens.get(index).map_or("", |token| &self.text[token.range.clone()])
     }
 
-    pub(crate) fn kind(&self, index: usize) -> Option<Kind> {
+    pub(crate) fn kind(&self, index: usize) -> Option<TokenKind> {
         self.tokens.get(index).map(|token| token.kind)
     }
 
-    /// Place of a token in bytes; behind the last it is the end.
+    /// Byte range of a token; after the last token, the end of the file.
     pub(crate) fn range(&self, index: usize) -> Range<usize> {
         self.tokens.get(index).map_or(self.text.len()..self.text.len(), |token| token.range.clone())
     }
 
-    /// Source from one token up to another, the latter left out.
+    /// Source of a range of tokens.
     pub(crate) fn between(&self, tokens: Range<usize>) -> &str {
         if tokens.is_empty() {
             return "";
@@ -69,8 +71,9 @@ impl Program {
         &self.text[self.range(tokens.start).start..self.range(tokens.end - 1).end]
     }
 
-    /// Whether there are blanks on both sides: how formatted code tells operators from brackets of types and references.
-    pub(crate) fn stands_free(&self, index: usize) -> bool {
+    /// Whether there is white space on both sides. In formatted code, this distinguishes operators from type brackets and
+    /// references.
+    pub(crate) fn has_spaces_around(&self, index: usize) -> bool {
         let range = self.range(index);
         self.text[..range.start].ends_with(char::is_whitespace)
             && self.text[range.end..].starts_with(char::is_whitespace)
@@ -86,7 +89,7 @@ impl Program {
         self.line_at(self.range(index).start)
     }
 
-    /// The innermost function whose body holds a token.
+    /// The innermost function whose body contains a token.
     pub(crate) fn function_at(&self, index: usize) -> Option<&Function> {
         self.functions
             .iter()
@@ -94,12 +97,12 @@ impl Program {
             .min_by_key(|function| function.body.len())
     }
 
-    /// Index of the bracket that closes the one at `open`.
+    /// Index of the closing bracket for the one at `open`.
     pub(crate) fn closing(&self, open: usize) -> Option<usize> {
         closing(&self.text, &self.tokens, open)
     }
 
-    /// The source with `edits` made; overlapping ones are refused.
+    /// The source with `edits` applied; `None` if they overlap.
     pub(crate) fn with(&self, edits: &[Edit]) -> Option<String> {
         let mut edits: Vec<&Edit> = edits.iter().collect();
         edits.sort_by_key(|edit| edit.range.start);
@@ -119,12 +122,12 @@ fn functions(text: &str, tokens: &[Token]) -> Vec<Function> {
     let word = |index: usize| tokens.get(index).map_or("", |token| &text[token.range.clone()]);
     let mut functions = Vec::new();
     for index in 0..tokens.len() {
-        if word(index) != "fn" || tokens.get(index + 1).map(|token| token.kind) != Some(Kind::Word) {
+        if word(index) != "fn" || tokens.get(index + 1).map(|token| token.kind) != Some(TokenKind::Word) {
             continue;
         }
         let mut open = index + 2;
         while !matches!(word(open), "{" | ";" | "") {
-            // What stands in brackets of the signature, such as `[u8; 2]`, is no end of it.
+            // A `;` in brackets, such as in `[u8; 2]`, does not end the signature.
             let inside = if matches!(word(open), "(" | "[") { closing(text, tokens, open) } else { None };
             open = inside.unwrap_or(open) + 1;
         }
@@ -163,14 +166,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_know_their_place() {
+    fn functions_with_bodies_are_found() {
         let program = Program::new("trait T { fn a(); }\nfn b(x: [u8; 2]) -> u8 {\n    fn c() {}\n    x[0]\n}\n");
         let names: Vec<&str> = program.functions().iter().map(|function| function.name.as_str()).collect();
         assert_eq!(names, ["b", "c"]);
     }
 
     #[test]
-    fn edits_are_made_together_or_not_at_all() {
+    fn overlapping_edits_are_rejected() {
         let program = Program::new("a + b");
         let edit = |range, text: &str| Edit { range, text: text.into() };
         assert_eq!(program.with(&[edit(4..5, "c"), edit(0..1, "x")]).as_deref(), Some("x + c"));

@@ -1,6 +1,8 @@
+//! The result of a repair.
+
 use std::fmt;
 
-/// What became of a program. Its `Display` is the agent's answer.
+/// The result of a repair. Its `Display` is the agent's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub(crate) file: String,
@@ -13,12 +15,12 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// All tests passed from the beginning.
+    /// All tests passed without a change.
     Healthy,
-    /// All tests pass now; the changes that were made, in words, each with its line.
+    /// All tests pass now; the changes, each with its line and a description.
     Repaired(Vec<(usize, String)>),
-    /// Nothing helped, and the program is as it was; what is wrong with it.
-    Beaten(String),
+    /// No candidate helped, and the program is unchanged; the text is the problem.
+    NotRepaired(String),
 }
 
 impl Report {
@@ -46,7 +48,7 @@ impl fmt::Display for Report {
                 }
                 write!(f, "All {tests} tests pass. Tried {tried} {candidates}.")
             }
-            Verdict::Beaten(wrong) => {
+            Verdict::NotRepaired(wrong) => {
                 write!(
                     f,
                     "Could not repair {file}: {wrong}. Tried {tried} {candidates}, none passes all tests; the file is as it was."

@@ -1,66 +1,68 @@
+//! How likely each line is to be the cause of a failure.
+
 use std::collections::BTreeMap;
 
 use crate::{
     diagnosis::{CompilerError, TestRun},
-    lexer::Kind,
+    lexer::TokenKind,
     program::Program,
 };
 
-/// How likely each line is to blame, from 1 to 3; lines that are not here are beyond suspicion.
+/// The suspicion level of each line, from 1 to 3; other lines are not suspicious.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Suspicion(BTreeMap<usize, u8>);
 
-/// A line where a test panicked, or an error stands.
-const THERE: u8 = 3;
-/// A function a failing test calls.
-const CALLED: u8 = 2;
-/// A function one of these calls.
-const BEHIND: u8 = 1;
+/// A line with a panic or a compiler error.
+const FAILURE_LINE: u8 = 3;
+/// A function that a failing test calls.
+const CALLED_BY_TEST: u8 = 2;
+/// A function that one of these calls.
+const CALLED_INDIRECTLY: u8 = 1;
 
 impl Suspicion {
-    /// From failing tests: where they panic, what they call, and what that calls.
+    /// For failing tests: the lines of their panics, the functions they call, and the functions those call.
     pub(crate) fn of_tests(program: &Program, tests: &Program, file: &str, run: &TestRun) -> Self {
         let mut suspicion = Self::default();
         let mut called = Vec::new();
         for failure in &run.failed {
             let name = failure.test.rsplit("::").next().unwrap_or(&failure.test);
-            // Tests may stand in a file of their own or in the program.
+            // Tests may be in their own file or in the program.
             for source in [tests, program] {
-                for function in reached(source, name) {
+                for function in reachable(source, name) {
                     called.extend(calls(source, source.functions()[function].body.clone(), program));
                 }
             }
-            if let Some((place, line)) = &failure.place
-                && place.replace('\\', "/").ends_with(&format!("/{file}"))
+            if let Some((path, line)) = &failure.location
+                && path.replace('\\', "/").ends_with(&format!("/{file}"))
             {
-                suspicion.raise(*line, THERE);
+                suspicion.raise(*line, FAILURE_LINE);
             }
         }
         for index in 0..program.functions().len() {
             if called.contains(&index) {
-                suspicion.raise_function(program, index, CALLED);
-                for behind in calls(program, program.functions()[index].body.clone(), program) {
-                    suspicion.raise_function(program, behind, BEHIND);
+                suspicion.raise_function(program, index, CALLED_BY_TEST);
+                for callee in calls(program, program.functions()[index].body.clone(), program) {
+                    suspicion.raise_function(program, callee, CALLED_INDIRECTLY);
                 }
             }
         }
         suspicion
     }
 
-    /// Where nothing is known.
+    /// For unknown failures: all functions.
     pub(crate) fn of_all(program: &Program) -> Self {
         let mut suspicion = Self::default();
         for index in 0..program.functions().len() {
-            suspicion.raise_function(program, index, CALLED);
+            suspicion.raise_function(program, index, CALLED_BY_TEST);
         }
         suspicion
     }
 
-    /// From errors of the compiler.
+    /// For compiler errors: their lines.
     pub(crate) fn of_errors(errors: &[CompilerError]) -> Self {
         let mut suspicion = Self::default();
         for error in errors {
-            suspicion.raise(error.line, THERE);
+            suspicion.raise(error.line, FAILURE_LINE);
         }
         suspicion
     }
@@ -83,8 +85,8 @@ impl Suspicion {
     }
 }
 
-/// Functions of a source called `name`, and those of the same source they call: tests have functions to help them.
-fn reached(source: &Program, name: &str) -> Vec<usize> {
+/// Functions named `name`, and those of the same source that they call, since tests may have helper functions.
+fn reachable(source: &Program, name: &str) -> Vec<usize> {
     let mut reached: Vec<usize> =
         (0..source.functions().len()).filter(|index| source.functions()[*index].name == name).collect();
     let mut next = 0;
@@ -99,11 +101,11 @@ fn reached(source: &Program, name: &str) -> Vec<usize> {
     reached
 }
 
-/// Functions of `program` whose names stand in a range of tokens of `source`.
+/// Functions of `program` whose names occur in a token range of `source`.
 fn calls(source: &Program, tokens: std::ops::Range<usize>, program: &Program) -> Vec<usize> {
     let mut found = Vec::new();
     for token in tokens {
-        if source.kind(token) != Some(Kind::Word) {
+        if source.kind(token) != Some(TokenKind::Word) {
             continue;
         }
         let name = source.token(token);
@@ -125,11 +127,14 @@ mod tests {
     use crate::diagnosis::Failure;
 
     #[test]
-    fn what_failing_tests_call_is_suspicious_and_the_rest_is_not() {
+    fn only_functions_that_failing_tests_reach_are_suspicious() {
         let program = Program::new("fn a() {\n    b();\n}\nfn b() {}\nfn c() {}\n");
         let tests = Program::new("#[test]\nfn fails() { a(); }\n#[test]\nfn passes() { c(); }\n");
-        let failure =
-            Failure { test: "tests::fails".into(), place: Some(("/x/program.rs".into(), 2)), message: String::new() };
+        let failure = Failure {
+            test: "tests::fails".into(),
+            location: Some(("/x/program.rs".into(), 2)),
+            message: String::new(),
+        };
         let run = TestRun { passed: vec!["tests::passes".into()], failed: vec![failure], success: false };
         let suspicion = Suspicion::of_tests(&program, &tests, "program.rs", &run);
         let levels: Vec<Option<u8>> = (1..=5).map(|line| suspicion.at(line)).collect();

@@ -1,4 +1,4 @@
-//! Compiling with `rustc --test`, and running what comes of it.
+//! Compiles with `rustc --test` and runs the test binaries.
 
 use std::{
     env,
@@ -15,15 +15,15 @@ use crate::{
     diagnosis::{CompilerError, TestRun, compiler_errors},
 };
 
-/// The compiler, and where it puts what it makes.
+/// The compiler, and the time limit of tests.
 #[derive(Debug)]
 pub(crate) struct Toolchain {
     rustc: PathBuf,
-    /// Time for all tests of one program; what needs longer is in an endless loop.
+    /// Time limit for all tests of a program; tests that exceed it are assumed to be in an infinite loop.
     pub(crate) test_limit: Duration,
 }
 
-/// How compiling ended.
+/// Result of a compilation.
 #[derive(Debug)]
 pub(crate) enum Compiled {
     /// A test binary.
@@ -32,7 +32,7 @@ pub(crate) enum Compiled {
 }
 
 impl Toolchain {
-    /// The compiler of `RUSTC`, else the one on the `PATH`.
+    /// The compiler named by `RUSTC`, or else the one on the `PATH`.
     pub(crate) fn from_env(test_limit: Duration) -> Self {
         let rustc = env::var_os("RUSTC").filter(|path| !path.is_empty()).unwrap_or_else(|| OsString::from("rustc"));
         Self { rustc: rustc.into(), test_limit }
@@ -54,7 +54,7 @@ impl Toolchain {
         Ok(Compiled::Errors(compiler_errors(&String::from_utf8_lossy(&output.stderr))))
     }
 
-    /// Runs those tests of `binary` whose path contains `filter`. `None` if they do not end in time, or while they are
+    /// Runs the tests of `binary` whose path contains `filter`. `None` if they exceed the time limit, or are no longer
     /// `needed`.
     pub(crate) fn test(
         &self,
@@ -70,7 +70,7 @@ impl Toolchain {
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(start)?;
-        // Read while the tests run: a full pipe would stop them.
+        // Read while the tests run: a full pipe would block them.
         let reader = child.stdout.take().map(|mut stdout| {
             thread::spawn(move || {
                 let mut bytes = Vec::new();
@@ -91,7 +91,7 @@ impl Toolchain {
         };
         let bytes = match reader.map(thread::JoinHandle::join) {
             Some(Ok(read)) => read.map_err(start)?,
-            // A reader does not panic.
+            // The reader does not panic.
             Some(Err(_)) | None => Vec::new(),
         };
         Ok(status.map(|status| TestRun::read(&String::from_utf8_lossy(&bytes), status.success())))

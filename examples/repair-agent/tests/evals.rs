@@ -12,7 +12,7 @@ include_eval_suite! {
     graders = ["small-change" => small_change],
 }
 
-/// A plain function: compiling and running tests blocks, and there is nothing to wait for meanwhile.
+/// A plain function, because it only waits for the compiler and the tests.
 fn repair(trial: &mut Trial<'_>) -> Result<Outcome, RepairError> {
     let file = named_file(trial.prompt()).unwrap_or("program.rs").to_owned();
     let workspace = trial.workspace().to_owned();
@@ -20,7 +20,7 @@ fn repair(trial: &mut Trial<'_>) -> Result<Outcome, RepairError> {
     Ok(Outcome::new().text(report.to_string()).state("tried", report.tried()))
 }
 
-/// The Rust file the prompt names between backticks.
+/// The Rust file that the prompt names in backticks.
 fn named_file(prompt: &str) -> Option<&str> {
     prompt
         .split('`')
@@ -29,7 +29,7 @@ fn named_file(prompt: &str) -> Option<&str> {
         .find(|name| Path::new(name).extension().is_some_and(|extension| extension == "rs"))
 }
 
-/// Passes on what the agent does while it does it.
+/// Records what the agent does while it runs.
 struct Recorder<'r, 't>(&'r mut Trial<'t>);
 
 impl Observer for Recorder<'_, '_> {
@@ -49,13 +49,13 @@ impl Observer for Recorder<'_, '_> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SmallChange {
-    /// The files that may change; all of them have to.
+    /// The files that must change; no others may.
     files: Vec<String>,
-    /// Lines that may be added or removed, together.
+    /// Maximum number of lines added and removed, in total.
     max_lines: usize,
 }
 
-/// Only certain files changed, and not much of them.
+/// Checks that exactly the given files changed, and by a limited number of lines.
 fn small_change(config: SmallChange, evidence: &Evidence<'_>) -> Score {
     let changes = evidence.changes();
     let lines = evidence
@@ -64,8 +64,8 @@ fn small_change(config: SmallChange, evidence: &Evidence<'_>) -> Score {
         .filter(|line| line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---"))
         .count();
     Score::from_assertions([
-        Assertion::new("no file is new or gone", changes.created.is_empty() && changes.deleted.is_empty())
-            .actual(format!("new {:?}, gone {:?}", changes.created, changes.deleted)),
+        Assertion::new("no file was created or deleted", changes.created.is_empty() && changes.deleted.is_empty())
+            .actual(format!("created {:?}, deleted {:?}", changes.created, changes.deleted)),
         Assertion::new("the right files changed", changes.modified == config.files)
             .expected(format!("{:?}", config.files))
             .actual(format!("{:?}", changes.modified)),

@@ -12,7 +12,7 @@ use crate::{
     difference::{self, Difference},
     record::Record,
     reference_form::{self, RecordPaths},
-    rules::{self, Context},
+    rules::{self, RuleContext},
     source_excerpt::SourceExcerpt,
 };
 
@@ -51,7 +51,7 @@ pub fn check(record: &Record) -> Result<Comparison, String> {
     let loaded = load(&request);
     let eval_dir = eval.rsplit_once('/').map_or("", |(directory, _)| directory);
     let paths = RecordPaths { root: &files.root, eval_dir };
-    let cx = Context { record, paths, case_dir: eval_dir, id: "" };
+    let cx = RuleContext { record, paths, case_dir: eval_dir, id: "" };
 
     for diagnostic in &loaded.diagnostics {
         if let Err(reason) = claim::verify(diagnostic, &loaded.files, record, &files.root) {
@@ -68,7 +68,7 @@ pub fn check(record: &Record) -> Result<Comparison, String> {
 }
 
 /// Every complaint of the reference has a corresponding diagnostic of ours.
-fn check_complaints(complaints: &[Complaint], loaded: &Loaded, cx: Context<'_>, comparison: &mut Comparison) {
+fn check_complaints(complaints: &[Complaint], loaded: &Loaded, cx: RuleContext<'_>, comparison: &mut Comparison) {
     for complaint in complaints {
         let answers = |diagnostic: &Diagnostic| {
             let directory = complaint.directory.as_deref();
@@ -107,7 +107,7 @@ fn check_additional_errors(complaints: &[Complaint], loaded: &Loaded, comparison
 }
 
 /// Our cases equal the recorded tests, in order and field by field.
-fn compare(suite: &LoadedSuite, complaints: &[Complaint], cx: Context<'_>, comparison: &mut Comparison) {
+fn compare(suite: &LoadedSuite, complaints: &[Complaint], cx: RuleContext<'_>, comparison: &mut Comparison) {
     if let Some(kept) = cx.record.expected().get("kept") {
         compare_graders(kept, suite, cx, comparison);
         return;
@@ -128,7 +128,7 @@ fn compare(suite: &LoadedSuite, complaints: &[Complaint], cx: Context<'_>, compa
                 compare_fields(
                     test,
                     reference_form::test(&case.case, suite, cx.paths),
-                    Context { case_dir, id: &case.case.id, ..cx },
+                    RuleContext { case_dir, id: &case.case.id, ..cx },
                     comparison,
                 );
             }
@@ -147,7 +147,7 @@ fn compare(suite: &LoadedSuite, complaints: &[Complaint], cx: Context<'_>, compa
 }
 
 /// Compares the common fields of the graders of the only case.
-fn compare_graders(kept: &Value, suite: &LoadedSuite, cx: Context<'_>, comparison: &mut Comparison) {
+fn compare_graders(kept: &Value, suite: &LoadedSuite, cx: RuleContext<'_>, comparison: &mut Comparison) {
     let graders = suite.cases.iter().flat_map(|case| &case.case.graders);
     let ours: Value = graders
         .map(|grader| {
@@ -171,12 +171,12 @@ fn compare_graders(kept: &Value, suite: &LoadedSuite, cx: Context<'_>, compariso
     }
 }
 
-fn unexpected_case(case: &LoadedCase, complaints: &[Complaint], cx: Context<'_>, comparison: &mut Comparison) {
+fn unexpected_case(case: &LoadedCase, complaints: &[Complaint], cx: RuleContext<'_>, comparison: &mut Comparison) {
     let id = &case.case.id;
     comparison.record(rules::added(id, complaints, cx), || format!("we have a test {id:?}, the reference does not"));
 }
 
-fn compare_fields(test: &Value, mut ours: Value, cx: Context<'_>, comparison: &mut Comparison) {
+fn compare_fields(test: &Value, mut ours: Value, cx: RuleContext<'_>, comparison: &mut Comparison) {
     let expected = reference_form::normal_test(test);
     reference_form::align(&expected, cx.record, &mut ours);
     for difference in difference::between(&expected, &ours) {
@@ -184,7 +184,7 @@ fn compare_fields(test: &Value, mut ours: Value, cx: Context<'_>, comparison: &m
     }
 }
 
-fn compare_suite_level(expected: &Value, suite: &LoadedSuite, cx: Context<'_>, comparison: &mut Comparison) {
+fn compare_suite_level(expected: &Value, suite: &LoadedSuite, cx: RuleContext<'_>, comparison: &mut Comparison) {
     let expected = reference_form::normal_suite(expected);
     let mut ours = reference_form::suite(suite);
     reference_form::align_suite(&expected, cx.record, &mut ours);

@@ -36,11 +36,11 @@ fn main() -> ExitCode {
     let mut tests = Vec::new();
     for entry in &entries {
         let entry = entry.clone();
-        tests.push(Trial::test(format!("corpus::{}", entry.name()), move || one(&entry, is_other)));
+        tests.push(Trial::test(format!("corpus::{}", entry.name()), move || check_corpus_suite(&entry, is_other)));
     }
     for suite in corpus::task_suites(&folder) {
         let name = suite.strip_prefix(&folder).unwrap_or(&suite).display().to_string();
-        tests.push(Trial::test(format!("corpus::{name}"), move || task_suite(&suite)));
+        tests.push(Trial::test(format!("corpus::{name}"), move || check_task_suite(&suite)));
     }
     if !is_other {
         tests.push(Trial::test("every_listed_suite_has_the_listed_error", move || every_listed_error_occurs(&entries)));
@@ -60,7 +60,7 @@ fn errors(entry: &CorpusSuite) -> Result<(corpus::LoadedCorpusSuite, BTreeMap<&'
     Ok((outcome, errors))
 }
 
-fn one(entry: &CorpusSuite, is_other: bool) -> Result<(), Failed> {
+fn check_corpus_suite(entry: &CorpusSuite, is_other: bool) -> Result<(), Failed> {
     let (outcome, errors) = errors(entry)?;
     let mut problems = outcome.false_claims.clone();
     if errors.is_empty() {
@@ -81,7 +81,7 @@ fn one(entry: &CorpusSuite, is_other: bool) -> Result<(), Failed> {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
-fn task_suite(suite: &Path) -> Result<(), Failed> {
+fn check_task_suite(suite: &Path) -> Result<(), Failed> {
     let (expected, found) = corpus::count_tasks(suite)?;
     if expected == found { Ok(()) } else { Err(format!("{expected} task files, {found} tests").into()) }
 }

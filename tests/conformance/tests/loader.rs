@@ -55,12 +55,12 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
     let mut tests = Vec::new();
     for line in record::lines(&folder.join(format!("{SUITES}.jsonl")))? {
         all.push((SUITES, line.clone()));
-        tests.push(Trial::test(format!("{SUITES}::{}", line.id), move || every(&[(SUITES, line)])));
+        tests.push(Trial::test(format!("{SUITES}::{}", line.id), move || check_lines(&[(SUITES, line)])));
     }
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("records").join("differences.jsonl");
     for line in record::lines(&own)? {
         all.push((OWN, line.clone()));
-        tests.push(Trial::test(format!("{OWN}::{}", line.id), move || every(&[(OWN, line)])));
+        tests.push(Trial::test(format!("{OWN}::{}", line.id), move || check_lines(&[(OWN, line)])));
     }
     for name in GRADERS {
         let path = folder.join(format!("{name}.jsonl"));
@@ -74,13 +74,13 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
             kinds.entry(line.kind().to_owned()).or_default().push((*name, line));
         }
         tests.extend(
-            kinds.into_iter().map(|(kind, lines)| Trial::test(format!("{name}::{kind}"), move || every(&lines))),
+            kinds.into_iter().map(|(kind, lines)| Trial::test(format!("{name}::{kind}"), move || check_lines(&lines))),
         );
     }
     // Other records may show other rules.
     if !is_other {
         let all = Arc::new(all);
-        tests.push(Trial::test("every_documented_difference_occurs", move || every_rule_occurs(&all)));
+        tests.push(Trial::test("every_documented_difference_occurs", move || every_documented_rule_occurs(&all)));
     }
     Ok(tests)
 }
@@ -90,7 +90,7 @@ fn compare(file: &str, line: &Line) -> Result<Comparison, String> {
     comparison::check(&if GRADERS.contains(&file) { grader_record::suite(record)? } else { record })
 }
 
-fn every(lines: &[(&str, Line)]) -> Result<(), Failed> {
+fn check_lines(lines: &[(&str, Line)]) -> Result<(), Failed> {
     let documented = documented_rules::in_section(SECTION)?;
     let mut problems = Vec::new();
     for (file, line) in lines {
@@ -103,7 +103,7 @@ fn every(lines: &[(&str, Line)]) -> Result<(), Failed> {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }
 
-fn every_rule_occurs(lines: &[(&str, Line)]) -> Result<(), Failed> {
+fn every_documented_rule_occurs(lines: &[(&str, Line)]) -> Result<(), Failed> {
     let documented = documented_rules::in_section(SECTION)?;
     let mut needed = BTreeSet::new();
     for (file, line) in lines {

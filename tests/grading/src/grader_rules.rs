@@ -21,7 +21,9 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("regex-flags-without-effect", VALUE, matched_after_the_start),
         ("javascript-values", VALUE, |cx| cx.has_tag("js-quirk") && is_decided(cx)),
         ("unknown-grader-is-an-error", &[Error], |cx| cx.error().starts_with("no grader named `")),
-        ("additional-graders", VALUE, |cx| says(cx, "Unknown grader type") && OWN.contains(&cx.kind().as_str())),
+        ("additional-graders", VALUE, |cx| {
+            reference_says(cx, "Unknown grader type") && OWN.contains(&cx.kind().as_str())
+        }),
         ("unset-variable-is-an-error", &[Skipped], |cx| cx.shown.contains("(setup/variable_unset)")),
         ("agents-judge-like-models", ANY, |cx| cx.record.json["judge_kind"] == "agent"),
         ("judge-failure-is-an-error", &[Error, Score], judge_failure),
@@ -32,7 +34,9 @@ const RULES: &[(&str, &[Field], Check)] = {
         }),
         ("failed-prompt-command-is-an-error", &[Error], |cx| cx.error().starts_with("the command of the prompt ")),
         ("aggregator-retries", &[Calls], |cx| aggregator(cx) == Some("llm-grader")),
-        ("aggregator-retries", VALUE, |cx| says(cx, "LLM aggregator failed") && cx.asked > 1 && is_decided(cx)),
+        ("aggregator-retries", VALUE, |cx| {
+            reference_says(cx, "LLM aggregator failed") && cx.asked > 1 && is_decided(cx)
+        }),
         ("failing-verdict-is-confirmed", &[Calls], |cx| cx.ours.as_ref().is_some_and(is_confirmed)),
         ("failing-verdict-is-confirmed", ANY, confirmed_by_other_replies),
         ("unanswered-criterion-fails", &[Score, Verdict, Assertions, Evidence], not_answered),
@@ -68,7 +72,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("exit-code-decides", &[Score, Verdict, Assertions, Evidence, MemberScores], exit_code_of_a_member_decides),
         ("workspace-per-trial", &[Assertions], |cx| {
             let asks = cx.grader["command"].to_string().contains("AGENTV_WORKSPACE_PATH");
-            (says(cx, "{WORKSPACES}") || asks && says(cx, "unset")) && cx.command().is_some()
+            (reference_says(cx, "{WORKSPACES}") || asks && reference_says(cx, "unset")) && cx.command().is_some()
         }),
         ("share-of-assertions", &[Score, Verdict], share_of_assertions),
         ("escaped-control-characters", &[Assertions], texts_are_escaped),
@@ -84,7 +88,7 @@ const RULES: &[(&str, &[Field], Check)] = {
             cx.has_tag("signal") && cx.command().is_some_and(|command| command.signal.is_some())
         }),
         ("timeout-is-an-error", &[Error], |cx| {
-            cx.command().is_some_and(|command| command.timed_out) && says(cx, "timed out")
+            cx.command().is_some_and(|command| command.timed_out) && reference_says(cx, "timed out")
         }),
         ("missing-program-is-an-error", &[Error], program_missing),
     ]
@@ -105,7 +109,7 @@ fn is_decided(cx: &Graded<'_>) -> bool {
     cx.value().is_some_and(|value| (0.0..=1.0).contains(&value))
 }
 
-fn says(cx: &Graded<'_>, part: &str) -> bool {
+fn reference_says(cx: &Graded<'_>, part: &str) -> bool {
     cx.expected_texts().iter().any(|text| text.contains(part))
 }
 
@@ -118,7 +122,8 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
 fn regex_dialect(cx: &Graded<'_>) -> bool {
     let pattern = cx.grader["value"].as_str().unwrap_or_default();
     let is_special = pattern.chars().any(|c| !c.is_ascii_alphanumeric());
-    let is_refused = says(cx, "failed: Invalid regular expression") || says(cx, "failed: Invalid flags");
+    let is_refused =
+        reference_says(cx, "failed: Invalid regular expression") || reference_says(cx, "failed: Invalid flags");
     cx.kind() == "regex" && is_decided(cx) && (cx.has_tag("js-regex") && is_special || is_refused)
 }
 
@@ -144,7 +149,9 @@ fn judge_failure(cx: &Graded<'_>) -> bool {
     let ours = cx.ours.as_ref();
     let broke = |grader: &GraderRecord| grader.code == Some(ReasonCode::JudgeError);
     ours.is_some_and(|ours| broke(ours) || ours.members.iter().any(broke))
-        && (cx.expected["verdict"] == "skip" || says(cx, "Grader parse failure") || says(cx, "LLM aggregator failed"))
+        && (cx.expected["verdict"] == "skip"
+            || reference_says(cx, "Grader parse failure")
+            || reference_says(cx, "LLM aggregator failed"))
 }
 
 /// The first verdict was fail, so the judge was asked again.
@@ -217,7 +224,8 @@ fn decided_by_its_own_mark(cx: &Graded<'_>) -> bool {
 
 fn measured_duration(cx: &Graded<'_>) -> bool {
     let asks = cx.kind() == "latency" || cx.grader["max_duration_ms"].is_number();
-    asks && cx.evidence()["duration_ms"].is_null() && (says(cx, "No duration data") || says(cx, "Duration data not"))
+    asks && cx.evidence()["duration_ms"].is_null()
+        && (reference_says(cx, "No duration data") || reference_says(cx, "Duration data not"))
 }
 
 fn fractional_tokens(cx: &Graded<'_>) -> bool {
@@ -263,7 +271,7 @@ fn no_calls(cx: &Graded<'_>) -> bool {
 
 /// A call of the right name with other arguments used the item up in the reference.
 fn skipped_call(cx: &Graded<'_>) -> bool {
-    cx.grader["mode"] == "in_order" && says(cx, "args mismatch")
+    cx.grader["mode"] == "in_order" && reference_says(cx, "args mismatch")
 }
 
 /// The recorded texts contain invisible characters, which we escape.
@@ -419,7 +427,7 @@ fn exit_code_decides(cx: &Graded<'_>) -> bool {
         Some(0) => {
             is_single && value == Some(1.0) && cx.expected_value() == Some(0.0) && cx.expected_texts().is_empty()
         }
-        Some(code) => is_single && value == Some(0.0) && says(cx, &format!("exited with code {code}")),
+        Some(code) => is_single && value == Some(0.0) && reference_says(cx, &format!("exited with code {code}")),
         None => false,
     }
 }
@@ -478,5 +486,5 @@ fn is_undecided_by_command(cx: &Graded<'_>) -> bool {
 
 fn program_missing(cx: &Graded<'_>) -> bool {
     let is_missing = cx.error().starts_with("cannot run `") || matches!(exited(cx), Some(126 | 127));
-    is_missing && cx.expected_value() == Some(0.0) && says(cx, "ailed")
+    is_missing && cx.expected_value() == Some(0.0) && reference_says(cx, "ailed")
 }

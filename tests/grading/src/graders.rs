@@ -106,7 +106,7 @@ impl Graded<'_> {
 
 /// The differences of a record.
 #[derive(Debug, Default)]
-pub struct Checked {
+pub struct RecordCheck {
     /// Names of the rules that explain differences.
     pub rules: BTreeSet<&'static str>,
     /// Differences without a rule.
@@ -118,7 +118,7 @@ pub struct Checked {
 /// # Errors
 ///
 /// What keeps the record from being tested.
-pub fn check(record: &Record) -> Result<Checked, String> {
+pub fn check(record: &Record) -> Result<RecordCheck, String> {
     let mut limited = record.clone();
     // In the reference, commands have the time limit of agents; ours have their own.
     if let Some(limit) = record.json["agent_timeout_ms"].as_f64() {
@@ -146,7 +146,7 @@ pub fn check(record: &Record) -> Result<Checked, String> {
     let several = expected["graders"].as_array().cloned();
     let is_one = several.is_none();
     let list = several.unwrap_or_else(|| vec![expected.clone()]);
-    let mut checked = Checked::default();
+    let mut checked = RecordCheck::default();
     let mut last = None;
     for (index, expected) in list.iter().enumerate() {
         let graded = Graded {

@@ -24,14 +24,14 @@ pub fn redirect(grader: &mut Value) {
 
 /// A part of the standard input that differs.
 #[derive(Debug)]
-pub struct Difference {
+pub struct PayloadDifference {
     /// Keys and indices from the root.
     path: Vec<String>,
     theirs: Value,
     ours: Value,
 }
 
-type Check = fn(&Difference, &Path) -> bool;
+type Check = fn(&PayloadDifference, &Path) -> bool;
 
 /// Name of a rule, and whether it explains a difference.
 const RULES: &[(&str, Check)] = &[
@@ -64,7 +64,7 @@ const RULES: &[(&str, Check)] = &[
     }),
 ];
 
-impl Difference {
+impl PayloadDifference {
     /// The rule that explains the difference.
     pub fn explain(&self, root: &Path) -> Option<&'static str> {
         RULES.iter().find(|(_, check)| check(self, root)).map(|(name, _)| *name)
@@ -89,7 +89,7 @@ pub fn all() -> impl Iterator<Item = &'static str> {
 /// # Errors
 ///
 /// If the command did not get any input.
-pub fn differences(graded: &Graded<'_>, root: &Path) -> Result<Vec<Difference>, String> {
+pub fn differences(graded: &Graded<'_>, root: &Path) -> Result<Vec<PayloadDifference>, String> {
     let expected = &graded.record.json["stdin"];
     if expected.is_null() || graded.ours.is_none() {
         return Ok(Vec::new());
@@ -104,9 +104,9 @@ pub fn differences(graded: &Graded<'_>, root: &Path) -> Result<Vec<Difference>, 
     Ok(found)
 }
 
-fn compare(path: &mut Vec<String>, theirs: &Value, ours: &Value, found: &mut Vec<Difference>) {
+fn compare(path: &mut Vec<String>, theirs: &Value, ours: &Value, found: &mut Vec<PayloadDifference>) {
     let mut difference = |path: &[String]| {
-        found.push(Difference { path: path.to_vec(), theirs: theirs.clone(), ours: ours.clone() });
+        found.push(PayloadDifference { path: path.to_vec(), theirs: theirs.clone(), ours: ours.clone() });
     };
     match (theirs, ours) {
         // One difference for all keys of an object that differ only in spelling.

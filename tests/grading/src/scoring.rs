@@ -11,7 +11,7 @@ use evalsuite_schema::diagnostic::Code;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    graders::Checked,
+    graders::RecordCheck,
     replay::{self, CaseRun},
     stub_judge::StubJudge,
 };
@@ -33,7 +33,7 @@ pub const RULES: &[&str] = &[
 /// # Errors
 ///
 /// What keeps the record from being tested.
-pub fn check(record: &Record) -> Result<Checked, String> {
+pub fn check(record: &Record) -> Result<RecordCheck, String> {
     let (suite, tests) = suite(record);
     let failing: BTreeSet<String> =
         tests.iter().filter(|test| test["provider_error"] == true).map(|test| text(&test["id"])).collect();
@@ -52,7 +52,7 @@ pub fn check(record: &Record) -> Result<Checked, String> {
         Ok(Outcome::new().text("the answer"))
     };
     let replay = replay::run_with_judge(&suite, options, agent, judge.as_ref())?;
-    let mut checked = Checked::default();
+    let mut checked = RecordCheck::default();
     if !replay.refused.is_empty() {
         let odd = replay.refused.iter().find(|code| !is_wrong(**code, record, &tests));
         match odd {

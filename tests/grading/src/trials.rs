@@ -8,7 +8,7 @@ use evalsuite_conformance::record::Record;
 use evalsuite_schema::diagnostic::Code;
 use serde_json::{Value, json};
 
-use crate::{graders::Checked, replay};
+use crate::{graders::RecordCheck, replay};
 
 /// Names of the rules about trials.
 pub const RULES: &[&str] =
@@ -19,7 +19,7 @@ pub const RULES: &[&str] =
 /// # Errors
 ///
 /// What keeps the record from being tested.
-pub fn check(record: &Record) -> Result<Checked, String> {
+pub fn check(record: &Record) -> Result<RecordCheck, String> {
     let json = &record.json;
     let attempts = json["per_trial"].as_array().cloned().unwrap_or_default();
     let later = attempts.clone();
@@ -37,7 +37,7 @@ pub fn check(record: &Record) -> Result<Checked, String> {
             None => outcome,
         })
     })?;
-    let mut checked = Checked::default();
+    let mut checked = RecordCheck::default();
     if !replay.refused.is_empty() {
         if replay.refused.iter().all(|code| is_wrong(*code, &json["trials"])) {
             checked.rules.insert("decided-at-load-time");

@@ -14,17 +14,17 @@ use evalsuite_conformance::{
 use evalsuite_grading_tests::{
     documented_differences::{self, DocumentedDifferences},
     grader_rules,
-    graders::{self, Checked},
+    graders::{self, RecordCheck},
     payload, scoring, trials,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Id of the record to run in this process, which has the record's environment variables.
-const ONE: &str = "EVALSUITE_GRADING_RECORD";
+const RECORD_ID_VARIABLE: &str = "EVALSUITE_GRADING_RECORD";
 
-const PACKAGE: &str = "CARGO_MANIFEST_DIR";
+const MANIFEST_DIR_VARIABLE: &str = "CARGO_MANIFEST_DIR";
 
-type Check = fn(&Record) -> Result<Checked, String>;
+type Check = fn(&Record) -> Result<RecordCheck, String>;
 
 const FILES: &[(&str, Check)] = &[
     ("graders", graders::check),
@@ -36,8 +36,8 @@ const FILES: &[(&str, Check)] = &[
 
 fn main() -> ExitCode {
     // Test runners set the variable to this crate's directory, where the runtime would look for the suites of records.
-    if std::env::var_os(PACKAGE).is_some() {
-        return without_package().unwrap_or_else(|reason| failed(&reason));
+    if std::env::var_os(MANIFEST_DIR_VARIABLE).is_some() {
+        return run_without_package().unwrap_or_else(|reason| failed(&reason));
     }
     let (folder, is_other) = match test_data::find("EVALSUITE_VECTORS", "../shared/vectors") {
         TestData::Present { path, is_other } => (path, is_other),
@@ -47,8 +47,8 @@ fn main() -> ExitCode {
         }
         TestData::Missing(reason) => return failed(&reason),
     };
-    if let Ok(id) = std::env::var(ONE) {
-        return one(&folder, &id, is_other).map_or_else(|reason| failed(&reason), |()| ExitCode::SUCCESS);
+    if let Ok(id) = std::env::var(RECORD_ID_VARIABLE) {
+        return run_single_record(&folder, &id, is_other).map_or_else(|reason| failed(&reason), |()| ExitCode::SUCCESS);
     }
     match tests(&folder, is_other) {
         Ok(tests) => libtest_mimic::run(&Arguments::from_args(), tests).exit_code(),
@@ -57,9 +57,9 @@ fn main() -> ExitCode {
 }
 
 /// Runs this program again without the variable that names this package.
-fn without_package() -> Result<ExitCode, String> {
+fn run_without_package() -> Result<ExitCode, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let status = Command::new(program).args(std::env::args_os().skip(1)).env_remove(PACKAGE).status();
+    let status = Command::new(program).args(std::env::args_os().skip(1)).env_remove(MANIFEST_DIR_VARIABLE).status();
     let status = status.map_err(|error| error.to_string())?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -83,14 +83,14 @@ fn tests(folder: &Path, is_other: bool) -> Result<Vec<Trial>, String> {
             kinds.entry(line.kind().to_owned()).or_default().push(line);
         }
         for (kind, lines) in kinds {
-            tests.push(Trial::test(format!("{file}::{kind}"), move || every(&lines, *check, is_other)));
+            tests.push(Trial::test(format!("{file}::{kind}"), move || check_lines(&lines, *check, is_other)));
         }
     }
     tests.push(Trial::test("the_table_lists_every_rule", the_table_lists_every_rule));
     Ok(tests)
 }
 
-fn every(lines: &[Line], check: Check, is_other: bool) -> Result<(), Failed> {
+fn check_lines(lines: &[Line], check: Check, is_other: bool) -> Result<(), Failed> {
     let table = documented_differences::read()?;
     let mut problems = Vec::new();
     for line in lines {
@@ -136,12 +136,12 @@ fn check_record(record: &Record, check: Check, table: &DocumentedDifferences, is
 
 fn run_in_child_process(record: &Record) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let run = Command::new(program).env(ONE, &record.id).envs(&record.env).output();
+    let run = Command::new(program).env(RECORD_ID_VARIABLE, &record.id).envs(&record.env).output();
     let output = run.map_err(|error| error.to_string())?;
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
-fn one(folder: &Path, id: &str, is_other: bool) -> Result<(), String> {
+fn run_single_record(folder: &Path, id: &str, is_other: bool) -> Result<(), String> {
     let table = documented_differences::read()?;
     for (file, check) in FILES {
         let path = folder.join(format!("{file}.jsonl"));

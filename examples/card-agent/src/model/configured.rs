@@ -1,9 +1,11 @@
+//! The model that the environment selects.
+
 use std::{env, error::Error, fmt};
 
 use super::{Model, ModelError, OpenAiModel, ScriptedModel};
 use crate::{ChatMessage, Completion, ToolSpec};
 
-/// The model the environment asks for.
+/// The model that the environment selects.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConfiguredModel {
@@ -14,12 +16,12 @@ pub enum ConfiguredModel {
 }
 
 impl ConfiguredModel {
-    /// The endpoint at `OPENAI_BASE_URL` with the model `OPENAI_MODEL` and the key `OPENAI_API_KEY`; the scripted model
-    /// if there is no `OPENAI_BASE_URL`. An empty variable counts as none.
+    /// The endpoint at `OPENAI_BASE_URL` with the model `OPENAI_MODEL` and the key `OPENAI_API_KEY`, or the scripted model
+    /// if `OPENAI_BASE_URL` is not set. An empty variable counts as unset.
     ///
     /// # Errors
     ///
-    /// If there is an endpoint and no `OPENAI_MODEL`. Local endpoints need no key.
+    /// If `OPENAI_BASE_URL` is set and `OPENAI_MODEL` is not. The key is optional, because local endpoints need none.
     pub fn from_env() -> Result<Self, ConfigurationError> {
         let variable = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
         let Some(url) = variable("OPENAI_BASE_URL") else { return Ok(Self::Scripted(ScriptedModel::new())) };
@@ -44,13 +46,13 @@ impl Model for ConfiguredModel {
     }
 }
 
-/// There is an endpoint, but no model to ask it for.
+/// `OPENAI_BASE_URL` is set, but `OPENAI_MODEL` is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfigurationError;
 
 impl fmt::Display for ConfigurationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OPENAI_BASE_URL is set, so OPENAI_MODEL has to name a model")
+        f.write_str("OPENAI_MODEL must be set if OPENAI_BASE_URL is set")
     }
 }
 

@@ -1,6 +1,8 @@
+//! Errors of models.
+
 use std::{error::Error, fmt};
 
-/// Why a model gave no usable answer.
+/// Why a model has no usable completion.
 #[derive(Debug)]
 pub struct ModelError {
     message: String,
@@ -8,7 +10,7 @@ pub struct ModelError {
 }
 
 impl ModelError {
-    /// An error in words.
+    /// An error with a message.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), source: None }
     }

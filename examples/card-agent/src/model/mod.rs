@@ -1,3 +1,5 @@
+//! Models: the trait and its implementations.
+
 mod configured;
 mod error;
 mod openai;
@@ -5,23 +7,22 @@ mod scripted;
 
 use std::future::Future;
 
+use crate::{ChatMessage, Completion, ToolSpec};
 pub use configured::{ConfigurationError, ConfiguredModel};
 pub use error::ModelError;
 pub use openai::OpenAiModel;
 pub use scripted::ScriptedModel;
 
-use crate::{ChatMessage, Completion, ToolSpec};
-
-/// What answers a conversation: with text, or with calls of tools.
+/// Continues a conversation with text or with tool calls.
 pub trait Model {
-    /// Name for records.
+    /// Name of the model in records.
     fn name(&self) -> &str;
 
-    /// The next answer in `conversation`.
+    /// Returns the next completion of `conversation`.
     ///
     /// # Errors
     ///
-    /// If there is no usable answer.
+    /// If there is no usable completion.
     fn complete(
         &self,
         conversation: &[ChatMessage],

@@ -1,42 +1,44 @@
+//! Turns a note into a card, a question or a refusal.
+
 use std::ops::Range;
 
 use jiff::civil::{Date, Time};
 
 use super::{
-    Move, Profile, Reading,
+    EventMove, NoteMeaning, Profile,
     contact::{self, Channels},
-    date::{self, Day, FoundDate, Lean},
+    date::{self, DateMeaning, FoundDate, Tense},
     fields,
-    mentions::{is_written_without_blanks, mentions, starts_with},
+    mentions::{is_written_without_spaces, mentions, starts_with},
     money::{self, Amount},
     refusal, text,
-    time::{self, Clock, FoundTime},
+    time::{self, FoundTime, TimeMeaning},
     vocabulary,
 };
 use crate::{Card, Template};
 
-/// What `note` says to a person who reads it on the day `today`.
-pub(crate) fn read(note: &str, today: Date, profile: &Profile) -> Reading {
+/// Interprets `note` as written on the day `today`.
+pub(crate) fn read(note: &str, today: Date, profile: &Profile) -> NoteMeaning {
     let normalized = text::normalize(note);
     if let Some(reason) = refusal::find(&normalized) {
-        return Reading::Nothing(reason);
+        return NoteMeaning::Nothing(reason);
     }
-    let sheet = Sheet { original: note, lower: normalized.to_lowercase(), text: normalized, today, profile };
-    // Patterns overlap: a phone number may look like a date. What was understood is blanked for those that follow.
-    let channels = contact::find(&sheet.text);
-    if !channels.is_empty() || sheet.speaks_of_contact_without_channel() {
-        return sheet.contact(&channels);
+    let reader = NoteReader { original: note, lower: normalized.to_lowercase(), text: normalized, today, profile };
+    // Patterns overlap: a phone number may look like a date. Recognised parts are blanked for the patterns that follow.
+    let channels = contact::find(&reader.text);
+    if !channels.is_empty() || reader.speaks_of_contact_without_channel() {
+        return reader.contact(&channels);
     }
-    let amounts = money::find(&sheet.text);
-    let speaks_of_money = !amounts.is_empty() || mentions(&sheet.lower, vocabulary::EXPENSE);
-    if speaks_of_money && let Some(reading) = sheet.expense(amounts) {
+    let amounts = money::find(&reader.text);
+    let speaks_of_money = !amounts.is_empty() || mentions(&reader.lower, vocabulary::EXPENSE);
+    if speaks_of_money && let Some(reading) = reader.expense(amounts) {
         return reading;
     }
-    sheet.plan()
+    reader.plan()
 }
 
-/// A note while it is read.
-struct Sheet<'a> {
+/// Interprets the parts of a note.
+struct NoteReader<'a> {
     original: &'a str,
     text: String,
     lower: String,
@@ -44,13 +46,13 @@ struct Sheet<'a> {
     profile: &'a Profile,
 }
 
-impl Sheet<'_> {
+impl NoteReader<'_> {
     fn card(&self, template: Template, title: String) -> Card {
         Card::new(template, title, self.original)
     }
 
-    fn dates(&self, text: &str, lean: Lean) -> Vec<FoundDate> {
-        date::find(text, self.today, self.profile.date_order, lean)
+    fn dates(&self, text: &str, tense: Tense) -> Vec<FoundDate> {
+        date::find(text, self.today, self.profile.date_order, tense)
     }
 
     fn speaks_of_contact_without_channel(&self) -> bool {
@@ -59,14 +61,14 @@ impl Sheet<'_> {
             || (lower.contains("'s ") && mentions(lower, &["phone number", "number is", "new number", "email address"]))
     }
 
-    fn contact(&self, channels: &Channels) -> Reading {
+    fn contact(&self, channels: &Channels) -> NoteMeaning {
         let rest = text::without(&self.text, &channels.ranges());
         let name = contact_name(&rest);
         if name.is_empty() {
-            return Reading::Unclear("Whose number or address is this?".to_owned());
+            return NoteMeaning::Unclear("Whose number or address is this?".to_owned());
         }
         if channels.is_empty() {
-            return Reading::Unclear(format!("What is the phone number or email address of {name}?"));
+            return NoteMeaning::Unclear(format!("What is the phone number or email address of {name}?"));
         }
         let mut card = self.card(Template::Contact, name);
         if let Some((_, phone)) = &channels.phone {
@@ -76,17 +78,17 @@ impl Sheet<'_> {
             card = card.field("email", email);
         }
         if mentions(&self.lower, vocabulary::CHANGED) && !self.lower.contains("new contact") {
-            Reading::Changed(card)
+            NoteMeaning::Changed(card)
         } else {
-            Reading::Card(card)
+            NoteMeaning::Card(card)
         }
     }
 
-    /// `None` if the numbers are no amounts after all.
-    fn expense(&self, mut amounts: Vec<Amount>) -> Option<Reading> {
+    /// `None` if the numbers are not amounts after all.
+    fn expense(&self, mut amounts: Vec<Amount>) -> Option<NoteMeaning> {
         let mut used: Vec<Range<usize>> = amounts.iter().map(|amount| amount.range.clone()).collect();
         let without_amounts = text::blanked(&self.text, &used);
-        let dates = self.dates(&without_amounts, Lean::Past);
+        let dates = self.dates(&without_amounts, Tense::Past);
         used.extend(dates.iter().map(|date| date.range.clone()));
         let blanked = text::blanked(&self.text, &used);
         if let Some(time) = time::find(&blanked) {
@@ -101,32 +103,32 @@ impl Sheet<'_> {
             [amount] => amount,
             [first, .., last] => {
                 let (first, last) = (&self.text[first.range.clone()], &self.text[last.range.clone()]);
-                return Some(Reading::Unclear(format!("Which amount should the card have, {first} or {last}?")));
+                return Some(NoteMeaning::Unclear(format!("Which amount should the card have, {first} or {last}?")));
             }
         };
         let Some(currency) = amount.currency.code(self.profile.currency.as_deref()) else {
             let shown = &self.text[amount.range.clone()];
-            return Some(Reading::Unclear(format!("In which currency is the amount {shown}?")));
+            return Some(NoteMeaning::Unclear(format!("In which currency is the amount {shown}?")));
         };
         let date = match one_day(&dates, &self.text, self.today) {
             Ok(day) => day.unwrap_or(self.today),
-            Err(question) => return Some(Reading::Unclear(question)),
+            Err(question) => return Some(NoteMeaning::Unclear(question)),
         };
         let what = self.title_without(&used);
         if text::letters(&what) == 0 {
-            return Some(Reading::Unclear(format!("What did you spend {} {currency} on?", amount.value(currency))));
+            return Some(NoteMeaning::Unclear(format!("What did you spend {} {currency} on?", amount.value(currency))));
         }
         let card = self
             .card(Template::Expense, what)
             .field("amount", amount.value(currency))
             .field("currency", currency)
             .field("date", date.to_string());
-        Some(Reading::Card(card))
+        Some(NoteMeaning::Card(card))
     }
 
     /// Events, moves of events, tasks, and notes.
-    fn plan(&self) -> Reading {
-        let dates = self.dates(&self.text, Lean::Future);
+    fn plan(&self) -> NoteMeaning {
+        let dates = self.dates(&self.text, Tense::Future);
         let mut used: Vec<Range<usize>> = dates.iter().map(|date| date.range.clone()).collect();
         let time = time::find(&text::blanked(&self.text, &used));
         used.extend(time.iter().map(|time| time.range.clone()));
@@ -152,23 +154,23 @@ impl Sheet<'_> {
         self.plain_note()
     }
 
-    fn event(&self, dates: &[FoundDate], time: Option<&FoundTime>, used: &[Range<usize>]) -> Reading {
+    fn event(&self, dates: &[FoundDate], time: Option<&FoundTime>, used: &[Range<usize>]) -> NoteMeaning {
         let mut used = used.to_vec();
         let blanked = text::blanked(&self.text, &used);
         let place = fields::place(&blanked);
         used.extend(place.iter().map(|(range, _)| range.clone()));
         let what = self.title_without(&used);
         if text::letters(&what) == 0 {
-            return Reading::Unclear("What takes place then?".to_owned());
+            return NoteMeaning::Unclear("What takes place then?".to_owned());
         }
         let day = match one_day(dates, &self.text, self.today) {
             Ok(Some(day)) => day,
-            Ok(None) => return Reading::Unclear(format!("On which day is it: {what}?")),
-            Err(question) => return Reading::Unclear(question),
+            Ok(None) => return NoteMeaning::Unclear(format!("On which day is it: {what}?")),
+            Err(question) => return NoteMeaning::Unclear(question),
         };
         let at = match clock(time) {
             Ok(at) => at,
-            Err(question) => return Reading::Unclear(question),
+            Err(question) => return NoteMeaning::Unclear(question),
         };
         let mut card = self.card(Template::Event, what).field("date", day.to_string());
         if let Some(at) = at {
@@ -183,19 +185,19 @@ impl Sheet<'_> {
         if let Some(people) = fields::people(&blanked) {
             card = card.field("people", people);
         }
-        Reading::Card(card)
+        NoteMeaning::Card(card)
     }
 
-    fn moved(&self, dates: &[FoundDate], time: Option<&FoundTime>, used: &[Range<usize>]) -> Reading {
+    fn moved(&self, dates: &[FoundDate], time: Option<&FoundTime>, used: &[Range<usize>]) -> NoteMeaning {
         let title = self.title_without(used);
         let lower = title.to_lowercase();
         let verb = starts_with(&lower, vocabulary::MOVE).map_or(0, str::len);
-        // Lower case may have another length in bytes, but not up to the end of a verb of ASCII letters.
+        // Lower case may have a different length in bytes, but not before the end of a verb in ASCII.
         let what = text::title(title.get(verb..).unwrap_or(&title).trim_start().trim_start_matches("the "));
         match (one_day(dates, &self.text, self.today), clock(time)) {
-            (Err(question), _) | (_, Err(question)) => Reading::Unclear(question),
-            (Ok(None), Ok(None)) => Reading::Unclear(format!("To which day or time should I move it: {what}?")),
-            (Ok(date), Ok(time)) => Reading::Moved(Move { what, date, time }),
+            (Err(question), _) | (_, Err(question)) => NoteMeaning::Unclear(question),
+            (Ok(None), Ok(None)) => NoteMeaning::Unclear(format!("To which day or time should I move it: {what}?")),
+            (Ok(date), Ok(time)) => NoteMeaning::Moved(EventMove { what, date, time }),
         }
     }
 
@@ -205,26 +207,26 @@ impl Sheet<'_> {
         time: Option<&FoundTime>,
         used: &[Range<usize>],
         introduction: Option<&str>,
-    ) -> Reading {
+    ) -> NoteMeaning {
         let title = self.title_without(used);
         let what = match introduction.and_then(|words| title.get(words.len()..)) {
             Some(rest) => text::title(rest),
             None => title,
         };
         if text::letters(&what) == 0 {
-            return Reading::Unclear("What is there to do?".to_owned());
+            return NoteMeaning::Unclear("What is there to do?".to_owned());
         }
         let lower = what.to_lowercase();
         if let Some(word) = vocabulary::UNNAMED.iter().find(|word| mentions(&lower, &[word])) {
-            return Reading::Unclear(format!("Who or what is \"{word}\" in \"{what}\"?"));
+            return NoteMeaning::Unclear(format!("Who or what is \"{word}\" in \"{what}\"?"));
         }
         let day = match one_day(dates, &self.text, self.today) {
             Ok(day) => day,
-            Err(question) => return Reading::Unclear(question),
+            Err(question) => return NoteMeaning::Unclear(question),
         };
         let at = match clock(time) {
             Ok(at) => at,
-            Err(question) => return Reading::Unclear(question),
+            Err(question) => return NoteMeaning::Unclear(question),
         };
         let mut card = self.card(Template::Task, what);
         if let Some(day) = day {
@@ -233,21 +235,21 @@ impl Sheet<'_> {
         if let Some(at) = at {
             card = card.field("time", shown(at));
         }
-        Reading::Card(card)
+        NoteMeaning::Card(card)
     }
 
-    fn plain_note(&self) -> Reading {
+    fn plain_note(&self) -> NoteMeaning {
         let words = self.text.split_whitespace().count();
-        let signs = self.text.chars().filter(|c| is_written_without_blanks(*c)).count();
-        if words < 3 && signs < 5 {
-            return Reading::Unclear(format!("What should I keep about \"{}\"?", self.text.trim()));
+        let ideographs = self.text.chars().filter(|c| is_written_without_spaces(*c)).count();
+        if words < 3 && ideographs < 5 {
+            return NoteMeaning::Unclear(format!("What should I keep about \"{}\"?", self.text.trim()));
         }
         let first_line = self.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let title = text::shortened(&text::title(first_line), 60);
-        Reading::Card(self.card(Template::Note, title).field("text", self.text.trim()))
+        NoteMeaning::Card(self.card(Template::Note, title).field("text", self.text.trim()))
     }
 
-    /// The title that is left when `used` is taken out with the words that joined it.
+    /// The title without the ranges in `used` and the words that join them to it.
     fn title_without(&self, used: &[Range<usize>]) -> String {
         let ranges: Vec<Range<usize>> =
             used.iter().map(|range| fields::with_joining_words(&self.text, range.clone())).collect();
@@ -255,15 +257,15 @@ impl Sheet<'_> {
     }
 }
 
-/// The one day the note names, or a question if it is not clear which.
+/// The day that the note names, or a question if there are several.
 fn one_day(dates: &[FoundDate], text: &str, today: Date) -> Result<Option<Date>, String> {
     let mut days: Vec<Date> = Vec::new();
     for FoundDate { range, day } in dates {
         let written = &text[range.clone()];
         match *day {
-            Day::Is(date) => days.push(date),
-            Day::Either(a, b) => return Err(format!("Does {written} mean {a} or {b}?")),
-            Day::Impossible => return Err(format!("{written} is not in the calendar. Which day is it?")),
+            DateMeaning::Is(date) => days.push(date),
+            DateMeaning::Either(a, b) => return Err(format!("Does {written} mean {a} or {b}?")),
+            DateMeaning::Impossible => return Err(format!("{written} is not in the calendar. Which day is it?")),
         }
     }
     // "Friday, 16 January" names one day twice.
@@ -279,9 +281,11 @@ fn one_day(dates: &[FoundDate], text: &str, today: Date) -> Result<Option<Date>,
 fn clock(time: Option<&FoundTime>) -> Result<Option<Time>, String> {
     match time.map(|time| time.clock) {
         None => Ok(None),
-        Some(Clock::Is(time)) => Ok(Some(time)),
-        Some(Clock::MorningOrEvening(hour)) => Err(format!("Is that {hour} in the morning or {hour} in the evening?")),
-        Some(Clock::Impossible) => Err("There is no such time of day. At what time is it?".to_owned()),
+        Some(TimeMeaning::Is(time)) => Ok(Some(time)),
+        Some(TimeMeaning::MorningOrEvening(hour)) => {
+            Err(format!("Is that {hour} in the morning or {hour} in the evening?"))
+        }
+        Some(TimeMeaning::Impossible) => Err("There is no such time of day. At what time is it?".to_owned()),
     }
 }
 
@@ -289,7 +293,7 @@ fn shown(time: Time) -> String {
     time.strftime("%H:%M").to_string()
 }
 
-/// The name that is left of a note about a person.
+/// The name in a note about a person.
 fn contact_name(rest: &str) -> String {
     let cleaned = rest.replace("'s ", " ").replace("’s ", " ").replace([':', ',', ';', '(', ')', '：', '，'], " ");
     let mut words: Vec<&str> = cleaned.split_whitespace().collect();
@@ -297,7 +301,7 @@ fn contact_name(rest: &str) -> String {
     let name = words.join(" ");
     let name = vocabulary::CONTACT
         .iter()
-        .filter(|word| word.chars().any(is_written_without_blanks))
+        .filter(|word| word.chars().any(is_written_without_spaces))
         .fold(name, |name, word| name.replace(word, ""));
     text::title(name.trim_matches(|c: char| c.is_whitespace() || matches!(c, '的' | '是')))
 }
@@ -311,13 +315,13 @@ mod tests {
 
     fn short(note: &str, profile: &Profile) -> String {
         match read(note, TODAY, profile) {
-            Reading::Nothing(reason) => format!("nothing: {reason}"),
-            Reading::Unclear(question) => format!("? {question}"),
-            Reading::Card(card) | Reading::Changed(card) => {
+            NoteMeaning::Nothing(reason) => format!("nothing: {reason}"),
+            NoteMeaning::Unclear(question) => format!("? {question}"),
+            NoteMeaning::Card(card) | NoteMeaning::Changed(card) => {
                 let fields: Vec<String> = card.fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
                 format!("{} | {} | {}", card.template, card.title, fields.join(" "))
             }
-            Reading::Moved(change) => format!("move {} {:?} {:?}", change.what, change.date, change.time),
+            NoteMeaning::Moved(change) => format!("move {} {:?} {:?}", change.what, change.date, change.time),
         }
     }
 
@@ -357,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_clear_is_asked() {
+    fn ambiguous_notes_become_questions() {
         for (note, question) in [
             ("Meeting with Ana", "? On which day is it: Meeting with Ana?"),
             ("Lunch on 03/04", "? Does 03/04 mean 2026-04-03 or 2026-03-04?"),
@@ -377,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_profile_settles_order_and_currency() {
+    fn the_profile_sets_date_order_and_currency() {
         let profile = Profile { date_order: Some(DateOrder::Dmy), currency: Some("CHF".to_owned()) };
         assert_eq!(short("Lunch on 03/04", &profile), "event | Lunch | date=2026-04-03");
         assert_eq!(
@@ -387,9 +391,9 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_known_things_are_told_from_new_ones() {
+    fn changes_are_distinguished_from_new_cards() {
         assert!(
-            matches!(read("Ana's new number is +34 600 111 222", TODAY, &Profile::default()), Reading::Changed(card) if card.title == "Ana")
+            matches!(read("Ana's new number is +34 600 111 222", TODAY, &Profile::default()), NoteMeaning::Changed(card) if card.title == "Ana")
         );
         assert_eq!(
             short("Move the dentist to Friday at 16:00", &Profile::default()),

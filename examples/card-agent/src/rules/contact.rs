@@ -1,3 +1,5 @@
+//! Email addresses and phone numbers.
+
 use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
@@ -9,7 +11,7 @@ static PHONE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:\+|\b0|\(0)[\d\
 static NUMERIC_DATE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}").expect("a valid pattern"));
 
-/// How a person can be reached.
+/// Email address and phone number of a person, with their ranges.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Channels {
     pub(super) email: Option<(Range<usize>, String)>,
@@ -26,7 +28,7 @@ impl Channels {
     }
 }
 
-/// The first mail address and the first phone number of `text`.
+/// Finds the first email address and the first phone number in `text`.
 pub(super) fn find(text: &str) -> Channels {
     let email = EMAIL.find(text).map(|found| (found.range(), found.as_str().to_owned()));
     let phone = PHONE
@@ -42,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_addresses_are_found_and_dates_are_not() {
+    fn phone_numbers_and_addresses_are_found_but_dates_are_not() {
         let found = find("Zoë: +49 30 1234567, zoe@example.com");
         assert_eq!(found.phone.map(|(_, text)| text).as_deref(), Some("+49 30 1234567"));
         assert_eq!(found.email.map(|(_, text)| text).as_deref(), Some("zoe@example.com"));

@@ -1,3 +1,5 @@
+//! Dates in several languages and notations.
+
 use std::{ops::Range, sync::LazyLock};
 
 use jiff::{
@@ -12,32 +14,32 @@ use super::DateOrder;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FoundDate {
     pub(super) range: Range<usize>,
-    pub(super) day: Day,
+    pub(super) day: DateMeaning,
 }
 
-/// What a date means.
+/// The meaning of a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Day {
+pub(super) enum DateMeaning {
     Is(Date),
-    /// Two numbers that may be day and month, or month and day.
+    /// Two numbers that may be day and month or month and day.
     Either(Date, Date),
-    /// No calendar has this day.
+    /// The day does not exist.
     Impossible,
 }
 
-/// Which year or week is meant where none is named.
+/// How a date without a year or week is completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lean {
-    /// Plans: the next such day.
+pub(super) enum Tense {
+    /// For plans: the next such day.
     Future,
-    /// Money spent: the last such day.
+    /// For expenses: the last such day.
     Past,
 }
 
 const MONTH: &str = "january|jan|januar|february|feb|februar|march|mar|märz|april|apr|may|mai|june|jun|juni|july|jul|juli|\
      august|aug|september|sept|sep|october|oct|oktober|november|nov|december|dec|dezember";
 
-/// Every month name begins with one of these, in the order of the year.
+/// Beginnings of month names, in the order of the year.
 const MONTH_STARTS: [&[&str]; 12] = [
     &["jan"],
     &["feb"],
@@ -53,7 +55,7 @@ const MONTH_STARTS: [&[&str]; 12] = [
     &["dec", "dez"],
 ];
 
-/// Days of the week, Monday first: English, German, and the sign of Chinese and Japanese.
+/// Days of the week, Monday first: English, German, and the character in Chinese and Japanese.
 const WEEKDAYS: [(&str, &str, char); 7] = [
     ("monday", "montag", '一'),
     ("tuesday", "dienstag", '二'),
@@ -64,7 +66,7 @@ const WEEKDAYS: [(&str, &str, char); 7] = [
     ("sunday", "sonntag", '日'),
 ];
 
-/// Words for days, as days from today; a longer word stands before one it contains.
+/// Words for days, with their offset from today; a longer word comes before one that it contains.
 const RELATIVE: &[(&str, i64)] = &[
     ("day after tomorrow", 2),
     ("tomorrow", 1),
@@ -113,7 +115,7 @@ static DAY_MONTH: LazyLock<Regex> = LazyLock::new(|| {
 static RELATIVE_WORD: LazyLock<Regex> = LazyLock::new(|| {
     let words: Vec<String> = RELATIVE
         .iter()
-        .map(|(word, _)| match word.chars().any(super::mentions::is_written_without_blanks) {
+        .map(|(word, _)| match word.chars().any(super::mentions::is_written_without_spaces) {
             true => (*word).to_owned(),
             false => format!(r"\b{word}\b"),
         })
@@ -126,12 +128,12 @@ static WEEKDAY: LazyLock<Regex> = LazyLock::new(|| {
     let names: Vec<String> = WEEKDAYS.iter().map(|(english, german, _)| format!("{english}|{german}")).collect();
     pattern(&format!(r"(?i)\b(?:(next|last|nächsten)\s+)?({})\b", names.join("|")))
 });
-static SIGN_WEEKDAY: LazyLock<Regex> = LazyLock::new(|| pattern("(下个?)?(?:周|星期|週|礼拜)([一二三四五六日天])"));
+static CJK_WEEKDAY: LazyLock<Regex> = LazyLock::new(|| pattern("(下个?)?(?:周|星期|週|礼拜)([一二三四五六日天])"));
 
-/// All dates of `text` in the order of their places, without those that lie in others.
-pub(super) fn find(text: &str, today: Date, order: Option<DateOrder>, lean: Lean) -> Vec<FoundDate> {
+/// Finds all dates in `text`, in order, without overlaps.
+pub(super) fn find(text: &str, today: Date, order: Option<DateOrder>, tense: Tense) -> Vec<FoundDate> {
     let mut found: Vec<FoundDate> = Vec::new();
-    let mut add = |pattern: &Regex, day: &dyn Fn(&Captures<'_>) -> Option<Day>| {
+    let mut add = |pattern: &Regex, day: &dyn Fn(&Captures<'_>) -> Option<DateMeaning>| {
         for captures in pattern.captures_iter(text) {
             let Some(whole) = captures.get(0) else { continue };
             let free = !found.iter().any(|other| whole.start() < other.range.end && other.range.start < whole.end());
@@ -140,7 +142,7 @@ pub(super) fn find(text: &str, today: Date, order: Option<DateOrder>, lean: Lean
             }
         }
     };
-    let in_year = |year: Option<i16>, month, day| in_year(today, lean, year, month, day);
+    let in_year = |year: Option<i16>, month, day| in_year(today, tense, year, month, day);
     add(&ISO, &|c| Some(in_year(number(c, 1), number(c, 2)?, number(c, 3)?)));
     add(&EAST_ASIAN, &|c| Some(in_year(number(c, 1), number(c, 2)?, number(c, 3)?)));
     add(&MONTH_DAY, &|c| Some(in_year(number(c, 3), month(c.get(1)?.as_str())?, number(c, 2)?)));
@@ -152,9 +154,9 @@ pub(super) fn find(text: &str, today: Date, order: Option<DateOrder>, lean: Lean
         let mdy = in_year(year(c, 3), first, second);
         Some(match (order, dmy, mdy) {
             (Some(DateOrder::Dmy), day, _) | (Some(DateOrder::Mdy), _, day) => day,
-            (None, Day::Is(a), Day::Is(b)) if a != b => Day::Either(a, b),
-            (None, Day::Is(day), _) | (None, _, Day::Is(day)) => Day::Is(day),
-            _ => Day::Impossible,
+            (None, DateMeaning::Is(a), DateMeaning::Is(b)) if a != b => DateMeaning::Either(a, b),
+            (None, DateMeaning::Is(day), _) | (None, _, DateMeaning::Is(day)) => DateMeaning::Is(day),
+            _ => DateMeaning::Impossible,
         })
     });
     add(&RELATIVE_WORD, &|c| {
@@ -178,12 +180,12 @@ pub(super) fn find(text: &str, today: Date, order: Option<DateOrder>, lean: Lean
         let name = c.get(2)?.as_str().to_lowercase();
         let index = WEEKDAYS.iter().position(|(english, german, _)| *english == name || *german == name)?;
         let word = c.get(1).map(|word| word.as_str().to_lowercase());
-        weekday(today, index, word.as_deref(), lean)
+        weekday(today, index, word.as_deref(), tense)
     });
-    add(&SIGN_WEEKDAY, &|c| {
+    add(&CJK_WEEKDAY, &|c| {
         let sign = c.get(2)?.as_str().replace('天', "日");
         let index = WEEKDAYS.iter().position(|(_, _, known)| sign.starts_with(*known))?;
-        weekday(today, index, c.get(1).map(|_| "next"), lean)
+        weekday(today, index, c.get(1).map(|_| "next"), tense)
     });
     found.sort_by_key(|date| date.range.start);
     found
@@ -193,7 +195,7 @@ fn number<T: std::str::FromStr>(captures: &Captures<'_>, group: usize) -> Option
     captures.get(group)?.as_str().parse().ok()
 }
 
-/// A year of four digits, or of two in this century.
+/// A year with four digits, or with two in this century.
 fn year(captures: &Captures<'_>, group: usize) -> Option<i16> {
     number(captures, group).map(|year: i16| if year < 100 { 2000 + year } else { year })
 }
@@ -204,28 +206,28 @@ fn month(name: &str) -> Option<i8> {
     i8::try_from(index + 1).ok()
 }
 
-fn after(today: Date, days: i64) -> Option<Day> {
-    today.checked_add(days.days()).ok().map(Day::Is)
+fn after(today: Date, days: i64) -> Option<DateMeaning> {
+    today.checked_add(days.days()).ok().map(DateMeaning::Is)
 }
 
-fn in_year(today: Date, lean: Lean, year: Option<i16>, month: i8, day: i8) -> Day {
+fn in_year(today: Date, tense: Tense, year: Option<i16>, month: i8, day: i8) -> DateMeaning {
     if let Some(year) = year {
-        return Date::new(year, month, day).map_or(Day::Impossible, Day::Is);
+        return Date::new(year, month, day).map_or(DateMeaning::Impossible, DateMeaning::Is);
     }
-    // Eight years hold a 29 February even around a century without one.
-    let years: Vec<i16> = match lean {
-        Lean::Future => (0..=8).map(|years| today.year() + years).collect(),
-        Lean::Past => (0..=8).map(|years| today.year() - years).collect(),
+    // Eight years contain a 29 February even around a century without one.
+    let years: Vec<i16> = match tense {
+        Tense::Future => (0..=8).map(|years| today.year() + years).collect(),
+        Tense::Past => (0..=8).map(|years| today.year() - years).collect(),
     };
     years
         .into_iter()
         .filter_map(|year| Date::new(year, month, day).ok())
-        .find(|date| if lean == Lean::Future { *date >= today } else { *date <= today })
-        .map_or(Day::Impossible, Day::Is)
+        .find(|date| if tense == Tense::Future { *date >= today } else { *date <= today })
+        .map_or(DateMeaning::Impossible, DateMeaning::Is)
 }
 
-/// A plain name is the next such day; "next" is the one of next week.
-fn weekday(today: Date, index: usize, word: Option<&str>, lean: Lean) -> Option<Day> {
+/// A plain name is the next such day, or the last one in the past tense; with "next" it is the one of next week.
+fn weekday(today: Date, index: usize, word: Option<&str>, tense: Tense) -> Option<DateMeaning> {
     let weekday = Weekday::from_monday_zero_offset(i8::try_from(index).ok()?).ok()?;
     let date = match word {
         Some("next" | "nächsten") => {
@@ -233,10 +235,10 @@ fn weekday(today: Date, index: usize, word: Option<&str>, lean: Lean) -> Option<
             monday.checked_add(i64::try_from(index).ok()?.days()).ok()?
         }
         Some("last") => today.nth_weekday(-1, weekday).ok()?,
-        _ if lean == Lean::Past => today.nth_weekday(-1, weekday).ok()?,
+        _ if tense == Tense::Past => today.nth_weekday(-1, weekday).ok()?,
         _ => today.nth_weekday(1, weekday).ok()?,
     };
-    Some(Day::Is(date))
+    Some(DateMeaning::Is(date))
 }
 
 #[cfg(test)]
@@ -247,14 +249,14 @@ mod tests {
     const TODAY: Date = jiff::civil::date(2026, 1, 12);
 
     fn only(text: &str) -> String {
-        match find(text, TODAY, None, Lean::Future).as_slice() {
-            [FoundDate { day: Day::Is(date), .. }] => date.to_string(),
+        match find(text, TODAY, None, Tense::Future).as_slice() {
+            [FoundDate { day: DateMeaning::Is(date), .. }] => date.to_string(),
             other => format!("{other:?}"),
         }
     }
 
     #[test]
-    fn dates_are_read_in_many_ways() {
+    fn many_notations_are_supported() {
         for (text, date) in [
             ("on 2026-01-14", "2026-01-14"),
             ("on January 20th", "2026-01-20"),
@@ -281,28 +283,31 @@ mod tests {
     }
 
     #[test]
-    fn market_is_no_month_and_the_sun_no_day() {
-        assert_eq!(find("market 12, sun cream", TODAY, None, Lean::Future), []);
+    fn month_and_day_names_match_whole_words_only() {
+        assert_eq!(find("market 12, sun cream", TODAY, None, Tense::Future), []);
     }
 
     #[test]
-    fn day_and_month_are_told_apart_by_the_profile_only() {
-        let either = |order| find("lunch 03/04", TODAY, order, Lean::Future)[0].day;
+    fn the_profile_resolves_day_and_month() {
+        let either = |order| find("lunch 03/04", TODAY, order, Tense::Future)[0].day;
         let (april, march) = (jiff::civil::date(2026, 4, 3), jiff::civil::date(2026, 3, 4));
-        assert_eq!(either(None), Day::Either(april, march));
-        assert_eq!(either(Some(DateOrder::Dmy)), Day::Is(april));
-        assert_eq!(either(Some(DateOrder::Mdy)), Day::Is(march));
+        assert_eq!(either(None), DateMeaning::Either(april, march));
+        assert_eq!(either(Some(DateOrder::Dmy)), DateMeaning::Is(april));
+        assert_eq!(either(Some(DateOrder::Mdy)), DateMeaning::Is(march));
     }
 
     #[test]
-    fn a_day_that_does_not_exist_is_seen() {
-        assert_eq!(find("February 30", TODAY, None, Lean::Future)[0].day, Day::Impossible);
-        assert_eq!(find("February 29", TODAY, None, Lean::Future)[0].day, Day::Is(jiff::civil::date(2028, 2, 29)));
+    fn a_nonexistent_day_is_impossible() {
+        assert_eq!(find("February 30", TODAY, None, Tense::Future)[0].day, DateMeaning::Impossible);
+        assert_eq!(
+            find("February 29", TODAY, None, Tense::Future)[0].day,
+            DateMeaning::Is(jiff::civil::date(2028, 2, 29))
+        );
     }
 
     #[test]
-    fn money_was_spent_in_the_past() {
-        assert_eq!(find("on Friday", TODAY, None, Lean::Past)[0].day, Day::Is(jiff::civil::date(2026, 1, 9)));
-        assert_eq!(find("Dec 30", TODAY, None, Lean::Past)[0].day, Day::Is(jiff::civil::date(2025, 12, 30)));
+    fn expenses_are_in_the_past() {
+        assert_eq!(find("on Friday", TODAY, None, Tense::Past)[0].day, DateMeaning::Is(jiff::civil::date(2026, 1, 9)));
+        assert_eq!(find("Dec 30", TODAY, None, Tense::Past)[0].day, DateMeaning::Is(jiff::civil::date(2025, 12, 30)));
     }
 }

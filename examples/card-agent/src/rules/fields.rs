@@ -1,3 +1,5 @@
+//! Places, people, and the words that join them to a note.
+
 use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
@@ -18,18 +20,18 @@ static PEOPLE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 
-/// Where something takes place, and the range with the word before it.
+/// The place in a note, with its range including the word before it.
 pub(super) fn place(text: &str) -> Option<(Range<usize>, String)> {
     let captures = PLACE.captures(text)?;
     Some((captures.get(0)?.range(), captures.get(1)?.as_str().trim_end_matches('.').to_owned()))
 }
 
-/// Who takes part, as written.
+/// The people in a note, as written.
 pub(super) fn people(text: &str) -> Option<String> {
     Some(PEOPLE.captures(text)?.get(1)?.as_str().to_owned())
 }
 
-/// `range` with the joining words before it: "on Friday" and not only "Friday".
+/// Extends `range` by the joining words before it: "on Friday" instead of "Friday".
 pub(super) fn with_joining_words(text: &str, range: Range<usize>) -> Range<usize> {
     let mut start = range.start;
     loop {
@@ -50,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_and_people_are_names() {
+    fn places_and_people_are_capitalised_names() {
         assert_eq!(place("Lunch with Ana at Café Luna").map(|(_, place)| place).as_deref(), Some("Café Luna"));
         assert_eq!(place("meeting in the morning"), None);
         assert_eq!(people("Lunch with Ana López and Bo at noon").as_deref(), Some("Ana López and Bo"));
@@ -58,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn joining_words_go_with_what_they_join() {
+    fn joining_words_are_part_of_the_range() {
         let text = "Party on the Friday";
         assert_eq!(&text[with_joining_words(text, 13..19)], "on the Friday");
         assert_eq!(with_joining_words("Friday", 0..6), 0..6);

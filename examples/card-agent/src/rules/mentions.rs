@@ -1,15 +1,17 @@
-/// Whether `text`, in lower case, has one of `words`: whole words in scripts with blanks, any place in the others.
+//! Searches for words in scripts with and without spaces.
+
+/// Whether `text`, in lower case, contains one of `words`: as a whole word in scripts with spaces, anywhere in others.
 pub(super) fn mentions(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| find(text, word).is_some())
 }
 
-/// The word with which `text` begins, if it is one of `words`.
+/// The word in `words` that `text` begins with.
 pub(super) fn starts_with<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
     words.iter().copied().find(|word| find(text, word) == Some(0))
 }
 
 fn find(text: &str, word: &str) -> Option<usize> {
-    let whole = !word.chars().any(is_written_without_blanks);
+    let whole = !word.chars().any(is_written_without_spaces);
     text.match_indices(word).map(|(at, _)| at).find(|at| {
         let before = text[..*at].chars().next_back();
         let after = text[at + word.len()..].chars().next();
@@ -18,7 +20,7 @@ fn find(text: &str, word: &str) -> Option<usize> {
 }
 
 /// Han, Kana and Hangul.
-pub(super) fn is_written_without_blanks(c: char) -> bool {
+pub(super) fn is_written_without_spaces(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
@@ -27,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_whole_where_there_are_blanks() {
+    fn whole_words_match_in_scripts_with_spaces() {
         assert!(mentions("the call is over", &["call"]));
         assert!(!mentions("recall", &["call"]));
         assert!(mentions("明天和田中开会", &["开会"]));

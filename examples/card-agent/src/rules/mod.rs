@@ -1,4 +1,4 @@
-//! How the scripted model understands a note: by words and patterns, without any state.
+//! How the scripted model understands a note: by words and patterns, without state.
 
 mod classify;
 mod contact;
@@ -11,19 +11,19 @@ mod text;
 mod time;
 mod vocabulary;
 
-pub(crate) use classify::read;
 use jiff::civil::{Date, Time};
 use serde::Deserialize;
 
 use crate::Card;
+pub(crate) use classify::read;
 
-/// What the user's `profile.json` settles.
+/// The settings in the user's `profile.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(crate) struct Profile {
     /// How `03/04` is read.
     pub(crate) date_order: Option<DateOrder>,
-    /// ISO code of the currency of amounts without one.
+    /// ISO code of the currency of amounts without a currency.
     pub(crate) currency: Option<String>,
 }
 
@@ -37,25 +37,25 @@ pub(crate) enum DateOrder {
     Mdy,
 }
 
-/// What a note says.
+/// The meaning of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reading {
-    /// There is nothing to save; the text says why.
+pub(crate) enum NoteMeaning {
+    /// There is nothing to save; the text is the reason.
     Nothing(&'static str),
-    /// Something is missing or has two meanings; the text asks for it.
+    /// Something is missing or ambiguous; the text is a question.
     Unclear(String),
-    /// A new card, or more about a known one.
+    /// A new card, or an addition to an existing one.
     Card(Card),
     /// A contact whose data has changed.
     Changed(Card),
     /// An event that takes place at another time.
-    Moved(Move),
+    Moved(EventMove),
 }
 
 /// A new time for an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Move {
-    /// How the note calls the event.
+pub(crate) struct EventMove {
+    /// The note's name for the event.
     pub(crate) what: String,
     pub(crate) date: Option<Date>,
     pub(crate) time: Option<Time>,

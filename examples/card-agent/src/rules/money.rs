@@ -1,3 +1,5 @@
+//! Amounts and currencies.
+
 use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
@@ -6,7 +8,7 @@ use regex::Regex;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Amount {
     pub(super) range: Range<usize>,
-    /// The number as it was written.
+    /// The number as written.
     number: String,
     pub(super) currency: Currency,
 }
@@ -16,12 +18,12 @@ pub(super) struct Amount {
 pub(super) enum Currency {
     /// ISO code.
     Is(&'static str),
-    /// A sign several currencies share, most common first.
+    /// Currencies that share a sign, most common first.
     OneOf(&'static [&'static str]),
     Unknown,
 }
 
-/// Signs and names of currencies, in lower case.
+/// Currency signs and names, in lower case.
 const NAMES: &[(&str, Currency)] = &[
     ("€", Currency::Is("EUR")),
     ("eur", Currency::Is("EUR")),
@@ -53,7 +55,7 @@ const NAMES: &[(&str, Currency)] = &[
     ("kr", Currency::OneOf(&["SEK", "NOK", "DKK"])),
 ];
 
-/// Currencies that share a sign which nearly everyone uses for the first.
+/// Currencies with the sign `$`, which without a profile means the first.
 const DOLLARS: &[&str] = &["USD", "CAD", "AUD", "SGD", "NZD", "HKD", "MXN"];
 
 const NUMBER: &str = r"\d{1,3}(?:[.,'’]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1,2})?";
@@ -68,7 +70,7 @@ static NUMBER_FIRST: LazyLock<Regex> = LazyLock::new(|| {
 });
 static BARE: LazyLock<Regex> = LazyLock::new(|| Regex::new(&format!(r"\b({NUMBER})\b")).expect("a valid pattern"));
 
-/// Amounts with a currency, in the order of their places.
+/// Finds amounts with a currency, in order.
 pub(super) fn find(text: &str) -> Vec<Amount> {
     let mut found: Vec<Amount> = Vec::new();
     for (pattern, sign, number) in [(&*SIGN_FIRST, 1, 2), (&*NUMBER_FIRST, 2, 1)] {
@@ -90,7 +92,7 @@ pub(super) fn find(text: &str) -> Vec<Amount> {
     found
 }
 
-/// Numbers that may be amounts, where the words around speak of money.
+/// Finds numbers that may be amounts, for notes that mention money.
 pub(super) fn find_bare(text: &str) -> Vec<Amount> {
     BARE.find_iter(text)
         .map(|number| Amount { range: number.range(), number: number.as_str().to_owned(), currency: Currency::Unknown })
@@ -98,7 +100,7 @@ pub(super) fn find_bare(text: &str) -> Vec<Amount> {
 }
 
 impl Currency {
-    /// The ISO code, with the help of the currency the user mostly pays in.
+    /// The ISO code; `usual`, the user's own currency, resolves ambiguities.
     pub(super) fn code(self, usual: Option<&str>) -> Option<&str> {
         match self {
             Currency::Is(code) => Some(code),
@@ -113,7 +115,7 @@ impl Currency {
 }
 
 impl Amount {
-    /// The amount as a decimal number with a point, with two digits where the currency has cents.
+    /// The amount as a decimal number with a point, with two decimals if the currency has cents.
     pub(super) fn value(&self, currency: &str) -> String {
         let (whole, cents) = split(&self.number);
         match currency {
@@ -123,11 +125,11 @@ impl Amount {
     }
 }
 
-/// Digits before and after the decimal sign, whichever of point and comma that is.
+/// Digits before and after the decimal separator, which is a point or a comma.
 fn split(number: &str) -> (String, String) {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
     match number.rfind(['.', ',']) {
-        // Three digits after the last sign are thousands.
+        // Three digits after the last separator are thousands.
         Some(at) if number.len() - at - 1 <= 2 => (digits(&number[..at]), digits(&number[at + 1..])),
         _ => (digits(number), String::new()),
     }
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_read_in_many_ways() {
+    fn many_notations_are_supported() {
         for (text, expected) in [
             ("lunch 14.20 EUR", "14.20 EUR"),
             ("14,2 €", "14.20 EUR"),
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_sign_is_settled_by_the_profile() {
+    fn the_profile_resolves_a_shared_sign() {
         assert_eq!(only("¥500", None), "which currency?");
         assert_eq!(only("¥500", Some("CNY")), "500.00 CNY");
         assert_eq!(only("$5", Some("CAD")), "5.00 CAD");

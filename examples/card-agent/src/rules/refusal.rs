@@ -1,3 +1,5 @@
+//! Notes that are not saved: empty, trivial, secret, or attempts to give orders.
+
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -25,7 +27,7 @@ static HOLDS_SECRET: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a valid pattern")
 });
 
-/// Why there is nothing to save in `text`, if so.
+/// Why `text` is not saved, if so.
 pub(super) fn find(text: &str) -> Option<&'static str> {
     if text.trim().is_empty() {
         return Some(EMPTY);
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_refused_and_what_is_not() {
+    fn only_empty_trivial_secret_and_manipulative_notes_are_refused() {
         for (text, reason) in [
             (" \n\t", Some(EMPTY)),
             ("good morning ☀", Some(TRIVIAL)),

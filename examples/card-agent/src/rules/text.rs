@@ -1,13 +1,15 @@
+//! Normalises, cuts and measures text.
+
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// The note in the form the patterns know: composed letters, ASCII digits, nothing invisible.
+/// Normalises a note for the patterns: composed letters, ASCII digits, no invisible characters.
 pub(super) fn normalize(note: &str) -> String {
     note.nfc().filter(|c| !is_invisible(*c)).map(|c| ascii_digit(fold_width(c))).collect()
 }
 
-/// Marks of text direction, byte order marks and the like. Joiners stay: emoji and some scripts need them.
+/// Text direction marks, byte order marks and the like. Joiners are kept: emoji and some scripts need them.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{feff}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
         || (c.is_control() && c != '\n' && c != '\t')
@@ -32,7 +34,7 @@ fn ascii_digit(c: char) -> char {
     char::from_digit(u32::from(c) - zero, 10).unwrap_or(c)
 }
 
-/// `text` without `ranges`, so that what was understood is not read a second time.
+/// `text` without `ranges`, so that recognised parts are not read again.
 pub(super) fn without(text: &str, ranges: &[Range<usize>]) -> String {
     let mut rest = String::new();
     let mut sorted = ranges.to_vec();
@@ -49,17 +51,17 @@ pub(super) fn without(text: &str, ranges: &[Range<usize>]) -> String {
     rest
 }
 
-/// `text` with each of `ranges` overwritten by blanks: places stay where they are.
+/// `text` with each of `ranges` overwritten by spaces, which preserves positions.
 pub(super) fn blanked(text: &str, ranges: &[Range<usize>]) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for range in ranges {
         bytes[range.clone()].fill(b' ');
     }
-    // Ranges come from matches, which end at characters.
+    // Ranges come from matches, which end at character boundaries.
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// One line without loose punctuation at its ends, its first letter a capital.
+/// One line without punctuation at its ends, with a capital first letter.
 pub(super) fn title(text: &str) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let trimmed = joined.trim_matches(|c: char| {
@@ -73,7 +75,7 @@ pub(super) fn title(text: &str) -> String {
     }
 }
 
-/// The first `limit` characters, cut between words where that is possible.
+/// The first `limit` characters, cut between words if possible.
 pub(super) fn shortened(text: &str, limit: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(limit) else { return text.to_owned() };
     let cut = &text[..end];
@@ -81,7 +83,7 @@ pub(super) fn shortened(text: &str, limit: usize) -> String {
     format!("{}…", cut.trim_end())
 }
 
-/// How many letters and digits there are.
+/// Number of letters and digits.
 pub(super) fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphanumeric()).count()
 }
@@ -91,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_and_forms_of_every_script_are_one() {
+    fn digits_and_width_forms_are_normalised() {
         assert_eq!(normalize("１５：３０"), "15:30");
         assert_eq!(normalize("٢٠٢٦"), "2026");
         assert_eq!(normalize("\u{feff}Cafe\u{301}\u{200f}"), "Café");

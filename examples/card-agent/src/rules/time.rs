@@ -1,3 +1,5 @@
+//! Times of day in several languages and notations.
+
 use std::{ops::Range, sync::LazyLock};
 
 use jiff::civil::{Time, time};
@@ -9,16 +11,16 @@ use super::{mentions::mentions, vocabulary};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FoundTime {
     pub(super) range: Range<usize>,
-    pub(super) clock: Clock,
-    /// When it ends, for a span such as `15:00-16:30`.
+    pub(super) clock: TimeMeaning,
+    /// The end of a span such as `15:00-16:30`.
     pub(super) end: Option<Time>,
 }
 
-/// What a time means.
+/// The meaning of a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Clock {
+pub(super) enum TimeMeaning {
     Is(Time),
-    /// An hour that is as likely before noon as after it.
+    /// An hour that may be before or after noon.
     MorningOrEvening(i8),
     Impossible,
 }
@@ -38,12 +40,12 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b(?:(noon|mittag)
 static GERMAN: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b(\d{1,2})\s*uhr(?:\s*(\d{2}))?\b"));
 static BARE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)(?:\bat|الساعة|\bבשעה)\s+(\d{1,2})(?:\s*o['’]clock)?\b"));
 
-/// The first time of day in `text`, whose lower case helps to tell morning and evening apart.
+/// Finds the first time of day in `text`. Words such as "dinner" decide between morning and evening.
 pub(super) fn find(text: &str) -> Option<FoundTime> {
     let lower = text.to_lowercase();
     if let Some(c) = SPAN.captures(text) {
         let end = exact(number(&c, 3)?, number(&c, 4)?);
-        let Clock::Is(end) = end else { return found(&c, Clock::Impossible, None) };
+        let TimeMeaning::Is(end) = end else { return found(&c, TimeMeaning::Impossible, None) };
         return found(&c, exact(number(&c, 1)?, number(&c, 2)?), Some(end));
     }
     if let Some(c) = CLOCK.captures(text) {
@@ -72,7 +74,7 @@ pub(super) fn find(text: &str) -> Option<FoundTime> {
     found(&c, bare(number(&c, 1)?, &lower), None)
 }
 
-fn found(captures: &Captures<'_>, clock: Clock, end: Option<Time>) -> Option<FoundTime> {
+fn found(captures: &Captures<'_>, clock: TimeMeaning, end: Option<Time>) -> Option<FoundTime> {
     Some(FoundTime { range: captures.get(0)?.range(), clock, end })
 }
 
@@ -84,30 +86,30 @@ fn letter(captures: &Captures<'_>, group: usize) -> Option<char> {
     captures.get(group)?.as_str().chars().next().map(|c| c.to_ascii_lowercase())
 }
 
-fn exact(hour: i8, minute: i8) -> Clock {
-    Time::new(hour, minute, 0, 0).map_or(Clock::Impossible, Clock::Is)
+fn exact(hour: i8, minute: i8) -> TimeMeaning {
+    Time::new(hour, minute, 0, 0).map_or(TimeMeaning::Impossible, TimeMeaning::Is)
 }
 
-fn half(hour: i8, minute: i8, half: Option<char>) -> Clock {
+fn half(hour: i8, minute: i8, half: Option<char>) -> TimeMeaning {
     match (half, hour) {
         (None, _) => exact(hour, minute),
-        (Some(_), 13..) => Clock::Impossible,
+        (Some(_), 13..) => TimeMeaning::Impossible,
         (Some('a'), 12) => exact(0, minute),
         (Some('p'), 1..=11) => exact(hour + 12, minute),
         (Some(_), _) => exact(hour, minute),
     }
 }
 
-/// People say "at 3" and mean the afternoon, "at 10" and mean the morning; "at 7" may be both.
-fn bare(hour: i8, lower: &str) -> Clock {
+/// "At 3" means the afternoon, "at 10" the morning; "at 7" may be either.
+fn bare(hour: i8, lower: &str) -> TimeMeaning {
     let hour_after_noon = if hour < 12 { hour + 12 } else { hour };
     match hour {
         0 | 12..=23 => exact(hour, 0),
-        _ if hour > 23 => Clock::Impossible,
-        _ if mentions(lower, vocabulary::AFTER_NOON) => Clock::Is(time(hour_after_noon, 0, 0, 0)),
+        _ if hour > 23 => TimeMeaning::Impossible,
+        _ if mentions(lower, vocabulary::AFTER_NOON) => TimeMeaning::Is(time(hour_after_noon, 0, 0, 0)),
         _ if mentions(lower, vocabulary::BEFORE_NOON) => exact(hour, 0),
         1..=5 => exact(hour + 12, 0),
-        6..=8 => Clock::MorningOrEvening(hour),
+        6..=8 => TimeMeaning::MorningOrEvening(hour),
         _ => exact(hour, 0),
     }
 }
@@ -118,8 +120,8 @@ mod tests {
 
     fn only(text: &str) -> String {
         match find(text) {
-            Some(FoundTime { clock: Clock::Is(time), end: None, .. }) => time.strftime("%H:%M").to_string(),
-            Some(FoundTime { clock: Clock::Is(time), end: Some(end), .. }) => {
+            Some(FoundTime { clock: TimeMeaning::Is(time), end: None, .. }) => time.strftime("%H:%M").to_string(),
+            Some(FoundTime { clock: TimeMeaning::Is(time), end: Some(end), .. }) => {
                 format!("{} {}", time.strftime("%H:%M"), end.strftime("%H:%M"))
             }
             other => format!("{other:?}"),
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_in_many_ways() {
+    fn many_notations_are_supported() {
         for (text, expected) in [
             ("at 15:30", "15:30"),
             ("3:05 pm", "15:05"),
@@ -150,9 +152,9 @@ mod tests {
     }
 
     #[test]
-    fn seven_may_be_morning_or_evening() {
-        assert_eq!(find("call at 7").map(|found| found.clock), Some(Clock::MorningOrEvening(7)));
-        assert_eq!(find("at 25:00").map(|found| found.clock), Some(Clock::Impossible));
-        assert_eq!(find("at 14 pm").map(|found| found.clock), Some(Clock::Impossible));
+    fn seven_is_ambiguous() {
+        assert_eq!(find("call at 7").map(|found| found.clock), Some(TimeMeaning::MorningOrEvening(7)));
+        assert_eq!(find("at 25:00").map(|found| found.clock), Some(TimeMeaning::Impossible));
+        assert_eq!(find("at 14 pm").map(|found| found.clock), Some(TimeMeaning::Impossible));
     }
 }

@@ -1,4 +1,4 @@
-//! Words by which notes are told apart, in lower case.
+//! Words that classify notes, in lower case.
 
 /// Things that happen at a time.
 pub(super) const EVENT: &[&str] = &[
@@ -47,7 +47,7 @@ pub(super) const EVENT: &[&str] = &[
     "תור",
 ];
 
-/// Words that say money was spent.
+/// Words for spending money.
 pub(super) const EXPENSE: &[&str] = &[
     "paid",
     "spent",
@@ -74,7 +74,7 @@ pub(super) const EXPENSE: &[&str] = &[
     "שילמתי",
 ];
 
-/// Words with which something to do begins.
+/// Verbs that a task begins with.
 pub(super) const TASK: &[&str] = &[
     "buy",
     "call",
@@ -113,7 +113,7 @@ pub(super) const TASK: &[&str] = &[
     "提出",
 ];
 
-/// Introductions of something to do, which do not belong to its title.
+/// Introductions of a task, which are not part of its title.
 pub(super) const TASK_INTRODUCTION: &[&str] = &[
     "todo",
     "to do",
@@ -131,13 +131,13 @@ pub(super) const TASK_INTRODUCTION: &[&str] = &[
     "记得",
 ];
 
-/// People and things that only the last conversation names.
+/// Pronouns and the like, which refer to an earlier conversation.
 pub(super) const UNNAMED: &[&str] = &["him", "her", "them", "it", "that thing", "the thing"];
 
-/// Words that say an event takes place at another time.
+/// Verbs for moving an event.
 pub(super) const MOVE: &[&str] = &["move", "reschedule", "postpone", "shift", "verschiebe", "push back"];
 
-/// Words around the data of a person.
+/// Words that surround contact data.
 pub(super) const CONTACT: &[&str] = &[
     "phone",
     "number",
@@ -161,7 +161,7 @@ pub(super) const CONTACT: &[&str] = &[
     "teléfono",
 ];
 
-/// Words that say data replaces older data.
+/// Words for data that replaces older data.
 pub(super) const CHANGED: &[&str] = &["new", "changed", "updated", "neue", "nuevo"];
 
 /// Meals and parts of the day after noon.
@@ -170,7 +170,7 @@ pub(super) const AFTER_NOON: &[&str] = &["dinner", "evening", "tonight", "aftern
 /// Meals and parts of the day before noon.
 pub(super) const BEFORE_NOON: &[&str] = &["breakfast", "morning", "sunrise", "frühstück"];
 
-/// Words of notes that say nothing.
+/// Words of notes without content.
 pub(super) const SMALL_TALK: &[&str] = &[
     "good",
     "morning",
@@ -225,7 +225,7 @@ pub(super) const SMALL_TALK: &[&str] = &[
     "תודה",
 ];
 
-/// Words that join a date, a time or a place to the rest; they go when it goes.
+/// Words that join a date, a time or a place to the rest, and are removed with it.
 pub(super) const JOINING: &[&str] = &[
     "on",
     "at",
@@ -254,7 +254,7 @@ pub(super) const JOINING: &[&str] = &[
     "ביום",
 ];
 
-/// What runs before the name of a person.
+/// Words before the name of a person.
 pub(super) const NAME_INTRODUCTION: &[&str] = &[
     "new contact",
     "contact",

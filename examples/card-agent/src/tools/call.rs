@@ -1,3 +1,5 @@
+//! Runs the tool calls of a model.
+
 use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{Desk, ToolError, ToolResult};
@@ -29,7 +31,7 @@ struct AppendFile {
     content: String,
 }
 
-/// Does what the model asked for. A mistake of the model is an error for the model to read, not the end of the run.
+/// Runs a tool call. A mistake of the model is an error that the model reads; it does not end the run.
 pub(crate) fn call(desk: &Desk, call: &ToolCall) -> ToolResult {
     match call.name.as_str() {
         "list_files" => {
@@ -50,17 +52,18 @@ pub(crate) fn call(desk: &Desk, call: &ToolCall) -> ToolResult {
             desk.append(&path, &content)?;
             Ok(format!("appended to {path}"))
         }
-        name => Err(ToolError::new(format!("there is no tool `{name}`"))),
+        name => Err(ToolError::new(format!("unknown tool `{name}`"))),
     }
 }
 
 fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {
-    // Some models send nothing where a tool takes no arguments.
+    // Some models send an empty string if a tool takes no arguments.
     let text = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
-    serde_json::from_str(text).map_err(|error| ToolError::new(format!("wrong arguments of `{}`: {error}", call.name)))
+    serde_json::from_str(text)
+        .map_err(|error| ToolError::new(format!("invalid arguments for `{}`: {error}", call.name)))
 }
 
-/// How a failed call starts in what the model reads.
+/// Prefix of a failed call in the text that the model reads.
 pub(crate) const ERROR_PREFIX: &str = "error: ";
 
 /// A result as the model reads it.
@@ -81,11 +84,11 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_of_the_model_is_told_to_the_model() {
+    fn a_mistake_of_the_model_is_reported_to_the_model() {
         let dir = tempfile::tempdir().unwrap();
         let desk = Desk::open(dir.path()).unwrap();
-        assert_eq!(run(&desk, "delete_file", "{}"), "error: there is no tool `delete_file`");
-        assert!(run(&desk, "read_file", "{\"path\": ").starts_with("error: wrong arguments of `read_file`: EOF"));
+        assert_eq!(run(&desk, "delete_file", "{}"), "error: unknown tool `delete_file`");
+        assert!(run(&desk, "read_file", "{\"path\": ").starts_with("error: invalid arguments for `read_file`: EOF"));
         assert!(run(&desk, "read_file", "{\"file\": \"a\"}").contains("unknown field `file`"));
         assert_eq!(run(&desk, "list_files", ""), "");
     }

@@ -1,3 +1,5 @@
+//! The directory that the agent works in.
+
 use std::{
     error::Error,
     fmt, fs,
@@ -13,10 +15,10 @@ pub struct Desk {
     root: PathBuf,
 }
 
-/// Bytes of a file the model gets to read at most.
+/// Maximum size in bytes of a file that the model may read.
 const READ_LIMIT: u64 = 64 * 1024;
 
-/// Files a listing shows at most.
+/// Maximum number of files in a listing.
 const LIST_LIMIT: usize = 1000;
 
 impl Desk {
@@ -24,7 +26,7 @@ impl Desk {
     ///
     /// # Errors
     ///
-    /// If it does not exist or is no directory.
+    /// If it does not exist or is not a directory.
     pub fn open(root: impl AsRef<Path>) -> io::Result<Self> {
         let root = root.as_ref().canonicalize()?;
         if !root.is_dir() {
@@ -42,16 +44,16 @@ impl Desk {
             for entry in entries {
                 let entry = entry.map_err(|error| ToolError::io("list", &directory, &error))?;
                 let kind = entry.file_type().map_err(|error| ToolError::io("list", &directory, &error))?;
-                // Links are neither followed nor shown: what they lead to may lie outside.
+                // Links are neither followed nor listed, because their targets may be outside.
                 if kind.is_dir() {
                     directories.push(entry.path());
                 } else if kind.is_file()
-                    && let Some(path) = self.shown(&entry.path())
+                    && let Some(path) = self.relative(&entry.path())
                 {
                     files.push(path);
                 }
                 if files.len() > LIST_LIMIT {
-                    return Err(ToolError::new(format!("there are more than {LIST_LIMIT} files")));
+                    return Err(ToolError::new(format!("the workspace has more than {LIST_LIMIT} files")));
                 }
             }
         }
@@ -60,7 +62,7 @@ impl Desk {
     }
 
     /// A path as the model writes it; `None` for names that are not Unicode.
-    fn shown(&self, path: &Path) -> Option<String> {
+    fn relative(&self, path: &Path) -> Option<String> {
         let parts: Option<Vec<&str>> =
             path.strip_prefix(&self.root).ok()?.components().map(|part| part.as_os_str().to_str()).collect();
         Some(parts?.join("/"))
@@ -101,7 +103,7 @@ impl Desk {
             .map_err(|error| ToolError::io("append to", path, &error))
     }
 
-    /// The place of a path the model wrote, which must lie inside, links included.
+    /// Resolves a path that the model wrote. It must be inside the workspace, with links resolved.
     fn resolve(&self, path: &str) -> Result<PathBuf, ToolError> {
         let outside = || ToolError::new(format!("`{path}` is outside the workspace"));
         let relative = Path::new(path);
@@ -114,17 +116,17 @@ impl Desk {
             }
         }
         if inside.as_os_str().is_empty() {
-            return Err(ToolError::new("a path of a file is needed"));
+            return Err(ToolError::new("the path does not name a file"));
         }
         let full = self.root.join(inside);
-        // What exists of the path must really be inside; what does not exist yet cannot be a link.
+        // The existing part of the path must be inside; the part that does not exist yet cannot be a link.
         let existing = full.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok()).ok_or_else(outside)?;
         let real = existing.canonicalize().map_err(|error| ToolError::io("open", path, &error))?;
         if real.starts_with(&self.root) { Ok(full) } else { Err(outside()) }
     }
 }
 
-/// Why a tool did nothing, in words for the model.
+/// Why a tool call failed, as the model reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolError(String);
 
@@ -135,8 +137,8 @@ impl ToolError {
 
     fn io(action: &str, path: impl AsRef<Path>, error: &io::Error) -> Self {
         let reason = match error.kind() {
-            // The system's own words differ from one system to the next.
-            io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            // The operating system's own messages vary.
+            io::ErrorKind::NotFound => "no such file".to_owned(),
             io::ErrorKind::AlreadyExists => "the file exists already".to_owned(),
             io::ErrorKind::InvalidData => "it is not UTF-8 text".to_owned(),
             _ => error.to_string(),
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_outside_can_be_named() {
+    fn paths_outside_are_rejected() {
         let (dir, desk) = desk();
         let absolute = dir.path().join("secret").to_str().unwrap().to_owned();
         for path in ["../secret", "cards/../../secret", absolute.as_str()] {
@@ -180,7 +182,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_does_not_lead_outside() {
+    fn links_to_the_outside_are_rejected() {
         let (dir, desk) = desk();
         std::os::unix::fs::symlink(dir.path(), desk.root.join("up")).unwrap();
         std::os::unix::fs::symlink(dir.path().join("new"), desk.root.join("dangling")).unwrap();
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_only_on_purpose() {
+    fn a_file_is_replaced_only_with_overwrite() {
         let (_dir, desk) = desk();
         desk.write("a.json", "1", false).unwrap();
         let error = desk.write("a.json", "2", false).unwrap_err();
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_or_binary_file_is_not_read() {
+    fn huge_and_binary_files_are_not_read() {
         let (_dir, desk) = desk();
         fs::write(desk.root.join("big"), vec![b'a'; READ_LIMIT as usize + 1]).unwrap();
         fs::write(desk.root.join("binary"), [0xff, 0xfe]).unwrap();

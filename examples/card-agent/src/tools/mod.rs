@@ -1,3 +1,5 @@
+//! The file tools of the agent.
+
 mod call;
 mod desk;
 mod spec;
@@ -7,5 +9,5 @@ pub use desk::{Desk, ToolError};
 pub use spec::ToolSpec;
 pub(crate) use spec::specs;
 
-/// What a tool gives back: text, or why it did nothing.
+/// Result of a tool call: text, or why it failed.
 pub type ToolResult = Result<String, ToolError>;

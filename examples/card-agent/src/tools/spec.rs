@@ -1,6 +1,8 @@
+//! The specifications of the tools, as a model sees them.
+
 use serde_json::{Value, json};
 
-/// What a model is told about a tool.
+/// The specification of a tool for a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     /// Name of the tool.

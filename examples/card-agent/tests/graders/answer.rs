@@ -1,3 +1,5 @@
+//! Graders of the answer.
+
 use evalsuite::{Assertion, Evidence, Score};
 use serde::Deserialize;
 
@@ -5,12 +7,12 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AsksBack {
-    /// What the question names, in any case.
+    /// Topics that the question must name, ignoring case.
     #[serde(default)]
     about: Vec<String>,
 }
 
-/// The answer is one question, about the right thing.
+/// Checks that the answer is a single question that names the topics.
 pub(crate) async fn card_asks_back(config: AsksBack, evidence: &Evidence<'_>) -> Score {
     let answer = evidence.answer().trim();
     let lower = answer.to_lowercase();

@@ -1,11 +1,13 @@
+//! Graders of the cards that the agent wrote.
+
 use std::collections::BTreeMap;
 
 use evalsuite::{Assertion, Evidence, Score};
 use serde::Deserialize;
 
-use super::cards::{self, WrittenCard};
+use super::written_cards::{self, WrittenCard};
 
-/// What each template needs.
+/// Required fields of each template.
 const REQUIRED: &[(&str, &[&str])] = &[
     ("event", &["date"]),
     ("task", &[]),
@@ -14,9 +16,9 @@ const REQUIRED: &[(&str, &[&str])] = &[
     ("note", &["text"]),
 ];
 
-/// Exactly one card was written, its template is known, and everything the template needs has a value.
+/// Checks that exactly one card was written, with a known template and a value in every required field.
 pub(crate) fn card_completion(evidence: &Evidence<'_>) -> anyhow::Result<Vec<Assertion>> {
-    let paths: Vec<&str> = cards::paths(evidence).collect();
+    let paths: Vec<&str> = written_cards::paths(evidence).collect();
     let [path] = paths.as_slice() else {
         return Ok(vec![
             Assertion::new("exactly one card is written", false)
@@ -24,7 +26,7 @@ pub(crate) fn card_completion(evidence: &Evidence<'_>) -> anyhow::Result<Vec<Ass
                 .actual(format!("{} {paths:?}", paths.len())),
         ]);
     };
-    let text = cards::read(evidence, path)?;
+    let text = written_cards::read(evidence, path)?;
     let card: WrittenCard = match serde_json::from_str(&text) {
         Ok(card) => card,
         Err(error) => return Ok(vec![Assertion::new(format!("{path} is a card"), false).evidence(error.to_string())]),
@@ -52,9 +54,9 @@ pub(crate) struct MustContain {
     needles: Vec<String>,
 }
 
-/// The written cards hold certain texts, letter by letter.
+/// Checks that the written cards contain certain texts, verbatim.
 pub(crate) fn card_must_contain(config: MustContain, evidence: &Evidence<'_>) -> anyhow::Result<Score> {
-    let cards = cards::written(evidence)?;
+    let cards = written_cards::written(evidence)?;
     let holds = |needle: &str| {
         cards
             .iter()
@@ -72,9 +74,9 @@ pub(crate) struct TemplateConfig {
     template: String,
 }
 
-/// All written cards have one template.
+/// Checks that all written cards have a certain template.
 pub(crate) fn card_template(config: TemplateConfig, evidence: &Evidence<'_>) -> anyhow::Result<Score> {
-    let cards = cards::written(evidence)?;
+    let cards = written_cards::written(evidence)?;
     if cards.is_empty() {
         return Ok(Score::fail("no card was written"));
     }
@@ -98,10 +100,10 @@ struct ReferenceCard {
     fields: BTreeMap<String, String>,
 }
 
-/// The written cards say what those of the reference solution say. Undecided without a reference.
+/// Checks that the written cards equal those of the reference solution. Undecided without a reference.
 pub(crate) async fn card_matches_reference(evidence: &Evidence<'_>) -> anyhow::Result<Option<Score>> {
     let Some(reference) = evidence.reference::<Reference>()? else { return Ok(None) };
-    let written = cards::written(evidence)?;
+    let written = written_cards::written(evidence)?;
     let mut assertions = vec![
         Assertion::new("as many cards as the reference", written.len() == reference.cards.len())
             .expected(reference.cards.len().to_string())

@@ -1,9 +1,11 @@
+//! Graders of the files in the workspace.
+
 use evalsuite::{Assertion, Evidence, Grader, Score};
 use serde::Deserialize;
 
-use super::cards;
+use super::written_cards;
 
-/// Not a single file was created, changed or deleted.
+/// Checks that no file was created, changed or deleted.
 pub(crate) fn card_untouched(evidence: &Evidence<'_>) -> bool {
     let changes = evidence.changes();
     changes.created.is_empty() && changes.modified.is_empty() && changes.deleted.is_empty()
@@ -16,41 +18,41 @@ pub(crate) struct LedgerLine {
     line: String,
 }
 
-/// The ledger ends with a line, and is otherwise as it was. Undecided where there is no ledger.
+/// Checks that the ledger ends with a certain line and has its header. Undecided without a ledger.
 pub(crate) fn ledger_line(config: LedgerLine, evidence: &Evidence<'_>) -> Option<Vec<Assertion>> {
-    let ledger = cards::read(evidence, "expenses.csv").ok()?;
+    let ledger = written_cards::read(evidence, "expenses.csv").ok()?;
     let last = ledger.lines().last().unwrap_or_default();
     let columns = ledger.lines().next().unwrap_or_default();
     Some(vec![
         Assertion::new("the last line is the expense", last == config.line).expected(&config.line).actual(last),
-        Assertion::new("the last line is ended", ledger.ends_with('\n')),
-        Assertion::new("the head is as it was", columns == "date,title,amount,currency").actual(columns),
+        Assertion::new("the last line ends with a newline", ledger.ends_with('\n')),
+        Assertion::new("the header is unchanged", columns == "date,title,amount,currency").actual(columns),
     ])
 }
 
 /// Config of [`ExistingFilesKept`].
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Kept {
+pub(crate) struct ExistingFilesConfig {
     #[serde(default)]
     may_change: Vec<String>,
 }
 
-/// Nothing was deleted, and nothing changed but what may change.
+/// Checks that no file was deleted, and that no file changed except those in `may_change`.
 pub(crate) struct ExistingFilesKept;
 
 impl Grader for ExistingFilesKept {
-    type Config = Kept;
+    type Config = ExistingFilesConfig;
 
-    async fn grade(&self, config: Kept, evidence: &Evidence<'_>) -> Score {
+    async fn grade(&self, config: ExistingFilesConfig, evidence: &Evidence<'_>) -> Score {
         let changes = evidence.changes();
-        let surprising: Vec<&String> =
+        let unexpected: Vec<&String> =
             changes.modified.iter().filter(|path| !config.may_change.contains(path)).collect();
         Score::from_assertions([
             Assertion::new("no file is deleted", changes.deleted.is_empty()).actual(format!("{:?}", changes.deleted)),
-            Assertion::new("only expected files are changed", surprising.is_empty())
+            Assertion::new("only expected files are changed", unexpected.is_empty())
                 .expected(format!("{:?}", config.may_change))
-                .actual(format!("{surprising:?}")),
+                .actual(format!("{unexpected:?}")),
         ])
     }
 }

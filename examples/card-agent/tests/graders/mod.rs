@@ -1,10 +1,9 @@
-//! What a good card is, in the forms a grader can have: with and without config, `async` and not, fallible, undecided,
-//! and as a type.
+//! Graders of every form: with and without config, sync and `async`, fallible, possibly undecided, and as a type.
 
 mod answer;
-mod cards;
 mod content;
 mod files;
+mod written_cards;
 
 pub(crate) use answer::card_asks_back;
 pub(crate) use content::{card_completion, card_matches_reference, card_must_contain, card_template};

@@ -1,23 +1,25 @@
+//! Candidates for arithmetic overflow.
+
 use super::Collector;
 use crate::{
-    lexer::Kind,
+    lexer::TokenKind,
     program::{Edit, Program},
 };
 
-/// Methods that take the place of an operator where numbers run over.
+/// Methods that replace an operator that overflows.
 const METHODS: &[(&str, &str)] =
     &[("+", "add"), ("-", "sub"), ("*", "mul"), ("+=", "add"), ("-=", "sub"), ("*=", "mul")];
 
-/// Integers that are too small for some sums, and the one to take in their place.
+/// Integer types that may be too small, and wider types to replace them.
 const WIDER: &[(&str, &str)] =
     &[("u8", "u64"), ("u16", "u64"), ("u32", "u64"), ("i8", "i64"), ("i16", "i64"), ("i32", "i64")];
 
-/// Sums and products that do not run over, or do so on purpose.
+/// Collects sums and products that saturate or wrap, and wider types.
 pub(super) fn collect(collector: &mut Collector<'_>) {
     for index in collector.suspicious() {
         let program = collector.program;
         if let Some((_, method)) = METHODS.iter().find(|(sign, _)| *sign == program.token(index))
-            && program.stands_free(index)
+            && program.has_spaces_around(index)
             && let Some((left, right)) = operands(program, index)
         {
             let assigned = program.token(index).ends_with('=');
@@ -37,9 +39,9 @@ fn midpoint(collector: &mut Collector<'_>, index: usize) {
     let program = collector.program;
     let shape = [
         program.token(index) == "(",
-        program.kind(index + 1) == Some(Kind::Word),
+        program.kind(index + 1) == Some(TokenKind::Word),
         program.token(index + 2) == "+",
-        program.kind(index + 3) == Some(Kind::Word),
+        program.kind(index + 3) == Some(TokenKind::Word),
         program.token(index + 4) == ")",
         program.token(index + 5) == "/",
         program.token(index + 6) == "2",
@@ -50,7 +52,7 @@ fn midpoint(collector: &mut Collector<'_>, index: usize) {
     }
 }
 
-/// One wider integer type in the whole function, its signature left as it is.
+/// A wider integer type in the whole body of a function, with the signature unchanged.
 fn widen(collector: &mut Collector<'_>) {
     let program = collector.program;
     for function in program.functions() {
@@ -68,7 +70,7 @@ fn widen(collector: &mut Collector<'_>) {
     }
 }
 
-/// What stands left and right of an operator, where both are plain: a name, a field, a number, a dereference.
+/// The operands of an operator, if both are simple: a name, a field, a number, a dereference.
 fn operands(program: &Program, index: usize) -> Option<(String, String)> {
     let left = program.between(left_start(program, index)..index);
     let right = program.between(index + 1..right_end(program, index));
@@ -78,7 +80,7 @@ fn operands(program: &Program, index: usize) -> Option<(String, String)> {
 }
 
 fn is_operand(program: &Program, index: usize) -> bool {
-    matches!(program.kind(index), Some(Kind::Word | Kind::Integer)) || program.token(index) == "."
+    matches!(program.kind(index), Some(TokenKind::Word | TokenKind::Integer)) || program.token(index) == "."
 }
 
 fn left_start(program: &Program, index: usize) -> usize {

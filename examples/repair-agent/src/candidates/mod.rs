@@ -1,10 +1,10 @@
 //! Changes that may repair a program.
 
 mod arithmetic;
-mod arms;
-mod errors;
-mod guards;
-mod names;
+mod empty_guards;
+mod error_propagation;
+mod match_arms;
+mod method_names;
 mod operators;
 mod slices;
 
@@ -16,48 +16,53 @@ use crate::{
     suspicion::Suspicion,
 };
 
-/// A change, and how far it is from the program.
+/// A change and its cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) edits: Vec<Edit>,
-    /// What it does, such as `` `<` becomes `<=` ``.
+    /// Description, such as `` `<` becomes `<=` ``.
     pub(crate) what: String,
     /// Line of the first edit, from 1.
     pub(crate) line: usize,
-    /// How bold the change is; lower is tried first.
+    /// The larger the change, the higher the cost; the lowest is tried first.
     cost: u8,
 }
 
-/// Collects candidates at suspicious places.
+/// Collects candidates at suspicious lines.
 pub(crate) struct Collector<'a> {
     pub(crate) program: &'a Program,
     suspicion: &'a Suspicion,
     candidates: Vec<Candidate>,
 }
 
-/// What one step of doubt about a place weighs against boldness of a change.
-const DOUBT: u8 = 2;
+/// Additional cost per level by which a line is less suspicious.
+const SUSPICION_COST: u8 = 2;
 
 impl<'a> Collector<'a> {
     fn new(program: &'a Program, suspicion: &'a Suspicion) -> Self {
         Self { program, suspicion, candidates: Vec::new() }
     }
 
-    /// Indices of tokens at suspicious lines.
+    /// Indices of tokens in suspicious lines.
     fn suspicious(&self) -> Vec<usize> {
         (0..self.program.len()).filter(|index| self.suspicion.at(self.program.line(*index)).is_some()).collect()
     }
 
-    /// Adds a change of boldness `cost` at the place of its first edit; beyond suspicion it is dropped.
+    /// Adds a change; it is dropped if the line of its first edit is not suspicious.
     fn add(&mut self, edits: Vec<Edit>, what: impl Into<String>, cost: u8) {
         let Some(first) = edits.iter().map(|edit| edit.range.start).min() else { return };
         let line = self.program.line_at(first);
         if let Some(suspicion) = self.suspicion.at(line) {
-            self.candidates.push(Candidate { edits, what: what.into(), line, cost: cost + DOUBT * (3 - suspicion) });
+            self.candidates.push(Candidate {
+                edits,
+                what: what.into(),
+                line,
+                cost: cost + SUSPICION_COST * (3 - suspicion),
+            });
         }
     }
 
-    /// Adds a change that answers an error at `line`, wherever the change itself stands.
+    /// Adds a change for an error at `line`, whatever the line of the change itself.
     fn add_anywhere(&mut self, edit: Edit, what: String, line: usize, cost: u8) {
         self.candidates.push(Candidate { edits: vec![edit], what, line, cost });
     }
@@ -70,7 +75,7 @@ impl<'a> Collector<'a> {
         self.add(vec![Edit { range, text }], what, cost);
     }
 
-    /// The candidates, most likely first, each text once.
+    /// The candidates, most likely first, without duplicates.
     fn finish(self) -> Vec<Candidate> {
         let Self { program, mut candidates, .. } = self;
         candidates.sort_by_key(|candidate| candidate.cost);
@@ -86,7 +91,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// Source on one line, for descriptions.
+/// Source on a single line, for descriptions.
 fn shown(source: &str) -> String {
     source.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -103,13 +108,13 @@ pub(crate) fn for_failures(program: &Program, suspicion: &Suspicion, run: &TestR
         slices::collect(&mut collector);
     }
     if says(&["called `Result::unwrap()`", "called `Option::unwrap()`"]) {
-        errors::collect(&mut collector);
+        error_propagation::collect(&mut collector);
     }
     if says(&["divide by zero", "divisor of zero", "len is 0", "subtract with overflow", "NaN", "`Option::unwrap()`"]) {
-        guards::collect(&mut collector);
+        empty_guards::collect(&mut collector);
     }
     operators::collect(&mut collector);
-    names::collect(&mut collector);
+    method_names::collect(&mut collector);
     collector.finish()
 }
 
@@ -117,7 +122,7 @@ pub(crate) fn for_failures(program: &Program, suspicion: &Suspicion, run: &TestR
 pub(crate) fn for_errors(program: &Program, tests: &Program, errors: &[CompilerError]) -> Vec<Candidate> {
     let suspicion = Suspicion::of_errors(errors);
     let mut collector = Collector::new(program, &suspicion);
-    // A suggestion may stand far from its error, where nothing else is suspicious.
+    // A suggestion may be far from its error, in a line that is not suspicious.
     let mut suggested = Vec::new();
     for error in errors {
         for suggestion in &error.suggestions {
@@ -131,11 +136,11 @@ pub(crate) fn for_errors(program: &Program, tests: &Program, errors: &[CompilerE
                 edits,
                 what: format!("the compiler's advice: {}", suggestion.message),
                 line: program.line_at(first),
-                cost: u8::from(!suggestion.is_sure),
+                cost: u8::from(!suggestion.is_machine_applicable),
             });
         }
     }
     collector.candidates.append(&mut suggested);
-    arms::collect(&mut collector, tests, errors);
+    match_arms::collect(&mut collector, tests, errors);
     collector.finish()
 }

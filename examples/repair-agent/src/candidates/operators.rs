@@ -1,8 +1,10 @@
-use super::Collector;
-use crate::{lexer::Kind, program::Edit};
+//! Candidates with different operators, bounds and constants.
 
-/// Operators that are mistaken for each other, and how bold the change is.
-const MISTAKEN: &[(&str, &[(&str, u8)])] = &[
+use super::Collector;
+use crate::{lexer::TokenKind, program::Edit};
+
+/// Operators that are easily confused, with the cost of each change.
+const CONFUSABLE: &[(&str, &[(&str, u8)])] = &[
     ("<", &[("<=", 1), (">", 2)]),
     ("<=", &[("<", 1), (">=", 2)]),
     (">", &[(">=", 1), ("<", 2)]),
@@ -21,7 +23,7 @@ const MISTAKEN: &[(&str, &[(&str, u8)])] = &[
     ("*=", &[("+=", 3)]),
 ];
 
-/// Other operators, other bounds, other constants.
+/// Collects replacements of operators, bounds and constants.
 pub(super) fn collect(collector: &mut Collector<'_>) {
     for index in collector.suspicious() {
         operator(collector, index);
@@ -32,17 +34,17 @@ pub(super) fn collect(collector: &mut Collector<'_>) {
     }
 }
 
-/// The operators `sign` is mistaken for.
-pub(super) fn mistaken(sign: &str) -> &'static [(&'static str, u8)] {
-    MISTAKEN.iter().find(|(known, _)| *known == sign).map_or(&[], |(_, others)| others)
+/// The operators that `sign` is easily confused with.
+pub(super) fn confusable(sign: &str) -> &'static [(&'static str, u8)] {
+    CONFUSABLE.iter().find(|(known, _)| *known == sign).map_or(&[], |(_, others)| others)
 }
 
 fn operator(collector: &mut Collector<'_>, index: usize) {
     let program = collector.program;
-    if program.kind(index) != Some(Kind::Sign) || !program.stands_free(index) {
+    if program.kind(index) != Some(TokenKind::Sign) || !program.has_spaces_around(index) {
         return;
     }
-    for (other, cost) in mistaken(program.token(index)) {
+    for (other, cost) in confusable(program.token(index)) {
         collector.replace(index..index + 1, *other, *cost);
     }
 }
@@ -64,8 +66,8 @@ fn constant(collector: &mut Collector<'_>, index: usize) {
     match text {
         "true" => collector.replace(index..index + 1, "false", 3),
         "false" => collector.replace(index..index + 1, "true", 3),
-        _ if program.kind(index) == Some(Kind::Integer) => {
-            // The number of a tuple's field is no constant.
+        _ if program.kind(index) == Some(TokenKind::Integer) => {
+            // The index of a tuple field is not a constant.
             if program.token(index.wrapping_sub(1)) == "." {
                 return;
             }
@@ -79,10 +81,11 @@ fn constant(collector: &mut Collector<'_>, index: usize) {
     }
 }
 
-/// One more or one less: of a length, of an index.
+/// Off-by-one changes of a length or an index.
 fn one_off(collector: &mut Collector<'_>, index: usize) {
     let program = collector.program;
-    if matches!(program.token(index), "+" | "-") && program.stands_free(index) && program.token(index + 1) == "1" {
+    if matches!(program.token(index), "+" | "-") && program.has_spaces_around(index) && program.token(index + 1) == "1"
+    {
         let from = program.range(index.wrapping_sub(1)).end;
         let edit = Edit { range: from..program.range(index + 1).end, text: String::new() };
         collector.add(vec![edit], format!("`{} 1` is left out", program.token(index)), 2);
@@ -94,7 +97,7 @@ fn one_off(collector: &mut Collector<'_>, index: usize) {
     }
     let is_index = program.token(index) == "["
         && index > 0
-        && (program.kind(index - 1) == Some(Kind::Word) || matches!(program.token(index - 1), ")" | "]"));
+        && (program.kind(index - 1) == Some(TokenKind::Word) || matches!(program.token(index - 1), ")" | "]"));
     if is_index
         && let Some(close) = program.closing(index)
         && close > index + 1

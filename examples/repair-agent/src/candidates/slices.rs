@@ -1,12 +1,14 @@
-use super::Collector;
-use crate::lexer::Kind;
+//! Candidates for slices inside a character.
 
-/// Slices of text by bytes become slices by characters: `&text[..n]`, `&text[n..]`.
+use super::Collector;
+use crate::lexer::TokenKind;
+
+/// Collects replacements of string slices by byte, `&text[..n]` and `&text[n..]`, with slices by character.
 pub(super) fn collect(collector: &mut Collector<'_>) {
     for index in collector.suspicious() {
         let program = collector.program;
         let is_slice = program.token(index) == "&"
-            && program.kind(index + 1) == Some(Kind::Word)
+            && program.kind(index + 1) == Some(TokenKind::Word)
             && program.token(index + 2) == "[";
         let Some(close) = is_slice.then(|| program.closing(index + 2)).flatten() else { continue };
         let name = program.token(index + 1);

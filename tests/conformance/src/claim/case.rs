@@ -23,7 +23,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
                 let graded = keys.iter().any(|key| !lacks(case, key)) || lists.iter().any(filled);
                 ensure(!graded, || "there is something to grade".to_owned())
             }
-            None => ensure(claim.is_entangled() || value == Some(&Value::Null), || "there is no case".to_owned()),
+            None => ensure(claim.needs_rest_of_file() || value == Some(&Value::Null), || "there is no case".to_owned()),
         },
         Code::InvalidInput => {
             let is_other = claim.place.text.as_deref().is_some_and(super::values::is_other_number);
@@ -96,7 +96,7 @@ fn missing_input(claim: &Claim<'_>) -> Result<(), String> {
         }
         Some(Value::String(text)) => ensure(text.is_empty(), || "there is an input".to_owned()),
         Some(Value::Array(items)) => ensure(items.is_empty(), || "there are messages".to_owned()),
-        _ => ensure(claim.is_entangled(), || "there is something else".to_owned()),
+        _ => ensure(claim.needs_rest_of_file(), || "there is something else".to_owned()),
     }
 }
 
@@ -110,7 +110,7 @@ fn invalid_message(claim: &Claim<'_>, value: Option<&Value>) -> Result<(), Strin
         // The role itself, or an element that is not a message.
         Some(Value::String(text)) => !ROLES.contains(&text.as_str()),
         Some(_) => true,
-        None => claim.is_entangled(),
+        None => claim.needs_rest_of_file(),
     };
     ensure(wrong, || "that is a message".to_owned())
 }

@@ -61,7 +61,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
                 "nothing there is too large or too deep".to_owned()
             })
         }
-        _ => ensure(claim.value().is_none_or(|value| !value.is_object()) || claim.is_entangled(), || {
+        _ => ensure(claim.value().is_none_or(|value| !value.is_object()) || claim.needs_rest_of_file(), || {
             "`<<` is a mapping".to_owned()
         }),
     }

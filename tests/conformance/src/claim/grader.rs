@@ -34,7 +34,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             }
             Some(Value::Array(items)) => ensure(items.is_empty(), || "there are criteria".to_owned()),
             Some(_) => Ok(()),
-            None => ensure(claim.is_entangled(), || "there is nothing".to_owned()),
+            None => ensure(claim.needs_rest_of_file(), || "there is nothing".to_owned()),
         },
         Code::InvalidCommand => {
             let blank = match value {
@@ -143,7 +143,7 @@ fn missing_setting(claim: &Claim<'_>) -> Result<(), String> {
             let value = claim.place.value_of_key();
             ensure(value.as_ref().is_none_or(Value::is_null), || format!("`{key}` is {value:?}"))
         }
-        _ => ensure(claim.is_entangled(), || "there is no grader".to_owned()),
+        _ => ensure(claim.needs_rest_of_file(), || "there is no grader".to_owned()),
     }
 }
 

@@ -76,7 +76,7 @@ fn absent(claim: &Claim<'_>) -> Result<(), String> {
     }
     match claim.mapping() {
         Some(mapping) => ensure(lacks(mapping, key), || format!("`{key}` is there")),
-        None => ensure(claim.is_entangled(), || "there is no mapping".to_owned()),
+        None => ensure(claim.needs_rest_of_file(), || "there is no mapping".to_owned()),
     }
 }
 

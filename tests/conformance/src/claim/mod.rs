@@ -110,7 +110,7 @@ impl Claim<'_> {
     }
 
     /// Whether the text at the location can only be read with the rest of its file.
-    fn is_entangled(&self) -> bool {
+    fn needs_rest_of_file(&self) -> bool {
         self.place.text.as_deref().is_some_and(|text| text.contains('*') || text.contains("<<"))
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
         if claim.place.text.as_deref().is_some_and(is_other_number) {
             return Ok(());
         }
-        return ensure(claim.is_entangled() || claim.place.text.is_none(), || "there is no value".to_owned());
+        return ensure(claim.needs_rest_of_file() || claim.place.text.is_none(), || "there is no value".to_owned());
     };
     match claim.code {
         Code::WrongType => wrong_type(claim, value),

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Context, interpolation, source_documents, uses_merge_keys};
+use super::{RuleContext, interpolation, source_documents, uses_merge_keys};
 use crate::complaint::{Complaint, Effect};
 
-type Rule = fn(&Complaint, Context<'_>) -> bool;
+type Rule = fn(&Complaint, RuleContext<'_>) -> bool;
 
 const RULES: &[(&str, Rule)] = &[
     ("byte-order-mark", |complaint, cx| {
@@ -45,7 +45,7 @@ const RULES: &[(&str, Rule)] = &[
     }),
     ("conversation-without-history", |complaint, cx| {
         let id = complaint.case.as_deref().unwrap_or_default();
-        let case = (Context { id, ..cx }).written_case().unwrap_or_default();
+        let case = (RuleContext { id, ..cx }).written_case().unwrap_or_default();
         complaint.text.contains("ncomplete") && case["turns"].is_array() && case["input"].is_null()
     }),
     ("interpolation-at-run-time", |complaint, cx| {
@@ -56,7 +56,7 @@ const RULES: &[(&str, Rule)] = &[
     }),
     ("no-input-files", |complaint, cx| {
         let id = complaint.case.as_deref().unwrap_or_default();
-        let case = (Context { id, ..cx }).written_case().unwrap_or_default();
+        let case = (RuleContext { id, ..cx }).written_case().unwrap_or_default();
         let suite = cx.suite_file().unwrap_or_default();
         let own = &case["input_files"];
         !case["input"].is_null() && (*own == json!([]) || own.is_null() && suite["input_files"] == json!([]))
@@ -149,12 +149,12 @@ const RULES: &[(&str, Rule)] = &[
 ];
 
 /// The rule that explains why we report nothing.
-pub fn excuse(complaint: &Complaint, cx: Context<'_>) -> Option<&'static str> {
+pub fn excuse(complaint: &Complaint, cx: RuleContext<'_>) -> Option<&'static str> {
     RULES.iter().find(|(_, holds)| holds(complaint, cx)).map(|(name, _)| *name)
 }
 
 /// The missing file is next to the case or the template that names it.
-fn found_beside_case(complaint: &Complaint, cx: Context<'_>) -> bool {
+fn found_beside_case(complaint: &Complaint, cx: RuleContext<'_>) -> bool {
     let Some((_, rest)) = complaint.text.split_once("not found: ") else { return false };
     let name = rest.lines().next().unwrap_or_default().trim();
     let is_that_file = |path: &String| {
@@ -164,13 +164,13 @@ fn found_beside_case(complaint: &Complaint, cx: Context<'_>) -> bool {
 }
 
 /// Keys other than `assertions` add graders, too, and so does the suite. The complaint is about a case with an input.
-fn graders_are_enough(complaint: &Complaint, cx: Context<'_>) -> bool {
+fn graders_are_enough(complaint: &Complaint, cx: RuleContext<'_>) -> bool {
     const KEYS: &[&str] = &["evaluators", "rubrics", "assert", "assertions"];
     let Some((_, rest)) = complaint.text.split_once(": ").and_then(|(_, rest)| rest.split_once(": ")) else {
         return false;
     };
     let id = rest.split_once(". Missing").map_or("", |(id, _)| id);
-    let Some(case) = (Context { id, ..cx }).written_case() else { return false };
+    let Some(case) = (RuleContext { id, ..cx }).written_case() else { return false };
     let has_graders =
         |mapping: &Value| KEYS.iter().any(|key| mapping[*key].as_array().is_some_and(|list| !list.is_empty()));
     let suite = cx.suite_file().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Context, excuse, source_documents, text};
+use super::{RuleContext, excuse, source_documents, text};
 use crate::{
     complaint,
     difference::{Difference, between},
@@ -28,7 +28,7 @@ fn surplus(difference: &Difference) -> Option<Vec<&Value>> {
 }
 
 /// The rule that explains why we kept a grader or a criterion that the reference dropped with a complaint.
-pub(super) fn dropped(difference: &Difference, cx: Context<'_>) -> Option<&'static str> {
+pub(super) fn dropped(difference: &Difference, cx: RuleContext<'_>) -> Option<&'static str> {
     let last = difference.path.rsplit('.').next().unwrap_or_default();
     if !matches!(last, "graders" | "assertions" | "rubrics" | "fields") {
         return None;
@@ -46,7 +46,7 @@ pub(super) fn dropped(difference: &Difference, cx: Context<'_>) -> Option<&'stat
 }
 
 /// Deprecated spellings of `assertions` that we read and the reference ignores.
-pub(super) fn old_spellings(difference: &Difference, cx: Context<'_>) -> bool {
+pub(super) fn old_spellings(difference: &Difference, cx: RuleContext<'_>) -> bool {
     let is_turn = difference.path.starts_with("turns.");
     if !difference.path.ends_with("graders") {
         return false;
@@ -76,7 +76,7 @@ pub(super) fn old_spellings(difference: &Difference, cx: Context<'_>) -> bool {
 
 /// A list other than of messages is kept as written; in the reference, strings become parts, files are read and other
 /// scalars are dropped.
-pub(super) fn reference_list(difference: &Difference, cx: Context<'_>) -> bool {
+pub(super) fn reference_list(difference: &Difference, cx: RuleContext<'_>) -> bool {
     let Some(Value::Array(written)) = cx.written_case().map(|case| case["expected_output"].clone()) else {
         return false;
     };
@@ -149,7 +149,7 @@ pub(super) fn limits(difference: &Difference) -> bool {
 }
 
 /// `timeoutMs` of a workspace hook is its time limit, as in a target's hook.
-pub(super) fn hook_limits(difference: &Difference, cx: Context<'_>) -> bool {
+pub(super) fn hook_limits(difference: &Difference, cx: RuleContext<'_>) -> bool {
     difference.path.starts_with("workspace.hooks.")
         && difference.path.ends_with(".timeout_ms")
         && difference.expected.is_none()

@@ -18,7 +18,7 @@ pub use whole_tests::{added, left_out};
 
 /// The input of a rule.
 #[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
+pub struct RuleContext<'a> {
     /// The record.
     pub record: &'a Record,
     /// Its root and suite directory.
@@ -29,7 +29,7 @@ pub struct Context<'a> {
     pub id: &'a str,
 }
 
-impl Context<'_> {
+impl RuleContext<'_> {
     fn root(&self) -> &Path {
         self.paths.root
     }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Context, interpolation, lists, source_documents, text, uses_merge_keys};
+use super::{RuleContext, interpolation, lists, source_documents, text, uses_merge_keys};
 use crate::difference::Difference;
 
-type Rule = fn(&Difference, Context<'_>) -> bool;
+type Rule = fn(&Difference, RuleContext<'_>) -> bool;
 
 /// The first rule whose condition holds explains a difference.
 const RULES: &[(&str, Rule)] = &[
@@ -155,12 +155,12 @@ const RULES: &[(&str, Rule)] = &[
 ];
 
 /// The rule that explains a difference.
-pub fn explain(difference: &Difference, cx: Context<'_>) -> Option<&'static str> {
+pub fn explain(difference: &Difference, cx: RuleContext<'_>) -> Option<&'static str> {
     let rule = RULES.iter().find(|(_, holds)| holds(difference, cx)).map(|(name, _)| *name);
     rule.or_else(|| lists::dropped(difference, cx))
 }
 
-fn interpolated(difference: &Difference, cx: Context<'_>) -> bool {
+fn interpolated(difference: &Difference, cx: RuleContext<'_>) -> bool {
     let Some(mut resolved) = difference.ours.clone() else { return false };
     let is_changed = interpolation::apply(&mut resolved, cx.record);
     if let (Some(expected), Some(ours)) = (text(&difference.expected), text(&difference.ours)) {
@@ -202,7 +202,7 @@ fn interpolated(difference: &Difference, cx: Context<'_>) -> bool {
     crate::difference::between(&expected, &resolved).is_empty()
 }
 
-fn suite_name(difference: &Difference, cx: Context<'_>) -> bool {
+fn suite_name(difference: &Difference, cx: RuleContext<'_>) -> bool {
     let Some(eval) = cx.record.eval.as_deref().map(Path::new) else { return false };
     let name =
         |path: Option<&std::ffi::OsStr>| path.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -215,7 +215,7 @@ fn suite_name(difference: &Difference, cx: Context<'_>) -> bool {
     difference.path == "suite" && (by_directory || by_ending)
 }
 
-fn category(difference: &Difference, cx: Context<'_>) -> bool {
+fn category(difference: &Difference, cx: RuleContext<'_>) -> bool {
     let parts = cx.paths.eval_dir.split('/').filter(|part| !part.is_empty() && *part != "evals");
     let parts: Vec<&str> = parts.collect();
     let derived = if parts.is_empty() { "Uncategorized".to_owned() } else { parts.join("/") };
@@ -224,7 +224,7 @@ fn category(difference: &Difference, cx: Context<'_>) -> bool {
     difference.path == "category" && text(&difference.expected) == passed && text(&difference.ours) == Some(&derived)
 }
 
-fn repeated_name(difference: &Difference, _: Context<'_>) -> bool {
+fn repeated_name(difference: &Difference, _: RuleContext<'_>) -> bool {
     let (Some(expected), Some(ours)) = (text(&difference.expected), text(&difference.ours)) else { return false };
     let number = ours.strip_prefix(expected).and_then(|rest| rest.strip_prefix('#'));
     difference.path.starts_with("graders.")
@@ -232,7 +232,7 @@ fn repeated_name(difference: &Difference, _: Context<'_>) -> bool {
         && number.and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number >= 2)
 }
 
-fn hook_line(difference: &Difference, _: Context<'_>) -> bool {
+fn hook_line(difference: &Difference, _: RuleContext<'_>) -> bool {
     let (Some(Value::Array(words)), Some(line)) = (&difference.expected, text(&difference.ours)) else { return false };
     let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
     difference.path.starts_with("workspace.hooks.")
@@ -241,7 +241,7 @@ fn hook_line(difference: &Difference, _: Context<'_>) -> bool {
 }
 
 /// The additional hook is written as a bare command.
-fn hook_shorthand(difference: &Difference, cx: Context<'_>) -> bool {
+fn hook_shorthand(difference: &Difference, cx: RuleContext<'_>) -> bool {
     let (None, Some(ours)) = (&difference.expected, &difference.ours) else { return false };
     let one;
     let hooks = match difference.path.as_str() {
@@ -265,7 +265,7 @@ fn hook_shorthand(difference: &Difference, cx: Context<'_>) -> bool {
 }
 
 /// A path found next to the case's file; the reference searches only from the suite file upwards.
-fn case_directory(difference: &Difference, cx: Context<'_>) -> bool {
+fn case_directory(difference: &Difference, cx: RuleContext<'_>) -> bool {
     let own = |path: &str| {
         let relative = path.strip_prefix("{ROOT}/").and_then(|path| path.strip_prefix(cx.case_dir)?.strip_prefix('/'));
         relative.filter(|_| cx.root().join(path.trim_start_matches("{ROOT}/")).exists()).map(str::to_owned)
@@ -335,7 +335,7 @@ fn case_directory(difference: &Difference, cx: Context<'_>) -> bool {
 }
 
 /// The reference drops input messages that contain only tool calls.
-fn tool_calls(difference: &Difference, _: Context<'_>) -> bool {
+fn tool_calls(difference: &Difference, _: RuleContext<'_>) -> bool {
     let (Some(Value::Array(ours)), true) = (&difference.ours, difference.path == "input") else { return false };
     let says_something = |message: &&Value| message.get("content").is_some() || message.get("tool_calls").is_none();
     let kept: Vec<Value> = ours.iter().filter(says_something).cloned().collect();
@@ -344,7 +344,7 @@ fn tool_calls(difference: &Difference, _: Context<'_>) -> bool {
 }
 
 /// A YAML file next to a JSONL entry sets graders of each case, and the suite's name.
-fn sidecar(difference: &Difference, cx: Context<'_>) -> bool {
+fn sidecar(difference: &Difference, cx: RuleContext<'_>) -> bool {
     let Some(stem) = cx.record.eval.as_deref().and_then(|eval| eval.strip_suffix(".jsonl")) else { return false };
     let file = cx.record.texts().find(|(path, _)| *path == format!("{stem}.yaml"));
     let Some(root) = file.and_then(|(_, text)| crate::source_excerpt::from_yaml(text)) else { return false };

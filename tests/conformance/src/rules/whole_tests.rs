@@ -2,18 +2,18 @@
 
 use serde_json::Value;
 
-use super::{Context, excuse};
+use super::{RuleContext, excuse};
 use crate::complaint::{Complaint, Effect};
 
 /// The rule that explains why we lack a test of the reference.
-pub fn left_out(test: &Value, cx: Context<'_>) -> Option<&'static str> {
+pub fn left_out(test: &Value, cx: RuleContext<'_>) -> Option<&'static str> {
     let id = test["id"].as_str().unwrap_or_default();
     let has_directory = cx.record.texts().any(|(path, _)| path.contains(&format!("/{id}/case.y")));
     (id.starts_with(['.', '_']) && has_directory).then_some("ignored-directories")
 }
 
 /// The rule that explains why we have a test that the reference lacks.
-pub fn added(id: &str, complaints: &[Complaint], cx: Context<'_>) -> Option<&'static str> {
+pub fn added(id: &str, complaints: &[Complaint], cx: RuleContext<'_>) -> Option<&'static str> {
     if cx.record.links().any(|(path, _)| path.rsplit('/').next() == Some(id)) {
         return Some("links-are-followed");
     }

@@ -1,3 +1,5 @@
+//! A model behind an OpenAI-compatible endpoint.
+
 mod wire;
 
 use std::{fmt, time::Duration};
@@ -14,18 +16,18 @@ pub struct OpenAiModel {
     key: Option<String>,
 }
 
-/// One answer of a slow model, thinking included.
+/// Time limit of one completion, long enough for a slow model with reasoning.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// Bytes of an error page worth showing.
-const SHOWN: usize = 500;
+/// Maximum number of bytes of an error response to show.
+const SHOWN_ERROR_BYTES: usize = 500;
 
 impl OpenAiModel {
-    /// The model `model` at an endpoint such as `https://api.openai.com/v1`, with a bearer token if it wants one.
+    /// The model `model` at an endpoint such as `https://api.openai.com/v1`, with an optional bearer token.
     pub fn new(base_url: impl AsRef<str>, model: impl Into<String>, key: Option<String>) -> Self {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(TIME_LIMIT))
-            // The body of an error says what is wrong with the request.
+            // The body of an error response contains its reason.
             .http_status_as_error(false)
             .build();
         Self {
@@ -36,8 +38,8 @@ impl OpenAiModel {
         }
     }
 
-    /// Blocks its thread until the endpoint has answered.
-    fn ask(&self, request: &wire::Request<'_>) -> Result<Completion, ModelError> {
+    /// Blocks the thread until the endpoint responds.
+    fn send(&self, request: &wire::Request<'_>) -> Result<Completion, ModelError> {
         let mut post = self.http.post(&self.url);
         if let Some(key) = &self.key {
             post = post.header("authorization", format!("Bearer {key}"));
@@ -48,13 +50,13 @@ impl OpenAiModel {
         let body = response
             .body_mut()
             .read_to_string()
-            .map_err(|error| ModelError::with_source(format!("cannot read the answer of {}", self.url), error))?;
+            .map_err(|error| ModelError::with_source(format!("cannot read the response of {}", self.url), error))?;
         if !response.status().is_success() {
             let shown = body.trim();
-            let end = shown.char_indices().map(|(at, _)| at).find(|at| *at >= SHOWN).unwrap_or(shown.len());
+            let end = shown.char_indices().map(|(at, _)| at).find(|at| *at >= SHOWN_ERROR_BYTES).unwrap_or(shown.len());
             return Err(ModelError::new(format!("{} answered {}: {}", self.url, response.status(), &shown[..end])));
         }
-        wire::completion(&body, request.turn()).map_err(|error| error.at(&self.url))
+        wire::completion(&body, request.message_count()).map_err(|defect| defect.into_error(&self.url))
     }
 }
 
@@ -65,14 +67,14 @@ impl Model for OpenAiModel {
 
     async fn complete(&self, conversation: &[ChatMessage], tools: &[ToolSpec]) -> Result<Completion, ModelError> {
         let (this, conversation, tools) = (self.clone(), conversation.to_vec(), tools.to_vec());
-        // On a thread of its own, so that a caller with a time limit can drop this future.
-        tokio::task::spawn_blocking(move || this.ask(&wire::request(&this.model, &conversation, &tools)))
+        // On its own thread, so that a caller with a time limit can drop this future.
+        tokio::task::spawn_blocking(move || this.send(&wire::request(&this.model, &conversation, &tools)))
             .await
             .map_err(|error| ModelError::with_source("the request was abandoned", error))?
     }
 }
 
-/// Without the key.
+/// Omits the key.
 impl fmt::Debug for OpenAiModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenAiModel").field("url", &self.url).field("model", &self.model).finish_non_exhaustive()

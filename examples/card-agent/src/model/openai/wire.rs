@@ -1,4 +1,4 @@
-//! The JSON of `/chat/completions`.
+//! Requests and responses of `/chat/completions`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +10,7 @@ pub(super) struct Request<'a> {
     model: &'a str,
     messages: Vec<OutMessage<'a>>,
     tools: Vec<OutTool<'a>>,
-    /// The same note should give the same card.
+    /// 0: the same note should result in the same card.
     temperature: f32,
 }
 
@@ -97,7 +97,7 @@ struct Choice {
 struct InMessage {
     content: Option<String>,
     refusal: Option<String>,
-    // Some servers send `null` where there are no calls.
+    // Some servers send `null` if there are no calls.
     tool_calls: Option<Vec<InCall>>,
 }
 
@@ -127,42 +127,44 @@ struct InDetails {
     cached_tokens: Option<u64>,
 }
 
-/// A defect of an answer, without the place it came from.
-pub(super) enum Defect {
+/// Why a response is not a usable completion.
+pub(super) enum ResponseDefect {
     Json(serde_json::Error),
     Empty,
     Truncated,
 }
 
 impl Request<'_> {
-    /// Messages so far.
-    pub(super) fn turn(&self) -> usize {
+    /// Number of messages so far.
+    pub(super) fn message_count(&self) -> usize {
         self.messages.len()
     }
 }
 
-impl Defect {
-    pub(super) fn at(self, url: &str) -> ModelError {
+impl ResponseDefect {
+    pub(super) fn into_error(self, url: &str) -> ModelError {
         match self {
-            Defect::Json(error) => {
-                ModelError::with_source(format!("the answer of {url} is not a chat completion"), error)
+            ResponseDefect::Json(error) => {
+                ModelError::with_source(format!("the response of {url} is not a chat completion"), error)
             }
-            Defect::Empty => ModelError::new(format!("the answer of {url} has no choices")),
-            Defect::Truncated => ModelError::new(format!("the answer of {url} was cut off at its token limit")),
+            ResponseDefect::Empty => ModelError::new(format!("the response of {url} has no choices")),
+            ResponseDefect::Truncated => {
+                ModelError::new(format!("the response of {url} was cut off at its token limit"))
+            }
         }
     }
 }
 
-/// Reads an answer; `turn` makes ids unique where the server gives none.
-pub(super) fn completion(body: &str, turn: usize) -> Result<Completion, Defect> {
-    let response: Response = serde_json::from_str(body).map_err(Defect::Json)?;
-    let choice = response.choices.into_iter().next().ok_or(Defect::Empty)?;
+/// Reads a response. `message_count` makes ids of calls unique if the server sends none.
+pub(super) fn completion(body: &str, message_count: usize) -> Result<Completion, ResponseDefect> {
+    let response: Response = serde_json::from_str(body).map_err(ResponseDefect::Json)?;
+    let choice = response.choices.into_iter().next().ok_or(ResponseDefect::Empty)?;
     if choice.finish_reason.as_deref() == Some("length") {
-        return Err(Defect::Truncated);
+        return Err(ResponseDefect::Truncated);
     }
     let calls = choice.message.tool_calls.unwrap_or_default();
     let tool_calls = calls.into_iter().enumerate().map(|(index, call)| ToolCall {
-        id: call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{turn}_{index}")),
+        id: call.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{message_count}_{index}")),
         name: call.function.name,
         arguments: call.function.arguments.unwrap_or_default(),
     });
@@ -182,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_without_id_and_null_lists_are_read() {
+    fn calls_without_ids_and_null_lists_are_accepted() {
         let text = r#"{"choices": [{"message": {"content": null, "tool_calls": [
             {"type": "function", "function": {"name": "list_files", "arguments": "{}"}}]}, "finish_reason": "tool_calls"}],
             "usage": {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 40}}}"#;
@@ -194,9 +196,9 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_was_cut_off_is_refused() {
+    fn a_truncated_response_is_rejected() {
         let text = r#"{"choices": [{"message": {"content": "Sav"}, "finish_reason": "length"}]}"#;
-        assert!(matches!(completion(text, 2), Err(Defect::Truncated)));
-        assert!(matches!(completion(r#"{"choices": []}"#, 2), Err(Defect::Empty)));
+        assert!(matches!(completion(text, 2), Err(ResponseDefect::Truncated)));
+        assert!(matches!(completion(r#"{"choices": []}"#, 2), Err(ResponseDefect::Empty)));
     }
 }

@@ -1,35 +1,37 @@
-mod cards;
-mod plan;
-mod seen;
+//! A model that works by rules, offline.
+
+mod conversation_state;
+mod next_step;
+mod stored_cards;
 
 use serde_json::Value;
 
 use super::{Model, ModelError};
 use crate::{ChatMessage, Completion, ToolCall, ToolSpec, Usage};
-use seen::Seen;
+use conversation_state::ConversationState;
 
-/// A model of rules: offline, and with the same answer to the same conversation.
+/// A model that works by rules, offline: the same conversation always has the same completion.
 ///
-/// Like any model it has no memory; it looks at the whole conversation, results of its tool calls included, and decides
-/// what comes next.
+/// Like any model it has no memory. It reads the whole conversation, including results of its tool calls, and decides
+/// what to do next.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScriptedModel {
     _private: (),
 }
 
 impl ScriptedModel {
-    /// The model.
+    /// Creates the model.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-/// What the model does next.
+/// The next step of the model.
 #[derive(Debug, Clone, PartialEq)]
 enum Step {
-    /// Calls tools, for a reason it says.
+    /// Tool calls, with the text that explains them.
     Call(&'static str, Vec<(&'static str, Value)>),
-    /// Is done.
+    /// The final answer.
     Answer(String),
 }
 
@@ -39,8 +41,8 @@ impl Model for ScriptedModel {
     }
 
     async fn complete(&self, conversation: &[ChatMessage], _tools: &[ToolSpec]) -> Result<Completion, ModelError> {
-        let seen = Seen::of(conversation)?;
-        let (content, tool_calls) = match plan::next(&seen) {
+        let state = ConversationState::of(conversation)?;
+        let (content, tool_calls) = match next_step::decide(&state) {
             Step::Answer(text) => (text, Vec::new()),
             Step::Call(reason, calls) => {
                 let calls = calls.into_iter().enumerate().map(|(index, (name, arguments))| ToolCall {
@@ -52,17 +54,17 @@ impl Model for ScriptedModel {
             }
         };
         let output = tokens(&content) + tool_calls.iter().map(|call: &ToolCall| tokens(&call.arguments)).sum::<u64>();
-        let usage = Usage { input: conversation.iter().map(read_tokens).sum(), output, cached: 0 };
+        let usage = Usage { input: conversation.iter().map(message_tokens).sum(), output, cached: 0 };
         Ok(Completion { content: Some(content), tool_calls, usage })
     }
 }
 
-/// Tokens as a rule of thumb: one for four bytes.
+/// Estimated number of tokens: one per four bytes.
 fn tokens(text: &str) -> u64 {
     u64::try_from(text.len().div_ceil(4)).unwrap_or(u64::MAX)
 }
 
-fn read_tokens(message: &ChatMessage) -> u64 {
+fn message_tokens(message: &ChatMessage) -> u64 {
     match message {
         ChatMessage::System(text) | ChatMessage::User(text) | ChatMessage::Tool { content: text, .. } => tokens(text),
         ChatMessage::Assistant { content, tool_calls } => {

@@ -1,23 +1,25 @@
+//! Candidates for missing match arms.
+
 use std::ops::Range;
 
-use super::{Collector, operators::mistaken};
+use super::{Collector, operators::confusable};
 use crate::{
     diagnosis::CompilerError,
-    lexer::Kind,
+    lexer::TokenKind,
     program::{Edit, Program},
 };
 
 /// The code of "non-exhaustive patterns".
 const NOT_COVERED: &str = "E0004";
 
-/// An arm for a case a `match` forgot, modelled on the arms that are there.
+/// Collects arms for patterns that a `match` does not cover, modelled on its existing arms.
 pub(super) fn collect(collector: &mut Collector<'_>, tests: &Program, errors: &[CompilerError]) {
     let program = collector.program;
     for error in errors.iter().filter(|error| error.code == NOT_COVERED) {
         let Some(open) = opening_brace(program, error.bytes.start) else { continue };
         let Some(close) = program.closing(open) else { continue };
         let arms = arms(program, open, close);
-        // Several missing patterns are one sentence: "patterns `A` and `B` not covered".
+        // Several missing patterns are in one message: "patterns `A` and `B` not covered".
         for pattern in error.message.split('`').skip(1).step_by(2) {
             let mut bodies: Vec<(String, u8)> = Vec::new();
             for (_, body) in &arms {
@@ -36,13 +38,13 @@ pub(super) fn collect(collector: &mut Collector<'_>, tests: &Program, errors: &[
     }
 }
 
-/// The brace that opens the arms of the `match` whose value is at a byte.
+/// The opening brace of the `match` whose value is at `byte`.
 fn opening_brace(program: &Program, byte: usize) -> Option<usize> {
     let value = (0..program.len()).find(|index| program.range(*index).start >= byte)?;
     (value..program.len()).find(|index| program.token(*index) == "{")
 }
 
-/// Pattern and body of each arm, as ranges of tokens.
+/// Pattern and body of each arm, as token ranges.
 fn arms(program: &Program, open: usize, close: usize) -> Vec<(Range<usize>, Range<usize>)> {
     let mut arms = Vec::new();
     let mut at = open + 1;
@@ -63,16 +65,16 @@ fn arms(program: &Program, open: usize, close: usize) -> Vec<(Range<usize>, Rang
     arms
 }
 
-/// A body as it is, and with one operator exchanged.
+/// A body unchanged, and with one operator replaced.
 fn variations(program: &Program, body: Range<usize>) -> Vec<(String, u8)> {
     let whole = program.between(body.clone());
     let start = program.range(body.start).start;
     let mut variations = vec![(whole.to_owned(), 3)];
     for index in body {
-        if program.kind(index) != Some(Kind::Sign) || !program.stands_free(index) {
+        if program.kind(index) != Some(TokenKind::Sign) || !program.has_spaces_around(index) {
             continue;
         }
-        for (other, cost) in mistaken(program.token(index)) {
+        for (other, cost) in confusable(program.token(index)) {
             let range = program.range(index);
             let mut text = whole.to_owned();
             text.replace_range(range.start - start..range.end - start, other);
@@ -82,13 +84,13 @@ fn variations(program: &Program, body: Range<usize>) -> Vec<(String, u8)> {
     variations
 }
 
-/// Literals that stand in a line of the tests with the last name of `pattern`.
+/// Literals in lines of the tests that mention the last name of `pattern`.
 fn literals_near(tests: &Program, pattern: &str) -> Vec<String> {
     let name = pattern.rsplit("::").next().unwrap_or(pattern);
     let lines: Vec<usize> =
         (0..tests.len()).filter(|index| tests.token(*index) == name).map(|index| tests.line(index)).collect();
     (0..tests.len())
-        .filter(|index| matches!(tests.kind(*index), Some(Kind::Literal | Kind::Integer | Kind::Float)))
+        .filter(|index| matches!(tests.kind(*index), Some(TokenKind::Literal | TokenKind::Integer | TokenKind::Float)))
         .filter(|index| lines.contains(&tests.line(*index)))
         .map(|index| tests.token(index).to_owned())
         .collect()

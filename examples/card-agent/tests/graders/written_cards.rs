@@ -1,10 +1,12 @@
+//! Reads the cards that the agent wrote.
+
 use std::{collections::BTreeMap, fs};
 
 use anyhow::Context;
 use evalsuite::Evidence;
 use serde::Deserialize;
 
-/// A card as the graders read it: their own idea of the format, not the agent's.
+/// A card as the graders read it, defined independently of the agent.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenCard {
@@ -14,9 +16,9 @@ pub(super) struct WrittenCard {
     pub(super) note: String,
 }
 
-/// The cards the agent created or changed, with their paths.
+/// The cards that the agent created or changed, with their paths.
 ///
-/// A file below `cards/` that is no card is an error of the grader here; `card_completion` makes it a failure.
+/// A file below `cards/` that is not a card is an error of the grader; `card_completion` reports it as a failure.
 pub(super) fn written(evidence: &Evidence<'_>) -> anyhow::Result<Vec<(String, WrittenCard)>> {
     paths(evidence)
         .map(|path| {
@@ -27,7 +29,7 @@ pub(super) fn written(evidence: &Evidence<'_>) -> anyhow::Result<Vec<(String, Wr
         .collect()
 }
 
-/// Files below `cards/` the agent created or changed.
+/// Paths of the files below `cards/` that the agent created or changed.
 pub(super) fn paths<'e>(evidence: &'e Evidence<'_>) -> impl Iterator<Item = &'e str> {
     let changes = evidence.changes();
     changes.created.iter().chain(&changes.modified).map(String::as_str).filter(|path| path.starts_with("cards/"))

@@ -1,8 +1,10 @@
-use super::Collector;
-use crate::{lexer::Kind, program::Edit};
+//! Candidates with a different method or order.
 
-/// Methods that are mistaken for each other.
-const MISTAKEN: &[(&str, &str)] = &[
+use super::Collector;
+use crate::{lexer::TokenKind, program::Edit};
+
+/// Methods that are easily confused.
+const CONFUSABLE: &[(&str, &str)] = &[
     ("any", "all"),
     ("min", "max"),
     ("min_by_key", "max_by_key"),
@@ -21,20 +23,20 @@ const MISTAKEN: &[(&str, &str)] = &[
     ("split_once", "rsplit_once"),
 ];
 
-/// Methods whose result has an order that can be turned round.
+/// Methods that return an ordering, which can be reversed.
 const ORDERINGS: &[&str] = &["cmp", "partial_cmp", "total_cmp"];
 
-/// Other methods, and the other order.
+/// Collects replacements of methods, and reversed orderings.
 pub(super) fn collect(collector: &mut Collector<'_>) {
     for index in collector.suspicious() {
         let program = collector.program;
         let name = program.token(index);
         let is_called =
-            program.kind(index) == Some(Kind::Word) && matches!(program.token(index.wrapping_sub(1)), "." | "::");
+            program.kind(index) == Some(TokenKind::Word) && matches!(program.token(index.wrapping_sub(1)), "." | "::");
         if !is_called {
             continue;
         }
-        for (one, other) in MISTAKEN {
+        for (one, other) in CONFUSABLE {
             if name == *one {
                 collector.replace(index..index + 1, *other, 2);
             } else if name == *other {

@@ -1,3 +1,5 @@
+//! Compiles many candidates at once and runs their tests.
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -12,25 +14,25 @@ use crate::{
     RepairError,
     candidates::Candidate,
     diagnosis::TestRun,
-    lexer::Kind,
+    lexer::TokenKind,
     program::Program,
     toolchain::{Compiled, Toolchain},
 };
 
-/// What became of a candidate.
+/// The result of a candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Tried {
+pub(crate) enum CandidateResult {
     DoesNotCompile,
-    /// Its tests do not come to an end.
-    Endless,
+    /// Its tests exceeded the time limit.
+    TimedOut,
     Ran(TestRun),
-    /// A better one passed all tests before it was its turn.
+    /// A better candidate passed all tests first.
     NotNeeded,
 }
 
-/// Compiles are repeated without the candidates that broke the last one; the compiler reports errors of one phase at a
-/// time, so this many suffice.
-const ROUNDS: usize = 6;
+/// Maximum number of compilations. Each leaves out the candidates with errors in the previous one; the compiler reports
+/// errors of one phase at a time, so a few are enough.
+const MAX_COMPILATIONS: usize = 6;
 
 /// Compiles all candidates as modules of one crate, so that the compiler starts and links once, and runs the tests of
 /// each.
@@ -40,30 +42,30 @@ pub(crate) fn try_all(
     tests: Option<&str>,
     file: &str,
     candidates: &[Candidate],
-) -> Result<Vec<Tried>, RepairError> {
+) -> Result<Vec<CandidateResult>, RepairError> {
     let dir = tempfile::tempdir().map_err(|source| RepairError::File { path: std::env::temp_dir(), source })?;
-    let mut alive: Vec<usize> = Vec::new();
+    let mut remaining: Vec<usize> = Vec::new();
     for (index, candidate) in candidates.iter().enumerate() {
         if let Some(text) = program.with(&candidate.edits) {
             let module = module(index);
-            let place = dir.path().join(&module);
-            fs::create_dir(&place).map_err(|source| RepairError::File { path: place.clone(), source })?;
-            save(&place.join(file), &inside_module(&text, &module))?;
+            let directory = dir.path().join(&module);
+            fs::create_dir(&directory).map_err(|source| RepairError::File { path: directory.clone(), source })?;
+            save(&directory.join(file), &inside_module(&text, &module))?;
             if let Some(tests) = tests {
-                save(&place.join("tests.rs"), &inside_module(tests, &module))?;
+                save(&directory.join("tests.rs"), &inside_module(tests, &module))?;
             }
-            alive.push(index);
+            remaining.push(index);
         }
     }
     let binary = dir.path().join("tests");
     let mut built = false;
-    for _ in 0..ROUNDS {
-        if alive.is_empty() {
+    for _ in 0..MAX_COMPILATIONS {
+        if remaining.is_empty() {
             break;
         }
         let root = dir.path().join("all.rs");
         let modules: String =
-            alive.iter().map(|index| format!("#[path = \"{0}/{file}\"]\nmod {0};\n", module(*index))).collect();
+            remaining.iter().map(|index| format!("#[path = \"{0}/{file}\"]\nmod {0};\n", module(*index))).collect();
         save(&root, &modules)?;
         match toolchain.compile(&root, &binary)? {
             Compiled::Binary => {
@@ -71,42 +73,42 @@ pub(crate) fn try_all(
                 break;
             }
             Compiled::Errors(errors) => {
-                let before = alive.len();
-                alive.retain(|index| {
+                let before = remaining.len();
+                remaining.retain(|index| {
                     let module = module(*index);
                     !errors
                         .iter()
                         .any(|error| Path::new(&error.file).components().any(|part| part.as_os_str() == &*module))
                 });
-                // An error that belongs to no candidate would come again.
-                if alive.len() == before {
+                // An error outside of all candidates would occur again.
+                if remaining.len() == before {
                     break;
                 }
             }
         }
     }
-    let mut tried = vec![Tried::DoesNotCompile; candidates.len()];
+    let mut results = vec![CandidateResult::DoesNotCompile; candidates.len()];
     if built {
-        for (index, result) in alive.iter().zip(run_all(toolchain, &binary, &alive)?) {
-            tried[*index] = result;
+        for (index, result) in remaining.iter().zip(run_all(toolchain, &binary, &remaining)?) {
+            results[*index] = result;
         }
     }
-    Ok(tried)
+    Ok(results)
 }
 
-/// Runs the tests of each module, several at a time: most are done at once, and one in an endless loop waits for its end.
-fn run_all(toolchain: &Toolchain, binary: &Path, alive: &[usize]) -> Result<Vec<Tried>, RepairError> {
+/// Runs the tests of several modules in parallel, so that one in an infinite loop does not block the others.
+fn run_all(toolchain: &Toolchain, binary: &Path, remaining: &[usize]) -> Result<Vec<CandidateResult>, RepairError> {
     let next = AtomicUsize::new(0);
     let best = AtomicUsize::new(usize::MAX);
-    let results: Mutex<Vec<(usize, Result<Tried, RepairError>)>> = Mutex::default();
+    let results: Mutex<Vec<(usize, Result<CandidateResult, RepairError>)>> = Mutex::default();
     let workers = thread::available_parallelism().map_or(2, usize::from).clamp(1, 4);
     thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
                 loop {
                     let position = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(index) = alive.get(position) else { break };
-                    // Those before the best one still run: which one wins must not depend on which ends first.
+                    let Some(index) = remaining.get(position) else { break };
+                    // Candidates before the best one still run, so that the winner does not depend on timing.
                     let needed = || position <= best.load(Ordering::Relaxed);
                     let result = if needed() {
                         let filter = format!("{}::", module(*index));
@@ -115,11 +117,11 @@ fn run_all(toolchain: &Toolchain, binary: &Path, alive: &[usize]) -> Result<Vec<
                         Ok(None)
                     };
                     let result = result.map(|run| match run {
-                        Some(run) => Tried::Ran(run),
-                        None if needed() => Tried::Endless,
-                        None => Tried::NotNeeded,
+                        Some(run) => CandidateResult::Ran(run),
+                        None if needed() => CandidateResult::TimedOut,
+                        None => CandidateResult::NotNeeded,
                     });
-                    if matches!(&result, Ok(Tried::Ran(run)) if run.all_pass()) {
+                    if matches!(&result, Ok(CandidateResult::Ran(run)) if run.all_pass()) {
                         best.fetch_min(position, Ordering::Relaxed);
                     }
                     results.lock().unwrap_or_else(PoisonError::into_inner).push((position, result));
@@ -132,17 +134,17 @@ fn run_all(toolchain: &Toolchain, binary: &Path, alive: &[usize]) -> Result<Vec<
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Name of a candidate's module; no name is the beginning of another.
+/// Name of a candidate's module; no name is a prefix of another.
 fn module(index: usize) -> String {
     format!("candidate_{index:04}")
 }
 
-/// Source of a crate as source of a module: paths from the crate's root lead through the module.
+/// The source of a crate as source of a module: paths that start with `crate` go through the module.
 fn inside_module(text: &str, module: &str) -> String {
     let program = Program::new(text);
     let mut edits = Vec::new();
     for index in 0..program.len() {
-        if program.kind(index) == Some(Kind::Word)
+        if program.kind(index) == Some(TokenKind::Word)
             && program.token(index) == "crate"
             && program.token(index + 1) == "::"
         {
@@ -162,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_from_the_root_lead_through_the_module() {
+    fn crate_paths_go_through_the_module() {
         assert_eq!(
             inside_module("use crate::a; pub(crate) fn b() {} // crate::c", "m"),
             "use crate::m::a; pub(crate) fn b() {} // crate::c"

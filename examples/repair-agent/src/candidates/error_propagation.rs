@@ -1,7 +1,9 @@
+//! Candidates for panics that should be errors.
+
 use super::Collector;
 use crate::program::Edit;
 
-/// A panic becomes an error that is passed on, where the function can return one.
+/// Collects replacements of panics by error propagation, if the function can return an error, or by a default.
 pub(super) fn collect(collector: &mut Collector<'_>) {
     for index in collector.suspicious() {
         let program = collector.program;

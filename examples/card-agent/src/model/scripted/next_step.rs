@@ -1,78 +1,80 @@
+//! The decision of the scripted model: what to do next.
+
 use serde_json::{Value, json};
 
 use super::{
     Step,
-    cards::{self, Kept, is_card},
-    seen::Seen,
+    conversation_state::ConversationState,
+    stored_cards::{self, StoredCard, is_card},
 };
 use crate::{
     Card, Template,
-    rules::{self, Move, Profile, Reading},
+    rules::{self, EventMove, NoteMeaning, Profile},
 };
 
 const PROFILE: &str = "profile.json";
 const LEDGER: &str = "expenses.csv";
 
-/// Cards read at most, newest file names first.
-const READ_AT_MOST: usize = 50;
+/// Maximum number of cards to read, newest file names first.
+const MAX_CARDS_READ: usize = 50;
 
-/// What to do next.
-pub(super) fn next(seen: &Seen<'_>) -> Step {
-    let first = rules::read(seen.note, seen.today, &Profile::default());
-    if let Reading::Nothing(reason) = first {
+/// Decides what to do next.
+pub(super) fn decide(state: &ConversationState<'_>) -> Step {
+    let first = rules::read(state.note, state.today, &Profile::default());
+    if let NoteMeaning::Nothing(reason) = first {
         return Step::Answer(reason.to_owned());
     }
-    let listing = match &seen.listing {
+    let listing = match &state.listing {
         None => return Step::Call("Let me see what is there.", vec![("list_files", json!({}))]),
         Some(Err(error)) => return Step::Answer(format!("I cannot see your cards: {error}.")),
         Some(Ok(listing)) => listing,
     };
     let mut unread: Vec<&str> = listing.iter().copied().filter(|path| *path == PROFILE || *path == LEDGER).collect();
-    unread.extend(listing.iter().rev().copied().filter(|path| is_card(path)).take(READ_AT_MOST));
-    unread.retain(|path| !seen.files.contains_key(*path));
+    unread.extend(listing.iter().rev().copied().filter(|path| is_card(path)).take(MAX_CARDS_READ));
+    unread.retain(|path| !state.files.contains_key(*path));
     if !unread.is_empty() {
         let calls = unread.into_iter().map(|path| ("read_file", json!({ "path": path }))).collect();
-        return Step::Call("I look at the profile and the cards.", calls);
+        return Step::Call("Let me read the profile and the cards.", calls);
     }
-    if !seen.writes.is_empty() {
-        return conclude(seen);
+    if !state.writes.is_empty() {
+        return report_writes(state);
     }
-    let kept = cards::kept(seen);
-    match rules::read(seen.note, seen.today, &profile(seen)) {
-        Reading::Nothing(reason) => Step::Answer(reason.to_owned()),
-        Reading::Unclear(question) => Step::Answer(question),
-        Reading::Moved(change) => move_event(&kept, &change),
-        Reading::Changed(card) => change_contact(&kept, &card, true),
-        Reading::Card(card) if card.template == Template::Contact => change_contact(&kept, &card, false),
-        Reading::Card(card) => save_new(seen, listing, &kept, &card),
+    let stored = stored_cards::read(state);
+    match rules::read(state.note, state.today, &profile(state)) {
+        NoteMeaning::Nothing(reason) => Step::Answer(reason.to_owned()),
+        NoteMeaning::Unclear(question) => Step::Answer(question),
+        NoteMeaning::Moved(change) => move_event(&stored, &change),
+        NoteMeaning::Changed(card) => change_contact(&stored, &card, true),
+        NoteMeaning::Card(card) if card.template == Template::Contact => change_contact(&stored, &card, false),
+        NoteMeaning::Card(card) => save_new(state, listing, &stored, &card),
     }
 }
 
-/// A profile that cannot be read settles nothing; the agent then asks where it has to.
-fn profile(seen: &Seen<'_>) -> Profile {
-    let text = seen.files.get(PROFILE).and_then(|text| text.ok());
+/// An unreadable profile is ignored; the agent then asks if something is ambiguous.
+fn profile(state: &ConversationState<'_>) -> Profile {
+    let text = state.files.get(PROFILE).and_then(|text| text.ok());
     text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
-fn save_new(seen: &Seen<'_>, listing: &[&str], kept: &[Kept], card: &Card) -> Step {
-    if let Some(same) = kept.iter().find(|kept| kept.card.says_the_same_as(card)) {
+fn save_new(state: &ConversationState<'_>, listing: &[&str], stored: &[StoredCard], card: &Card) -> Step {
+    if let Some(same) = stored.iter().find(|stored| stored.card.has_same_content(card)) {
         return Step::Answer(format!("Nothing to save: {} says that already.", same.path));
     }
     let mut calls = vec![write(&free_path(listing, card), card, false)];
     if card.template == Template::Expense
-        && let Some(Ok(ledger)) = seen.files.get(LEDGER)
+        && let Some(Ok(ledger)) = state.files.get(LEDGER)
     {
         let start = if ledger.is_empty() || ledger.ends_with('\n') { "" } else { "\n" };
         let field = |name: &str| card.fields.get(name).map_or("", String::as_str);
         let line = format!("{start}{},{},{},{}\n", field("date"), csv(&card.title), field("amount"), field("currency"));
         calls.push(("append_file", json!({ "path": LEDGER, "content": line })));
     }
-    Step::Call("I save the card.", calls)
+    Step::Call("I'll save the card.", calls)
 }
 
-fn change_contact(kept: &[Kept], card: &Card, replaces: bool) -> Step {
-    match cards::contacts(kept, &card.title).as_slice() {
-        [] => Step::Call("I save the card.", vec![write(&card.path(), card, false)]),
+fn change_contact(stored: &[StoredCard], card: &Card, replaces: bool) -> Step {
+    match stored_cards::contacts(stored, &card.title).as_slice() {
+        [] => Step::Call("I'll save the card.", vec![write(&card.path(), card, false)]),
         [known] => {
             let mut changed = known.card.clone();
             for (name, value) in &card.fields {
@@ -90,14 +92,14 @@ fn change_contact(kept: &[Kept], card: &Card, replaces: bool) -> Step {
                 return Step::Answer(format!("Nothing to save: {} says that already.", known.path));
             }
             changed.note.clone_from(&card.note);
-            Step::Call("I change the card.", vec![write(&known.path, &changed, true)])
+            Step::Call("I'll update the card.", vec![write(&known.path, &changed, true)])
         }
         several => Step::Answer(format!("Which {} do you mean: {}?", card.title, titles(several))),
     }
 }
 
-fn move_event(kept: &[Kept], change: &Move) -> Step {
-    match cards::events(kept, change).as_slice() {
+fn move_event(stored: &[StoredCard], change: &EventMove) -> Step {
+    match stored_cards::events(stored, change).as_slice() {
         [] => Step::Answer(format!("I know no event \"{}\". On which day was it?", change.what)),
         [known] => {
             let mut moved = known.card.clone();
@@ -111,17 +113,17 @@ fn move_event(kept: &[Kept], change: &Move) -> Step {
             if moved == known.card {
                 return Step::Answer(format!("Nothing to save: {} says that already.", known.path));
             }
-            Step::Call("I change the card.", vec![write(&known.path, &moved, true)])
+            Step::Call("I'll update the card.", vec![write(&known.path, &moved, true)])
         }
         several => Step::Answer(format!("Which event do you mean: {}?", titles(several))),
     }
 }
 
-/// What became of the writes of the last step.
-fn conclude(seen: &Seen<'_>) -> Step {
-    let saved = |path: &str| -> Option<Card> { card_written(seen, path) };
+/// The answer after the files were written.
+fn report_writes(state: &ConversationState<'_>) -> Step {
+    let saved = |path: &str| -> Option<Card> { card_written(state, path) };
     let mut sentences = Vec::new();
-    for write in &seen.writes {
+    for write in &state.writes {
         sentences.push(match (&write.result, saved(&write.path)) {
             (Err(error), _) => format!("I could not save everything: {error}."),
             (Ok(()), Some(card)) => format!("Saved {} card {}: {}.", card.template, write.path, summary(&card)),
@@ -131,9 +133,9 @@ fn conclude(seen: &Seen<'_>) -> Step {
     Step::Answer(sentences.join(" "))
 }
 
-/// The card in the call that wrote `path`, which is the best a model knows of it.
-fn card_written(seen: &Seen<'_>, path: &str) -> Option<Card> {
-    seen.written.get(path).and_then(|content| serde_json::from_str(content).ok())
+/// The card in the call that wrote `path`.
+fn card_written(state: &ConversationState<'_>, path: &str) -> Option<Card> {
+    state.written.get(path).and_then(|content| serde_json::from_str(content).ok())
 }
 
 fn summary(card: &Card) -> String {
@@ -142,12 +144,12 @@ fn summary(card: &Card) -> String {
     if fields.is_empty() { card.title.clone() } else { format!("{} ({})", card.title, fields.join(", ")) }
 }
 
-fn titles(kept: &[&Kept]) -> String {
-    let titles: Vec<String> = kept
+fn titles(stored: &[&StoredCard]) -> String {
+    let titles: Vec<String> = stored
         .iter()
-        .map(|kept| match kept.card.fields.get("date") {
-            Some(date) => format!("{} on {date}", kept.card.title),
-            None => kept.card.title.clone(),
+        .map(|stored| match stored.card.fields.get("date") {
+            Some(date) => format!("{} on {date}", stored.card.title),
+            None => stored.card.title.clone(),
         })
         .collect();
     titles.join(" or ")
@@ -162,7 +164,7 @@ fn write(path: &str, card: &Card, overwrite: bool) -> (&'static str, Value) {
     ("write_file", arguments)
 }
 
-/// The card's own path, with a number behind if another card has it.
+/// The card's path, followed by a number if another card has that path.
 fn free_path(listing: &[&str], card: &Card) -> String {
     let path = card.path();
     let taken = |path: &str| listing.contains(&path);

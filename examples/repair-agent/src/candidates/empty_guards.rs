@@ -1,10 +1,12 @@
+//! Candidates for empty lists and strings.
+
 use super::Collector;
 use crate::{
-    lexer::Kind,
+    lexer::TokenKind,
     program::{Edit, Function, Program},
 };
 
-/// A function of a list or a text returns early when it is empty.
+/// Collects early returns for empty lists and strings.
 pub(super) fn collect(collector: &mut Collector<'_>) {
     let program = collector.program;
     for function in program.functions() {
@@ -24,7 +26,7 @@ pub(super) fn collect(collector: &mut Collector<'_>) {
 fn lists(program: &Program, function: &Function) -> Vec<String> {
     let mut names = Vec::new();
     for index in function.signature.clone() {
-        if program.token(index) != ":" || program.kind(index.wrapping_sub(1)) != Some(Kind::Word) {
+        if program.token(index) != ":" || program.kind(index.wrapping_sub(1)) != Some(TokenKind::Word) {
             continue;
         }
         let kind: String = (index + 1..index + 4).map(|at| program.token(at)).collect();
@@ -40,7 +42,7 @@ fn returned<'p>(program: &'p Program, function: &Function) -> &'p str {
     program.between(function.signature.clone()).rsplit_once("->").map_or("", |(_, returned)| returned.trim())
 }
 
-/// What a function of that type may say about nothing.
+/// Values that a function with that return type may return for empty input.
 fn empty_values(returned: &str) -> &'static [&'static str] {
     match returned {
         "f32" | "f64" => &["0.0"],

@@ -1,3 +1,5 @@
+//! The state of a conversation, reconstructed from its messages.
+
 use std::collections::BTreeMap;
 
 use jiff::civil::Date;
@@ -5,38 +7,38 @@ use serde_json::Value;
 
 use crate::{ChatMessage, ModelError, agent, tools::ERROR_PREFIX};
 
-/// What a conversation shows so far.
+/// The state of a conversation so far.
 #[derive(Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct ConversationState<'a> {
     pub(super) today: Date,
     pub(super) note: &'a str,
-    /// The files there are, or why they cannot be listed; `None` before the listing.
+    /// The existing files, or why they cannot be listed; `None` before the listing.
     pub(super) listing: Option<Result<Vec<&'a str>, &'a str>>,
-    /// Texts of the files read; `Err` for those that cannot be read.
+    /// Contents of the files that were read; `Err` for unreadable files.
     pub(super) files: BTreeMap<String, Result<&'a str, &'a str>>,
     /// Results of writing and appending, in order.
     pub(super) writes: Vec<Write<'a>>,
-    /// What was written, by path.
+    /// Contents of the files that were written, by path.
     pub(super) written: BTreeMap<String, String>,
 }
 
-/// A file written or appended to.
+/// A file that was written or appended to.
 #[derive(Debug)]
 pub(super) struct Write<'a> {
     pub(super) path: String,
     pub(super) result: Result<(), &'a str>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> ConversationState<'a> {
     pub(super) fn of(conversation: &'a [ChatMessage]) -> Result<Self, ModelError> {
         let [ChatMessage::System(instructions), ChatMessage::User(note), rest @ ..] = conversation else {
-            return Err(ModelError::new("a conversation begins with instructions and a note"));
+            return Err(ModelError::new("a conversation must begin with instructions and a note"));
         };
         let today = instructions
             .lines()
             .find_map(|line| line.strip_prefix(agent::TODAY)?.parse().ok())
-            .ok_or_else(|| ModelError::new("the instructions do not say what day it is"))?;
-        let mut seen = Self {
+            .ok_or_else(|| ModelError::new("the instructions do not contain the date"))?;
+        let mut state = Self {
             today,
             note: agent::unwrap(note),
             listing: None,
@@ -56,15 +58,15 @@ impl<'a> Seen<'a> {
             for call in tool_calls {
                 if let Some(result) = results.get(call.id.as_str()) {
                     let result = result.strip_prefix(ERROR_PREFIX).map_or(Ok(*result), Err);
-                    seen.take(&call.name, &call.arguments, result);
+                    state.add_call(&call.name, &call.arguments, result);
                 }
             }
         }
-        Ok(seen)
+        Ok(state)
     }
 
-    fn take(&mut self, tool: &str, arguments: &str, result: Result<&'a str, &'a str>) {
-        // The calls are the model's own, so they are well-formed.
+    fn add_call(&mut self, tool: &str, arguments: &str, result: Result<&'a str, &'a str>) {
+        // The calls are this model's own, so they are well-formed.
         let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
         let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
         match tool {
