@@ -4,10 +4,7 @@ mod attributes;
 mod code_lines;
 mod imports;
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::ops::RangeInclusive;
-use std::path::Path;
+use std::{collections::BTreeMap, fs, ops::RangeInclusive, path::Path};
 
 use syn::{Attribute, Item, ItemMod};
 
