@@ -26,7 +26,7 @@ const FLOOR_PLANS: &[FloorPlan] =
 const TIDY: &[&str] = &["dynamic"];
 
 /// The layers of the runtime, lowest first.
-const RUNTIME: &[&str] = &["platform", "model", "record", "workspace", "agents", "judge", "grade", "run", "entry"];
+const RUNTIME: &[&str] = &["platform", "model", "workspace", "record", "agents", "judge", "grade", "run", "entry"];
 
 #[test]
 fn no_module_imports_from_a_higher_layer() {
