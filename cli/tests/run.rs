@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use evalsuite_tests::throwaway::{Call, Package, Ran, has_nextest, suites};
+use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, suites};
 use serde_json::Value;
 
 const SHOP: &str = "description: Refunds.
@@ -59,7 +59,7 @@ impl Chosen {
         Self { package, log }
     }
 
-    fn run(&self, arguments: &[&str]) -> Ran {
+    fn run(&self, arguments: &[&str]) -> CommandOutput {
         self.package.records().clear();
         let _ = fs::remove_file(&self.log);
         let call = Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &self.package);

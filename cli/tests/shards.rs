@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalsuite_tests::throwaway::{Call, Package, Ran, Records, has_nextest, suites};
+use evalsuite_tests::throwaway::{Call, CommandOutput, Package, Records, has_nextest, suites};
 use serde_json::Value;
 
 const CASES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
@@ -69,7 +69,7 @@ impl Sharded {
             .env("EVALSUITE_RUN_ID", "nightly")
     }
 
-    fn evalsuite(&self, machine: &str, arguments: &[&str]) -> Ran {
+    fn evalsuite(&self, machine: &str, arguments: &[&str]) -> CommandOutput {
         let program = Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &self.package);
         self.on(machine, program.args(arguments.iter().copied())).run()
     }
@@ -81,7 +81,7 @@ impl Sharded {
         own_tests(&own)
     }
 
-    fn merge(&self, into: &str) -> Ran {
+    fn merge(&self, into: &str) -> CommandOutput {
         let [one, two, into] = ["one", "two", into].map(|machine| self.output(machine).display().to_string());
         self.evalsuite("desk", &["merge", &one, &two, "--into", &into])
     }

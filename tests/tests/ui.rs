@@ -1,17 +1,21 @@
-//! What a build says about each mistake: one tiny suite per diagnostic, below `ui/`.
+//! Goldens of diagnostics: one small suite for each of them, below `ui/`.
 //!
-//! `main.stderr` is what rustc shows; trybuild leaves the line numbers of other files out of it. `diagnostics.snap` is what
-//! the loader says, with every place. `TRYBUILD=overwrite` and `INSTA_UPDATE=always` write them anew.
+//! `main.stderr` is the output of rustc, in which trybuild hides line numbers of other files. `diagnostics.snap` is the
+//! report of the loader with every place. `TRYBUILD=overwrite` and `INSTA_UPDATE=always` update them.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-use evalsuite_loader::render::{self, Style};
-use evalsuite_loader::{Request, load};
+use evalsuite_loader::{
+    Request, load,
+    render::{self, Style},
+};
 use evalsuite_schema::diagnostic::Code;
 
-/// What no build can show: found when a case runs, in the generated `suite_check`, or in a file that only the command-line
-/// tool reads. Their goldens lie with the crates that report them.
+/// Diagnostics that no build shows: they occur when a case runs, in the generated `suite_check`, or in a file that only the
+/// command-line tool reads. Their goldens are in the crates that report them.
 const NOT_IN_A_BUILD: &[Code] = &[
     Code::UnreadableFile,
     Code::TargetsFile,
@@ -22,7 +26,8 @@ const NOT_IN_A_BUILD: &[Code] = &[
     Code::SuiteChanged,
 ];
 
-/// What only the macro knows, because it has the agent and the list of registered graders, or makes code of what was loaded.
+/// Diagnostics of the macro, which knows the agent, the registered graders and the generated code. The loader has none of
+/// them.
 const MACRO_ONLY: &[Code] = &[
     Code::UnknownGrader,
     Code::GraderRegistration,
@@ -32,7 +37,7 @@ const MACRO_ONLY: &[Code] = &[
     Code::NotEmbedded,
 ];
 
-/// A file too large for a repository; it takes no room on disk.
+/// Makes a file that is too large for the repository. It is sparse, so it takes no space on disk.
 fn make_large_file() {
     let path = directory().join("not-embedded/suite/tasks/large/workspace/large.bin");
     fs::File::create(path).and_then(|file| file.set_len(33 * 1024 * 1024)).unwrap();
@@ -60,12 +65,17 @@ fn every_diagnostic_has_a_golden() {
     let names = goldens();
     for code in Code::ALL {
         let expected = !NOT_IN_A_BUILD.contains(code);
-        assert_eq!(names.iter().any(|name| name == code.name()), expected, "tests/ui/{} for {code}", code.name());
+        assert_eq!(
+            names.iter().any(|name| name == code.name()),
+            expected,
+            "expected tests/ui/{} to be the golden of {code}, unless it is listed as not shown in a build",
+            code.name()
+        );
     }
 }
 
 #[test]
-fn every_diagnostic_has_its_place() {
+fn the_loader_reports_every_diagnostic_with_its_place() {
     for name in goldens() {
         let Some(code) = Code::from_name(&name) else { continue };
         let case = directory().join(&name);
@@ -74,7 +84,10 @@ fn every_diagnostic_has_its_place() {
         request.source_dir = Some(case.clone());
         let loaded = load(&request);
         if !MACRO_ONLY.contains(&code) {
-            assert!(loaded.diagnostics.iter().any(|found| found.code == code), "{name} does not give {code}");
+            assert!(
+                loaded.diagnostics.iter().any(|found| found.code == code),
+                "expected tests/ui/{name} to produce {code}"
+            );
         }
         let mut settings = insta::Settings::clone_current();
         settings.set_snapshot_path(&case);

@@ -2,9 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
-use syn::{Attribute, Field, ImplItem, Item, Meta, TraitItem, Variant};
+use syn::{
+    Attribute, Field, ImplItem, Item, Meta, TraitItem, Variant,
+    spanned::Spanned,
+    visit::{self, Visit},
+};
 
 /// Whether an item exists in test builds only: `#[test]`, `#[cfg(test)]`, `#[cfg(all(test, …))]`.
 pub fn is_test_only(attributes: &[Attribute]) -> bool {

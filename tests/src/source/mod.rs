@@ -4,16 +4,15 @@ mod attributes;
 mod code_lines;
 mod imports;
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::ops::RangeInclusive;
-use std::path::Path;
+use std::{collections::BTreeMap, fs, ops::RangeInclusive, path::Path};
 
 use syn::{Attribute, Item, ItemMod};
 
 pub use attributes::{cfg_conditions, is_test_only, item_attributes, test_lines};
 pub use code_lines::count_code_lines;
 pub use imports::{Import, imports};
+
+pub use crate::throwaway::workspace as workspace_root;
 
 /// Texts of Rust files by their paths, relative to the workspace root with `/` separators.
 pub type SourceFiles = BTreeMap<String, String>;
@@ -42,11 +41,6 @@ pub struct Module {
     pub items: Vec<Item>,
     /// Its child modules.
     pub modules: BTreeMap<String, Module>,
-}
-
-/// The root of evalsuite's workspace.
-pub fn workspace_root() -> &'static Path {
-    crate::throwaway::workspace()
 }
 
 /// Reads every `.rs` file below a folder of a workspace.

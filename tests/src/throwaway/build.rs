@@ -1,22 +1,21 @@
-//! What cargo says about a build.
+//! The messages of cargo about a build.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use serde_json::Value;
 
-use super::{Call, Package, Ran};
+use super::{Call, CommandOutput, Package};
 
-/// A build, as `cargo --message-format=json` tells it.
+/// A build, as `cargo --message-format=json` reports it.
 #[derive(Debug)]
 pub struct Build {
     /// The call; its standard output is JSON.
-    pub ran: Ran,
+    pub output: CommandOutput,
     /// Everything that was built or found to be fresh.
     pub artifacts: Vec<Artifact>,
-    /// What the compiler said.
+    /// Errors and warnings of the compiler.
     pub messages: Vec<Message>,
-    /// Where build scripts wrote, by the ids of their packages.
+    /// `OUT_DIR` of build scripts, by the ids of their packages.
     out_dirs: Vec<(String, PathBuf)>,
 }
 
@@ -27,9 +26,9 @@ pub struct Artifact {
     pub target: String,
     /// `lib`, `bin`, `test`, `example`, `custom-build` …
     pub kind: String,
-    /// Whether it was built with its tests. For integration tests cargo builds programs without theirs, too.
+    /// Whether it is a test program. For integration tests cargo also builds the package's programs without their tests.
     pub is_test: bool,
-    /// Whether nothing had to be done for it.
+    /// Whether it was up to date.
     pub fresh: bool,
     /// The program.
     pub executable: Option<PathBuf>,
@@ -42,16 +41,16 @@ pub struct Message {
     pub level: String,
     /// Name of the target that is compiled.
     pub target: String,
-    /// Its first lines: what a macro said.
+    /// Its text, for errors of macros with all lines.
     pub message: String,
-    /// As the compiler shows it.
+    /// Its text with the snippet, as the compiler shows it.
     pub rendered: String,
 }
 
 impl Build {
-    pub(crate) fn new(ran: Ran) -> Self {
+    pub(crate) fn new(output: CommandOutput) -> Self {
         let (mut artifacts, mut messages, mut out_dirs) = (Vec::new(), Vec::new(), Vec::new());
-        for line in ran.stdout.lines().filter(|line| line.starts_with('{')) {
+        for line in output.stdout.lines().filter(|line| line.starts_with('{')) {
             let value: Value = serde_json::from_str(line).expect("cargo prints JSON");
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             let target = text(&value["target"]["name"]);
@@ -75,27 +74,27 @@ impl Build {
                 _ => {}
             }
         }
-        Self { ran, artifacts, messages, out_dirs }
+        Self { output, artifacts, messages, out_dirs }
     }
 
     /// Fails the test unless the build succeeded.
     #[track_caller]
     pub fn succeeds(self, expected: &str) -> Self {
-        assert!(self.ran.success, "expected: {expected}\n{}", self.transcript());
+        assert!(self.output.success, "expected: {expected}\n{}", self.transcript());
         self
     }
 
     /// Fails the test if the build succeeded.
     #[track_caller]
     pub fn fails(self, expected: &str) -> Self {
-        assert!(!self.ran.success, "expected: {expected}\n{}", self.transcript());
+        assert!(!self.output.success, "expected: {expected}\n{}", self.transcript());
         self
     }
 
-    /// What a person would have seen.
+    /// What the user would have seen.
     pub fn transcript(&self) -> String {
         let rendered: String = self.messages.iter().map(|message| message.rendered.as_str()).collect();
-        format!("{rendered}{}", self.ran.stderr)
+        format!("{rendered}{}", self.output.stderr)
     }
 
     /// The errors of a target, in order, without the compiler's summary at the end.
@@ -114,7 +113,7 @@ impl Build {
         self.messages.iter().filter(wanted).collect()
     }
 
-    /// Names of what was compiled again.
+    /// Kinds and names of the artifacts that were compiled again.
     pub fn rebuilt(&self) -> Vec<String> {
         let rebuilt = self.artifacts.iter().filter(|artifact| !artifact.fresh);
         rebuilt.map(|artifact| format!("{} {}", artifact.kind, artifact.target)).collect()
@@ -130,10 +129,10 @@ impl Build {
         found.unwrap_or_else(|| panic!("no program of {kind} {target} was built\n{}", self.transcript()))
     }
 
-    /// Where the build script of a package wrote.
+    /// `OUT_DIR` of the build script of a package.
     #[track_caller]
     pub fn out_dir(&self, package: &Package) -> PathBuf {
-        // An id ends with the path of the package and its version, and names it where the folder has another name.
+        // An id is a URL of the folder and, after `#`, the version, before it the name if the folder has another one.
         let path = format!("{}#", package.root().display());
         let found = self.out_dirs.iter().find(|(id, _)| id.contains(&path)).map(|(_, directory)| directory.clone());
         found.unwrap_or_else(|| panic!("{} has no build script that ran\n{}", package.name(), self.transcript()))

@@ -1,26 +1,29 @@
 //! Packages that use evalsuite as its users do, built and run by the real cargo.
 //!
-//! All of them share one target directory, so that the dependencies are built once, and cargo's lock on it makes their
-//! builds wait for each other. A test's package has a name of its own and lies at the same place in every run.
+//! All of them share one target directory, so that the dependencies are built once; cargo's lock on it serializes their
+//! builds. Each test's package has its own name and the same directory in every run.
 
+mod archive;
 mod build;
 mod call;
-mod place;
-mod ran;
+mod command_output;
+mod directories;
 mod records;
 pub mod suites;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
+pub use archive::Archive;
 pub use build::{Artifact, Build, Message};
 pub use call::{Call, has_nextest};
-pub use place::workspace;
-pub use ran::Ran;
-pub use records::Records;
+pub use command_output::CommandOutput;
+pub use directories::workspace;
+pub use records::{Records, files_below, read_json};
 
-/// A package on disk. Nothing is cleaned up at the end: what a failed test leaves can be looked at, and the next run
-/// starts anew.
+/// A package on disk. It is kept after the test, so that a failed test can be examined, and replaced by the next run.
 #[derive(Debug)]
 pub struct Package {
     name: String,
@@ -33,28 +36,28 @@ impl Package {
     ///
     /// `name` has to be unique among all tests.
     pub fn new(name: &str) -> Self {
-        let package = Self::empty(name, place::target().join("throwaway-packages").join(name));
-        // Below the workspace of evalsuite cargo would take the package for a member.
+        let package = Self::empty(name, directories::target().join("throwaway-packages").join(name));
+        // Without a workspace of its own, cargo would look for the package in the workspace of evalsuite.
         package.write("Cargo.toml", &format!("{}\n[workspace]\n\n{PROFILE}", Self::manifest(name)));
         package
     }
 
-    /// The same, but neither the package nor a directory around it is a workspace.
+    /// A package as from [`new`](Self::new), but outside of any workspace.
     pub fn outside_of_workspaces(name: &str) -> Self {
-        let package = Self::empty(name, place::elsewhere().join(name));
+        let package = Self::empty(name, directories::elsewhere().join(name));
         package.write("Cargo.toml", &format!("{}\n{PROFILE}", Self::manifest(name)));
         package
     }
 
     /// A workspace without a package at its root. The members are folders with a [`manifest`](Self::manifest).
     pub fn workspace(name: &str, members: &[&str]) -> Self {
-        let package = Self::empty(name, place::target().join("throwaway-packages").join(name));
+        let package = Self::empty(name, directories::target().join("throwaway-packages").join(name));
         package.write("Cargo.toml", &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n{PROFILE}"));
         package
     }
 
     fn empty(name: &str, root: PathBuf) -> Self {
-        let records = place::target().join("throwaway-records").join(name);
+        let records = directories::target().join("throwaway-records").join(name);
         for directory in [&root, &records] {
             if directory.exists() {
                 fs::remove_dir_all(directory)
@@ -62,16 +65,17 @@ impl Package {
             }
         }
         let package = Self { name: name.to_owned(), root, records };
-        let lock = fs::read_to_string(place::workspace().join("Cargo.lock")).expect("the workspace has a Cargo.lock");
+        let lock =
+            fs::read_to_string(directories::workspace().join("Cargo.lock")).expect("the workspace has a Cargo.lock");
         package.write("Cargo.lock", &lock);
         package
     }
 
     /// `Cargo.toml` of a package with evalsuite, without a table `[workspace]`.
     ///
-    /// Every package has the same dependencies: with others cargo would build all of them again.
+    /// Every package has the same dependencies, so that cargo builds them once.
     pub fn manifest(name: &str) -> String {
-        let path = |folder: &str| format!("{:?}", place::workspace().join(folder));
+        let path = |folder: &str| format!("{:?}", directories::workspace().join(folder));
         format!(
             "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
              [dependencies]\nevalsuite = {{ path = {} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n\
@@ -91,10 +95,10 @@ impl Package {
         &self.root
     }
 
-    /// Writes a file, and the folders above it.
+    /// Writes a file, and creates the folders above it.
     pub fn write(&self, path: &str, content: &str) -> &Self {
         let path = self.root.join(path);
-        let folder = path.parent().expect("a file lies in a folder");
+        let folder = path.parent().expect("a file has a folder");
         fs::create_dir_all(folder).unwrap_or_else(|error| panic!("cannot create {}: {error}", folder.display()));
         fs::write(&path, content).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
         self
@@ -111,7 +115,7 @@ impl Package {
     /// Renames a file or a folder.
     pub fn rename(&self, from: &str, to: &str) -> &Self {
         let to = self.root.join(to);
-        fs::create_dir_all(to.parent().expect("a file lies in a folder")).expect("the folder can be made");
+        fs::create_dir_all(to.parent().expect("a file has a folder")).expect("the folder can be made");
         fs::rename(self.root.join(from), &to).unwrap_or_else(|error| panic!("cannot rename {from}: {error}"));
         self
     }
@@ -126,16 +130,16 @@ impl Package {
         self.cargo(["test", "--no-run"]).args(arguments).build()
     }
 
-    /// What the runs of this package have written.
+    /// The records of all runs of this package.
     pub fn records(&self) -> Records {
         Records::below(&self.records)
     }
 
-    /// Where calls of this package write records.
+    /// The output root of this package's runs.
     pub fn records_directory(&self) -> &Path {
         &self.records
     }
 }
 
-/// Small and quick to link; incremental compilation does not pay for packages of a few lines.
+/// Small and quick to link. Incremental compilation does not pay off for packages of a few lines.
 const PROFILE: &str = "[profile.dev]\ndebug = false\nincremental = false\n";

@@ -1,7 +1,9 @@
-//! What runs leave on disk.
+//! The records that runs have written.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value;
 
@@ -28,7 +30,7 @@ impl Records {
 
     /// Every `result.json`, in the order of their paths.
     pub fn results(&self) -> Vec<Value> {
-        self.named("result.json").iter().map(|path| read(path)).collect()
+        self.named("result.json").iter().map(|path| read_json(path)).collect()
     }
 
     /// The results of a case, in the order of their paths.
@@ -38,18 +40,17 @@ impl Records {
 
     /// Every `case.json`, in the order of their paths.
     pub fn cases(&self) -> Vec<Value> {
-        self.named("case.json").iter().map(|path| read(path)).collect()
+        self.named("case.json").iter().map(|path| read_json(path)).collect()
     }
 
     /// Paths of the files with a name, sorted.
     pub fn named(&self, name: &str) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        collect(&self.root, name, &mut found);
-        found.sort();
+        let mut found = files_below(&self.root);
+        found.retain(|path| path.file_name().is_some_and(|file| file == name));
         found
     }
 
-    /// Forgets everything.
+    /// Deletes all runs.
     pub fn clear(&self) {
         if self.root.exists() {
             fs::remove_dir_all(&self.root).expect("the records can be deleted");
@@ -57,20 +58,26 @@ impl Records {
     }
 }
 
-fn collect(directory: &Path, name: &str, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    for entry in entries {
-        let entry = entry.expect("readable");
-        let path = entry.path();
-        if entry.file_type().expect("readable").is_dir() {
-            collect(&path, name, found);
-        } else if entry.file_name() == name {
-            found.push(path);
+/// The files below a directory, sorted. Directories that vanish in the meantime are left out.
+pub fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => found.extend(files_below(&entry.path())),
+            _ => found.push(entry.path()),
         }
     }
+    found.sort();
+    found
 }
 
-fn read(path: &Path) -> Value {
+/// Reads a record.
+///
+/// # Panics
+///
+/// If the file is not one complete JSON document.
+#[track_caller]
+pub fn read_json(path: &Path) -> Value {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{} is no JSON: {error}\n{text}", path.display()))
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{} is not valid JSON: {error}\n{text}", path.display()))
 }

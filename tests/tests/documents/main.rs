@@ -6,7 +6,6 @@ mod repository;
 mod rules;
 
 use evalsuite_tests::source::workspace_root;
-
 use repository::Repository;
 
 #[test]

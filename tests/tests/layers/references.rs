@@ -2,9 +2,11 @@
 
 use evalsuite_tests::source::{Module, imports};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
-use syn::{Attribute, Item, ItemMod, ItemUse, Macro, Path, Visibility};
+use syn::{
+    Attribute, Item, ItemMod, ItemUse, Macro, Path, Visibility,
+    spanned::Spanned,
+    visit::{self, Visit},
+};
 
 /// A path to an item or module of the same crate.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]

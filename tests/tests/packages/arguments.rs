@@ -1,4 +1,4 @@
-//! The arguments of the macro, as they show in builds and runs.
+//! The arguments of the macro: their effect on builds and runs.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn a_warning_appears_once_can_be_allowed_and_can_fail_the_build() {
     let denied = denied.fails("the variable makes warnings errors");
     assert!(denied.errors("evals")[0].message.contains("W001"), "{}", denied.transcript());
     let wrong = package.cargo(["test", "--no-run", "--test", "evals"]).env("EVALSUITE_DENY_WARNINGS", "yes").build();
-    let wrong = wrong.fails("the variable has two values");
+    let wrong = wrong.fails("the variable is 0 or 1");
     assert!(wrong.transcript().contains("EVALSUITE_DENY_WARNINGS is `yes`"), "{}", wrong.transcript());
     build().succeeds("without the variable it is a warning again");
 
@@ -49,24 +49,24 @@ fn a_warning_appears_once_can_be_allowed_and_can_fail_the_build() {
     assert_eq!(denied.errors("evals").len(), 1, "expected one error\n{}", denied.transcript());
 
     call(&package, ", deny_warnings, allow = [\"deprecated-key\"]");
-    let allowed = build().succeeds("an allowed warning is none");
+    let allowed = build().succeeds("an allowed warning is not shown");
     assert_eq!(allowed.messages.len(), 0, "expected silence\n{}", allowed.transcript());
 
     call(&package, ", allow = [\"deprecatd-key\"]");
     let unknown = build().fails("a name that does not exist is an error");
     assert!(unknown.transcript().contains("did you mean `deprecated-key`?"), "{}", unknown.transcript());
 
-    // A build script shows the warning of a tracked suite; then it is for the macro to fail.
+    // The build script shows the warnings of a tracked suite; the macro only makes errors of them.
     package.write("build.rs", suites::BUILD_SCRIPT);
     call(&package, "");
     std::thread::sleep(std::time::Duration::from_millis(100));
     let tracked = build().succeeds("a warning fails no build");
     assert_eq!(tracked.messages.len(), 0, "expected the warning from the build script only\n{}", tracked.transcript());
-    tracked.ran.says_times("W001", 1);
+    tracked.output.says_times("W001", 1);
     let denied = package.cargo(["test", "--no-run", "--test", "evals"]).env("EVALSUITE_DENY_WARNINGS", "1").build();
     assert!(
-        denied.fails("the variable fails it").transcript().contains("[W001 deprecated-key]"),
-        "the error is the warning"
+        denied.fails("the variable makes warnings errors").transcript().contains("[W001 deprecated-key]"),
+        "expected the warning as an error"
     );
 }
 
@@ -76,7 +76,7 @@ fn tests_can_be_ignored_named_and_skipped() {
         "selected",
         ", name = kept, allow = [\"deprecated-key\"], ignore = \"needs a model\", require_env = [\"THROWAWAY_KEY\"], require_commands = [\"no-such-program\"]",
     );
-    let ran = package.cargo(["test"]).run().succeeds("nothing runs but the check");
+    let ran = package.cargo(["test"]).run().succeeds("only the check runs");
     ran.says("test kept::first ... ignored, needs a model").says("test kept::suite_check ... ok");
     assert_eq!(package.records().results().len(), 0, "no trial was run");
 
@@ -89,12 +89,12 @@ fn tests_can_be_ignored_named_and_skipped() {
 
     let ran = ignored().env("EVALSUITE_REQUIRE", "1").run().fails("skips are errors");
     ran.says("evaluation error (requirements/required)").says("THROWAWAY_KEY");
-    let ran = ignored().env("THROWAWAY_KEY", "x").run().succeeds("a command is missing still");
+    let ran = ignored().env("THROWAWAY_KEY", "x").run().succeeds("a command is still missing");
     ran.says("SKIPPED").says("no-such-program").is_silent_about("THROWAWAY_KEY");
 }
 
 #[test]
-fn a_matrix_of_targets_gives_a_module_per_target_and_each_can_have_its_agent() {
+fn a_matrix_has_a_module_for_each_target_and_each_target_can_have_its_own_agent() {
     let package = warned("matrix", "");
     package.write("suites/by_case/EVAL.yaml", suites::EVAL_YAML);
     package.write(
@@ -106,7 +106,7 @@ fn a_matrix_of_targets_gives_a_module_per_target_and_each_can_have_its_agent() {
     let build = package.build(["--test", "evals"]).succeeds("the matrix compiles");
     let expected = ["by_case::small::first", "by_case::large_2::first", "by_case::suite_check"].map(str::to_owned);
     assert_eq!(build.tests(&package, "test", "evals"), BTreeSet::from(expected));
-    let ran = package.cargo(["test", "--no-fail-fast"]).run().fails("one agent answers something else");
+    let ran = package.cargo(["test", "--no-fail-fast"]).run().fails("the agent of one target gives another answer");
     ran.says("test by_case::small::first ... ok").says("test by_case::large_2::first ... FAILED").says("I am large-2");
     let ran = package.cargo(["test"]).env("EVALSUITE_TARGET", "small").run().succeeds("the other target is skipped");
     ran.says("evalsuite: SKIPPED by_case::large_2::first");
@@ -117,7 +117,7 @@ fn a_matrix_of_targets_gives_a_module_per_target_and_each_can_have_its_agent() {
 }
 
 #[test]
-fn graders_that_are_not_registered_or_not_used_are_reported_at_their_places() {
+fn unknown_and_unused_graders_are_reported_with_their_places() {
     let package = warned("graders", ", graders = [polite, kind_words]");
     package.write("suites/by_case/EVAL.yaml", suites::EVAL_YAML).write(
         "suites/by_case/cases/first/case.yaml",
@@ -151,7 +151,7 @@ fn graders_that_are_not_registered_or_not_used_are_reported_at_their_places() {
         "suites/by_case/cases/first/case.yaml",
         "input: hello\nassertions:\n  - { type: kind-words, config: { words: [hello] } }\n",
     );
-    let unused = build().succeeds("a grader that nobody uses is a warning");
+    let unused = build().succeeds("an unused grader is a warning");
     let warnings: Vec<&str> = unused.warnings("evals").iter().map(|warning| warning.message.as_str()).collect();
     assert!(
         warnings

@@ -1,12 +1,11 @@
-//! Agents that are commands: packages without a line of Rust beside the macro.
+//! Agents that are commands: packages whose only Rust code is the macro call.
 
-use std::fs;
-use std::process::Command;
+use std::{fs, process::Command};
 
 use evalsuite_tests::throwaway::{Package, has_nextest, suites};
 use serde_json::{Value, json};
 
-/// Reads its prompt, changes the workspace, and tells what it did.
+/// Reads its prompt, changes the workspace, and reports a tool call, tokens and cost.
 const AGENT: &str = r#"set -eu
 prompt=$(tail -n 1 "$1")
 echo "$prompt" >> note.txt
@@ -65,7 +64,7 @@ fn package(name: &str) -> Package {
 
 const TESTS: [&str; 4] = ["terse::edits", "terse::talks", "friendly::edits", "friendly::talks"];
 
-/// What the commands reported stands in the records.
+/// Fails the test unless the records hold what the commands reported.
 fn check_records(package: &Package, per_case: usize) {
     let edits = package.records().of_case("edits");
     assert_eq!(edits.len(), 2 * per_case, "one trial per target and test");
@@ -88,18 +87,18 @@ fn check_records(package: &Package, per_case: usize) {
 }
 
 #[test]
-fn a_package_needs_no_agent_in_rust() {
+fn commands_of_a_targets_file_are_agents() {
     let package = package("cli_agents");
-    let ran = package.cargo(["test", "--test", "evals"]).run().succeeds("the commands do what is asked of them");
+    let ran = package.cargo(["test", "--test", "evals"]).run().succeeds("all cases pass");
     for test in TESTS {
         ran.says(&format!("test by_case::{test} ... ok")).says(&format!("test other::generated::{test} ... ok"));
     }
     check_records(&package, 2);
     let checked = fs::read_to_string(package.root().join("checked.txt")).expect("the health of `terse` was checked");
-    assert_eq!(checked, "checked\n", "once per run, whatever uses the target");
+    assert_eq!(checked, "checked\n", "expected one health check per run");
 
     let ran = package.cargo(["test", "--test", "evals", "by_case"]).env("EVALSUITE_TARGET", "terse").run();
-    ran.succeeds("the other target is left out").says("SKIPPED by_case::friendly::edits");
+    ran.succeeds("the other target is skipped").says("SKIPPED by_case::friendly::edits");
 
     package.write("ci/targets.yml", "targets: [{ name: terse, provider: cli, command: 'echo other > {OUTPUT_FILE}' }]");
     let ran = package.cargo(["test", "--test", "evals", "--", "--exact", "by_case::terse::edits"]);
@@ -113,13 +112,13 @@ fn under_nextest_processes_share_a_health_check() {
         return;
     }
     let package = package("cli_agents_nextest");
-    let ran = package.cargo(["nextest", "run"]).run().succeeds("the commands do what is asked of them");
+    let ran = package.cargo(["nextest", "run"]).run().succeeds("all cases pass");
     for test in TESTS {
         assert!(ran.stderr.contains(&format!("by_case::{test}")), "{test} is missing\n{}", ran.transcript());
     }
     check_records(&package, 2);
     let checked = fs::read_to_string(package.root().join("checked.txt")).expect("the health of `terse` was checked");
-    assert_eq!(checked, "checked\n", "once per run, over all processes");
+    assert_eq!(checked, "checked\n", "expected one health check for all processes");
 }
 
 #[test]
@@ -160,17 +159,20 @@ fn commands_that_give_no_answer_are_errors_that_say_why() {
     let pid = fs::read_to_string(pid_file).expect("readable");
     let state = Command::new("ps").args(["-o", "stat=", "-p", pid.trim()]).output().expect("ps can be called");
     let state = String::from_utf8_lossy(&state.stdout);
-    // Where nobody waits for orphans the dead one stays in the list.
-    assert!(state.trim().is_empty() || state.starts_with('Z'), "what a command has started ends with it: {state}");
+    // Without an init process that reaps orphans it stays as a zombie.
+    assert!(
+        state.trim().is_empty() || state.starts_with('Z'),
+        "expected the command's child process to have ended: {state}"
+    );
 
     package.remove("suites/by_case/.evalsuite");
     let ran = package.cargo(["test", "--test", "evals", "fails"]).run().fails("there is no targets file");
     ran.says("E070: no targets.yaml from");
 }
 
-/// The reader of YAML is linked into those programs only that use it.
+/// Programs without agents in targets files do not pay for the YAML reader.
 #[test]
-fn an_agent_in_rust_links_no_reader_of_targets_files() {
+fn a_program_with_agents_in_rust_links_no_yaml_reader() {
     let package = Package::new("cli_agents_linked");
     package
         .write("src/lib.rs", suites::AGENT)
@@ -185,9 +187,9 @@ fn an_agent_in_rust_links_no_reader_of_targets_files() {
     let build = package.build([]).succeeds("both compile");
     let holds_reader = |target: &str| {
         let program = fs::read(build.executable("test", target)).expect("readable");
-        // Part of the mangled name of each of its functions. The name alone stands in the list of files that were linked.
+        // Part of the mangled name of each of its functions. The bare name is also in the list of linked files.
         program.windows(15).any(|bytes| bytes == b"13saphyr_parser")
     };
-    assert!(holds_reader("with_commands"), "the test looks for the right name");
-    assert!(!holds_reader("with_rust"), "the reader is linked for nothing");
+    assert!(holds_reader("with_commands"), "expected the program that uses the YAML reader to contain its name");
+    assert!(!holds_reader("with_rust"), "expected no YAML reader in the program");
 }

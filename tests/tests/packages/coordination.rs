@@ -1,12 +1,11 @@
-//! Tests that wait for each other, as threads of one process and as processes of nextest.
+//! Cases that depend on each other, as threads of one process and as processes of nextest.
 
-use std::fs;
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use evalsuite_tests::throwaway::{Call, Package, has_nextest, suites};
 use serde_json::Value;
 
-/// An agent that notes its calls in a file, and breaks when it is first asked about `b-flaky`.
+/// An agent that logs its calls in a file. Its first call for `b-flaky` fails.
 const CODE: &str = r#"
 use std::io::Write;
 
@@ -37,16 +36,12 @@ struct Steps {
 
 impl Steps {
     fn new(name: &str) -> Self {
-        let package = Package::new(name);
+        let package = suites::package_with_suite(name, "steps", CODE);
+        package.write("suites/steps/EVAL.yaml", "execution: { workers: 1 }\n");
         let case = |id: &str, depends_on: &str| {
             let case = format!("{}{depends_on}\n", suites::case("hello", "hello"));
             package.write(&format!("suites/steps/cases/{id}/case.yaml"), &case);
         };
-        package
-            .write("build.rs", suites::BUILD_SCRIPT)
-            .write("src/lib.rs", "")
-            .write("tests/evals.rs", CODE)
-            .write("suites/steps/EVAL.yaml", "execution: { workers: 1 }\n");
         case("start", "");
         case("end", "depends_on: [left, right, start]");
         case("left", "depends_on: [start]");
@@ -75,7 +70,7 @@ impl Steps {
 }
 
 #[test]
-fn a_case_comes_after_those_it_depends_on_in_threads_and_in_processes() {
+fn a_case_runs_after_its_dependencies_in_threads_and_in_processes() {
     let steps = Steps::new("coordination");
     let in_order = |calls: &[String]| {
         assert_eq!((calls.len(), calls[0].as_str(), calls[3].as_str()), (4, "start", "end"), "{calls:?}");
@@ -86,7 +81,7 @@ fn a_case_comes_after_those_it_depends_on_in_threads_and_in_processes() {
     steps
         .cargo(&["test", "--test", "evals", "end"])
         .run()
-        .succeeds("a filter leaves no dependency out")
+        .succeeds("dependencies run whatever the filter")
         .says("1 passed");
     in_order(&steps.calls());
     assert_eq!(steps.record("left")["requested_by"], "end");
@@ -100,7 +95,7 @@ fn a_case_comes_after_those_it_depends_on_in_threads_and_in_processes() {
         .says("evalsuite: steps::start trial 0: passed; setup ")
         .says("evalsuite: $ git ");
 
-    if !has_nextest("a_case_comes_after_those_it_depends_on_in_threads_and_in_processes") {
+    if !has_nextest("a_case_runs_after_its_dependencies_in_threads_and_in_processes") {
         return;
     }
     let ran = steps.cargo(&["nextest", "run", "-E", "not test(flaky)"]).run().succeeds("all cases pass");
@@ -108,45 +103,49 @@ fn a_case_comes_after_those_it_depends_on_in_threads_and_in_processes() {
     in_order(&steps.calls());
     assert_eq!(steps.package.records().cases().len(), 4, "every case has one record");
 
-    // Each part of a partition runs what it needs.
+    // Each partition runs the dependencies of its cases.
     for part in ["count:1/2", "count:2/2"] {
         let ran = steps.cargo(&["nextest", "run", "--partition", part, "-E", "not test(flaky)"]).run();
-        ran.succeeds("every part passes on its own");
+        ran.succeeds("every partition passes on its own");
         let calls = steps.calls();
         let mut once = calls.clone();
         once.sort();
         once.dedup();
-        assert_eq!(once.len(), calls.len(), "{part}: nothing runs twice: {calls:?}");
+        assert_eq!(once.len(), calls.len(), "{part}: expected no case to run twice: {calls:?}");
     }
 
-    // The first to come finds what it needs broken; its second attempt is one at that, too.
+    // Where a dependency has failed, the second attempt of the dependent test repeats the dependency.
     let ran = steps.cargo(&["nextest", "run", "-j1", "--retries", "1", "-E", "test(flaky)"]).run();
-    let ran = ran.succeeds("the second attempts pass");
+    let ran = ran.succeeds("the second runner attempts pass");
     assert!(
         ran.stderr.lines().any(|line| line.contains("FLAKY 2/2") && line.ends_with("a_needs_flaky")),
         "{}",
         ran.transcript()
     );
-    assert_eq!(steps.calls(), ["b-flaky", "b-flaky", "a-needs-flaky"], "its own test tells of the second attempt");
+    assert_eq!(
+        steps.calls(),
+        ["b-flaky", "b-flaky", "a-needs-flaky"],
+        "the test of the dependency reports its second attempt"
+    );
 }
 
 #[test]
-fn errors_are_repeated_and_stop_others_over_processes() {
+fn infrastructure_errors_are_retried_and_can_stop_the_run_of_all_processes() {
     let steps = Steps::new("coordination_limits");
     let ran = steps.cargo(&["test", "--test", "evals", "flaky"]).env("EVALSUITE_RETRIES", "1").run();
-    ran.succeeds("what was overloaded is asked again");
+    ran.succeeds("the second attempt passes");
     let attempts: Vec<Value> =
         steps.package.records().of_case("b-flaky").iter().map(|trial| trial["attempt"].clone()).collect();
     assert_eq!(attempts, [0, 1], "both attempts are kept");
 
     let budget = steps.cargo(&["test", "--test", "evals", "start"]).env("EVALSUITE_BUDGET_USD", "none").run();
-    budget.fails("no number").says("EVALSUITE_BUDGET_USD is `none`, not a number above 0");
+    budget.fails("the budget is not a number").says("EVALSUITE_BUDGET_USD is `none`, not a number above 0");
 
     steps.package.write("suites/steps/EVAL.yaml", "execution: { workers: 1, fail_on_error: true }\n");
-    if has_nextest("errors_are_repeated_and_stop_others_over_processes") {
-        let ran = steps.cargo(&["nextest", "run", "-j1", "--no-fail-fast"]).run().fails("one case is broken");
+    if has_nextest("infrastructure_errors_are_retried_and_can_stop_the_run_of_all_processes") {
+        let ran = steps.cargo(&["nextest", "run", "-j1", "--no-fail-fast"]).run().fails("one case is an error");
         ran.says("evaluation error (agent/agent_error): b-flaky");
         ran.says("evaluation error (budget/error_threshold_exceeded): start");
-        assert_eq!(steps.calls(), ["b-flaky"], "nothing starts after it");
+        assert_eq!(steps.calls(), ["b-flaky"], "expected no trial after the error");
     }
 }

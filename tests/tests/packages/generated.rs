@@ -1,11 +1,10 @@
-//! `evalsuite_build::generate` and the macro: two ways to the same code.
+//! `evalsuite_build::generate` and the macro produce the same code.
 
-use std::fs;
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use evalsuite_tests::throwaway::{Build, Call, Package, suites};
 
-/// Prints everything about both suites, and checks that they can be used.
+/// Prints both suites, and checks that they can be used.
 const DUMP: &str = "
 #[test]
 fn dump() {
@@ -56,13 +55,13 @@ fn package() -> Package {
     package
 }
 
-/// What a judge would be measured by, if the suite had one.
+/// A calibration of a suite that has no judge.
 const CALIBRATION: &str = "samples:
   - { id: one, input: Ünï, criteria: Is polite, output: \"worst \\u202e \\\"# 🦀\", human_score: 0 }
   - { id: two, input: q, criteria: Is polite, output: best, human_score: 1 }
 ";
 
-/// Writes the files of both suites in some order.
+/// Writes the files of both suites in the given order.
 fn write_suites(package: &Package, order: &[usize]) {
     let polite = "{ \"id\": \"b\\u0007\u{202e} \\\"#\", \"description\": \"Ünïcode 🦀 and \\\\ escapes\", \"graders\": [{ \"name\": \"polite\" }] }";
     let files = [
@@ -79,7 +78,7 @@ fn write_suites(package: &Package, order: &[usize]) {
     }
 }
 
-/// What the test program says about its suites, without its own name.
+/// What the test program prints about its suites, with its own name replaced.
 fn dump(build: &Build, package: &Package, target: &str) -> String {
     let ran = Call::program(build.executable("test", target), package).args(["--exact", "dump", "--nocapture"]).run();
     let ran = ran.succeeds("the suites can be printed");
@@ -97,7 +96,7 @@ fn files(build: &Build, package: &Package) -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn the_macro_and_the_generated_file_give_the_same_suite_and_tests_every_time() {
+fn the_macro_and_the_generated_file_produce_the_same_suite_and_tests_every_time() {
     let package = package();
     let build = package.build([]).succeeds("both compile");
     let tests = build.tests(&package, "test", "by_macro");
@@ -110,7 +109,7 @@ fn the_macro_and_the_generated_file_give_the_same_suite_and_tests_every_time() {
     assert!(!tests.iter().any(|test| test.starts_with("by_task::judge") || test.starts_with("again::")), "{tests:?}");
     let dumped = dump(&build, &package, "by_macro");
     assert!(dumped.contains("Ünïcode"), "{dumped}");
-    // What debug output says of agents and graders is their path, which is the same but for the program's name.
+    // The debug output of agents and graders is their path.
     assert_eq!(dump(&build, &package, "by_file"), dumped, "the same suites, agents and graders");
     let ran = package.cargo(["test"]).run().succeeds("all cases pass");
     ran.says_times("test by_task::deep::a ... ok", 2).says_times("test by_case::suite_check ... ok", 2);
@@ -118,7 +117,7 @@ fn the_macro_and_the_generated_file_give_the_same_suite_and_tests_every_time() {
         .says_times("test by_case::judge_calibration_ ... ok", 2);
     ran.says_times("SKIPPED judge calibration of by_case: needs a judge", 2);
 
-    // The same files, made in another order, as on another machine.
+    // The same files, created in another order, as on another machine.
     let before = files(&build, &package);
     package.remove("suites");
     write_suites(&package, &[5, 3, 1, 2, 0, 4]);
@@ -126,7 +125,7 @@ fn the_macro_and_the_generated_file_give_the_same_suite_and_tests_every_time() {
     assert_eq!(files(&again, &package), before, "the generated text depends on the suite only");
     assert_eq!(dump(&again, &package, "by_macro"), dumped, "the macro's code depends on the suite only");
 
-    // Readable: one case per line or block, no line that no editor shows.
+    // Generated code is for reading, too.
     let longest = before.iter().flat_map(|(_, text)| text.lines()).map(str::len).max().unwrap_or_default();
     assert!(longest < 2000, "the longest line of the generated code has {longest} bytes");
 
@@ -138,7 +137,7 @@ fn the_macro_and_the_generated_file_give_the_same_suite_and_tests_every_time() {
 }
 
 #[test]
-fn mistakes_in_a_generated_suite_are_errors_of_cargo() {
+fn mistakes_in_a_generated_suite_are_errors_of_the_build_script() {
     let package = Package::new("generated_broken");
     package
         .write("build.rs", "fn main() { evalsuite_build::generate(\"suites/by_case\").graders([\"polite\"]).write(); }")
@@ -163,5 +162,5 @@ fn mistakes_in_a_generated_suite_are_errors_of_cargo() {
             suites::AGENT
         ),
     );
-    package.cargo(["test"]).run().succeeds("the suite is repaired").says("test by_case::first ... ok");
+    package.cargo(["test"]).run().succeeds("the suite is fixed").says("test by_case::first ... ok");
 }

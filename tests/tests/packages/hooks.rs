@@ -1,14 +1,15 @@
-//! Hooks that run once per run, whoever runs the tests: threads of one program, processes of nextest, or only some of
-//! them.
+//! Hooks that run once per run: with threads of one program, with processes of nextest, and with some tests selected.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use evalsuite::__private::finish;
-use evalsuite_tests::throwaway::{Call, Package, Ran, has_nextest, suites};
+use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, read_json, suites};
 use serde_json::Value;
 
-/// An agent that answers with what `before_all` left in its workspace, and does what the id of the case says.
+/// An agent that answers with the file that `before_all` made. Some case ids make it abort or fail at first.
 const CODE: &str = r#"
 use evalsuite::{AgentError, Trial};
 
@@ -48,13 +49,8 @@ struct Hooked {
 
 impl Hooked {
     fn new(name: &str) -> Self {
-        let package = Package::new(name);
-        package
-            .write("build.rs", suites::BUILD_SCRIPT)
-            .write("src/lib.rs", "")
-            .write("tests/evals.rs", CODE)
-            .write("suites/hooked/EVAL.yaml", EVAL_YAML)
-            .write("suites/hooked/template/given", "hello");
+        let package = suites::package_with_suite(name, "hooked", CODE);
+        package.write("suites/hooked/EVAL.yaml", EVAL_YAML).write("suites/hooked/template/given", "hello");
         for case in CASES {
             package.write(&format!("suites/hooked/cases/{case}/case.yaml"), "input: Say what was made.\n");
         }
@@ -64,7 +60,7 @@ impl Hooked {
 
     fn call<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Call {
         self.package.records().clear();
-        // A run that is ended twice would be seen.
+        // The log shows if a hook runs twice.
         let _ = fs::remove_file(&self.log);
         self.package.cargo(arguments).env("HOOK_LOG", self.log.as_os_str())
     }
@@ -74,7 +70,7 @@ impl Hooked {
     }
 
     #[track_caller]
-    fn ran(&self, ran: &Ran, before_all: usize, trials: usize, after_all: usize) {
+    fn ran_hooks(&self, ran: &CommandOutput, before_all: usize, trials: usize, after_all: usize) {
         let counts = ["before_all", "before_each", "after_each", "after_all"].map(|hook| self.count(hook));
         assert_eq!(counts, [before_all, trials, trials, after_all], "{}", ran.transcript());
     }
@@ -85,22 +81,22 @@ impl Hooked {
         self.package.records_directory().join("runs").join(&runs[0])
     }
 
-    /// What `run.json` says about the hooks around all tests.
-    fn told(&self) -> (String, String) {
-        let run: Value = json(&self.run_directory().join("run.json"));
+    /// The state of `before_all` and `after_all` in `run.json`.
+    fn hook_states(&self) -> (String, String) {
+        let run: Value = read_json(&self.run_directory().join("run.json"));
         let suite = &run["suites"][0];
         (suite["before_all"].to_string(), suite["after_all"].to_string())
     }
 
     #[track_caller]
     fn is_ended(&self) {
-        assert_eq!(self.told(), ("\"done\"".to_owned(), "\"done\"".to_owned()));
+        assert_eq!(self.hook_states(), ("\"done\"".to_owned(), "\"done\"".to_owned()));
         assert_eq!(self.bases(), [] as [PathBuf; 0], "bases are removed at the end");
     }
 
     #[track_caller]
     fn is_pending(&self) {
-        assert_eq!(self.told(), ("\"done\"".to_owned(), "\"pending\"".to_owned()));
+        assert_eq!(self.hook_states(), ("\"done\"".to_owned(), "\"pending\"".to_owned()));
         assert_eq!(self.bases().len(), 1, "the base is still there");
     }
 
@@ -109,19 +105,19 @@ impl Hooked {
         suites.map(|suite| suite.expect("readable").path().join("base")).filter(|base| base.exists()).collect()
     }
 
-    /// Ends the run as `cargo evalsuite finish` does. The hook finds its variable in the environment of that command.
+    /// Finishes the run as `cargo evalsuite finish` does.
     #[track_caller]
     fn finish(&self) {
-        // The hooks of this package name their log by a variable, which this process does not have.
-        let text = fs::read_to_string(self.session()).expect("what is owed is on disk");
+        // The pending hook uses the variable HOOK_LOG, which is not set in this process.
+        let text = fs::read_to_string(self.session()).expect("the session is on disk");
         fs::write(self.session(), text.replace("$HOOK_LOG", &self.log.display().to_string())).expect("writable");
         let finished = finish(&self.run_directory()).expect("the run can be finished");
         assert_eq!((finished.hooks, finished.problems.as_slice()), (1, &[] as &[String]));
-        assert_eq!(json(&finished.file)["schema"], "evalsuite.summary/1");
+        assert_eq!(read_json(&finished.file)["schema"], "evalsuite.summary/1");
         self.is_ended();
         let again = finish(&self.run_directory()).expect("the run can be finished again");
         assert_eq!((again.hooks, again.problems.as_slice()), (0, &[] as &[String]));
-        assert_eq!(self.count("after_all"), 1, "nothing is undone twice");
+        assert_eq!(self.count("after_all"), 1, "expected `after_all` to run once");
     }
 
     fn session(&self) -> PathBuf {
@@ -131,17 +127,12 @@ impl Hooked {
     }
 }
 
-fn json(path: &Path) -> Value {
-    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{} is no JSON: {error}", path.display()))
-}
-
 #[cfg(unix)]
 #[test]
-fn cargo_test_runs_hooks_once_around_the_tests_it_was_told_to_run() {
+fn cargo_test_runs_hooks_once_around_the_selected_tests() {
     let hooked = Hooked::new("hooks_cargo_test");
     let ran = hooked.call(["test"]).run().succeeds("every agent finds what the hook made");
-    hooked.ran(&ran, 1, 4, 1);
+    hooked.ran_hooks(&ran, 1, 4, 1);
     hooked.is_ended();
     for (arguments, trials) in [
         (&["test", "--test", "evals", "one"][..], 1),
@@ -149,15 +140,15 @@ fn cargo_test_runs_hooks_once_around_the_tests_it_was_told_to_run() {
         (&["test", "--test", "evals", "--", "--skip", "one", "--test-threads", "1"], 3),
     ] {
         let ran = hooked.call(arguments.iter().copied()).run().succeeds("the chosen cases pass");
-        hooked.ran(&ran, 1, trials, 1);
+        hooked.ran_hooks(&ran, 1, trials, 1);
         hooked.is_ended();
     }
     let ran = hooked.call(["test", "suite_check"]).run().succeeds("no case is run");
     assert_eq!(hooked.count("before_all") + hooked.count("after_all"), 0, "{}", ran.transcript());
 
-    // More tests of this run may come.
+    // With a run id, further processes may belong to the run.
     let ran = hooked.call(["test"]).env("EVALSUITE_RUN_ID", "named").run().succeeds("every case passes");
-    hooked.ran(&ran, 1, 4, 0);
+    hooked.ran_hooks(&ran, 1, 4, 0);
     hooked.is_pending();
     hooked.finish();
 }
@@ -171,26 +162,26 @@ fn nextest_runs_hooks_once_around_all_processes() {
     let hooked = Hooked::new("hooks_nextest");
     let ran = hooked.call(["nextest", "run", "--retries", "2"]).run().succeeds("every case passes in the end");
     ran.says("1 flaky");
-    hooked.ran(&ran, 1, 5, 1);
+    hooked.ran_hooks(&ran, 1, 5, 1);
     hooked.is_ended();
 
-    // Each round of a stress test is a suite from its first test to its last one.
+    // Each round of a stress test runs the hooks once.
     let ran = hooked.call(["nextest", "run", "--retries", "1", "--stress-count", "2"]).run();
     let ran = ran.succeeds("every case passes in the end, each time");
-    hooked.ran(&ran, 2, 10, 2);
+    hooked.ran_hooks(&ran, 2, 10, 2);
     assert_eq!(hooked.bases(), [] as [PathBuf; 0]);
 
-    // Nextest does not say which tests it will start: that this was the last one is known to people only.
+    // Nextest does not say which tests a filter selects, so no process knows that its test is the last one.
     let ran = hooked.call(["nextest", "run", "one"]).run().succeeds("the chosen case passes");
-    hooked.ran(&ran, 1, 1, 0);
+    hooked.ran_hooks(&ran, 1, 1, 0);
     hooked.is_pending();
     hooked.finish();
 }
 
 #[cfg(unix)]
 #[test]
-fn what_a_process_that_died_has_left_is_finished() {
-    if !has_nextest("what_a_process_that_died_has_left_is_finished") {
+fn pending_hooks_of_an_aborted_process_are_run_by_finish() {
+    if !has_nextest("pending_hooks_of_an_aborted_process_are_run_by_finish") {
         return;
     }
     let hooked = Hooked::new("hooks_died");
@@ -199,12 +190,12 @@ fn what_a_process_that_died_has_left_is_finished() {
     assert_eq!((hooked.count("before_all"), hooked.count("after_all")), (1, 0), "{}", ran.transcript());
     hooked.is_pending();
     hooked.finish();
-    let summary = json(&hooked.run_directory().join("summary.json"));
+    let summary = read_json(&hooked.run_directory().join("summary.json"));
     let problems = summary["suites"][0]["problems"].to_string();
     assert!(problems.contains("case `aborts`"), "{problems}");
 }
 
-/// An agent that waits until as many tests of its case run at once as the variable says.
+/// An agent that waits until `TESTS` tests of its case run at the same time.
 const MEETING: &str = r#"
 use evalsuite::{AgentError, Trial};
 
@@ -230,7 +221,7 @@ mod again {
 
 #[cfg(unix)]
 #[test]
-fn inclusions_of_a_suite_that_run_at_once_share_what_its_hooks_make() {
+fn concurrent_inclusions_of_a_suite_share_one_run_of_its_hooks() {
     let hooked = Hooked::new("hooks_included");
     hooked.package.write("tests/evals.rs", MEETING).write("tests/other.rs", MEETING);
     for case in &CASES[1..] {
@@ -242,19 +233,19 @@ fn inclusions_of_a_suite_that_run_at_once_share_what_its_hooks_make() {
         hooked.call(arguments.iter().copied()).env("MEETING", &meeting).env("TESTS", tests)
     };
     let ran = call(&["test", "--test", "evals", "--", "--test-threads", "2"], "2").run().succeeds("both tests pass");
-    hooked.ran(&ran, 1, 2, 1);
+    hooked.ran_hooks(&ran, 1, 2, 1);
     hooked.is_ended();
 
-    // Nobody knows that another inclusion will come: what was undone is made anew, never twice at once.
+    // The first inclusion ends before the second one starts, so the hooks run again.
     let ran = call(&["test", "--test", "evals", "--", "--test-threads", "1"], "1").run().succeeds("both tests pass");
     let log = fs::read_to_string(&hooked.log).expect("hooks ran");
     let of_one = ["before_all", "before_each", "after_each", "after_all"];
     assert_eq!(log.lines().collect::<Vec<_>>(), of_one.repeat(2), "{}", ran.transcript());
     hooked.is_ended();
 
-    if has_nextest("inclusions_of_a_suite_that_run_at_once_share_what_its_hooks_make") {
+    if has_nextest("concurrent_inclusions_of_a_suite_share_one_run_of_its_hooks") {
         let ran = call(&["nextest", "run", "--test-threads", "4"], "4").run().succeeds("all tests pass");
-        hooked.ran(&ran, 1, 4, 1);
+        hooked.ran_hooks(&ran, 1, 4, 1);
         hooked.is_ended();
     }
 }
@@ -304,14 +295,14 @@ evalsuite::include_eval_suite!("suites/hooked");
 
 #[cfg(unix)]
 #[test]
-fn processes_share_one_workspace_with_a_repository_one_after_another() {
-    let test = "processes_share_one_workspace_with_a_repository_one_after_another";
+fn processes_use_a_shared_workspace_with_a_repository_one_at_a_time() {
+    let test = "processes_use_a_shared_workspace_with_a_repository_one_at_a_time";
     let git = |directory: &Path, arguments: &[&str]| {
         let who = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"];
         std::process::Command::new("git").args(who).args(arguments).current_dir(directory).output()
     };
     if git(Path::new("."), &["--version"]).is_err() {
-        assert!(std::env::var_os("CI").is_none(), "git has to be installed on CI servers");
+        assert!(std::env::var_os("CI").is_none(), "git must be installed on CI servers");
         eprintln!("SKIPPED {test}: git is not installed");
         return;
     }
@@ -336,7 +327,7 @@ fn processes_share_one_workspace_with_a_repository_one_after_another() {
     let nextest = has_nextest(test).then_some(&["nextest", "run", "--test-threads", "8"][..]);
     for arguments in [&["test"][..]].into_iter().chain(nextest) {
         let call = hooked.call(arguments.iter().copied()).env("ORIGIN_URL", &url);
-        let ran = call.run().succeeds("every trial finds the workspace as it was");
+        let ran = call.run().succeeds("every trial finds the workspace reset");
         let log = fs::read_to_string(&hooked.log).expect("hooks ran");
         let lines: Vec<&str> = log.lines().collect();
         assert_eq!(lines.len(), 4, "{lines:?}\n{}", ran.transcript());
@@ -344,6 +335,9 @@ fn processes_share_one_workspace_with_a_repository_one_after_another() {
         assert_eq!(package.records().results().len(), 2 * CASES.len());
         hooked.is_ended();
     }
-    let ran = hooked.call(["test", "--test", "evals", "quick::one"]).run().fails("no variable names the repository");
+    let ran = hooked
+        .call(["test", "--test", "evals", "quick::one"])
+        .run()
+        .fails("the variable with the repository's URL is not set");
     ran.says("evaluation error (workspace/variable_unset)").says("`ORIGIN_URL` is not set");
 }

@@ -1,24 +1,24 @@
-//! What users see of evalsuite: packages of theirs, built and run by the real cargo.
+//! End-to-end tests: packages that use evalsuite as users do, built and run by the real cargo.
 
 #[cfg(unix)]
-mod agents;
+mod agent_lookup;
 mod arguments;
-mod broken;
+mod broken_suites;
 mod calibration;
 #[cfg(unix)]
 mod cli_agents;
 mod coordination;
-mod dynamic;
+mod dynamic_library;
 #[cfg(unix)]
 mod faults;
-mod freshness;
 mod generated;
 mod hooks;
 mod judging;
+mod macro_placement;
 mod outcomes;
-mod placement;
-mod published;
+mod published_crates;
+mod rebuilds;
 mod recordings;
-mod strictness;
+mod strict_crates;
 mod tracking;
 mod without_build_script;

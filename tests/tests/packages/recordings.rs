@@ -1,8 +1,8 @@
-//! Recording, replaying and grading again, as users do it: with variables, under cargo.
+//! Recording, replaying and grading again, with the variables that users set.
 
 use evalsuite_tests::throwaway::{Package, has_nextest, suites};
 
-/// Its agent works only where it is allowed to; its grader wants what a file says.
+/// An agent that fails with `NO_AGENT`, to show that it is not called, and writes a file that the grader reads.
 const LIB: &str = r#"
 pub fn echo(trial: &mut evalsuite::Trial<'_>) -> Result<String, String> {
     if std::env::var_os("NO_AGENT").is_some() {
@@ -55,27 +55,27 @@ fn what_is_recorded_is_replayed_without_the_agent_until_the_input_changes() {
         .says("EVALSUITE_MODE=record cargo test -p recorded -- --exact by_task::says");
     package.cargo(["test", "--test", "evals"]).env("EVALSUITE_MODE", "record").run().succeeds("the trial is recorded");
     let cassettes = package.root().join(".evalsuite/cassettes");
-    assert!(cassettes.is_dir(), "recordings lie in the package");
+    assert!(cassettes.is_dir(), "expected cassettes below the package");
     replay().run().succeeds("the recorded answer and file pass");
     let build = package.build(["--test", "evals"]).succeeds("nothing changed");
-    assert_eq!(build.rebuilt(), [] as [&str; 0], "a recording is no source of the tests");
+    assert_eq!(build.rebuilt(), [] as [&str; 0], "cassettes are not inputs of the build");
 
     package.write("suites/by_task/tasks/says.json", &task("goodbye"));
-    replay().run().fails("the input is another one").says("recording_stale").says("-hello").says("+goodbye");
+    replay().run().fails("the input has changed").says("recording_stale").says("-hello").says("+goodbye");
     package.write("suites/by_task/tasks/says.json", &task("hello"));
     package.write("tests/evals.rs", &tests("recorded", "other"));
-    replay().run().fails("the recorded file is graded by what the tests say now").says("evaluation failed");
+    replay().run().fails("the current grader rejects the recorded file").says("evaluation failed");
     let into_suite = package.cargo(["test", "--test", "evals"]).env("EVALSUITE_MODE", "record");
     into_suite
         .env("EVALSUITE_CASSETTES", package.root().join("suites/by_task/cassettes"))
         .run()
-        .fails("recordings cannot lie in the suite")
+        .fails("cassettes cannot be written below a suite")
         .says("EVALSUITE_CASSETTES");
     assert!(!package.root().join("suites/by_task/cassettes").exists());
 }
 
 #[test]
-fn an_earlier_run_is_graded_again_by_the_graders_of_today() {
+fn an_earlier_run_is_graded_again_by_the_current_graders() {
     let package = package("regraded", "other");
     package.cargo(["test", "--test", "evals"]).run().fails("the grader wants something else");
     package.write("tests/evals.rs", &tests("regraded", "hello"));
@@ -83,9 +83,9 @@ fn an_earlier_run_is_graded_again_by_the_graders_of_today() {
         package.cargo(more.iter().copied()).env("EVALSUITE_REGRADE", run).env("NO_AGENT", "1").run()
     };
     regrade("latest", &["test", "--test", "evals"]).succeeds("the grader wants what was written");
-    // The newest run has graded something itself; what it graded is still there.
+    // The newest run graded an earlier run, whose trials are still there.
     regrade("latest", &["test", "--test", "evals"]).succeeds("and again");
-    if has_nextest("an_earlier_run_is_graded_again_by_the_graders_of_today") {
+    if has_nextest("an_earlier_run_is_graded_again_by_the_current_graders") {
         regrade("latest", &["nextest", "run", "--test", "evals"]).succeeds("in a process per test");
     }
     regrade("no-such-run", &["test", "--test", "evals"]).fails("there is no such run").says("no-such-run");

@@ -1,8 +1,8 @@
 //! `evalsuite_build::track` in a build script.
 
-use evalsuite_tests::throwaway::{Package, Ran, suites};
+use evalsuite_tests::throwaway::{CommandOutput, Package, suites};
 
-/// A build script that tracks what `TRACK` lists, so that it is compiled once for many calls.
+/// A build script that tracks the directories in `TRACK`, so that one compiled script serves many calls.
 const TRACKS_LIST: &str = "
 fn main() {
     println!(\"cargo::rerun-if-env-changed=TRACK\");
@@ -22,12 +22,12 @@ fn package(name: &str) -> Package {
     package
 }
 
-fn tracking(package: &Package, directories: &str) -> Ran {
+fn tracking(package: &Package, directories: &str) -> CommandOutput {
     package.cargo(["check"]).env("TRACK", directories).run()
 }
 
 #[test]
-fn what_cannot_be_tracked_ends_the_build_with_the_reason_and_what_to_write() {
+fn a_directory_that_cannot_be_tracked_fails_the_build_with_a_reason_and_advice() {
     let package = package("refusals");
     let table = [
         ("suits", "cannot track `suits`: it does not exist"),
@@ -74,7 +74,7 @@ fn warnings_of_tracked_suites_are_shown_by_cargo_once() {
         .write("suites/by_case/cases/draft/notes.md", "No case yet.\n")
         .write("tests/one.rs", "use warned::agent;\nevalsuite::include_eval_suite!(\"suites/by_case\");")
         .write("tests/two.rs", "use warned::agent;\nevalsuite::include_eval_suite!(\"suites/by_case\");");
-    // A file system cannot tell two changes within a few milliseconds apart, and such a suite is loaded once more.
+    // A suite whose files changed within the last milliseconds is loaded again: their times may hide a later change.
     std::thread::sleep(std::time::Duration::from_millis(100));
     let ran = package.cargo(["test"]).env("TRACK", "suites").run().succeeds("warnings fail no build");
     ran.says("warning: warned@0.1.0: suites/by_case/EVAL.yaml:1:1: ").says("[W001 deprecated-key]");

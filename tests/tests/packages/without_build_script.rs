@@ -1,4 +1,4 @@
-//! A suite of a package that has no build script: edits are seen, additions are told.
+//! Suites without a build script: an edited file causes a rebuild, an added file fails `suite_check`.
 
 use evalsuite_tests::throwaway::{Call, Package, suites};
 
@@ -23,7 +23,7 @@ fn package(name: &str) -> Package {
 }
 
 #[test]
-fn an_edited_file_of_an_untracked_suite_is_seen() {
+fn an_edited_file_of_an_untracked_suite_causes_a_rebuild() {
     let package = package("untracked_edit");
     package.cargo(["test"]).run().succeeds("all cases pass");
     package
@@ -39,7 +39,7 @@ fn an_edited_file_of_an_untracked_suite_is_seen() {
 }
 
 #[test]
-fn cases_added_to_an_untracked_suite_fail_its_check_which_says_what_to_do() {
+fn a_case_added_to_an_untracked_suite_fails_its_check_which_says_what_to_do() {
     let package = package("untracked_add");
     package.build([]).succeeds("the first build succeeds");
     package
@@ -55,26 +55,26 @@ fn cases_added_to_an_untracked_suite_fail_its_check_which_says_what_to_do() {
     ran.says("E075").says("evalsuite_build::track(\"suites\");").says("build.rs");
     ran.says("test by_task::top ... ok").is_silent_about("gone since the build");
 
-    // The advice, taken.
+    // With the build script that the message recommends.
     package.write("build.rs", suites::BUILD_SCRIPT);
-    let ran = package.cargo(["test"]).run().succeeds("with the line the new cases run");
+    let ran = package.cargo(["test"]).run().succeeds("the new cases run");
     ran.says("test by_task::deep::two ... ok").says("test by_case::second ... ok");
 }
 
 #[test]
-fn cases_deleted_from_an_untracked_suite_are_gone_in_the_next_build_and_missed_by_an_old_one() {
+fn a_case_deleted_from_an_untracked_suite_is_gone_in_the_next_build_and_fails_the_check_of_an_old_one() {
     let package = package("untracked_delete");
     let old = package.build([]).succeeds("the first build succeeds").executable("test", "evals");
     package.remove("suites/by_task/tasks/deep/one.json");
-    let ran = Call::program(&old, &package).run().fails("the old program knows a case that is gone");
+    let ran = Call::program(&old, &package).run().fails("the old program contains a deleted case");
     ran.says("test by_task::suite_check ... FAILED");
     ran.says("gone since the build: suites/by_task/tasks/deep/one.json");
     ran.says("evalsuite_build::track(\"suites\");").is_silent_about("added after the build");
 
-    let ran = package.cargo(["test"]).run().succeeds("the next build knows");
+    let ran = package.cargo(["test"]).run().succeeds("the next build has the change");
     ran.is_silent_about("by_task::deep::one").says("test by_task::suite_check ... ok");
 
     package.rename("suites/by_case/cases/first", "suites/by_case/cases/renamed");
-    let ran = package.cargo(["test"]).run().succeeds("the next build knows");
+    let ran = package.cargo(["test"]).run().succeeds("the next build has the change");
     ran.is_silent_about("by_case::first").says("test by_case::renamed ... ok");
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use evalsuite_tests::source::{CrateSource, Module};
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use syn::ext::IdentExt;
-use syn::parse::discouraged::Speculative;
-use syn::parse::{ParseStream, Parser};
-use syn::{Item, Result};
+use syn::{
+    Item, Result,
+    ext::IdentExt,
+    parse::{ParseStream, Parser, discouraged::Speculative},
+};
 
 /// Puts the items that a call declares in the place of the call.
 pub(crate) fn expand_macros(krate: &mut CrateSource) {

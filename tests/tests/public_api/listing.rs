@@ -1,7 +1,9 @@
 //! Walks what a crate exports, from its root through public modules and re-exports.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ptr;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ptr,
+};
 
 use evalsuite_tests::source::{CrateSource, Import, Module, cfg_conditions, imports, is_test_only, item_attributes};
 use syn::{
@@ -9,9 +11,11 @@ use syn::{
     Visibility,
 };
 
-use super::expansion::expand_macros;
-use super::names::{Found, declared_name, is_public, resolve};
-use super::signature::{self, is_hidden, is_listed_field};
+use super::{
+    expansion::expand_macros,
+    names::{Found, declared_name, is_public, resolve},
+    signature::{self, is_hidden, is_listed_field},
+};
 
 /// The public items of a crate, one a line, sorted by path.
 pub(crate) fn public_api(mut krate: CrateSource, name: &str) -> String {

@@ -6,8 +6,7 @@ mod names;
 mod signature;
 mod small_sources;
 
-use std::env;
-use std::fs;
+use std::{env, fs};
 
 use evalsuite_tests::source::{CrateSource, read_source_files, workspace_root};
 

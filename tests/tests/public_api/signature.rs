@@ -141,25 +141,39 @@ fn print(item: &dyn ToTokens) -> String {
         text = text.replace(from, to);
     }
     let text = text.strip_suffix("{}").or_else(|| text.strip_suffix(';')).unwrap_or(&text).trim_end();
-    without_local_prefixes(text.strip_suffix(',').unwrap_or(text))
+    without_modules(text.strip_suffix(',').unwrap_or(text))
 }
 
 fn renamed(text: &str, from: &str, to: &str) -> String {
     text.replacen(from, to, 1)
 }
 
-/// `crate::model::Score` as `Score`: where a type is declared, and how a file imports it, is no part of the API.
-fn without_local_prefixes(text: &str) -> String {
+/// Types without their modules, `crate::model::Score` as `Score`: how a file imports a type is no part of the API. `Result`
+/// and `Error` keep one module, since `io::Error` and `fmt::Error` differ.
+fn without_modules(text: &str) -> String {
     let is_of_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let mut output = String::new();
     let mut rest = text;
     while let Some(start) = rest.find(is_of_path) {
         output.push_str(&rest[..start]);
         let end = rest[start..].find(|c| !is_of_path(c)).map_or(rest.len(), |length| start + length);
-        let path = &rest[start..end];
-        let is_local = ["crate::", "self::", "super::"].iter().any(|prefix| path.starts_with(prefix));
-        output.push_str(if is_local { path.rsplit("::").next().unwrap_or(path) } else { path });
+        output.push_str(without_module(&rest[start..end]));
         rest = &rest[end..];
     }
     output + rest
+}
+
+fn without_module(path: &str) -> &str {
+    let starts_upper = |name: &str| name.starts_with(char::is_uppercase);
+    let Some((modules, name)) = path.rsplit_once("::") else { return path };
+    let is_local = ["crate", "self", "super"].contains(&modules.split("::").next().unwrap_or_default());
+    if is_local {
+        name
+    } else if !starts_upper(name) || modules.split("::").any(starts_upper) {
+        path
+    } else if ["Error", "Result"].contains(&name) {
+        modules.rfind("::").map_or(path, |end| &path[end + 2..])
+    } else {
+        name
+    }
 }

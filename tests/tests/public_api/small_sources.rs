@@ -16,6 +16,7 @@ fn listing_of_root(text: &str) -> Vec<String> {
 #[test]
 fn items_are_listed_by_path_without_bodies() {
     let text = "
+        pub fn read(path: &std::path::Path) -> std::io::Result<crate::inner::Item> {}
         pub fn run(mut options: Options, then: impl Fn(&str) -> bool) -> Result<(), crate::Error> where Error: Sized { todo!() }
         pub async fn wait<'a, T: Into<String>>(text: T) {}
         pub const LIMIT: usize = 3;
@@ -32,9 +33,10 @@ fn items_are_listed_by_path_without_bodies() {
         listing_of_root(text),
         [
             "pub const x::LIMIT: usize",
-            "pub type x::Map<V> = std::collections::BTreeMap<String, V>",
+            "pub type x::Map<V> = BTreeMap<String, V>",
             "pub static x::NAME: &str",
             "pub macro x::check!",
+            "pub fn x::read(path: &Path) -> io::Result<Item>",
             "pub fn x::run(options: Options, then: impl Fn(&str) -> bool) -> Result<(), Error> where Error: Sized",
             "pub async fn x::wait<'a, T: Into<String>>(text: T)",
         ]
@@ -43,8 +45,8 @@ fn items_are_listed_by_path_without_bodies() {
 
 #[test]
 fn long_signatures_stay_on_one_line() {
-    let text = "pub fn a_function_with_a_long_name(a_first_argument: &std::path::Path, a_second_argument: \
-                std::collections::BTreeMap<std::path::PathBuf, std::collections::BTreeSet<String>>) {}";
+    let text = "pub fn a_function_with_a_long_name(a_first_argument: &Path, a_second_argument: BTreeMap<PathBuf, \
+                BTreeSet<String>>, a_third_argument: Option<&mut dyn FnMut(&str) -> bool>) {}";
     assert_eq!(listing_of_root(text), [text.replace("fn a", "fn x::a").trim_end_matches(" {}")]);
 }
 

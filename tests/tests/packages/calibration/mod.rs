@@ -1,14 +1,14 @@
-//! `calibration.yaml` in packages of users: what their test runners show of judges that people have checked.
+//! `calibration.yaml` in users' packages: measuring a judge against human ratings.
 
-mod elsewhere;
-mod freshness;
+mod archive;
+mod rebuilds;
 
 use std::fs;
 
-use evalsuite_tests::throwaway::{Call, Package, Ran, has_nextest, suites};
+use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, read_json, suites};
 use serde_json::Value;
 
-/// An agent, and a judge that writes down what it is asked and is as good as a variable says.
+/// An agent, and a judge that logs what it is asked. The variable `JUDGE` makes it unfair or fail.
 const LIB: &str = r##"
 use std::io::{Error, Write};
 
@@ -20,7 +20,7 @@ pub fn judge(request: evalsuite::JudgeRequest) -> Result<evalsuite::JudgeReply, 
     let worth = request.user().split("worth ").nth(1).and_then(|rest| rest.split([',', ' ', '\n', '<']).next()).unwrap_or("1");
     if let Some(path) = std::env::var_os("ASKED") {
         let who = if request.user().contains("says the agent") { "case" } else { "sample" };
-        // In one write, so that lines of several processes stay whole.
+        // In one write, so that lines of several processes do not mix.
         std::fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(format!("{who} {worth}\n").as_bytes())?;
     }
     let score = match std::env::var("JUDGE").as_deref() {
@@ -33,7 +33,7 @@ pub fn judge(request: evalsuite::JudgeRequest) -> Result<evalsuite::JudgeReply, 
 }
 "##;
 
-/// Cases that are decided by a judge, by a judge and a text, and by a text.
+/// Cases with a judge, with a judge and a text grader, and with a text grader.
 const CASES: [(&str, &str); 3] = [
     ("judged", "input: Hello\ncriteria: Names a number\n"),
     (
@@ -46,7 +46,7 @@ const CASES: [(&str, &str); 3] = [
 
 const PROMPT: &str = "How much is this worth?\n\n{{ output }}\n";
 
-/// Four answers, two of which fail: the judge is asked about these once more.
+/// Four samples. Two of them fail, and the judge is asked to confirm each failure.
 const CALIBRATION: &str = "
 minimum: { kappa: 0.6 }
 grader: { type: llm-grader, prompt: 'file://samples.md' }
@@ -57,7 +57,7 @@ samples:
   - { id: good, case: judged, output: 'worth 1', human_score: 1 }
 ";
 
-/// How often the judge is asked about the samples.
+/// How often the judge is asked about samples in one calibration.
 const ASKED: usize = 6;
 
 fn package(name: &str) -> Package {
@@ -83,7 +83,7 @@ fn package(name: &str) -> Package {
 
 fn with_log(package: &Package, call: Call) -> Call {
     let log = package.records_directory().join("asked");
-    // What earlier runs asked.
+    // The log of earlier runs.
     let _ = fs::remove_file(&log);
     fs::create_dir_all(package.records_directory()).expect("a folder");
     call.env("ASKED", log)
@@ -103,12 +103,12 @@ fn asked(package: &Package) -> usize {
     log.lines().filter(|line| line.starts_with("sample")).count()
 }
 
-/// The only calibration of all runs that are kept.
+/// The record of the only calibration in all runs on disk.
 #[track_caller]
 fn calibration(package: &Package) -> Value {
     let files = package.records().named("calibration.json");
     let [only] = files.as_slice() else { panic!("one calibration: {files:?}") };
-    serde_json::from_str(&fs::read_to_string(only).expect("it is readable")).expect("it is JSON")
+    read_json(only)
 }
 
 #[track_caller]
@@ -120,19 +120,19 @@ fn outcome_of(package: &Package, case: &str) -> Value {
 }
 
 #[track_caller]
-fn ended(ran: &Ran, test: &str, how: &str) {
+fn ended(ran: &CommandOutput, test: &str, how: &str) {
     ran.says(&format!("test judged::{test} ... {how}"));
 }
 
 #[test]
-fn a_judge_that_agrees_with_people_is_measured_once_and_decides() {
+fn a_judge_that_agrees_with_people_is_measured_once_and_its_verdicts_count() {
     let package = package("calibrated");
     let ran = test(&package).run().succeeds("people and judge agree");
     for name in ["judge_calibration", "suite_check", "judged", "both", "plain"] {
         ended(&ran, name, "ok");
     }
     ran.says_times("evalsuite: CALIBRATED judged: κ 1.00, Spearman 1.00, 4 of 4 samples agree, mean error 0.00", 1);
-    assert_eq!(asked(&package), ASKED, "however many tests want to know, it is measured once");
+    assert_eq!(asked(&package), ASKED, "expected one calibration for all tests");
     let record = calibration(&package);
     assert_eq!(record["test_name"], "judged::judge_calibration", "{record}");
     assert_eq!(record["counts"]["valid"], 4, "{record}");
@@ -142,7 +142,7 @@ fn a_judge_that_agrees_with_people_is_measured_once_and_decides() {
     assert_eq!((&tone["name"], &tone["type"]), (&Value::from("tone"), &Value::from("llm-grader")), "{record}");
     assert!(ran.text().contains("test result: ok. 5 passed; 0 failed; 0 ignored"), "{}", ran.transcript());
 
-    // Alone, and shown.
+    // The calibration alone, with its output.
     package.records().clear();
     let call = package.cargo(["test", "--test", "evals", "judge_calibration", "--", "--nocapture"]);
     let ran = with_log(&package, call).run().succeeds("the judge alone is measured");
@@ -151,11 +151,11 @@ fn a_judge_that_agrees_with_people_is_measured_once_and_decides() {
     assert_eq!(asked(&package), ASKED);
     let call = package.cargo(["test", "--test", "evals", "plain"]);
     with_log(&package, call).run().succeeds("a case without a judge");
-    assert_eq!(asked(&package), 0, "nobody wants to know");
+    assert_eq!(asked(&package), 0, "expected no calibration without a judged case");
 }
 
 #[test]
-fn a_judge_below_the_bar_fails_its_test_and_decides_nothing_else() {
+fn a_judge_below_the_minimum_fails_its_own_test_and_its_verdicts_do_not_count() {
     let package = package("uncalibrated");
     let below = "Cohen's κ 0.00 < 0.60";
     for (judge, misjudged) in [("kind", "of the case"), ("harsh", "good")] {
@@ -174,21 +174,22 @@ fn a_judge_below_the_bar_fails_its_test_and_decides_nothing_else() {
             "SKIPPED judged::judged: every grader asks a judge that is not good enough to decide: {below}"
         ));
         assert_eq!(outcome_of(&package, "judged"), "skipped");
-        assert_eq!(outcome_of(&package, "both"), "passed", "what the text says counts");
+        assert_eq!(outcome_of(&package, "both"), "passed", "expected the text grader to decide");
         assert_eq!(outcome_of(&package, "plain"), "passed");
         let [result] = package.records().of_case("both").try_into().expect("one trial");
         assert_eq!(result["graders"][0]["advisory"], below, "{result}");
         assert_eq!(calibration(&package)["shortfalls"][0]["measure"], "kappa");
     }
-    let ran = test(&package).env("JUDGE", "harsh").env("EVALSUITE_REQUIRE", "1").run().fails("skips are forbidden");
+    let ran =
+        test(&package).env("JUDGE", "harsh").env("EVALSUITE_REQUIRE", "1").run().fails("skipped cases are errors");
     ended(&ran, "judged", "FAILED");
     ended(&ran, "both", "ok");
     ran.says("and EVALSUITE_REQUIRE forbids to skip").is_silent_about("SKIPPED");
 
-    // Nothing is demanded: it is measured, and decides.
+    // Without a minimum the judge is measured and its verdicts count.
     package.write("suites/judged/calibration.yaml", &CALIBRATION.replace("minimum: { kappa: 0.6 }", ""));
     package.records().clear();
-    let ran = test(&package).env("JUDGE", "harsh").run().fails("the judge likes nothing");
+    let ran = test(&package).env("JUDGE", "harsh").run().fails("the judge fails everything");
     ended(&ran, "judge_calibration", "ok");
     ended(&ran, "both", "FAILED");
     ended(&ran, "judged", "FAILED");
@@ -196,9 +197,9 @@ fn a_judge_below_the_bar_fails_its_test_and_decides_nothing_else() {
 }
 
 #[test]
-fn a_judge_that_breaks_or_is_missing_cannot_be_measured() {
+fn a_failing_judge_is_an_error_and_a_missing_one_is_skipped() {
     let package = package("unmeasured");
-    let ran = test(&package).env("JUDGE", "broken").run().fails("the judge breaks");
+    let ran = test(&package).env("JUDGE", "broken").run().fails("the judge fails");
     ended(&ran, "judge_calibration", "FAILED");
     ended(&ran, "plain", "ok");
     ran.says("evaluation error (grading/judge_error): judge calibration (judged): too few samples were judged");
@@ -209,13 +210,13 @@ fn a_judge_that_breaks_or_is_missing_cannot_be_measured() {
     let ran = test(&package).run().succeeds("what cannot be measured is skipped");
     ended(&ran, "judge_calibration", "ok");
     ran.says("SKIPPED judge calibration of judged: needs a judge").says("SKIPPED judged::judged: needs a judge");
-    let ran = test(&package).env("EVALSUITE_REQUIRE", "1").run().fails("skips are forbidden");
+    let ran = test(&package).env("EVALSUITE_REQUIRE", "1").run().fails("skipped cases are errors");
     ended(&ran, "judge_calibration", "FAILED");
     ran.says("judge calibration (judged) needs a judge, and EVALSUITE_REQUIRE forbids to skip");
 }
 
 #[test]
-fn what_the_judge_said_of_the_samples_is_replayed_and_asked_again() {
+fn replies_about_samples_are_replayed_and_asked_again_when_a_run_is_graded_again() {
     let package = package("calibrated_replay");
     let ran = test(&package).env("EVALSUITE_MODE", "replay").run().fails("nothing is recorded yet");
     ended(&ran, "judge_calibration", "FAILED");
@@ -225,23 +226,27 @@ fn what_the_judge_said_of_the_samples_is_replayed_and_asked_again() {
     assert_eq!(asked(&package), ASKED);
 
     let build = package.build(["--test", "evals"]).succeeds("nothing has changed");
-    assert_eq!(build.rebuilt(), [""; 0], "recordings are no part of the suite");
+    assert_eq!(build.rebuilt(), [""; 0], "cassettes are not inputs of the build");
     package.records().clear();
-    let ran = test(&package).env("EVALSUITE_MODE", "replay").env("JUDGE", "broken").run().succeeds("replayed");
+    let ran = test(&package)
+        .env("EVALSUITE_MODE", "replay")
+        .env("JUDGE", "broken")
+        .run()
+        .succeeds("the replies are replayed");
     ran.says("CALIBRATED judged: κ 1.00");
     assert_eq!(asked(&package), 0, "the judge is not asked");
     assert_eq!(calibration(&package)["counts"]["valid"], 4);
 
-    // Graded again: the agent's answers are old, the judge is asked as ever.
+    // Grading an earlier run again takes its answers, but asks the judge.
     let again = || test(&package).env("EVALSUITE_REGRADE", "latest");
-    let ran = again().run().succeeds("graded again");
+    let ran = again().run().succeeds("the earlier run is graded again");
     ran.says("CALIBRATED judged: κ 1.00");
     assert_eq!(asked(&package), ASKED);
-    let ran = again().env("JUDGE", "harsh").run().fails("another judge is another matter");
+    let ran = again().env("JUDGE", "harsh").run().fails("the judge is harsh now");
     ended(&ran, "judge_calibration", "FAILED");
     ended(&ran, "both", "ok");
 
-    // Another answer is another question.
+    // Another sample is another request.
     package.write("suites/judged/calibration.yaml", &CALIBRATION.replace("worth 0.9", "worth 0.95"));
     let ran = test(&package).env("EVALSUITE_MODE", "replay").run().fails("one recording is stale");
     ended(&ran, "judge_calibration", "FAILED");
@@ -252,14 +257,14 @@ fn what_the_judge_said_of_the_samples_is_replayed_and_asked_again() {
 }
 
 #[test]
-fn under_nextest_every_test_is_a_process_and_the_judge_is_measured_once() {
-    if !has_nextest("under_nextest_every_test_is_a_process_and_the_judge_is_measured_once") {
+fn under_nextest_all_processes_share_one_calibration() {
+    if !has_nextest("under_nextest_all_processes_share_one_calibration") {
         return;
     }
     let package = package("calibrated_nextest");
     let ran = nextest(&package).run().succeeds("people and judge agree");
     ran.says("5 tests run: 5 passed");
-    assert_eq!(asked(&package), ASKED, "all processes share what one has measured");
+    assert_eq!(asked(&package), ASKED, "expected one calibration for all processes");
     assert_eq!(package.records().runs().len(), 1);
     assert_eq!(calibration(&package)["counts"]["valid"], 4);
 
@@ -272,16 +277,17 @@ fn under_nextest_every_test_is_a_process_and_the_judge_is_measured_once() {
     assert_eq!((outcome_of(&package, "judged"), outcome_of(&package, "both")), ("skipped".into(), "passed".into()));
     assert_eq!(asked(&package), 8, "every failing verdict is confirmed");
 
-    // The case alone: its judge is measured before it decides.
+    // The case alone: its judge is measured first.
     package.records().clear();
     let call = package.cargo(["nextest", "run", "--test", "evals", "-E", "test(=judged::judged)"]);
-    with_log(&package, call).env("JUDGE", "harsh").run().succeeds("nobody decides").says("1 test run: 1 passed");
+    with_log(&package, call).env("JUDGE", "harsh").run().succeeds("the case is skipped").says("1 test run: 1 passed");
     assert_eq!(outcome_of(&package, "judged"), "skipped");
     assert_eq!(calibration(&package)["shortfalls"][0]["measure"], "kappa");
 
-    // Another attempt of the runner is a part of the same run.
+    // Another runner attempt belongs to the same run.
     package.records().clear();
-    let ran = nextest(&package).args(["--retries", "1"]).env("JUDGE", "harsh").run().fails("it stays what it is");
+    let ran =
+        nextest(&package).args(["--retries", "1"]).env("JUDGE", "harsh").run().fails("the second attempt fails, too");
     ran.says("TRY 2 FAIL");
     assert_eq!(package.records().named("calibration.json").len(), 1);
 }

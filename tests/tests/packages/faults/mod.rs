@@ -1,7 +1,7 @@
-//! What goes wrong around cases, and what is left of it.
+//! Agents that fail, processes that are killed, a full disk: what is recorded, and what is left behind.
 
-mod agents;
-mod died;
+mod failing_agents;
 #[cfg(target_os = "linux")]
-mod disk;
-mod processes;
+mod full_disk;
+mod killed_processes;
+mod leftover_programs;

@@ -1,14 +1,17 @@
-//! Judges as users have them: a service or commands, recorded and replayed, asked by the files and by code.
+//! Judges in users' packages: a service or commands, recorded and replayed, called by built-in and by custom graders.
 
-mod service;
+mod chat_service;
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-use evalsuite_tests::throwaway::{Call, Package, suites};
+use evalsuite_tests::throwaway::{Call, Package, files_below, suites};
 
-use self::service::{Service, completion};
+use self::chat_service::{Service, completion};
 
-/// Tells the key it should keep to itself, but is not called where nobody wants it.
+/// An agent that leaks the judge's key in its answer. With `NO_AGENT` it fails, to show that it is not called.
 const LIB: &str = r#"
 pub fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, String> {
     if std::env::var_os("NO_AGENT").is_some() {
@@ -67,7 +70,7 @@ fn with_judge(package: &Package, service: &Service) -> Call {
     call.env("EVALSUITE_JUDGE_API_KEY", KEY).env("EVALSUITE_JUDGE_PRICE", "1/2")
 }
 
-/// Likes everything, and repeats the header with the key.
+/// A judge that passes everything and repeats the header with the key.
 fn friendly() -> Service {
     Service::start(|_, (head, body)| {
         let heard = head.lines().find(|line| line.to_lowercase().starts_with("authorization")).unwrap_or_default();
@@ -79,21 +82,13 @@ fn friendly() -> Service {
     })
 }
 
-/// Every file below a directory that holds a text.
-fn files_with(directory: &Path, text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        let path = entry.path();
-        match path.is_dir() {
-            true => found.extend(files_with(&path, text)),
-            false => {
-                let bytes = fs::read(&path).expect("a file that can be read");
-                if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
-                    found.push(path.display().to_string());
-                }
-            }
-        }
-    }
+/// The files below a directory that contain a text.
+fn files_with(directory: &Path, text: &str) -> Vec<PathBuf> {
+    let mut found = files_below(directory);
+    found.retain(|path| {
+        let bytes = fs::read(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    });
     found
 }
 
@@ -102,23 +97,25 @@ fn without_a_judge_cases_are_skipped_before_their_agents_run() {
     let package = package("unjudged");
     let skipped = test(&package).env("NO_AGENT", "1").run().succeeds("both cases are skipped");
     skipped.says("SKIPPED by_case::judged: needs a judge").says("SKIPPED by_case::asked: needs a judge");
-    let required = test(&package).env("NO_AGENT", "1").env("EVALSUITE_REQUIRE", "1").run().fails("skips are forbidden");
+    let required =
+        test(&package).env("NO_AGENT", "1").env("EVALSUITE_REQUIRE", "1").run().fails("skipped cases are errors");
     required.says("needs a judge, and EVALSUITE_REQUIRE forbids to skip").is_silent_about("the agent is called");
     let half =
         test(&package).env("EVALSUITE_JUDGE_URL", "http://127.0.0.1:9/v1").run().fails("a service needs a model");
     half.says("EVALSUITE_JUDGE_URL is set without EVALSUITE_JUDGE_MODEL");
     let featureless = package.cargo(["test", "--test", "evals"]).env("EVALSUITE_JUDGE_MODEL", "m");
-    let featureless = featureless.env("EVALSUITE_JUDGE_URL", "http://127.0.0.1:9/v1").run().fails("nobody can ask it");
+    let featureless =
+        featureless.env("EVALSUITE_JUDGE_URL", "http://127.0.0.1:9/v1").run().fails("the feature `judge` is off");
     featureless.says("built without its feature `judge`").says("features = [\"judge\"]");
     let replay = test(&package).env("EVALSUITE_MODE", "replay").run().fails("nothing is recorded");
     replay.says("recording_missing").says("EVALSUITE_MODE=record cargo test -p unjudged");
 }
 
 #[test]
-fn what_a_service_said_is_replayed_without_key_agent_or_network_until_the_prompt_changes() {
+fn replies_of_a_service_are_replayed_without_key_agent_or_network_until_the_prompt_changes() {
     let package = package("judged");
     let service = friendly();
-    with_judge(&package, &service).env("EVALSUITE_MODE", "record").run().succeeds("the judge likes it");
+    with_judge(&package, &service).env("EVALSUITE_MODE", "record").run().succeeds("the judge passes both cases");
     let asked = service.asked();
     assert_eq!(asked.len(), 2, "one request for each case");
     for (head, body) in &asked {
@@ -133,24 +130,24 @@ fn what_a_service_said_is_replayed_without_key_agent_or_network_until_the_prompt
 
     let cassettes = package.root().join(".evalsuite/cassettes");
     for directory in [cassettes.as_path(), package.records_directory()] {
-        assert_eq!(files_with(directory, KEY), [] as [String; 0], "the key is nowhere");
+        assert_eq!(files_with(directory, KEY), [] as [PathBuf; 0], "the key is in no file");
     }
     assert_eq!(
         files_with(&cassettes, "My key is ${{ EVALSUITE_JUDGE_API_KEY }}.").len(),
         2,
-        "it stands there by its name"
+        "the cassettes hold the name of the variable"
     );
 
     let replay = || test(&package).env("EVALSUITE_MODE", "replay").env("NO_AGENT", "1");
-    replay().run().succeeds("the recorded replies are there");
-    // With another key and a service that nobody listens for.
+    replay().run().succeeds("the recorded replies are replayed");
+    // With another key and the address of a service that does not run.
     let elsewhere = replay().env("EVALSUITE_JUDGE_URL", "http://127.0.0.1:9/v1").env("EVALSUITE_JUDGE_MODEL", "m");
-    elsewhere.env("EVALSUITE_JUDGE_API_KEY", "another-secret").run().succeeds("nobody is asked");
+    elsewhere.env("EVALSUITE_JUDGE_API_KEY", "another-secret").run().succeeds("the judge is not asked");
     assert_eq!(service.asked().len(), 2);
 
     package.write("suites/by_case/cases/judged/case.yaml", &judged("Says goodbye"));
     ask(&package, "Is it polite and short?");
-    let stale = replay().run().fails("the prompts are others");
+    let stale = replay().run().fails("the prompts have changed");
     stale
         .says_times("evaluation error (grading/recording_stale)", 2)
         .says("the recording is stale: the prompt changed");
@@ -162,22 +159,24 @@ fn what_a_service_said_is_replayed_without_key_agent_or_network_until_the_prompt
 }
 
 #[test]
-fn a_service_in_trouble_is_an_error_and_never_a_pass() {
+fn a_failing_judge_service_is_an_error_and_never_a_pass() {
     let package = package("troubled");
-    // Busy at first, and then answered.
+    // Busy at the first request only.
     let busy = Service::start(|count, (_, body)| match count {
         0 => ("429 Too Many Requests\r\nRetry-After: 0".to_owned(), "{}".to_owned()),
         _ if body["messages"].to_string().contains("polite") => completion(r#"{"polite": true}"#),
         _ => completion(r#"{"score": 1}"#),
     });
-    with_judge(&package, &busy).run().succeeds("a busy service is asked again");
+    with_judge(&package, &busy).run().succeeds("the request to a busy service is repeated");
     assert_eq!(busy.asked().len(), 3);
 
     let garbage = Service::start(|_, _| completion("I like it."));
-    let wrong = with_judge(&package, &garbage).run().fails("this is no judgement");
+    let wrong = with_judge(&package, &garbage).run().fails("the replies are not JSON");
     wrong.says_times("evaluation error (grading/judge_error)", 2).says("in 3 attempts and a repair");
     let gone = with_judge(&package, &busy).env("EVALSUITE_JUDGE_URL", "http://127.0.0.1:9/v1").run();
-    gone.fails("nobody listens").says_times("evaluation error (grading/judge_error)", 2).says("http://127.0.0.1:9/v1");
+    gone.fails("the service does not run")
+        .says_times("evaluation error (grading/judge_error)", 2)
+        .says("http://127.0.0.1:9/v1");
     for result in package.records().results() {
         assert!(result["outcome"] != "failed", "{result}");
     }
@@ -208,19 +207,19 @@ fn commands_judge_agents_in_rust() {
         .write("suites/by_case/cases/greets/case.yaml", &judged("Greets"));
     call(", judge = \"kind\"");
     let test = || package.cargo(["test", "--test", "evals"]);
-    test().run().succeeds("a command likes it").says("by_case::greets ... ok").says("again::greets ... ok");
-    let one = test().env("EVALSUITE_JUDGE_TARGET", "strict").run().fails("another one does not");
+    test().run().succeeds("the command passes it").says("by_case::greets ... ok").says("again::greets ... ok");
+    let one = test().env("EVALSUITE_JUDGE_TARGET", "strict").run().fails("the other command fails it");
     one.says_times("evaluation failed: greets", 2);
     let majority = test().env("EVALSUITE_JUDGE_TARGET", "kind,strict,kind").run();
-    majority.succeeds("two of three like it");
+    majority.succeeds("two of three commands pass it");
 
     call("");
     let greets = || package.cargo(["test", "--test", "evals", "by_case::"]);
-    greets().run().succeeds("nobody judges").says("SKIPPED by_case::greets: needs a judge");
+    greets().run().succeeds("without a judge the case is skipped").says("SKIPPED by_case::greets: needs a judge");
     greets().env("EVALSUITE_JUDGE_TARGET", "kind").run().succeeds("the variable is enough").says("greets ... ok");
 
     package.remove("targets.yaml");
     call(", judge = \"kind\"");
-    let unknown = package.build(["--test", "evals"]).fails("nobody knows this judge");
+    let unknown = package.build(["--test", "evals"]).fails("the judge is not defined");
     assert!(unknown.transcript().contains("W018 unknown-judge"), "{}", unknown.transcript());
 }

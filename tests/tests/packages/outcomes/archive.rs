@@ -1,11 +1,10 @@
-//! Test programs without their sources.
+//! Nextest archives: test programs on a machine without the sources.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use evalsuite_tests::throwaway::{Call, Package, Ran, has_nextest, suites};
+use evalsuite_tests::throwaway::{Archive, CommandOutput, Package, has_nextest, suites};
 
-/// A grader that wants the files of the workspace as they are in the suite.
+/// A grader that passes if the files of the workspace are as in the suite.
 const TESTS: &str = "
 use archived::echo;
 use evalsuite::Evidence;
@@ -37,7 +36,7 @@ assertions:
   - { type: code-grader, command: [./check.sh] }
 ";
 
-/// A command that lies beside the suite, in a directory of its own.
+/// A command in its own directory beside the suite.
 const TARGETS: &str = "
 targets:
   - { name: default, provider: cli, cwd: ./agent, command: './answer.sh {PROMPT_FILE} {OUTPUT_FILE}' }
@@ -78,35 +77,28 @@ fn package() -> Package {
     package
 }
 
-/// Whether a test ended like this in the output of nextest.
-fn ended(ran: &Ran, status: &str, test: &str) -> bool {
+/// Whether nextest reports this status of a test.
+fn ended(ran: &CommandOutput, status: &str, test: &str) -> bool {
     ran.stderr.lines().any(|line| line.trim_start().starts_with(status) && line.ends_with(test))
 }
 
 #[cfg(unix)]
 #[test]
-fn tests_of_an_archive_run_elsewhere_with_the_files_of_their_cases() {
-    if !has_nextest("tests_of_an_archive_run_elsewhere_with_the_files_of_their_cases") {
+fn tests_of_an_archive_have_the_files_of_their_cases() {
+    if !has_nextest("tests_of_an_archive_have_the_files_of_their_cases") {
         return;
     }
     let package = package();
-    let elsewhere = package.records_directory().join("elsewhere");
-    std::fs::create_dir_all(&elsewhere).expect("a folder");
-    // nextest wants to see that this is the package.
-    std::fs::copy(package.root().join("Cargo.toml"), elsewhere.join("Cargo.toml")).expect("a manifest");
-    let path = |path: &Path| path.to_str().expect("UTF-8").to_owned();
-    let (archive, new_root) = (path(&package.records_directory().join("archive.tar.zst")), path(&elsewhere));
-    package.cargo(["nextest", "archive", "--archive-file", &archive]).run().succeeds("the tests are packed");
+    let archive = Archive::of(&package);
 
-    // As on a machine that never had the sources.
+    // As on a machine without the sources.
     for path in ["suites", "targets.yaml", "agent"] {
         package.rename(path, &format!("moved/{path}"));
     }
     let output = package.records_directory().join("sharded");
     let run = |more: &[&str]| {
-        let call = ["nextest", "run", "--no-fail-fast", "--archive-file", &archive, "--workspace-remap", &new_root];
-        let call = Call::program("cargo", &package).args(call).args(more.iter().copied());
-        call.in_directory(&elsewhere).env("EVALSUITE_OUTPUT", &output).env("EVALSUITE_RUN_ID", "shared").run()
+        let call = archive.call(&package).args(["--no-fail-fast"]).args(more.iter().copied());
+        call.env("EVALSUITE_OUTPUT", &output).env("EVALSUITE_RUN_ID", "shared").run()
     };
     let ran = run(&["-E", "test(not_embedded)"]);
     assert_eq!(ran.code, Some(100), "without its files the case cannot pass\n{}", ran.transcript());
@@ -114,7 +106,7 @@ fn tests_of_an_archive_run_elsewhere_with_the_files_of_their_cases() {
     assert!(ended(&ran, "FAIL", "not_embedded::files::with_files"), "{}", ran.transcript());
     ran.says("evaluation error (").says("suites/by_task");
 
-    // Two machines, one run.
+    // Two machines share one run.
     let chosen = ["-E", "not test(not_embedded)"];
     let mut passed = BTreeSet::new();
     for part in ["hash:1/2", "hash:2/2"] {
@@ -130,5 +122,5 @@ fn tests_of_an_archive_run_elsewhere_with_the_files_of_their_cases() {
     let run_directory = output.join("runs/shared");
     assert!(run_directory.is_dir());
     assert_eq!(std::fs::read_dir(output.join("runs")).expect("runs").count(), 1, "both wrote into one run");
-    assert!(!elsewhere.join("suites").exists(), "nothing is written where the package would be");
+    assert!(!archive.root().join("suites").exists(), "nothing is written where the package would be");
 }

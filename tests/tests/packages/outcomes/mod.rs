@@ -1,14 +1,14 @@
-//! Cases that pass, fail, err and are skipped: what a run says, how it ends and what it writes.
+//! Cases that pass, fail, are errors or are skipped: the output, the exit status and the records of a run.
 
 mod archive;
+mod failure_output;
 mod nextest;
-mod outside_of_tests;
+mod program;
 mod records;
-mod texts;
 
 use evalsuite_tests::throwaway::{Package, suites};
 
-/// An agent and a grader that do what the id of the case says.
+/// An agent and graders that behave as the id of the case says.
 const CODE: &str = r#"
 use evalsuite::{AgentError, Evidence, Score, Trial};
 
@@ -69,8 +69,8 @@ fn outcomes(name: &str) -> Package {
     package
 }
 
-/// Every test but the check of the suite, and how it ends.
-const ENDS: [(&str, &str, &str); 11] = [
+/// Every test except `suite_check`: its name, the id of its case, and its outcome.
+const OUTCOMES: [(&str, &str, &str); 11] = [
     ("positive::passes", "passes", "passed"),
     ("positive::every_other", "every-other-trial", "failed"),
     ("negative::fails", "fails", "failed"),
@@ -85,20 +85,20 @@ const ENDS: [(&str, &str, &str); 11] = [
 ];
 
 #[test]
-fn cargo_test_tells_of_every_outcome_and_writes_a_record_per_trial() {
+fn cargo_test_reports_every_outcome_and_writes_a_record_for_each_trial() {
     let package = outcomes("outcomes");
     let ran = package.cargo(["test", "--no-fail-fast"]).run();
     assert_eq!(ran.code, Some(101), "cargo's exit code for failed tests\n{}", ran.transcript());
-    for (test, _, outcome) in ENDS {
+    for (test, _, outcome) in OUTCOMES {
         let end = if ["passed", "skipped"].contains(&outcome) { "ok" } else { "FAILED" };
         ran.says(&format!("test by_task::{test} ... {end}\n"));
     }
     ran.says("evalsuite: SKIPPED by_task::skipped::asks: no model here\n");
-    texts::tell_what_went_wrong(&ran, &package);
+    failure_output::explains_every_failure(&ran, &package);
 
     assert_eq!(package.records().runs().len(), 1, "a test program is one run");
     records::are_complete(&package, "second-attempt");
-    let latest = std::fs::read_to_string(package.records_directory().join("latest")).expect("the newest run is named");
+    let latest = std::fs::read_to_string(package.records_directory().join("latest")).expect("`latest` can be read");
     assert_eq!(latest.trim(), package.records().runs()[0], "`latest` names the run");
 
     package.records().clear();
@@ -114,7 +114,7 @@ fn cargo_test_tells_of_every_outcome_and_writes_a_record_per_trial() {
     let one =
         |variable: &str, value: &str| package.cargo(["test", "--test", "evals", "passes"]).env(variable, value).run();
     one("EVALSUITE_TRIALS", "0")
-        .fails("a setting makes no sense")
+        .fails("a setting is invalid")
         .says("evaluation error (setup/invalid_setting): EVALSUITE_TRIALS");
     let file = package.root().join("Cargo.toml/records");
     one("EVALSUITE_OUTPUT", &file.to_string_lossy())

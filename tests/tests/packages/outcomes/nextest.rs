@@ -1,21 +1,21 @@
-//! The same cases under nextest.
+//! The outcomes under nextest.
 
 use std::collections::BTreeSet;
 
 use evalsuite_tests::throwaway::{Call, Package, has_nextest, suites};
 use serde_json::Value;
 
-use super::{ENDS, outcomes};
+use super::{OUTCOMES, outcomes};
 
 #[test]
-fn under_nextest_every_case_is_a_process_and_all_share_one_run() {
-    if !has_nextest("under_nextest_every_case_is_a_process_and_all_share_one_run") {
+fn under_nextest_all_processes_write_into_one_run() {
+    if !has_nextest("under_nextest_all_processes_write_into_one_run") {
         return;
     }
     let package = outcomes("outcomes_nextest");
     let ran = package.cargo(["nextest", "run", "--no-fail-fast", "--retries", "1"]).run();
     assert_eq!(ran.code, Some(100), "nextest's exit code for failed tests\n{}", ran.transcript());
-    for (test, id, outcome) in ENDS {
+    for (test, id, outcome) in OUTCOMES {
         let status = match (id, outcome) {
             ("second-attempt", _) => "FLAKY 2/2",
             (_, "passed" | "skipped") => "PASS",
@@ -34,7 +34,7 @@ fn under_nextest_every_case_is_a_process_and_all_share_one_run() {
     let attempts = |id: &str| -> BTreeSet<u64> {
         records.of_case(id).iter().filter_map(|result| result["runner_attempt"].as_u64()).collect()
     };
-    assert_eq!(attempts("passes"), BTreeSet::from([1]), "what passes is run once");
+    assert_eq!(attempts("passes"), BTreeSet::from([1]), "expected one attempt at a test that passes");
     assert_eq!(attempts("fails"), BTreeSet::from([1, 2]), "each attempt has records of its own");
     let outcomes: Vec<Value> =
         records.of_case("second-attempt").iter().map(|result| result["outcome"].clone()).collect();
@@ -54,7 +54,7 @@ fn under_nextest_every_case_is_a_process_and_all_share_one_run() {
 }
 
 #[test]
-fn a_suite_that_is_included_several_times_has_records_and_workspaces_of_each() {
+fn each_inclusion_of_a_suite_has_its_own_records_and_workspaces() {
     let package = Package::new("several_records");
     let call = "evalsuite::include_eval_suite!(\"suites/by_task\", agent = several_records::agent);";
     package
@@ -75,7 +75,7 @@ fn a_suite_that_is_included_several_times_has_records_and_workspaces_of_each() {
     );
 
     package.records().clear();
-    if has_nextest("a_suite_that_is_included_several_times_has_records_and_workspaces_of_each") {
+    if has_nextest("each_inclusion_of_a_suite_has_its_own_records_and_workspaces") {
         package.cargo(["nextest", "run"]).run().succeeds("all cases pass");
         assert_eq!(package.records().named("result.json").len(), 3, "expected a record of each process");
     }

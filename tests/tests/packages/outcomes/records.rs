@@ -1,17 +1,17 @@
-//! What a run writes.
+//! The records of a run.
 
 use std::collections::BTreeSet;
 
 use evalsuite_tests::throwaway::Package;
 
-use super::ENDS;
+use super::OUTCOMES;
 
-/// One record per trial, each with the fields of a trial's record and the right outcome.
+/// Fails the test unless every trial has one record with the documented fields and the right outcome.
 #[track_caller]
 pub(crate) fn are_complete(package: &Package, failed_again: &str) {
     let records = package.records();
     let results = records.results();
-    for (test, id, outcome) in ENDS {
+    for (test, id, outcome) in OUTCOMES {
         let of_case = records.of_case(id);
         let trials = if id == "every-other-trial" { 2 } else { 1 };
         if id != failed_again {
@@ -67,7 +67,7 @@ pub(crate) fn are_complete(package: &Package, failed_again: &str) {
     assert_eq!(codes("agent-asks-to-skip").as_deref(), Some("skip_requested"));
 }
 
-/// Fields of `result.json` and what they hold; `?`: or null.
+/// Fields of `result.json` and their types; `?` marks fields that may be null.
 const FIELDS: &[(&str, &str)] = &[
     ("schema", "string"),
     ("run_id", "string"),

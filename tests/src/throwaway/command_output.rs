@@ -1,10 +1,10 @@
-//! What a program did.
+//! The output and exit status of a program.
 
 use std::process::Output;
 
-/// The end of a call.
+/// A program that has ended.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandOutput {
     command: String,
     /// Whether the exit code is 0.
     pub success: bool,
@@ -16,7 +16,7 @@ pub struct Ran {
     pub stderr: String,
 }
 
-impl Ran {
+impl CommandOutput {
     pub(crate) fn new(command: String, output: Output) -> Self {
         Self {
             command,
@@ -32,7 +32,7 @@ impl Ran {
         format!("{}{}", self.stdout, self.stderr)
     }
 
-    /// Everything about the call, for messages of failing tests.
+    /// The command line, both outputs and the exit code, for messages of failing tests.
     pub fn transcript(&self) -> String {
         let code = self.code.map_or_else(|| "a signal".to_owned(), |code| code.to_string());
         format!("$ {}\n{}{}[ended with {code}]", self.command, self.stdout, self.stderr)
@@ -45,28 +45,32 @@ impl Ran {
         self
     }
 
-    /// Fails the test unless the exit code is another than 0.
+    /// Fails the test if the exit code is 0.
     #[track_caller]
     pub fn fails(self, expected: &str) -> Self {
         assert!(!self.success, "expected: {expected}\n{}", self.transcript());
         self
     }
 
-    /// Fails the test unless the program said `text`.
+    /// Fails the test unless the output contains `text`.
     #[track_caller]
     pub fn says(&self, text: &str) -> &Self {
         assert!(self.text().contains(text), "expected the output to contain\n{text}\n--- it is\n{}", self.transcript());
         self
     }
 
-    /// Fails the test if the program said `text`.
+    /// Fails the test if the output contains `text`.
     #[track_caller]
     pub fn is_silent_about(&self, text: &str) -> &Self {
-        assert!(!self.text().contains(text), "expected nothing about\n{text}\n--- it is\n{}", self.transcript());
+        assert!(
+            !self.text().contains(text),
+            "expected the output not to contain\n{text}\n--- it is\n{}",
+            self.transcript()
+        );
         self
     }
 
-    /// Fails the test unless the program said `text` as many times.
+    /// Fails the test unless the output contains `text` exactly `times` times.
     #[track_caller]
     pub fn says_times(&self, text: &str, times: usize) -> &Self {
         let found = self.text().matches(text).count();

@@ -1,8 +1,8 @@
-//! A suite with mistakes: what one build says, and that nothing else goes wrong.
+//! A suite with mistakes: one build reports all of them, and nothing else.
 
 use evalsuite_tests::throwaway::{Build, Package, suites};
 
-/// Code that uses everything the macro makes.
+/// Code that uses everything the macro declares.
 const USES: &str = "
 pub fn cases() -> Vec<&'static str> {
     let evals: fn() -> evalsuite::Evals = by_case::evals;
@@ -28,9 +28,9 @@ fn broken(name: &str, tracked: bool) -> Package {
     package
 }
 
-/// What every build of the broken suite says: the places, in their order, and nothing else.
+/// Fails the test unless the build reports every mistake of the suite, in the order of the files, and nothing else.
 #[track_caller]
-fn says_everything(build: &Build, target: &str) {
+fn reports_every_mistake(build: &Build, target: &str) {
     let expected = [
         ("E019 unknown-key", "suites/by_case/EVAL.yaml:1:14"),
         ("E024 out-of-range", "suites/by_case/EVAL.yaml:1:38"),
@@ -51,32 +51,32 @@ fn says_everything(build: &Build, target: &str) {
 }
 
 #[track_caller]
-fn is_repaired_by_fixing_the_files(package: &Package) {
-    says_everything(&package.build(["--lib"]).fails("a broken suite is a compile error"), package.name());
+fn compiles_once_the_files_are_fixed(package: &Package) {
+    reports_every_mistake(&package.build(["--lib"]).fails("a broken suite is a compile error"), package.name());
     package
         .write("suites/by_case/EVAL.yaml", "execution: { threshold: 0.5 }\n")
         .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"))
         .write("suites/by_case/cases/second/case.yaml", &suites::case("hello", "hello"));
-    let build = package.build(["--lib"]).fails("one file is still broken");
+    let build = package.build(["--lib"]).fails("one file still has a mistake");
     let errors = build.errors(package.name());
     assert_eq!(errors.len(), 1, "expected the error that is left\n{}", build.transcript());
     package.write("suites/by_case/cases/third/case.yaml", &suites::case("hello", "hello"));
-    let ran = package.cargo(["test"]).run().succeeds("the suite is repaired");
+    let ran = package.cargo(["test"]).run().succeeds("the suite is fixed");
     ran.says("test by_case::second ... ok").says("test by_case::third ... ok").says("test by_case::suite_check ... ok");
 }
 
 #[test]
-fn all_problems_of_all_files_are_compile_errors_of_one_build_and_the_repair_is_seen() {
-    is_repaired_by_fixing_the_files(&broken("broken_untracked", false));
+fn all_mistakes_in_all_files_are_compile_errors_of_one_build_until_they_are_fixed() {
+    compiles_once_the_files_are_fixed(&broken("broken_untracked", false));
 }
 
 #[test]
-fn a_broken_suite_that_is_tracked_is_repaired_in_the_same_way() {
-    is_repaired_by_fixing_the_files(&broken("broken_tracked", true));
+fn mistakes_in_a_tracked_suite_are_compile_errors_until_they_are_fixed() {
+    compiles_once_the_files_are_fixed(&broken("broken_tracked", true));
 }
 
 #[test]
-fn a_suite_that_did_not_exist_is_found_once_it_does() {
+fn a_missing_suite_is_found_once_it_exists() {
     let package = Package::new("appears");
     package
         .write("build.rs", suites::BUILD_SCRIPT)
@@ -91,5 +91,5 @@ fn a_suite_that_did_not_exist_is_found_once_it_does() {
         build.transcript()
     );
     package.rename("suites/by_cases", "suites/by_case");
-    package.cargo(["test"]).run().succeeds("now there is").says("test by_case::first ... ok");
+    package.cargo(["test"]).run().succeeds("the suite exists now").says("test by_case::first ... ok");
 }

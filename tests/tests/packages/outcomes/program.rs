@@ -1,8 +1,8 @@
-//! The same suite in a program of the user's.
+//! The suite in a program instead of tests.
 
 use super::outcomes;
 
-/// Runs the suite without any async runtime and prints what came of it.
+/// Runs the suite without an async runtime and prints the outcomes.
 const PROGRAM: &str = r#"
 fn main() {
     let options = evalsuite::RunOptions::new().filter("errs").concurrency(2.try_into().expect("not 0"));

@@ -1,8 +1,8 @@
-//! evalsuite as a dynamic library: the tests are the same, and their program is small.
+//! evalsuite as a dynamic library: the same tests in a smaller program.
 
 use evalsuite_tests::throwaway::{Package, has_nextest, suites};
 
-/// The agent and its tests use what evalsuite uses as well, and macros and traits of both.
+/// Tests that use a dependency of evalsuite themselves, and macros and traits of both crates.
 const TESTS: &str = "
 use dynamic::echo;
 
@@ -36,16 +36,16 @@ fn package() -> Package {
 }
 
 #[test]
-fn tests_with_the_dynamic_library_end_as_they_always_do() {
+fn tests_have_the_same_results_with_the_dynamic_library() {
     let package = package();
-    let ran = package.cargo(["test", "--no-fail-fast"]).run().fails("one case does");
+    let ran = package.cargo(["test", "--no-fail-fast"]).run().fails("one case fails");
     ran.says("test echo::good ... ok").says("test echo::own ... ok").says("test echo::suite_check ... ok");
     ran.says("test echo::bad ... FAILED").says("Output does not contain \"goodbye\"");
     let program = package.build(["--tests"]).executable("test", "evals");
     let size = std::fs::metadata(&program).expect("the test program").len();
-    assert!(size < 40_000_000, "evalsuite is not in the test program: {size} bytes");
-    if has_nextest("tests_with_the_dynamic_library_end_as_they_always_do") {
-        let ran = package.cargo(["nextest", "run", "--no-fail-fast"]).run().fails("one case does");
+    assert!(size < 40_000_000, "the test program has {size} bytes; expected evalsuite not to be linked into it");
+    if has_nextest("tests_have_the_same_results_with_the_dynamic_library") {
+        let ran = package.cargo(["nextest", "run", "--no-fail-fast"]).run().fails("one case fails");
         ran.says("4 tests run: 3 passed, 1 failed");
     }
 }

@@ -1,31 +1,33 @@
-//! Programs that a run has started.
+//! Finds programs that a run has started and not ended.
 
-use std::fs;
-use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
 
-/// Fails the test unless every program of the trials below `records` ends soon.
+/// Fails the test unless every program that a trial below `records` has started ends soon.
 #[track_caller]
-pub(super) fn are_gone(records: &Path) {
-    // Where there is no `/proc` nothing can be said about them.
+pub(super) fn have_ended(records: &Path) {
+    // Without `/proc` none is found.
     let limit = Instant::now() + Duration::from_secs(60);
     loop {
         let left = left_behind(records);
         if left.is_empty() {
             return;
         }
-        assert!(Instant::now() < limit, "expected no programs to be left, found\n{}", left.join("\n"));
+        assert!(Instant::now() < limit, "expected every program to have ended, found\n{}", left.join("\n"));
         thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// The programs that know a trial below `records` by their environment.
+/// The programs whose environment names a trial below `records`.
 fn left_behind(records: &Path) -> Vec<String> {
     let variable = format!("EVALSUITE_TRIAL_DIR={}/", records.display());
     let mut left = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        // A process of somebody else, or one that has just ended.
+        // Unreadable: a process of another user, or one that has just ended.
         let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
         if environment.split(|byte| *byte == 0).any(|entry| entry.starts_with(variable.as_bytes())) {
             let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! The macro in crates that forbid a lot.
+//! The macro in crates with strict lints, without a prelude, or of an older edition.
 
 use evalsuite_tests::throwaway::{Build, Package, suites};
 
-/// Every lint group, and those lints outside of groups that look at items.
+/// Every lint group, and the lints outside of groups that check items.
 const STRICT: &str = "#![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub, unused_qualifications, non_ascii_idents, absolute_paths_not_starting_with_crate)]
 #![warn(missing_debug_implementations, missing_copy_implementations, single_use_lifetimes, unused_results, let_underscore_drop)]
@@ -23,29 +23,29 @@ fn package(name: &str, suite: &str) -> Package {
 }
 
 #[test]
-fn generated_code_sets_off_no_lint_of_the_crate_it_stands_in() {
+fn generated_code_triggers_no_lint_of_the_users_crate() {
     let package = package("strict", "By__Task");
     package
         .write("src/lib.rs", &format!("{STRICT}\nmod agent;\nmod suite;\n"))
         .write("src/agent.rs", suites::AGENT)
         .write("src/suite.rs", "use crate::agent::echo;\n\nevalsuite::include_eval_suite!(\"suites/By__Task\");\n");
     let build = package.build(["--lib"]).succeeds("lints are warnings here");
-    is_silent_about_the_suite(&build);
+    has_no_lint_about_the_suite(&build);
     let tests = build.tests(&package, "lib", "strict");
-    assert!(tests.contains("suite::By__Task::größe::naïve"), "names keep their letters: {tests:?}");
+    assert!(tests.contains("suite::By__Task::größe::naïve"), "expected names to keep their letters: {tests:?}");
     package.cargo(["test"]).run().succeeds("all cases pass").says("4 passed");
 
     if package.cargo(["clippy", "--version"]).run().success {
         let clippy = package.cargo(["clippy", "--all-targets"]).build().succeeds("lints are warnings here");
         let agents = clippy.messages.iter().filter(|message| message.rendered.contains("src/agent.rs")).count();
         assert!(agents > 0, "expected clippy to look at the code of the user\n{}", clippy.transcript());
-        is_silent_about_the_suite(&clippy);
+        has_no_lint_about_the_suite(&clippy);
     }
 }
 
-/// No lint points at the file with the call, or at a file of the suite.
+/// Fails the test if a lint points at the file with the macro call or at a file of the suite.
 #[track_caller]
-fn is_silent_about_the_suite(build: &Build) {
+fn has_no_lint_about_the_suite(build: &Build) {
     let is_about = |text: &&str| {
         let place = text.lines().find(|line| line.trim_start().starts_with("--> "));
         place.is_some_and(|line| line.contains("src/suite.rs") || line.contains("suites/"))
@@ -61,7 +61,7 @@ fn generated_code_needs_no_prelude_and_no_newer_edition() {
     package.write("Cargo.toml", &manifest.replace("edition = \"2024\"", "edition = \"2018\"")).write(
         "src/lib.rs",
         "#![no_implicit_prelude]
-        // Names that generated code could mean something else by.
+        // Names that would shadow what generated code refers to.
         #[allow(dead_code)] enum Option { Some, None }
         #[allow(dead_code)] mod std {}
         #[allow(dead_code)] mod core {}
@@ -75,5 +75,5 @@ fn generated_code_needs_no_prelude_and_no_newer_edition() {
 
         ::evalsuite::include_eval_suite!(\"suites/by_task\");",
     );
-    package.cargo(["test"]).run().succeeds("the code stands for itself").says("4 passed");
+    package.cargo(["test"]).run().succeeds("generated code depends on no name in scope").says("4 passed");
 }

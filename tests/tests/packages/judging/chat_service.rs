@@ -1,4 +1,4 @@
-//! A service for chat completions on this machine.
+//! A local HTTP service for chat completions.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// What a service was asked: the head of a request, and its body.
+/// A request to the service: its head and its body.
 pub(super) type Asked = (String, Value);
 
 /// Replies for as long as the test program runs.
@@ -19,17 +19,18 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// A service whose replies `reply` makes: status line, further headers included, and body.
+    /// Starts a service. `reply` gets the number of earlier requests and the request; it returns the status line, with
+    /// any further headers, and the body.
     pub(super) fn start(reply: impl Fn(usize, &Asked) -> (String, String) + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let url = format!("http://{}/v1", listener.local_addr().expect("it has an address"));
+        let url = format!("http://{}/v1", listener.local_addr().expect("a bound socket has an address"));
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
         let log = Arc::clone(&asked);
         thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 let Some(request) = read(&stream) else { continue };
                 let count = {
-                    let mut log = log.lock().expect("nobody panics with it");
+                    let mut log = log.lock().expect("no thread panics while it holds the lock");
                     log.push(request.clone());
                     log.len() - 1
                 };
@@ -45,11 +46,11 @@ impl Service {
     }
 
     pub(super) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().expect("nobody panics with it").clone()
+        self.asked.lock().expect("no thread panics while it holds the lock").clone()
     }
 }
 
-/// A reply with this text.
+/// A reply whose message has this text.
 pub(super) fn completion(text: &str) -> (String, String) {
     let usage = json!({"prompt_tokens": 100, "completion_tokens": 10});
     let body = json!({"model": "m-1", "choices": [{"message": {"content": text}}], "usage": usage});

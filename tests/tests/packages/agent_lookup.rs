@@ -1,4 +1,4 @@
-//! How the macro finds the agent, and what rustc says where there is none.
+//! How the macro finds the agent, and the compile error if it finds none.
 
 use evalsuite_tests::throwaway::{Package, suites};
 
@@ -12,7 +12,7 @@ fn package(name: &str) -> Package {
 }
 
 #[test]
-fn the_agent_is_the_function_named_like_the_suite_says() {
+fn the_agent_is_the_function_named_by_the_suite() {
     let package = package("by_name");
     package
         .write("suites/by_task/suite.json", "{ \"name\": \"named\", \"agent_name\": \"card-agent\" }")
@@ -44,7 +44,7 @@ fn the_agent_is_the_function_named_like_the_suite_says() {
 }
 
 #[test]
-fn where_there_is_no_agent_or_none_that_fits_the_compiler_says_what_is_expected() {
+fn a_missing_or_unsuitable_agent_is_one_compile_error_that_says_what_an_agent_is() {
     let package = package("no_agent");
     let table = [
         (

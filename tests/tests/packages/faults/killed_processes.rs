@@ -1,18 +1,20 @@
-//! Test processes that die in the middle of their work.
+//! Test processes that are killed while cases run.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
 
-use evalsuite_tests::throwaway::{Package, suites};
+use evalsuite_tests::throwaway::{Package, files_below, read_json, suites};
 use serde_json::Value;
 
-use super::processes;
+use super::leftover_programs;
 
-/// Quick cases, with a program in the background; `waits` waits for one that does not want to end.
+/// Quick cases that leave a program in the background. The case `waits` waits for a program that ignores SIGTERM.
 const CODE: &str = r#"
 use evalsuite::{AgentError, Trial};
 
@@ -31,26 +33,18 @@ evalsuite::include_eval_suite!("suites/dying", agent = echo);
 const QUICK: usize = 6;
 
 fn package() -> (Package, PathBuf) {
-    let package = Package::new("dying");
-    package
-        .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", "")
-        .write("tests/evals.rs", CODE)
-        .write("suites/dying/EVAL.yaml", suites::EVAL_YAML)
-        .write("suites/dying/cases/waits/case.yaml", &suites::case("hello", "hello"));
+    let package = suites::package_with_suite("dying", "dying", CODE);
+    package.write("suites/dying/cases/waits/case.yaml", &suites::case("hello", "hello"));
     let grader = "  - { type: code-grader, command: 'cat >/dev/null; exit 0' }\n";
     for number in 0..QUICK {
         let case = format!("{}{grader}", suites::case("hello", "hello"));
         package.write(&format!("suites/dying/cases/quick-{number:02}/case.yaml"), &case);
     }
-    let build = package.build([]).succeeds("the package builds");
-    let is_test = |target: &str, kind: &str| target == "evals" && kind == "test";
-    let artifact = build.artifacts.iter().find(|artifact| is_test(&artifact.target, &artifact.kind));
-    let program = artifact.and_then(|artifact| artifact.executable.clone()).expect("the tests are a program");
+    let program = package.build([]).succeeds("the package builds").executable("test", "evals");
     (package, program)
 }
 
-/// The test program on its own, with all its records in one run.
+/// Starts the test program without cargo; all its records belong to one run.
 fn start(package: &Package, program: &Path, arguments: &[&str]) -> Child {
     Command::new(program)
         .args(arguments)
@@ -65,72 +59,56 @@ fn start(package: &Package, program: &Path, arguments: &[&str]) -> Child {
         .expect("the test program starts")
 }
 
-/// The tests that a program has reported as passed.
-fn told(child: Child) -> BTreeSet<String> {
+/// The quick tests that the program has reported as passed.
+fn passed_tests(child: Child) -> BTreeSet<String> {
     let output = child.wait_with_output().expect("the output can be read");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let passed = text.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... ok"));
     passed.filter(|test| test.contains("::quick_")).map(str::to_owned).collect()
 }
 
-fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => files_below(&entry.path(), found),
-            _ => found.push(entry.path()),
-        }
-    }
-}
-
-fn parsed(path: &Path) -> Value {
-    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{} is torn: {error}\n{text}", path.display()))
-}
-
 #[test]
-fn killed_at_any_moment_it_leaves_whole_records_and_no_programs_and_the_next_run_works() {
+fn a_process_killed_at_any_moment_leaves_complete_records_and_no_programs_and_the_next_run_works() {
     let (package, program) = package();
     let quick = ["quick", "--test-threads", "3"];
     let started = Instant::now();
-    let whole = told(start(&package, &program, &quick));
+    let whole = passed_tests(start(&package, &program, &quick));
     let takes = started.elapsed();
     assert_eq!(whole.len(), QUICK, "without interruption all cases pass");
     for round in 0..50_u32 {
         let mut child = start(&package, &program, &quick);
-        // Spread over the time a whole run takes, in an order that has nothing to do with it.
+        // Spread over the duration of a complete run, in no particular order.
         thread::sleep(takes.mul_f64(f64::from(round * 37 % 50) / 50.0));
         child.kill().expect("the process can be killed");
-        let told = told(child);
+        let reported = passed_tests(child);
         let run = package.records_directory().join("runs/dying");
-        let mut files = Vec::new();
-        files_below(&run, &mut files);
+        let files = files_below(&run);
         let is_json = |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "json");
-        let records: Vec<Value> = files.iter().filter(is_json).map(|path| parsed(path)).collect();
-        for test in &told {
+        let records: Vec<Value> = files.iter().filter(is_json).map(|path| read_json(path)).collect();
+        for test in &reported {
             let is_of_test =
                 |record: &&Value| record["schema"] == "evalsuite.case/1" && record["test_name"] == test.as_str();
             let cases: Vec<&Value> = records.iter().filter(is_of_test).collect();
             assert!(
                 cases.len() == 1 && cases[0]["outcome"] == "passed",
-                "round {round}: {test} has passed, and its record is {cases:?}"
+                "round {round}: {test} was reported as passed, but its record is {cases:?}"
             );
         }
         for line in fs::read_to_string(run.join("spend.jsonl")).unwrap_or_default().lines() {
             serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{line}: {error}"));
         }
     }
-    assert_eq!(told(start(&package, &program, &quick)), whole, "the next run works");
-    let mut files = Vec::new();
-    files_below(&package.records_directory().join("runs/dying/suites"), &mut files);
+    assert_eq!(passed_tests(start(&package, &program, &quick)), whole, "the next run works");
+    let files = files_below(&package.records_directory().join("runs/dying/suites"));
     let temporary: Vec<&PathBuf> =
         files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "tmp")).collect();
-    assert!(temporary.is_empty(), "what was killed while it wrote is cleaned up: {temporary:?}");
-    processes::are_gone(package.records_directory());
+    assert!(temporary.is_empty(), "expected temporary files of killed processes to be removed: {temporary:?}");
+    leftover_programs::have_ended(package.records_directory());
 
     for (name, number) in [("INT", 2), ("TERM", 15)] {
         if is_ignored(number) {
             println!(
-                "SIG{name} is ignored by whoever runs these tests, as by a script's command in the background: not sent"
+                "SKIPPED SIG{name}: this process ignores it, as commands that a script starts in the background do"
             );
         } else {
             dies_of(name, number, &package, &program);
@@ -138,14 +116,14 @@ fn killed_at_any_moment_it_leaves_whole_records_and_no_programs_and_the_next_run
     }
 }
 
-/// Whether this process, and with it every program it starts, ignores a signal.
+/// Whether this process ignores a signal, as then does every program it starts.
 fn is_ignored(number: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> (number - 1) & 1 == 1)
 }
 
-/// A signal ends the process at once, as it would without us, and everything it has started.
+/// The signal ends the process at once, as it ends a process without a handler, and all programs it has started.
 fn dies_of(name: &str, number: i32, package: &Package, program: &Path) {
     package.records().clear();
     let mut child = start(package, program, &["waits"]);
@@ -158,8 +136,8 @@ fn dies_of(name: &str, number: i32, package: &Package, program: &Path) {
     assert!(sent.success());
     let status = child.wait().expect("the process can be waited for");
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(number), "it died of SIG{name}");
-    processes::are_gone(package.records_directory());
-    assert_eq!(package.records().named("started.json").len(), 1, "the trial has begun");
-    assert!(package.records().named("result.json").is_empty(), "and says nothing about the agent");
-    assert_eq!(told(start(package, program, &["quick_00"])).len(), 1, "no lock is left");
+    leftover_programs::have_ended(package.records_directory());
+    assert_eq!(package.records().named("started.json").len(), 1, "the trial has started");
+    assert!(package.records().named("result.json").is_empty(), "an interrupted trial has no result");
+    assert_eq!(passed_tests(start(package, program, &["quick_00"])).len(), 1, "expected no lock to be held");
 }

@@ -1,10 +1,10 @@
-//! A suite that changes, and what the next build makes of it.
+//! A suite that changes, and the next build.
 
 use std::collections::BTreeSet;
 
 use evalsuite_tests::throwaway::{Build, Package, Records, suites};
 
-/// Every kind of target that can hold a suite, with the arguments that build it.
+/// Every kind of target that can contain a suite, and its name.
 const TARGETS: [(&str, &str); 4] =
     [("lib", "everywhere"), ("bin", "everywhere-bin"), ("test", "evals"), ("example", "demo")];
 
@@ -50,7 +50,7 @@ fn has_everywhere(package: &Package, build: &Build, what: &str, expected: &[&str
 }
 
 #[test]
-fn every_change_of_a_tracked_suite_shows_up_in_the_next_build() {
+fn every_change_of_a_tracked_suite_is_in_the_next_build() {
     let package = everywhere();
     let build = |what: &str| package.build(["--all-targets"]).succeeds(what);
 
@@ -82,7 +82,7 @@ fn every_change_of_a_tracked_suite_shows_up_in_the_next_build() {
     for (_, target) in TARGETS {
         assert!(edited.stderr.contains(target), "expected the {target} to run\n{}", edited.transcript());
     }
-    // Twice in each of four test programs: once as it fails, once in the list at the end.
+    // Once in each test program.
     edited.says_times("test by_task::deep::nested::one ... FAILED", TARGETS.len());
     edited.says_times("test by_case::first ... FAILED", TARGETS.len());
     edited.says_times("test by_task::top ... ok", TARGETS.len());
@@ -118,11 +118,15 @@ fn every_change_of_a_tracked_suite_shows_up_in_the_next_build() {
     );
 
     let ran = package.cargo(["run", "--quiet", "--bin", "everywhere-bin"]).run().succeeds("the program runs");
-    assert_eq!(ran.stdout.lines().collect::<Vec<_>>(), ["one", "top", "first"], "the program knows the cases, too");
+    assert_eq!(
+        ran.stdout.lines().collect::<Vec<_>>(),
+        ["one", "top", "first"],
+        "expected the program to list the cases"
+    );
 }
 
 #[test]
-fn nothing_is_built_again_when_nothing_changed_whatever_tests_have_written() {
+fn records_of_tests_cause_no_rebuild() {
     let package = Package::new("unchanged");
     package
         .write("build.rs", suites::BUILD_SCRIPT)
@@ -137,7 +141,7 @@ fn nothing_is_built_again_when_nothing_changed_whatever_tests_have_written() {
         .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"));
     package.build(["--all-targets"]).succeeds("the first build succeeds");
 
-    // To the place where records are by default, below the package, and to the one these tests use.
+    // Records at their default place, below the package, and at another one.
     let target = package.cargo(["test", "--no-fail-fast"]).without_env("EVALSUITE_OUTPUT").run();
     target.fails("both suites have a case that fails").says("record: ").says_times("... FAILED", 2);
     let below = package.root().join("records");
@@ -161,14 +165,14 @@ fn records_are_refused_below_a_tracked_suite() {
         .write("suites/by_task/tasks/top.json", &suites::task("top", "hello", "hello"));
     let inside = package.root().join("suites/by_task/records");
     let ran = package.cargo(["test"]).env("EVALSUITE_OUTPUT", &inside).run();
-    ran.fails("writing there would make every build a full one").says("EVALSUITE_OUTPUT");
+    ran.fails("records there would cause a rebuild each time").says("EVALSUITE_OUTPUT");
     assert!(!inside.exists(), "nothing is written below a suite");
     package.build([]).succeeds("it is still built");
     assert_eq!(package.build([]).rebuilt(), [""; 0], "the build is fresh");
 }
 
 #[test]
-fn files_outside_of_the_tracked_directory_that_a_suite_reads_are_seen_too() {
+fn changed_files_outside_of_the_tracked_directory_cause_a_rebuild() {
     let package = Package::new("reads_elsewhere");
     package
         .write(
@@ -193,7 +197,7 @@ fn files_outside_of_the_tracked_directory_that_a_suite_reads_are_seen_too() {
     assert_eq!(package.build([]).rebuilt(), [""; 0], "the build is fresh");
 
     package.write(".evalsuite/templates/polite.yaml", "assertions:\n  - { type: contains, value: goodbye }\n");
-    let ran = test().fails("the template says something else");
+    let ran = test().fails("the template has changed");
     ran.says("test by_case::one ... FAILED")
         .says("test written::one ... FAILED")
         .says(".evalsuite/templates/polite.yaml:2:5");
@@ -207,7 +211,7 @@ fn files_outside_of_the_tracked_directory_that_a_suite_reads_are_seen_too() {
 
 #[cfg(unix)]
 #[test]
-fn changes_behind_links_are_seen() {
+fn changed_files_behind_links_cause_a_rebuild() {
     let package = Package::new("linked");
     package
         .write("build.rs", suites::BUILD_SCRIPT)

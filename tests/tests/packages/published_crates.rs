@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use evalsuite_tests::throwaway::Call;
 use serde_json::Value;
 
-/// The crates that are published, those first that others need.
+/// The published crates, each after those it depends on.
 const PUBLISHED: [&str; 8] = [
     "evalsuite-schema",
     "evalsuite-discovery",
@@ -18,7 +18,7 @@ const PUBLISHED: [&str; 8] = [
 ];
 
 #[test]
-fn exactly_the_crates_for_users_are_published() {
+fn the_list_of_published_crates_is_complete() {
     let ran = Call::cargo_in_workspace().args(["metadata", "--no-deps", "--format-version", "1"]).run();
     let metadata: Value = serde_json::from_str(&ran.succeeds("cargo knows the workspace").stdout).expect("JSON");
     let packages = metadata["packages"].as_array().expect("a list of packages");
@@ -31,7 +31,7 @@ fn exactly_the_crates_for_users_are_published() {
 }
 
 #[test]
-fn every_published_crate_can_be_packaged_and_brings_its_licences_and_its_readme() {
+fn every_published_crate_can_be_packaged_with_its_licences_and_its_readme() {
     let flags = ["--no-verify", "--allow-dirty"];
     let packages = PUBLISHED.iter().flat_map(|name| ["-p", name]);
     let ran = Call::cargo_in_workspace().args(["package"]).args(packages).args(flags).run();

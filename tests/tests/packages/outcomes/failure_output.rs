@@ -1,10 +1,10 @@
-//! What a failing test prints.
+//! The output of failing tests.
 
-use evalsuite_tests::throwaway::{Package, Ran};
+use evalsuite_tests::throwaway::{CommandOutput, Package};
 
-/// What a failing test printed, with the run directory as `RUN` and without hashes of names.
+/// The output of a failing test, with the run directory as `RUN` and without the hashes in names.
 #[track_caller]
-fn section(ran: &Ran, package: &Package, test: &str) -> String {
+fn section(ran: &CommandOutput, package: &Package, test: &str) -> String {
     let start = format!("---- by_task::{test} stdout ----\n");
     let found = ran.stdout.split_once(&start).and_then(|(_, rest)| rest.split_once("\n\n\n").or(Some((rest, ""))));
     let (section, _) = found.unwrap_or_else(|| panic!("expected {test} to have an output\n{}", ran.transcript()));
@@ -19,15 +19,16 @@ fn section(ran: &Ran, package: &Package, test: &str) -> String {
 }
 
 #[track_caller]
-fn tells(ran: &Ran, package: &Package, test: &str, expected: &str) {
+fn prints(ran: &CommandOutput, package: &Package, test: &str, expected: &str) {
     let section = section(ran, package, test);
-    // Where the panic of an agent or a grader happened stands before it.
+    // The message of a panic comes first.
     assert!(section.contains(expected), "expected for {test}:\n{expected}\n--- it is\n{section}");
 }
 
-/// What a person needs to fix each case without opening another file: id, place, score against threshold, a line per
-/// grader with its place, what was expected and found, the answer, the trials, the record, how to repeat it.
-pub(crate) fn tell_what_went_wrong(ran: &Ran, package: &Package) {
+/// Fails the test unless the output has what it takes to fix each case without opening another file: id, place, score and
+/// threshold, a line for each grader with its place, expected and actual values, the answer, the trials, the record, and
+/// the command that repeats the case.
+pub(crate) fn explains_every_failure(ran: &CommandOutput, package: &Package) {
     let record = |case: &str, trial: usize, test: &str| {
         format!(
             "  record: RUN/suites/echo_tasks/cases/{case}/trial-00{trial}/result.json\n  \
@@ -98,8 +99,8 @@ pub(crate) fn tell_what_went_wrong(ran: &Ran, package: &Package) {
         ),
     ];
     for (test, head, end) in table {
-        tells(ran, package, test, head);
-        tells(ran, package, test, &end);
+        prints(ran, package, test, head);
+        prints(ran, package, test, &end);
     }
     let long = section(ran, package, "negative::long");
     assert!(long.contains("    answer: word word") && long.contains('…'), "expected the start of the answer\n{long}");

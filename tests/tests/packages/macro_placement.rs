@@ -1,4 +1,4 @@
-//! Where the macro can stand, and what it says where it cannot.
+//! Where the macro can be called, and the error elsewhere.
 
 use evalsuite_tests::throwaway::{Package, suites};
 
@@ -12,14 +12,14 @@ fn with_suite(package: Package) -> Package {
 }
 
 #[test]
-fn one_file_can_hold_several_suites_also_the_same_one_under_other_names_and_through_other_macros() {
+fn one_file_can_include_several_suites_under_other_names_and_through_other_macros() {
     let package = with_suite(Package::new("several_calls"));
     package.write("src/lib.rs", suites::AGENT).write(
         "tests/evals.rs",
         r#"
         use several_calls::agent;
 
-        // In a macro of the user's, as a literal, as an expression and as the agent.
+        // A macro of the user passes the path on as a literal and as an expression, and the agent as a path.
         macro_rules! suite {
             ($path:literal) => { evalsuite::include_eval_suite!($path, agent = agent); };
             ($path:expr, $agent:path, $name:ident) => {
@@ -75,7 +75,7 @@ fn a_path_that_starts_with_a_dot_is_relative_to_the_source_file() {
 }
 
 #[test]
-fn a_member_of_a_workspace_has_its_suites_in_its_own_folder_and_shows_paths_from_the_workspace() {
+fn suites_of_a_workspace_member_are_below_its_folder_and_shown_relative_to_the_workspace() {
     let workspace = Package::workspace("of_members", &["agents/one", "agents/two"]);
     for member in ["one", "two"] {
         let write = |path: &str, content: &str| workspace.write(&format!("agents/{member}/{path}"), content);
@@ -97,11 +97,11 @@ fn a_member_of_a_workspace_has_its_suites_in_its_own_folder_and_shows_paths_from
     let build = workspace.build(["-p", "two"]).fails("the mistake is an error");
     let transcript = build.transcript();
     assert!(transcript.contains(" --> agents/two/suites/by_case/cases/first/case.yaml:2:1"), "{transcript}");
-    workspace.build(["-p", "one"]).succeeds("the other member is not concerned");
+    workspace.build(["-p", "one"]).succeeds("the other member is not affected");
 }
 
 #[test]
-fn a_package_outside_of_any_workspace_is_its_own_root() {
+fn paths_of_a_package_outside_of_a_workspace_are_relative_to_the_package() {
     let package = with_suite(Package::outside_of_workspaces("on_its_own"));
     package.write("build.rs", suites::BUILD_SCRIPT).write(
         "src/main.rs",
@@ -113,7 +113,7 @@ fn a_package_outside_of_any_workspace_is_its_own_root() {
 }
 
 #[test]
-fn inside_of_a_function_and_as_an_expression_the_error_says_what_to_do() {
+fn in_a_function_or_an_expression_the_error_says_where_the_call_belongs() {
     let package = with_suite(Package::new("misplaced"));
     package.write("src/lib.rs", suites::AGENT);
     let table = [
@@ -126,7 +126,7 @@ fn inside_of_a_function_and_as_an_expression_the_error_says_what_to_do() {
     for (name, code) in table {
         let file = format!("tests/{name}.rs");
         package.write(&file, &format!("use misplaced::agent;\n{code}\n"));
-        let build = package.build(["--test", name]).fails("the macro makes items only");
+        let build = package.build(["--test", name]).fails("the macro expands to items only");
         let errors: Vec<&str> = build.errors(name).iter().map(|error| error.rendered.as_str()).collect();
         assert!(
             errors.iter().all(|error| error.contains("include_eval_suite_belongs_outside_of_functions")),
@@ -140,7 +140,7 @@ fn inside_of_a_function_and_as_an_expression_the_error_says_what_to_do() {
 }
 
 #[test]
-fn records_lie_anywhere_but_in_what_is_watched() {
+fn records_can_be_written_anywhere_but_below_a_tracked_directory() {
     let package = Package::new("watched");
     let inline = "tests: [{ id: inline, input: hello, assertions: [{ type: contains, value: hello }] }]\n";
     package
@@ -160,9 +160,9 @@ fn records_lie_anywhere_but_in_what_is_watched() {
         ("suites/../suites/by_task/out", "lies in the suite; set EVALSUITE_OUTPUT to another one"),
         ("suites/out", "suites, which the build script tracks; set EVALSUITE_OUTPUT to another one"),
     ] {
-        run(output).fails("every record would cause a rebuild").says(says);
+        run(output).fails("each record would cause a rebuild").says(says);
         assert!(!package.root().join(output).exists(), "nothing is written there");
     }
     let build = package.build([]).succeeds("the package builds");
-    assert_eq!(build.rebuilt(), [] as [&str; 0], "no run has touched what is tracked");
+    assert_eq!(build.rebuilt(), [] as [&str; 0], "expected the runs to have written below no tracked directory");
 }

@@ -1,11 +1,11 @@
-//! Agents and graders that break, hang and leave programs behind.
+//! Agents and graders that panic, hang, and leave programs behind.
 
 use std::time::{Duration, Instant};
 
 use evalsuite_tests::throwaway::{Package, has_nextest, suites};
 use serde_json::Value;
 
-use super::processes;
+use super::leftover_programs;
 
 const CODE: &str = r#"
 use evalsuite::{AgentError, Evidence, Trial};
@@ -33,7 +33,7 @@ fn panics(_: &Evidence<'_>) -> bool {
 evalsuite::include_eval_suite!("suites/faults", agent = echo, graders = [panics]);
 "#;
 
-/// Ids of the cases, what they ask for, their graders, and how they end.
+/// The cases: id, further settings, grader, outcome, and code of the reason.
 const CASES: [(&str, &str, &str, &str, &str); 10] = [
     ("good", "", "", "passed", ""),
     ("panics", "", "", "error", "agent_panic"),
@@ -54,12 +54,7 @@ const CASES: [(&str, &str, &str, &str, &str); 10] = [
 ];
 
 fn package() -> Package {
-    let package = Package::new("faults");
-    package
-        .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", "")
-        .write("tests/evals.rs", CODE)
-        .write("suites/faults/EVAL.yaml", suites::EVAL_YAML);
+    let package = suites::package_with_suite("faults", "faults", CODE);
     for (id, more, grader, ..) in CASES {
         let grader = if grader.is_empty() { String::new() } else { format!("  - {grader}\n") };
         let case = format!("input: hello\n{more}\nassertions:\n  - {{ type: contains, value: hello }}\n{grader}");
@@ -69,17 +64,17 @@ fn package() -> Package {
 }
 
 #[test]
-fn every_fault_is_an_error_of_its_case_and_leaves_no_program_behind() {
+fn every_fault_is_an_error_of_its_case_only_and_leaves_no_program_behind() {
     let package = package();
     let mut calls = vec![package.cargo(["test", "--no-fail-fast"])];
-    if has_nextest("every_fault_is_an_error_of_its_case_and_leaves_no_program_behind") {
+    if has_nextest("every_fault_is_an_error_of_its_case_only_and_leaves_no_program_behind") {
         calls.push(package.cargo(["nextest", "run", "--no-fail-fast"]));
     }
     for call in calls {
         package.records().clear();
         let started = Instant::now();
-        let ran = call.run().fails("some cases are broken");
-        assert!(started.elapsed() < Duration::from_secs(500), "nothing waits for what hangs");
+        let ran = call.run().fails("some cases are errors");
+        assert!(started.elapsed() < Duration::from_secs(500), "expected the run not to wait for hanging agents");
         for (id, _, _, outcome, code) in CASES {
             let results = package.records().of_case(id);
             assert_eq!(results.len(), 1, "one record of {id}\n{}", ran.transcript());
@@ -90,6 +85,6 @@ fn every_fault_is_an_error_of_its_case_and_leaves_no_program_behind() {
             let expected = (outcome, code);
             assert_eq!((results[0]["outcome"].as_str().unwrap_or_default(), reason), expected, "{id}\n{}", results[0]);
         }
-        processes::are_gone(package.records_directory());
+        leftover_programs::have_ended(package.records_directory());
     }
 }

@@ -1,7 +1,9 @@
-//! Where things are.
+//! Directories of the workspace, of the target directory, and of the packages.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    path::{Path, PathBuf},
+};
 
 /// The workspace of evalsuite.
 pub fn workspace() -> &'static Path {
@@ -20,9 +22,9 @@ pub(crate) fn shared_target() -> PathBuf {
     target().join("throwaway")
 }
 
-/// A directory that belongs to no workspace.
+/// A directory outside of any workspace.
 pub(crate) fn elsewhere() -> PathBuf {
-    // The same in every run, so that cargo finds what it has built, and another one for every copy of the repository.
+    // The same in every run, so that cargo finds earlier builds, but different for each checkout.
     let mut hasher = DefaultHasher::new();
     target().hash(&mut hasher);
     std::env::temp_dir().join(format!("evalsuite-throwaway-{:016x}", hasher.finish()))

@@ -1,11 +1,11 @@
-//! A disk that is full.
+//! A full disk.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::{
+    fs,
+    process::{Command, Stdio},
+};
 
-use evalsuite_tests::throwaway::{Package, suites};
-use serde_json::Value;
+use evalsuite_tests::throwaway::{files_below, read_json, suites};
 
 const CODE: &str = r#"
 use evalsuite::{AgentError, Trial};
@@ -31,18 +31,12 @@ exit $status
 "#;
 
 #[test]
-fn a_full_disk_is_an_error_of_the_case_that_fills_it_and_tears_no_record() {
-    let package = Package::new("disk");
+fn a_full_disk_is_an_error_of_the_case_that_fills_it_and_every_record_is_complete() {
+    let package = suites::package_with_suite("disk", "disk", CODE);
     package
-        .write("build.rs", suites::BUILD_SCRIPT)
-        .write("src/lib.rs", "")
-        .write("tests/evals.rs", CODE)
-        .write("suites/disk/EVAL.yaml", suites::EVAL_YAML)
         .write("suites/disk/cases/a-good/case.yaml", &suites::case("hello", "hello"))
         .write("suites/disk/cases/fills/case.yaml", &suites::case("hello", "hello"));
-    let build = package.build([]).succeeds("the package builds");
-    let artifact = build.artifacts.iter().find(|artifact| artifact.target == "evals" && artifact.kind == "test");
-    let program = artifact.and_then(|artifact| artifact.executable.clone()).expect("the tests are a program");
+    let program = package.build([]).succeeds("the package builds").executable("test", "evals");
     let directory = |name: &str| {
         let directory = package.root().join(name);
         fs::create_dir_all(&directory).expect("a directory can be made");
@@ -50,7 +44,7 @@ fn a_full_disk_is_an_error_of_the_case_that_fills_it_and_tears_no_record() {
     };
     let (output, copy) = (directory("small"), directory("copy"));
 
-    // A namespace of its own, in which anybody may mount.
+    // In its own namespace every user may mount a file system.
     let ran = Command::new("unshare")
         .args(["-rm", "sh", "-c", SCRIPT])
         .arg(&program)
@@ -67,7 +61,7 @@ fn a_full_disk_is_an_error_of_the_case_that_fills_it_and_tears_no_record() {
             ran
         }
         other => {
-            eprintln!("skipped: no file system of one's own can be mounted here: {other:?}");
+            eprintln!("SKIPPED: no file system can be mounted here: {other:?}");
             return;
         }
     };
@@ -75,24 +69,10 @@ fn a_full_disk_is_an_error_of_the_case_that_fills_it_and_tears_no_record() {
     assert!(text.contains("test disk::a_good ... ok"), "{text}");
     assert!(text.contains("test disk::fills ... FAILED") && text.contains("No space left"), "{text}");
 
-    let mut records = Vec::new();
-    collect(&copy, &mut records);
+    let mut records = files_below(&copy);
+    records.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     assert!(records.iter().any(|path| path.ends_with("trial-000/result.json")), "{records:?}\n{text}");
     for path in records {
-        let record = fs::read_to_string(&path).expect("a record can be read");
-        let whole: Result<Value, _> = serde_json::from_str(&record);
-        assert!(whole.is_ok(), "{} is torn: {record:?}\n{text}", path.display());
-    }
-}
-
-/// The JSON files below a directory.
-fn collect(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).expect("a directory can be read") {
-        let path = entry.expect("an entry can be read").path();
-        if path.is_dir() {
-            collect(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "json") {
-            found.push(path);
-        }
+        read_json(&path);
     }
 }
