@@ -1,3 +1,5 @@
+//! Files whose paths match a pattern.
+
 use std::path::Path;
 
 use crate::pattern::Pattern;
@@ -10,8 +12,7 @@ pub fn is_glob(path: &str) -> bool {
 
 pub(crate) fn list(root: &Path, boundary: &Path, pattern: &str, listing: &mut Listing) {
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-    // What stands before the first component with a special character needs no search, and may be `..`.
-    let fixed = pattern.split('/').take_while(|part| !is_glob(part)).collect::<Vec<_>>().join("/");
+    let fixed = fixed_directory(root, pattern);
     let rest = pattern[fixed.len()..].trim_start_matches('/');
     match Pattern::new(rest) {
         Ok(pattern) => {
@@ -20,6 +21,20 @@ pub(crate) fn list(root: &Path, boundary: &Path, pattern: &str, listing: &mut Li
         }
         Err(problem) => listing.problem(pattern, ProblemKind::InvalidGlob, problem),
     }
+}
+
+/// The directory before the first component with a special character: it needs no search, and may be `..`. Names with `[` are
+/// common, so a directory that has the name of such a component is the one that is meant.
+fn fixed_directory(root: &Path, pattern: &str) -> String {
+    let mut fixed: Vec<&str> = Vec::new();
+    for part in pattern.split('/') {
+        fixed.push(part);
+        if is_glob(part) || part.contains(['[', '\\']) && !root.join(fixed.join("/")).is_dir() {
+            fixed.pop();
+            break;
+        }
+    }
+    fixed.join("/")
 }
 
 struct Search<'a> {

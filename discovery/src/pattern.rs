@@ -1,4 +1,6 @@
 //! Patterns of paths: `*`, `?`, `**`, `[a-z]`, `{a,b}` and `\` before a character that is to stand for itself.
+//!
+//! Not a crate: `glob` has no `{a,b}`, and `globset` brings four more crates into the first build of every user.
 
 /// A pattern, compiled to a machine that reads a path character by character.
 #[derive(Debug)]

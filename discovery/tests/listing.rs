@@ -104,6 +104,14 @@ fn nesting_is_bounded() {
     assert_eq!(listing.problems[0].kind, ProblemKind::TooDeep);
 }
 
+#[test]
+fn a_directory_whose_name_looks_like_a_pattern_is_searched_itself() {
+    let root = tree(&["case[12]/a.yaml", "case1/b.yaml", "case2/c.yaml", "set1/d.yaml", "set2/e.yaml"]);
+    assert_eq!(run(root.path(), "glob", "case[12]/*.yaml").files, ["case[12]/a.yaml"]);
+    assert_eq!(run(root.path(), "glob", "set[12]/*.yaml").files, ["set1/d.yaml", "set2/e.yaml"]);
+    assert_eq!(run(root.path(), "glob", "case\\[12\\]/*.yaml").files, ["case[12]/a.yaml"]);
+}
+
 #[cfg(unix)]
 mod unix {
     use std::ffi::OsStr;

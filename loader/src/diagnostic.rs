@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use evalsuite_schema::diagnostic::{self, SourceRange};
 
-pub(crate) use evalsuite_schema::diagnostic::Code;
-
 use crate::source::{FileId, Files, LineIndex, Span};
+
+pub(crate) use evalsuite_schema::diagnostic::Code;
 
 pub(crate) type Diagnostic = diagnostic::Diagnostic<Span>;
 pub(crate) type Diagnostics = diagnostic::Diagnostics<Span>;

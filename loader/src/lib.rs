@@ -11,43 +11,36 @@
 //!
 //! The macro, the build script and `cargo evalsuite check` all render what [`load`] says; nothing is decided elsewhere.
 
-mod assertions;
-mod calibration;
-mod case;
-mod cases;
-mod command;
-mod conversation;
-mod cross_check;
-mod diagnostic;
-mod entry;
-mod eval_file;
-mod execution;
-mod expected_output;
-mod fields;
-mod graders;
-mod hooks;
-mod id;
-mod input;
-mod load;
-mod memo;
+// The modules in layers: each uses only those above it.
 pub mod names;
-mod node;
-mod paths;
-mod read;
-pub mod render;
-mod repos;
-mod requires;
-pub mod source;
-mod sources;
+mod request;
 pub mod suggest;
+
+pub mod source;
+
+mod diagnostic;
+
+mod read;
+
+mod fields;
+
+mod graders;
+
+mod cases;
+
 mod suite;
-mod suite_json;
+
+mod calibration;
 mod targets_file;
-mod task;
-mod workspace;
+
+mod load;
+
+pub mod render;
+
+#[cfg(test)]
+mod test_package;
 
 pub use calibration::{LoadedCalibration, load_calibration};
-pub use load::load;
-pub use paths::workspace_root;
-pub use suite::{GraderUse, Loaded, LoadedCase, LoadedSuite, Request, Test};
+pub use load::{GraderUse, Loaded, LoadedCase, LoadedSuite, Test, load};
+pub use request::{Request, workspace_root};
 pub use targets_file::{LoadedTargets, find_targets_file, load_targets};

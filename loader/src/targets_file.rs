@@ -2,18 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
+use evalsuite_schema::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile, placeholder::Syntax};
 
-use evalsuite_schema::placeholder::Syntax;
-
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
-use crate::fields::{self, Fields};
-use crate::node::{Entry, Node};
-use crate::paths::{Kind, Roots, Scope};
-use crate::read;
-use crate::source::{Files, Span};
-use crate::suggest;
-use crate::suite::Request;
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics, resolve},
+    fields::{
+        self, Fields,
+        paths::{Kind, Roots, Scope},
+        shared_files::SharedFiles,
+    },
+    read::{
+        self,
+        node::{Entry, Node},
+    },
+    request::Request,
+    source::{Files, Span},
+    suggest,
+};
 
 /// Where a targets file may lie, seen from each directory that is searched.
 const NAMES: &[&str] =
@@ -54,11 +59,11 @@ pub struct LoadedTargets {
 
 /// Reads and checks the targets file at `path`. Only the package root and workspace root of `request` matter.
 pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
-    let files = Files::new(&request.workspace_root);
+    let (files, shared) = (Files::new(&request.workspace_root), SharedFiles::default());
     let mut d = Diagnostics::new();
     let roots = Roots::of_file(path, &request.package_root);
     let dir = &roots.suite_root;
-    let targets = read(path, Scope { request, roots: &roots, files: &files, dir }, &mut d);
+    let targets = read(path, Scope { request, roots: &roots, files: &files, shared: &shared, dir }, &mut d);
     let diagnostics = resolve(d, &files);
     LoadedTargets { targets: targets.filter(|_| !diagnostics.has_errors()), diagnostics, files }
 }
@@ -139,7 +144,7 @@ fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetEn
             return None;
         }
     };
-    let location = crate::case::location(node, scope);
+    let location = crate::cases::case::location(node, scope);
     Some(TargetEntry { name: name?, location, provider })
 }
 

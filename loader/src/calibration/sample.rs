@@ -1,24 +1,25 @@
 //! One answer with its score.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::{cell::RefCell, collections::HashMap};
 
-use evalsuite_schema::grader::{Grader, GraderConfig, LlmGrader};
-use evalsuite_schema::record::GraderKind;
-use evalsuite_schema::{Case, Input, Requires, Sample, Trials};
+use evalsuite_schema::{
+    Case, Input, Requires, Sample, Trials,
+    grader::{Grader, GraderConfig, LlmGrader},
+    record::GraderKind,
+};
 
-use crate::assertions::{self, CaseFacts, Parsed};
-use crate::case::location;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
-use crate::expected_output;
-use crate::fields::{self, Fields};
-use crate::graders::Notes;
-use crate::id;
-use crate::input;
-use crate::node::{Entry, Node};
-use crate::paths::Scope;
-use crate::source::Span;
-use crate::suggest;
+use crate::{
+    cases::{case::location, expected_output, input},
+    diagnostic::{Code, Diagnostic, Diagnostics, are_many},
+    fields::{self, Fields, id, paths::Scope},
+    graders::{
+        Notes,
+        assertions::{self, CaseFacts, Parsed},
+    },
+    read::node::{Entry, Node},
+    source::Span,
+    suggest,
+};
 
 /// What surrounds a sample.
 pub(super) struct Around<'a> {
@@ -49,7 +50,7 @@ impl<'a> Around<'a> {
     fn may_copy(&self, case: &'a Case, span: Span, d: &mut Diagnostics) -> bool {
         let bytes =
             *self.case_bytes.borrow_mut().entry(case.id.as_str()).or_insert_with(|| bytes(serde_json::to_string(case)));
-        self.scope.files.memo.may_copy(bytes, span, d)
+        self.scope.shared.may_copy(bytes, span, d)
     }
 }
 
@@ -175,7 +176,7 @@ fn of_its_own(id: Option<&str>, fields: &mut Fields<'_>, around: &Around<'_>, d:
         d.report(Code::SettingConflict, grader.key_span, message, "add `case`, or move it to the top of the file");
     }
     let place = location(fields.node, scope);
-    if !scope.files.memo.may_copy(around.grader_bytes, fields.node.span, d) {
+    if !scope.shared.may_copy(around.grader_bytes, fields.node.span, d) {
         return None;
     }
     let grader = around.grader.clone().unwrap_or_else(|| Parsed {

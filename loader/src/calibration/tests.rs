@@ -1,10 +1,9 @@
-use evalsuite_schema::grader::GraderConfig;
-use evalsuite_schema::{Bar, Calibration, Content};
+//! Calibrations beside a suite, and what is said about them.
+
+use evalsuite_schema::{Bar, Calibration, Content, grader::GraderConfig};
 use tempfile::TempDir;
 
-use crate::load;
-use crate::source::Position;
-use crate::suite::{Loaded, Request};
+use crate::{Loaded, Request, load, source::Position};
 
 const SUITE: &str = "\
 name: shop

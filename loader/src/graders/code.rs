@@ -1,13 +1,18 @@
 //! `code-grader`.
 
-use evalsuite_schema::Object;
-use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
+use evalsuite_schema::{
+    Object,
+    grader::{CodeGrader, PreparedCommand},
+};
 
-use crate::command;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::fields::{self, Fields, label};
-use crate::node::Entry;
-use crate::paths::{Kind, Scope};
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    fields::{
+        self, Fields, command, label,
+        paths::{Kind, Scope},
+    },
+    read::node::Entry,
+};
 
 /// Keys so close to a known one are typing errors rather than settings of the command.
 const NEAR: usize = 2;

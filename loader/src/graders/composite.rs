@@ -4,13 +4,18 @@ use std::collections::{HashMap, HashSet};
 
 use evalsuite_schema::grader::{Aggregator, Composite, Grader};
 
-use super::{Context, Notes, code, prompt, require};
-use crate::assertions::{self, Parsed};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
-use crate::fields::{self, Fields};
-use crate::node::{Entry, Node};
-use crate::source::Span;
-use crate::suggest;
+use super::{
+    Context, Notes,
+    assertions::{self, Parsed},
+    code, prompt, require,
+};
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics, are_many},
+    fields::{self, Fields},
+    read::node::{Entry, Node},
+    source::Span,
+    suggest,
+};
 
 /// Composites in composites, the outermost included.
 const MAX_DEPTH: usize = 4;

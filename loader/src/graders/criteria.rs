@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use evalsuite_schema::grader::Criterion;
 
 use super::score_ranges::{self, TOP};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::fields::{self, Fields};
-use crate::node::{Data, Node};
-use crate::source::Span;
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    fields::{self, Fields},
+    read::node::{Data, Node},
+    source::Span,
+};
 
 /// Reads a list of criteria; `what` is its key. `None`: a problem was reported.
 pub(crate) fn list(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<Criterion>> {

@@ -3,9 +3,11 @@
 use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch};
 
 use super::{Notes, require};
-use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::{self, Fields};
-use crate::node::{Entry, Node};
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::{self, Fields},
+    read::node::{Entry, Node},
+};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Match {

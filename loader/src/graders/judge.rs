@@ -3,9 +3,10 @@
 use evalsuite_schema::grader::{JudgeSettings, LlmGrader, Rubrics};
 
 use super::{Context, Notes, criteria, prompt};
-use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::{self, Fields, label};
-use crate::paths::Scope;
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::{self, Fields, label, paths::Scope},
+};
 
 /// Most judgements after a failing one.
 const MOST_CONFIRM: f64 = 10.0;

@@ -3,8 +3,10 @@
 use evalsuite_schema::grader::{Cost, ExecutionMetrics, Latency, TokenUsage};
 
 use super::require;
-use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::{self, Fields, label};
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::{self, Fields, label},
+};
 
 pub(super) fn latency(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<Latency> {
     let entry = require(fields, "threshold", d)?;
@@ -72,7 +74,7 @@ impl<'f, 'n, 'd> Limits<'f, 'n, 'd> {
         &mut self,
         key: &'static str,
         old: &'static str,
-        number: fn(&crate::node::Node, &str, &mut Diagnostics) -> Option<f64>,
+        number: fn(&crate::read::node::Node, &str, &mut Diagnostics) -> Option<f64>,
     ) -> Option<f64> {
         let entry = self.fields.get_renamed(key, &[old], self.d)?;
         self.written += 1;

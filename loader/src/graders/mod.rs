@@ -1,5 +1,6 @@
 //! Settings of graders: one file per family, and what all of them share.
 
+pub(crate) mod assertions;
 mod code;
 mod composite;
 mod criteria;
@@ -21,14 +22,15 @@ use std::path::Path;
 
 use evalsuite_schema::grader::GraderConfig;
 
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::{self, Fields, paths::Scope},
+    read::node::{Data, Entry, Node},
+    source::Span,
+};
+
 pub(crate) use criteria::{list as criteria, plain as plain_criterion};
 pub(crate) use preprocessors::read as preprocessors;
-
-use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::{self, Fields};
-use crate::node::{Data, Entry, Node};
-use crate::paths::Scope;
-use crate::source::Span;
 
 /// Where a grader stands.
 #[derive(Debug, Clone, Copy)]

@@ -2,11 +2,11 @@
 
 use evalsuite_schema::grader::Preprocessor;
 
-use crate::command;
-use crate::diagnostic::Diagnostics;
-use crate::fields::{self, Fields, label};
-use crate::node::{Entry, Node};
-use crate::paths::Scope;
+use crate::{
+    diagnostic::Diagnostics,
+    fields::{self, Fields, command, label, paths::Scope},
+    read::node::{Entry, Node},
+};
 
 /// Reads `preprocessors`; entries with problems are reported and left out.
 pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Preprocessor> {

@@ -1,17 +1,18 @@
 //! Prompts of judges.
 
-use evalsuite_schema::grader::{PreparedCommand, Prompt};
+use evalsuite_schema::{
+    grader::{PreparedCommand, Prompt},
+    placeholder::Syntax,
+};
 
 use super::Context;
-use evalsuite_schema::placeholder::Syntax;
-
-use crate::command;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::fields::{self, Fields};
-use crate::node::{Data, Node};
-use crate::paths::Kind;
-use crate::source::{FileId, Position, Span};
-use crate::suggest;
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    fields::{self, Fields, command, paths::Kind},
+    read::node::{Data, Node},
+    source::{FileId, Position, Span},
+    suggest,
+};
 
 const VARIABLES: &[&str] = &["input", "output", "expected_output", "criteria", "file_changes", "tool_calls"];
 
@@ -94,13 +95,13 @@ fn from_file(path: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut D
         return None;
     }
     let found = scope.find_text(path, node, "`prompt`", (Code::MissingPath, Kind::File), d)?;
-    let (file, text) = scope.files.memo.text(&found.path, scope.files, d)?;
+    let (file, text) = scope.shared.text(&found.path, scope.files, d)?;
     if text.is_empty() {
         d.push(
             Diagnostic::new(Code::EmptyFile, format!("`{}` is empty", scope.files.shown(&found.path))).at(node.span),
         );
     }
-    if !scope.files.memo.may_copy(text.len(), node.span, d) {
+    if !scope.shared.may_copy(text.len(), node.span, d) {
         return None;
     }
     let mut shows_answer = false;

@@ -1,13 +1,16 @@
 //! `contains` and its kin, `regex`, `similar`.
 
-use evalsuite_schema::grader::{Regex, Similar, TextList, TextValue};
+use evalsuite_schema::{
+    grader::{Regex, Similar, TextList, TextValue},
+    placeholder::Syntax,
+};
 
 use super::{Context, Notes, pattern, require};
-use evalsuite_schema::placeholder::Syntax;
-
-use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::{self, Fields, label};
-use crate::node::Node;
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::{self, Fields, label},
+    read::node::Node,
+};
 
 /// Settings with one text.
 pub(super) fn value(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<TextValue> {

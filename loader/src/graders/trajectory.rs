@@ -4,10 +4,12 @@ use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, SkillTrigger, Tool
 use serde_json::Value;
 
 use super::require;
-use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::{self, Fields, label};
-use crate::node::{Data, Entry, Node};
-use crate::source::Span;
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::{self, Fields, label},
+    read::node::{Data, Entry, Node},
+    source::Span,
+};
 
 const MODES: &[(&str, TrajectoryMode)] = &[
     ("any_order", TrajectoryMode::AnyOrder),

@@ -1,5 +1,5 @@
+use super::node::Entry;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::node::Entry;
 
 /// Mappings up to this size are compared key by key, larger ones through an index.
 const SMALL: usize = 16;

@@ -1,9 +1,10 @@
-//! Reading: bytes of a file in, a tree of [`Node`](crate::node::Node)s with places out.
+//! Reading: bytes of a file in, a tree of [`Node`](crate::read::node::Node)s with places out.
 
 mod cursor;
 mod file;
 mod json;
 mod keys;
+pub(crate) mod node;
 mod number;
 mod yaml;
 

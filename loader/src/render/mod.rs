@@ -8,12 +8,12 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+use evalsuite_schema::diagnostic::{Diagnostics, Severity};
+
 pub use github::github;
 pub use json::json;
 pub use short::short;
 pub use text::{text, text_without_severity};
-
-use evalsuite_schema::diagnostic::{Diagnostics, Severity};
 
 /// Whether text is meant for a terminal with colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

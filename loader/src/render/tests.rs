@@ -1,7 +1,6 @@
 //! Every form of a diagnostic, as text that a reader would see.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics, SourceRange};
 

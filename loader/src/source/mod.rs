@@ -7,10 +7,9 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-pub use evalsuite_schema::diagnostic::Position;
 use evalsuite_schema::diagnostic::SourceRange;
 
-use crate::memo::Memo;
+pub use evalsuite_schema::diagnostic::Position;
 pub(crate) use line_index::LineIndex;
 
 /// A file known to [`Files`].
@@ -61,14 +60,12 @@ pub struct SourceFile {
 pub struct Files {
     shown_from: PathBuf,
     files: Mutex<Vec<SourceFile>>,
-    /// Those of them that several cases name.
-    pub(crate) memo: Memo,
 }
 
 impl Files {
     /// Files whose paths are shown relative to `root`, the workspace root.
     pub fn new(root: &Path) -> Self {
-        Self { shown_from: root.to_path_buf(), files: Mutex::new(Vec::new()), memo: Memo::default() }
+        Self { shown_from: root.to_path_buf(), files: Mutex::new(Vec::new()) }
     }
 
     /// How `path` is shown: relative to the workspace root if it lies inside, with `/` separators.

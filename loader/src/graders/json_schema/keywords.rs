@@ -1,10 +1,12 @@
 //! The keywords of JSON Schema and what stands under them.
 
 use super::{invalid, is_schema};
-use crate::diagnostic::{Code, Diagnostics};
-use crate::graders::pattern;
-use crate::node::{Data, Entry, Node};
-use crate::suggest;
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    graders::pattern,
+    read::node::{Data, Entry, Node},
+    suggest,
+};
 
 /// A version of JSON Schema; later ones are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,15 +11,19 @@ use serde_json::Value;
 
 use self::keywords::Draft;
 use super::require;
-use crate::diagnostic::{Code, Diagnostics};
-use crate::fields::Fields;
-use crate::node::{Data, Node};
-use crate::paths::{Kind, Scope};
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::{
+        Fields,
+        paths::{Kind, Scope},
+    },
+    read::node::{Data, Node},
+};
 
 pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JsonSchema> {
     let entry = require(fields, "schema", d)?;
     let found = scope.find(&entry.value, "`schema`", Kind::File, d)?;
-    let schema = scope.files.memo.schema(&found.path, scope.files, d)?;
+    let schema = scope.shared.schema(&found.path, checked, scope.files, d)?;
     Some(JsonSchema { file: found.reference, schema: Value::clone(&schema) })
 }
 

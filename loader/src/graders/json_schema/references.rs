@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{invalid, is_schema};
-use crate::diagnostic::Diagnostics;
-use crate::node::{Data, Node};
+use crate::{
+    diagnostic::Diagnostics,
+    read::node::{Data, Node},
+};
 
 const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 

@@ -1,8 +1,8 @@
-use evalsuite_schema::grader::GraderConfig;
-use evalsuite_schema::{Argument, Command, PathRef};
+use evalsuite_schema::{Argument, Command, PathRef, grader::GraderConfig};
 use serde_json::json;
 
-use super::{Package, check, config};
+use super::{check, config};
+use crate::test_package::Package;
 
 #[test]
 fn other_keys_go_into_the_config() {

@@ -1,7 +1,7 @@
 use evalsuite_schema::grader::GraderConfig;
 use serde_json::json;
 
-use super::Package;
+use crate::test_package::Package;
 
 /// Problems of a schema in a file of this name.
 #[track_caller]

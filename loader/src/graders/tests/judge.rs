@@ -1,6 +1,7 @@
 use evalsuite_schema::grader::{Criterion, GraderConfig, Prompt};
 
-use super::{Package, check, config};
+use super::{check, config};
+use crate::test_package::Package;
 
 fn criteria(entry: &str) -> Vec<Criterion> {
     match config(entry) {

@@ -1,6 +1,7 @@
 use evalsuite_schema::grader::{ExecutionMetrics, GraderConfig, TokenUsage};
 
-use super::{Package, check, config};
+use super::{check, config};
+use crate::test_package::Package;
 
 #[test]
 fn limits_are_numbers_of_at_least_zero() {

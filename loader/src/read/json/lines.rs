@@ -1,7 +1,9 @@
 use super::reader::Reader;
-use crate::diagnostic::{Code, Diagnostics};
-use crate::node::Node;
-use crate::source::FileId;
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    read::node::Node,
+    source::FileId,
+};
 
 /// The values of JSON lines, without those that are not JSON: these are reported.
 ///

@@ -1,15 +1,15 @@
-//! JSON as RFC 8259 has it, and JSON lines.
+//! JSON as RFC 8259 has it, and JSON lines: a reader of our own, because no crate gives the position of every value. Tests
+//! compare it with `serde_json`.
 
 mod lines;
 mod number;
 mod reader;
 mod string;
 mod syntax_error;
+mod value;
 
 use self::reader::Reader;
-use crate::diagnostic::Diagnostics;
-use crate::node::Node;
-use crate::source::FileId;
+use crate::{diagnostic::Diagnostics, read::node::Node, source::FileId};
 
 pub(crate) use lines::parse_jsonl;
 

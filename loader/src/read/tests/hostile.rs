@@ -1,10 +1,14 @@
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
 use super::{good, json, list, yaml};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::source::Files;
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    source::Files,
+};
 
 /// Generous: what is hostile would take hours, or all memory.
 const BOUND: Duration = Duration::from_secs(20);

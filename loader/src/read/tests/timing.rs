@@ -1,5 +1,7 @@
-use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::{
+    fmt::Write,
+    time::{Duration, Instant},
+};
 
 use super::{file, json, yaml};
 use crate::diagnostic::Diagnostics;

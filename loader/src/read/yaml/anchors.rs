@@ -1,7 +1,11 @@
-use crate::diagnostic::{Code, Diagnostic};
-use crate::node::{Data, Node};
-use crate::read::{MAX_BYTES, MAX_DEPTH, MAX_NODES};
-use crate::source::Span;
+use crate::{
+    diagnostic::{Code, Diagnostic},
+    read::{
+        MAX_BYTES, MAX_DEPTH, MAX_NODES,
+        node::{Data, Node},
+    },
+    source::Span,
+};
 
 /// What anchors stand for, and how much of it was copied: a few lines of aliases can stand for more than fits in memory.
 #[derive(Default)]

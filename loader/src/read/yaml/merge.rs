@@ -1,7 +1,9 @@
 //! `<<` takes over the entries of other mappings.
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::node::{Data, Entry, Node};
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    read::node::{Data, Entry, Node},
+};
 
 /// The key, written without quotes: in quotes it is a key like any other, as in the `yaml` and `js-yaml` packages.
 pub(super) const KEY: &str = "<<";

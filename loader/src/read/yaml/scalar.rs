@@ -3,8 +3,7 @@ use std::borrow::Cow;
 use saphyr_parser::{ScalarStyle, Tag};
 use serde_json::Number;
 
-use crate::node::Data;
-use crate::read::number;
+use crate::read::{node::Data, number};
 
 const CORE: &str = "tag:yaml.org,2002:";
 

@@ -1,0 +1,256 @@
+//! `calibration.yaml` beside a suite: what people say about answers, to measure judges by.
+
+mod sample;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
+
+use evalsuite_schema::{Bar, Calibration, Case, record::GraderKind};
+
+use self::sample::{Around, Read};
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics, resolve},
+    fields::{
+        self, Fields,
+        paths::{self, Kind, Miss, Roots, Scope},
+        shared_files::SharedFiles,
+    },
+    graders::assertions::{self, Parsed},
+    read::{
+        self,
+        node::{Data, Entry, Node},
+    },
+    request::Request,
+    source::{FileId, Files, Span},
+};
+
+/// Most samples of one file: each is a call of the judge.
+const MAX_SAMPLES: usize = 1000;
+
+/// Fewer say nothing about a judge.
+const MIN_SAMPLES: usize = 2;
+
+/// The result of [`load_calibration`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LoadedCalibration {
+    /// The samples; `None` if one of the diagnostics is an error.
+    pub calibration: Option<Calibration>,
+    /// All problems, by position.
+    pub diagnostics: evalsuite_schema::diagnostic::Diagnostics,
+    /// The files that were looked at.
+    pub files: Files,
+}
+
+/// Reads and checks the calibration at `path`, a mapping in YAML or a sample per line in JSONL, that belongs to no suite: no
+/// sample can name a case. Only the package root and workspace root of `request` matter.
+pub fn load_calibration(path: &Path, request: &Request) -> LoadedCalibration {
+    let (files, shared) = (Files::new(&request.workspace_root), SharedFiles::default());
+    let mut d = Diagnostics::new();
+    let roots = Roots::of_file(path, &request.package_root);
+    let scope = Scope { request, roots: &roots, files: &files, shared: &shared, dir: &roots.suite_root };
+    let calibration = read(path, Some(std::iter::empty()), scope, &mut d);
+    let diagnostics = resolve(d, &files);
+    LoadedCalibration { calibration: calibration.filter(|_| !diagnostics.has_errors()), diagnostics, files }
+}
+
+/// Finds the calibration of the suite in `root`, whose own file is `file` where there may be several.
+pub(crate) fn find(root: &Path, file: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathBuf> {
+    // Also a link that leads nowhere is there, and wants to be read.
+    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+    let names = evalsuite_discovery::calibration_names(file);
+    let mut found = names.into_iter().map(|name| root.join(name)).filter(is_there);
+    let first = found.next()?;
+    // `one.calibration.yaml` is one suite's, and `calibration.yaml` that of the others.
+    if let Some(second) = found.find(|path| path.file_stem() == first.file_stem()) {
+        let (taken, left) = (scope.files.shown(&first), scope.files.shown(&second));
+        let place = Span::whole(scope.files.add(&second));
+        let message = format!("`{left}` has no effect: `{taken}` is read");
+        d.report(Code::NoEffect, place, message, "delete one");
+    }
+    match paths::search(&paths::file_name(&first), Kind::File, &[root.to_path_buf()], scope.roots) {
+        // What is no file is told when it is read.
+        Ok(_) | Err(Miss::WrongKind(_) | Miss::Missing(_)) => Some(first),
+        Err(Miss::Escape(reason)) => {
+            let place = Span::whole(scope.files.add(&first));
+            d.report(Code::PathEscape, place, reason, "copy the file into the suite");
+            None
+        }
+    }
+}
+
+/// Reads the file at `path`. Its samples may name `cases`; `None` where cases are missing because they have problems.
+pub(crate) fn read<'c>(
+    path: &Path,
+    cases: Option<impl Iterator<Item = &'c Case>>,
+    scope: Scope<'c>,
+    d: &mut Diagnostics,
+) -> Option<Calibration> {
+    let (file, text) = read::read_text(path, scope.files, d)?;
+    let around = Around::new(scope, cases);
+    if is_lines(path) {
+        let before = d.len();
+        let nodes = read::parse_jsonl(file, &text, d);
+        let place = Span::whole(file);
+        let samples = (nodes.len() >= MIN_SAMPLES || d.len() == before).then(|| list(&nodes, place, &around, d))?;
+        return Some(Calibration { samples, ..empty(place, scope) });
+    }
+    let root = read::parse_yaml(file, &text, d)?;
+    mapping(&root, around, d)
+}
+
+fn empty(place: Span, scope: Scope<'_>) -> Calibration {
+    Calibration {
+        location: assertions::location(place, scope),
+        tolerance: Calibration::TOLERANCE,
+        threshold: Calibration::THRESHOLD,
+        bar: Bar::default(),
+        samples: Vec::new(),
+    }
+}
+
+fn mapping(root: &Node, mut around: Around<'_>, d: &mut Diagnostics) -> Option<Calibration> {
+    let scope = around.scope;
+    if root.as_mapping().is_none() {
+        let help = "write `samples:` and a list of answers below it";
+        d.report(Code::RootNotMapping, root.span, format!("expected a mapping, found {}", root.kind()), help);
+        return None;
+    }
+    let mut fields = Fields::new(root, "a calibration", d)?;
+    fields.get("$schema");
+    let fraction = |entry: &Entry, d: &mut Diagnostics| fields::fraction(&entry.value, &fields::label(entry), d);
+    let tolerance = fields.get("tolerance").and_then(|entry| fraction(entry, d));
+    let threshold = fields.get("threshold").and_then(|entry| fraction(entry, d));
+    let bar = bar(&mut fields, d);
+    if let Some(entry) = fields.get("grader") {
+        around = around.judged_by(judge_grader(&entry.value, scope, d));
+    }
+    let samples = fields.require("samples", d);
+    fields.finish(d);
+    let samples = samples.map(|entry| samples_of(entry, &around, d)).unwrap_or_default();
+    let usual = empty(root.span, scope);
+    Some(Calibration {
+        tolerance: tolerance.unwrap_or(usual.tolerance),
+        threshold: threshold.unwrap_or(usual.threshold),
+        bar,
+        samples,
+        ..usual
+    })
+}
+
+/// What a judge has to reach: `minimum`, and `maximum` for what is better when it is smaller.
+fn bar(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Bar {
+    let mut bar = Bar::default();
+    if let Some(entry) = fields.get("minimum")
+        && let Some(mut minimum) = Fields::new(&entry.value, "`minimum`", d)
+    {
+        for (key, place) in [("kappa", &mut bar.kappa), ("spearman", &mut bar.spearman), ("pearson", &mut bar.pearson)]
+        {
+            *place = minimum.get(key).and_then(|entry| {
+                let allowed = |value| (-1.0..=1.0).contains(&value);
+                fields::number_in(&entry.value, &fields::label(entry), "a number within -1..1", allowed, d)
+            });
+        }
+        bar.agreement = minimum.get("agreement").and_then(|entry| fields::fraction(&entry.value, "`agreement`", d));
+        minimum.finish(d);
+    }
+    if let Some(entry) = fields.get("maximum")
+        && let Some(mut maximum) = Fields::new(&entry.value, "`maximum`", d)
+    {
+        bar.mae = maximum.get("mae").and_then(|entry| fields::fraction(&entry.value, "`mae`", d));
+        maximum.finish(d);
+    }
+    bar
+}
+
+/// The grader that is asked about samples that name no case.
+fn judge_grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Parsed {
+    let mut parsed = assertions::single(node, scope, d);
+    // Copied from a suite, where it may be one that only reports.
+    parsed.grader.weight = 1.0;
+    if !parsed.is_broken && parsed.grader.config.kind() != GraderKind::Model {
+        let message = format!("`grader` is `{}`, which asks no judge", parsed.grader.config.type_name());
+        let span = node.entry("type").map_or(node.span, |entry| entry.value.span);
+        d.report(Code::InvalidChoice, span, message, "write `llm-grader` or `rubrics`");
+        return Parsed { is_broken: true, ..parsed };
+    }
+    parsed
+}
+
+fn samples_of(entry: &Entry, around: &Around<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
+    let node = &entry.value;
+    match &node.data {
+        Data::Sequence(items) => list(items, node.span, around, d),
+        Data::String(_) => from_file(node, around, d),
+        _ => {
+            fields::wrong_type(node, "`samples`", "a list, or the path of a `.jsonl` or `.yaml` file", d);
+            Vec::new()
+        }
+    }
+}
+
+fn from_file(node: &Node, around: &Around<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
+    let scope = around.scope;
+    let found = scope.find(node, "`samples`", Kind::File, d);
+    let read = found.and_then(|found| Some((read::read_text(&found.path, scope.files, d)?, found.path)));
+    let Some(((file, text), path)) = read else { return Vec::new() };
+    let before = d.len();
+    let nodes = if is_lines(&path) { read::parse_jsonl(file, &text, d) } else { yaml_list(file, &text, d) };
+    // What could not be read was reported; that there is little left would be said in the wrong place.
+    if nodes.len() < MIN_SAMPLES && d.len() > before {
+        return Vec::new();
+    }
+    list(&nodes, node.span, around, d)
+}
+
+fn yaml_list(file: FileId, text: &str, d: &mut Diagnostics) -> Vec<Node> {
+    let Some(root) = read::parse_yaml(file, text, d) else { return Vec::new() };
+    match root.data {
+        Data::Sequence(items) => items,
+        _ => {
+            let message = format!("expected a list of samples, found {}", root.kind());
+            d.report(Code::InvalidExternalFile, root.span, message, "start each sample with `- id:`");
+            Vec::new()
+        }
+    }
+}
+
+fn is_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
+}
+
+fn list(nodes: &[Node], place: Span, around: &Around<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
+    if nodes.len() > MAX_SAMPLES {
+        let message = format!("{} samples in one calibration, more than {MAX_SAMPLES}", nodes.len());
+        d.report(Code::LimitExceeded, place, message, "keep those that tell judges apart");
+        return Vec::new();
+    }
+    if nodes.len() < MIN_SAMPLES {
+        let count = if nodes.is_empty() { "no sample".to_owned() } else { "one sample".to_owned() };
+        let message = format!("{count} in a calibration, which says nothing about a judge");
+        d.report(Code::TooFewSamples, place, message, "add answers and their scores, at least two");
+    }
+    let mut seen: HashMap<String, Span> = HashMap::with_capacity(nodes.len());
+    let mut samples = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let Some(Read { id, id_span, sample }) = sample::read(node, around, d) else { continue };
+        if let Some(id) = id {
+            match seen.get(&id) {
+                None => drop(seen.insert(id, id_span)),
+                Some(first) => d.push(
+                    Diagnostic::new(Code::DuplicateId, format!("two samples have the id `{id}`"))
+                        .at(id_span)
+                        .related(*first, "first here")
+                        .help("rename one"),
+                ),
+            }
+        }
+        samples.extend(sample);
+    }
+    samples
+}

@@ -1,0 +1,364 @@
+//! A case of the cases, combined and bare layouts: an item of `tests`, a `case.yaml`, a line of a JSONL file.
+
+use std::collections::HashSet;
+
+use evalsuite_schema::{
+    Case, Conversation, Input, Kind, Location, Message, Object, OnDependencyFailure, PathRef, Requires, Strategy,
+    Trials,
+};
+
+use super::{
+    conversation, execution, expected_output, input,
+    requires::{self, Place},
+    workspace,
+};
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics, are_many},
+    fields::{self, Fields, id, paths::Scope},
+    graders::assertions::{self, CaseFacts, Parsed},
+    read::node::{Entry, Node},
+    source::Span,
+};
+
+const ON_DEPENDENCY_FAILURE: &[(&str, OnDependencyFailure)] =
+    &[("skip", OnDependencyFailure::Skip), ("fail", OnDependencyFailure::Fail), ("run", OnDependencyFailure::Run)];
+
+/// What a suite gives to each of its cases.
+#[derive(Debug, Clone)]
+pub(crate) struct Defaults {
+    pub(crate) kind: Kind,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) input_files: Vec<PathRef>,
+    pub(crate) graders: Vec<Parsed>,
+    pub(crate) trials: Option<Trials>,
+    pub(crate) threshold: Option<f64>,
+    pub(crate) timeout_seconds: Option<f64>,
+    pub(crate) target: Option<String>,
+    /// Names of the target matrix; empty without one.
+    pub(crate) targets: Vec<String>,
+    pub(crate) requires: Requires,
+    pub(crate) workspace: Option<workspace::Written>,
+    pub(crate) preprocessors: Vec<evalsuite_schema::grader::Preprocessor>,
+    /// Combined layout: every case needs `expected_output`.
+    pub(crate) needs_reference: bool,
+    /// About how many bytes each case gets copies of, and where they are written.
+    pub(crate) size: Option<(usize, Span)>,
+}
+
+impl Defaults {
+    /// Nothing at all.
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            messages: Vec::new(),
+            input_files: Vec::new(),
+            graders: Vec::new(),
+            trials: None,
+            threshold: None,
+            timeout_seconds: None,
+            target: None,
+            targets: Vec::new(),
+            requires: Requires::default(),
+            workspace: None,
+            preprocessors: Vec::new(),
+            needs_reference: false,
+            size: None,
+        }
+    }
+}
+
+/// What surrounds a case: where it stands and what its place says about it.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) scope: Scope<'a>,
+    /// Name of the case directory.
+    pub(crate) directory: Option<&'a str>,
+    /// The case directory's `workspace/`.
+    pub(crate) sibling_workspace: Option<PathRef>,
+}
+
+/// A case and the places that checks across cases point to.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) case: Case,
+    pub(crate) span: Span,
+    pub(crate) id_span: Span,
+    pub(crate) dependencies: Vec<(String, Span)>,
+    pub(crate) user_graders: Vec<(String, Span)>,
+}
+
+pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d: &mut Diagnostics) -> Option<Checked> {
+    let scope = around.scope;
+    let mut fields = Fields::new(node, "a case", d)?;
+    if defaults.size.is_some_and(|(bytes, span)| !scope.shared.may_copy(bytes, span, d)) {
+        return None;
+    }
+    if around.directory.is_some() {
+        fields.get("$schema");
+    }
+    let (id, id_span) = id::read(&mut fields, around.directory, d);
+    let execution = fields.get("execution").map(|entry| execution::case(&entry.value, d)).unwrap_or_default();
+    let criteria = fields
+        .get_renamed("criteria", &["expected_outcome"], d)
+        .and_then(|entry| fields::text(&entry.value, &fields::label(entry), d).or(Some(String::new())));
+    let expected_entry = fields.get("expected_output");
+    let expected_output = expected_entry.map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
+    let conversation = conversation::read(&mut fields, scope, d);
+    if let (Some(entry), true) = (expected_entry, conversation.is_conversation) {
+        d.report(
+            Code::ConversationMismatch,
+            entry.key_span,
+            "`expected_output` has no meaning in a conversation",
+            "write it in a turn",
+        );
+    }
+    let messages = messages(&mut fields, &execution, scope, defaults, d);
+
+    let assertions_entry = fields.get("assertions");
+    let old = fields.old_spellings(assertions_entry, "assertions", assertions::OLD_KEYS, d);
+    let written = one_of(old, execution.common.assertions, d);
+    let mut graders: Vec<Parsed> = Vec::new();
+    if let Some(entry) = fields.old_spellings(None, "assertions` with `type: rubrics", &["rubrics"], d) {
+        graders.extend(assertions::rubrics_key(&entry.value, scope, d));
+    }
+    let before = d.len();
+    if let Some(entry) = written {
+        graders.extend(assertions::read(&entry.value, scope, d));
+    }
+    let assertions_are_broken = d.len() > before;
+    evaluator(&mut fields, d);
+    let suite_graders: &[Parsed] = if execution.skip_defaults { &[] } else { &defaults.graders };
+    let facts = CaseFacts {
+        expected_output: &expected_output,
+        reference_is_broken: expected_entry.is_some() && expected_output.is_empty(),
+        has_criteria: criteria.is_some(),
+        span: node.span,
+        tasks_layout: false,
+    };
+    let mut user_graders: Vec<_> = assertions::user_graders(graders.iter().chain(suite_graders)).collect();
+    user_graders.extend(conversation.user_graders);
+    let has_graders = assertions_are_broken || !graders.is_empty() || !suite_graders.is_empty();
+    let merged = assertions::merge(graders, suite_graders, &facts, d);
+    let workspace_entry = fields.get("workspace");
+    let mut own_workspace = workspace_entry.and_then(|entry| workspace::read(entry, Place::Case, scope, d));
+    if let (None, Some(template)) = (workspace_entry, around.sibling_workspace) {
+        own_workspace.get_or_insert_default().default_template(template);
+    }
+    let requires = fields.get("requires").map(|entry| requires::read(entry, Place::Case, d)).unwrap_or_default();
+    let metadata = fields.get("metadata").and_then(|entry| fields::object(&entry.value, "`metadata`", d));
+    let conversation_id =
+        fields.get("conversation_id").and_then(|entry| fields::text(&entry.value, "`conversation_id`", d));
+    let (dependencies, on_dependency_failure) = dependencies(&mut fields, d);
+    if let Some(entry) = fields.no_effect("suite", "delete it: a case belongs to the suite it is found in", d) {
+        fields::string(&entry.value, "`suite`", d);
+    }
+    if fields.node.entry("input").is_none_or(|entry| entry.value.is_null())
+        && !conversation.is_conversation
+        && !fields.misspells(&["input"])
+    {
+        fields.missing(Code::MissingInput, "input", d);
+    }
+    let gradable = has_graders || criteria.is_some() || expected_entry.is_some() || conversation.is_conversation;
+    if !gradable && !fields.misspells(&["assertions", "criteria", "expected_output", "turns"]) {
+        d.report(
+            Code::NothingToGrade,
+            node.span,
+            "nothing to grade: the case has no `criteria`, `assertions` or `expected_output`",
+            "add `criteria` or `assertions`",
+        );
+    }
+    fields.finish(d);
+
+    if defaults.needs_reference && expected_entry.is_none() {
+        d.report(
+            Code::MissingReferenceSolution,
+            node.span,
+            "the case has no `expected_output`, which the suite requires",
+            "add it, or relax `require_reference_solution` in suite.json",
+        );
+    }
+    let (target, targets) = targets(&execution, defaults, d);
+    let trials = trials(&execution, defaults, d);
+    let case = Case {
+        dir: scope.roots.compiled(scope.dir),
+        criteria: criteria.filter(|text| !text.is_empty()),
+        input: Input::Messages(messages),
+        expected_output,
+        graders: merged,
+        trials,
+        threshold: execution.common.threshold.or(defaults.threshold),
+        timeout_seconds: execution.common.timeout_seconds.or(defaults.timeout_seconds),
+        target,
+        targets,
+        metadata: metadata.unwrap_or_else(Object::new),
+        requires: requires::merge(&defaults.requires, requires),
+        conversation_id,
+        depends_on: dependencies.iter().map(|(id, _)| id.clone()).collect(),
+        on_dependency_failure,
+        conversation: conversation.conversation.filter(|conversation: &Conversation| !conversation.turns.is_empty()),
+        workspace: workspace::merge(defaults.workspace.as_ref(), own_workspace, d),
+        preprocessors: defaults.preprocessors.clone(),
+        ..Case::new(id?, location(node, scope))
+    };
+    Some(Checked { case, span: node.span, id_span, dependencies, user_graders })
+}
+
+/// The place of a node, as records and reports name it.
+pub(crate) fn location(node: &Node, scope: Scope<'_>) -> Location {
+    let start = node.span.start();
+    Location::new(&*scope.files.get(node.span.file).shown, start.line, start.column)
+}
+
+fn messages(
+    fields: &mut Fields<'_>,
+    execution: &execution::Case<'_>,
+    scope: Scope<'_>,
+    defaults: &Defaults,
+    d: &mut Diagnostics,
+) -> Vec<Message> {
+    let entry = fields.get("input");
+    let files_entry = fields.get("input_files");
+    let own_files = files_entry.map(|entry| input::files(entry, scope, d));
+    let mut messages = if execution.skip_defaults { Vec::new() } else { defaults.messages.clone() };
+    let Some(entry) = entry else { return messages };
+    let Some(written) = input::read(entry, scope, d) else { return messages };
+    if let input::Written::Messages(_) = &written {
+        let suite_files = !execution.skip_defaults && !defaults.input_files.is_empty();
+        if let Some(files) = files_entry {
+            d.report(
+                Code::InputFilesWithMessages,
+                files.key_span,
+                "`input_files` needs a text `input`, found a list of messages",
+                "add parts of `type: file` to a message",
+            );
+        } else if suite_files {
+            d.report(
+                Code::InputFilesWithMessages,
+                entry.key_span,
+                "the suite's `input_files` need a text `input`, found a list of messages",
+                "add parts of `type: file` to a message, and `execution: {skip_defaults: true}`",
+            );
+        }
+    }
+    let files = match own_files {
+        Some(files) => files,
+        None if execution.skip_defaults => Vec::new(),
+        None => defaults.input_files.clone(),
+    };
+    messages.extend(input::to_messages(written, files));
+    messages
+}
+
+/// The one of two entries that is there; both are a conflict.
+pub(crate) fn one_of<'n>(
+    first: Option<&'n Entry>,
+    second: Option<&'n Entry>,
+    d: &mut Diagnostics,
+) -> Option<&'n Entry> {
+    if let (Some(first), Some(second)) = (first, second) {
+        d.push(
+            Diagnostic::new(
+                Code::ConflictingKeys,
+                format!("`{}` and `execution.{}` are one setting", first.key, second.key),
+            )
+            .at(second.key_span)
+            .related(first.key_span, format!("`{}` is here", first.key))
+            .help("keep `assertions` of the case"),
+        );
+    }
+    first.or(second)
+}
+
+/// The old key `evaluator`, which says what is the case anyway.
+pub(crate) fn evaluator(fields: &mut Fields<'_>, d: &mut Diagnostics) {
+    let Some(entry) = fields.old_spellings(None, "assertions", &["evaluator"], d) else { return };
+    fields::choice(&entry.value, "`evaluator`", &[("llm-grader", ())], d);
+}
+
+fn dependencies(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Vec<(String, Span)>, OnDependencyFailure) {
+    let mut dependencies: Vec<(String, Span)> = Vec::new();
+    let mut seen = HashSet::new();
+    let depends_on = fields.get("depends_on");
+    if let Some(entry) = depends_on {
+        for node in fields::list(&entry.value, "`depends_on`", d).unwrap_or_default() {
+            if let Some(id) = fields::literal_text(node, "an id in `depends_on`", d)
+                && seen.insert(id.clone())
+            {
+                dependencies.push((id, node.span));
+            }
+        }
+    }
+    let mut on_failure = OnDependencyFailure::default();
+    if let Some(entry) = fields.get("on_dependency_failure") {
+        on_failure =
+            fields::choice(&entry.value, "`on_dependency_failure`", ON_DEPENDENCY_FAILURE, d).unwrap_or_default();
+        if depends_on.is_none() {
+            d.report(
+                Code::NoEffect,
+                entry.key_span,
+                "`on_dependency_failure` has no effect without `depends_on`",
+                "delete it, or add `depends_on`",
+            );
+        }
+    }
+    (dependencies, on_failure)
+}
+
+/// The target of a case, or its part of the matrix.
+fn targets(execution: &execution::Case<'_>, defaults: &Defaults, d: &mut Diagnostics) -> (Option<String>, Vec<String>) {
+    let names = || defaults.targets.iter().map(String::as_str);
+    // One name is faster found in the list, many are in a set.
+    let set: Option<HashSet<&str>> = (execution.targets.len() > 8).then(|| names().collect());
+    let mut check = |name: &str, span: Span| {
+        if set.as_ref().map_or_else(|| names().any(|known| known == name), |set| set.contains(name)) {
+            return true;
+        }
+        let help = if defaults.targets.is_empty() || are_many(d) {
+            "list the targets in `execution.targets` of the suite".to_owned()
+        } else {
+            crate::suggest::did_you_mean_or_known(name, &names().collect::<Vec<_>>())
+        };
+        d.report(
+            Code::InvalidTarget,
+            span,
+            format!("target `{name}` is not in `execution.targets` of the suite"),
+            help,
+        );
+        false
+    };
+    let mut selected = Vec::new();
+    let mut seen = HashSet::new();
+    for (name, span) in &execution.targets {
+        if check(name, *span) && seen.insert(name) {
+            selected.push(name.clone());
+        }
+    }
+    match &execution.common.target {
+        Some((name, span)) if !defaults.targets.is_empty() => {
+            if check(name, *span) {
+                selected = vec![name.clone()];
+            }
+            (None, selected)
+        }
+        Some((name, _)) => (Some(name.clone()), selected),
+        None => (defaults.target.clone(), selected),
+    }
+}
+
+fn trials(execution: &execution::Case<'_>, defaults: &Defaults, d: &mut Diagnostics) -> Trials {
+    if let (Some(trials), Some(span)) = (&execution.common.trials, execution.common.strategy_span) {
+        check_strategy(trials, span, defaults.kind, d);
+    }
+    execution.common.trials.clone().or_else(|| defaults.trials.clone()).unwrap_or_default()
+}
+
+/// One passed trial cannot be enough where every trial has to pass.
+pub(crate) fn check_strategy(trials: &Trials, span: Span, kind: Kind, d: &mut Diagnostics) {
+    if trials.strategy == Some(Strategy::PassAtK) && kind != Kind::Capability {
+        d.report(
+            Code::SettingConflict,
+            span,
+            "`strategy: pass_at_k` contradicts the suite's kind, which asks every trial to pass",
+            "delete `strategy`, or make the suite `kind: capability`",
+        );
+    }
+}

@@ -1,0 +1,121 @@
+//! `mode`, `turns` and what goes with them.
+
+use evalsuite_schema::{Aggregation, Content, Conversation, Message, OnTurnFailure, Role, Turn};
+
+use super::{expected_output, input};
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::{self, Fields, paths::Scope},
+    graders::assertions,
+    read::node::{Data, Node},
+    source::Span,
+};
+
+const MODES: &[(&str, ())] = &[("conversation", ())];
+const AGGREGATIONS: &[(&str, Aggregation)] =
+    &[("mean", Aggregation::Mean), ("min", Aggregation::Min), ("max", Aggregation::Max)];
+const ON_TURN_FAILURE: &[(&str, OnTurnFailure)] =
+    &[("continue", OnTurnFailure::Continue), ("stop", OnTurnFailure::Stop)];
+
+/// What a case says about being a conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// Whether the case is one, right or wrong: then it needs no `input` of its own.
+    pub(crate) is_conversation: bool,
+    pub(crate) conversation: Option<Conversation>,
+    /// Uses of graders that are not built in, in turns.
+    pub(crate) user_graders: Vec<(String, Span)>,
+}
+
+pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Written {
+    let mode = fields.get("mode");
+    let turns = fields.get("turns");
+    let settings = ["aggregation", "on_turn_failure", "window_size"];
+    let (aggregation, on_turn_failure, window_size) =
+        (fields.get(settings[0]), fields.get(settings[1]), fields.get(settings[2]));
+    if let Some(entry) = mode {
+        fields::choice(&entry.value, "`mode`", MODES, d);
+    }
+    match (mode, turns) {
+        (None, None) => {
+            for entry in [aggregation, on_turn_failure, window_size].into_iter().flatten() {
+                d.report(
+                    Code::ConversationMismatch,
+                    entry.key_span,
+                    format!("`{}` needs `mode: conversation`", entry.key),
+                    "add `mode: conversation` and `turns`, or delete it",
+                );
+            }
+            return Written::default();
+        }
+        (Some(entry), None) => d.report(
+            Code::ConversationMismatch,
+            entry.key_span,
+            "`mode: conversation` needs `turns`",
+            "add `turns`, a list of what the user says",
+        ),
+        (None, Some(entry)) => d.report(
+            Code::ConversationMismatch,
+            entry.key_span,
+            "`turns` needs `mode: conversation`",
+            "add `mode: conversation`",
+        ),
+        (Some(_), Some(_)) => {}
+    }
+    let mut user_graders = Vec::new();
+    let turns = turns.map(|entry| read_turns(&entry.value, scope, &mut user_graders, d)).unwrap_or_default();
+    let conversation = Conversation {
+        turns,
+        aggregation: aggregation
+            .and_then(|entry| fields::choice(&entry.value, "`aggregation`", AGGREGATIONS, d))
+            .unwrap_or_default(),
+        on_turn_failure: on_turn_failure
+            .and_then(|entry| fields::choice(&entry.value, "`on_turn_failure`", ON_TURN_FAILURE, d))
+            .unwrap_or_default(),
+        window_size: window_size.and_then(|entry| fields::count(&entry.value, "`window_size`", 1, d)),
+    };
+    Written { is_conversation: true, conversation: Some(conversation), user_graders }
+}
+
+fn read_turns(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut Diagnostics) -> Vec<Turn> {
+    let Some(items) = fields::list(node, "`turns`", d) else { return Vec::new() };
+    if items.is_empty() {
+        mismatch(node, "`turns` is empty", "add a turn with `input`", d);
+    }
+    items.iter().filter_map(|item| turn(item, scope, users, d)).collect()
+}
+
+fn mismatch(node: &Node, message: &str, help: &str, d: &mut Diagnostics) {
+    d.report(Code::ConversationMismatch, node.span, message, help);
+}
+
+fn turn(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut Diagnostics) -> Option<Turn> {
+    let mut fields = Fields::new(node, "a turn", d)?;
+    let input = fields.get("input");
+    let expected_output =
+        fields.get("expected_output").map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
+    let (graders, named) = fields
+        .get_renamed("assertions", assertions::OLD_KEYS, d)
+        .map(|entry| assertions::turn(&entry.value, &expected_output, scope, d))
+        .unwrap_or_default();
+    users.extend(named);
+    fields.finish(d);
+    let Some(entry) = input else {
+        mismatch(node, "a turn has no `input`", "add `input`, what the user says", d);
+        return None;
+    };
+    let empty = match &entry.value.data {
+        Data::String(text) => text.is_empty(),
+        Data::Sequence(parts) => parts.is_empty(),
+        _ => {
+            fields::wrong_type(&entry.value, "`input` of a turn", "text or a list of parts", d);
+            return None;
+        }
+    };
+    if empty {
+        mismatch(&entry.value, "`input` of a turn is empty", "write what the user says", d);
+        return None;
+    }
+    let content: Content = input::content(&entry.value, scope, d)?;
+    Some(Turn { input: Message::new(Role::User, content), expected_output, graders })
+}

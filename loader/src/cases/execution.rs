@@ -1,0 +1,211 @@
+//! `execution`: run settings of a suite or a case.
+
+use std::collections::HashMap;
+
+use evalsuite_schema::{Strategy, Target, Trials};
+
+use super::hooks;
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    fields::{self, Fields, label, paths::Scope},
+    graders::assertions,
+    read::node::{Data, Entry, Node},
+    source::Span,
+};
+
+const STRATEGIES: &[(&str, Strategy)] = &[
+    ("pass_at_k", Strategy::PassAtK),
+    ("mean", Strategy::Mean),
+    ("confidence_interval", Strategy::ConfidenceInterval),
+];
+
+/// What suites and cases can both say.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Common<'n> {
+    pub(crate) target: Option<(String, Span)>,
+    pub(crate) trials: Option<Trials>,
+    /// Where `strategy` is written.
+    pub(crate) strategy_span: Option<Span>,
+    pub(crate) threshold: Option<f64>,
+    pub(crate) timeout_seconds: Option<f64>,
+    /// Assertions written here with an old spelling.
+    pub(crate) assertions: Option<&'n Entry>,
+}
+
+/// `execution` of an eval file.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Suite<'n> {
+    pub(crate) common: Common<'n>,
+    pub(crate) targets: Option<(Vec<Target>, Span)>,
+    pub(crate) budget_usd: Option<f64>,
+    pub(crate) workers: Option<u32>,
+    pub(crate) fail_on_error: bool,
+}
+
+/// `execution` of a case.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Case<'n> {
+    pub(crate) common: Common<'n>,
+    pub(crate) targets: Vec<(String, Span)>,
+    pub(crate) skip_defaults: bool,
+}
+
+pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -> Suite<'n> {
+    let Some(mut fields) = Fields::new(node, "`execution`", d) else { return Suite::default() };
+    let common = common(&mut fields, d);
+    let targets = fields.get("targets").map(|entry| (targets(entry, scope, d), entry.key_span));
+    if let (Some((_, span)), Some((_, key))) = (&common.target, &targets) {
+        d.push(
+            Diagnostic::new(Code::ConflictingKeys, "`target` and `targets` are one setting")
+                .at(*key)
+                .related(*span, "`target` is here")
+                .help("keep one"),
+        );
+    }
+    let budget_usd = fields
+        .get_renamed("budget_usd", &["budgetUsd"], d)
+        .and_then(|entry| fields::positive(&entry.value, "`budget_usd`", d));
+    let workers = fields
+        .get("workers")
+        .and_then(|entry| fields::integer(&entry.value, "`workers`", 1, 50, d))
+        .and_then(|value| u32::try_from(value).ok());
+    let fail_on_error = fields
+        .get_renamed("fail_on_error", &["failOnError"], d)
+        .and_then(|entry| fields::boolean(&entry.value, "`fail_on_error`", d))
+        .unwrap_or(false);
+    cache(&mut fields, d);
+    for key in ["total_budget_usd", "totalBudgetUsd"] {
+        fields.refuse(key, Code::UnsupportedKey, &format!("`{key}` was replaced"), "use `budget_usd`", d);
+    }
+    fields.refuse(
+        "skip_defaults",
+        Code::SettingConflict,
+        "`skip_defaults` has no meaning in a suite",
+        "write it in the `execution` of a case",
+        d,
+    );
+    fields.finish(d);
+    Suite { common, targets, budget_usd, workers, fail_on_error }
+}
+
+fn cache(fields: &mut Fields<'_>, d: &mut Diagnostics) {
+    let help = "record and replay answers with `EVALSUITE_MODE=record` and `EVALSUITE_MODE=replay`";
+    if let Some(entry) = fields.get("cache") {
+        fields::boolean(&entry.value, "`cache`", d);
+        d.report(Code::NoEffect, entry.key_span, "`cache` has no effect", help);
+    }
+    if let Some(entry) = fields.get_renamed("cache_path", &["cachePath"], d) {
+        fields::string(&entry.value, "`cache_path`", d);
+        d.report(Code::NoEffect, entry.key_span, format!("{} has no effect", label(entry)), help);
+    }
+}
+
+pub(crate) fn case<'n>(node: &'n Node, d: &mut Diagnostics) -> Case<'n> {
+    let Some(mut fields) = Fields::new(node, "`execution` of a case", d) else { return Case::default() };
+    let common = common(&mut fields, d);
+    let mut targets = Vec::new();
+    if let Some(entry) = fields.get("targets") {
+        for node in fields::list(&entry.value, "`targets`", d).unwrap_or_default() {
+            if let Some(name) = target_name(node, "a target of a case", d) {
+                targets.push((name, node.span));
+            }
+        }
+        if let Some(one) = fields.get("target") {
+            let message = "`target` and `targets` both say where the case runs";
+            d.push(
+                Diagnostic::new(Code::ConflictingKeys, message)
+                    .at(entry.key_span)
+                    .related(one.key_span, "`target` is here")
+                    .help("keep one"),
+            );
+        }
+    }
+    let skip_defaults = fields
+        .get("skip_defaults")
+        .and_then(|entry| fields::boolean(&entry.value, "`skip_defaults`", d))
+        .unwrap_or(false);
+    fields.finish(d);
+    Case { common, targets, skip_defaults }
+}
+
+fn common<'n>(fields: &mut Fields<'n>, d: &mut Diagnostics) -> Common<'n> {
+    let mut common = Common::default();
+    if let Some(entry) = fields.get("target") {
+        common.target = target_name(&entry.value, "`target`", d).map(|name| (name, entry.value.span));
+    }
+    if let Some(entry) = fields.get("trials") {
+        let (trials, strategy_span) = trials(&entry.value, d);
+        (common.trials, common.strategy_span) = (Some(trials), strategy_span);
+    }
+    common.threshold = fields.get("threshold").and_then(|entry| fields::fraction(&entry.value, "`threshold`", d));
+    common.timeout_seconds =
+        fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    common.assertions = fields.old_spellings(None, "assertions", &["assertions"], d);
+    common.assertions = fields.old_spellings(common.assertions, "assertions", assertions::OLD_KEYS, d);
+    common
+}
+
+fn trials(node: &Node, d: &mut Diagnostics) -> (Trials, Option<Span>) {
+    let mut trials = Trials::default();
+    let Some(mut fields) = Fields::new(node, "`trials`", d) else { return (trials, None) };
+    if let Some(entry) = fields.require("count", d) {
+        trials.count = fields::count(&entry.value, "`count`", 1, d).unwrap_or(1);
+    }
+    let mut strategy_span = None;
+    if let Some(entry) = fields.get("strategy") {
+        trials.strategy = fields::choice(&entry.value, "`strategy`", STRATEGIES, d);
+        strategy_span = Some(entry.value.span);
+    }
+    trials.cost_limit_usd = fields
+        .get_renamed("cost_limit_usd", &["costLimitUsd"], d)
+        .and_then(|entry| fields::positive(&entry.value, "`cost_limit_usd`", d));
+    fields.finish(d);
+    (trials, strategy_span)
+}
+
+fn targets(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Target> {
+    let Some(items) = fields::list(&entry.value, "`targets`", d) else { return Vec::new() };
+    if items.is_empty() {
+        d.report(
+            Code::OutOfRange,
+            entry.value.span,
+            "`targets` is empty",
+            "name at least one target, or delete the key",
+        );
+    }
+    let mut targets: Vec<Target> = Vec::new();
+    let mut places: HashMap<String, Span> = HashMap::new();
+    for node in items {
+        let Some(target) = target(node, scope, d) else { continue };
+        if let Some(first) = places.get(&target.name) {
+            d.push(
+                Diagnostic::new(Code::InvalidTarget, format!("target `{}` is listed twice", target.name))
+                    .at(node.span)
+                    .related(*first, "first here")
+                    .help("keep one"),
+            );
+        } else {
+            places.insert(target.name.clone(), node.span);
+            targets.push(target);
+        }
+    }
+    targets
+}
+
+/// The name of a target, without the blanks around it.
+fn target_name(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
+    fields::literal_text(node, what, d).map(|name| name.trim().to_owned())
+}
+
+fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Target> {
+    if !matches!(node.data, Data::Mapping(_)) {
+        let name = target_name(node, "a target", d)?;
+        return Some(Target { name, use_target: None, hooks: Default::default() });
+    }
+    let mut fields = Fields::new(node, "a target", d)?;
+    let name = fields.require("name", d).and_then(|entry| target_name(&entry.value, "`name`", d));
+    let use_target = fields.get("use_target").and_then(|entry| target_name(&entry.value, "`use_target`", d));
+    let hooks = fields.get("hooks").map(|entry| hooks::read(&entry.value, scope, d).into_hooks()).unwrap_or_default();
+    fields.finish(d);
+    Some(Target { name: name?, use_target, hooks })
+}

@@ -1,0 +1,51 @@
+//! `expected_output`: the reference answer.
+
+use evalsuite_schema::{Content, Message, Role};
+
+use super::input;
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::paths::Scope,
+    read::node::{Data, Entry, Node},
+};
+
+/// Reads `expected_output` into messages; empty after a reported problem.
+pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Message> {
+    let node = &entry.value;
+    match &node.data {
+        Data::String(text) if text.is_empty() => invalid(node, "`expected_output` is empty".to_owned(), d),
+        Data::String(text) => vec![Message::text(Role::Assistant, text.clone())],
+        Data::Mapping(_) if node.entry("role").is_some() => input::message(node, scope, d).into_iter().collect(),
+        Data::Mapping(_) => vec![Message::new(Role::Assistant, Content::Data(node.to_json()))],
+        Data::Sequence(items) => match items.first() {
+            None => invalid(node, "`expected_output` is an empty list".to_owned(), d),
+            Some(first) if first.entry("role").is_some() => messages(items, scope, d),
+            Some(_) => vec![Message::new(Role::Assistant, Content::Data(node.to_json()))],
+        },
+        Data::Number(_) | Data::Bool(_) | Data::Null => {
+            invalid(node, format!("`expected_output` is {}", node.kind()), d)
+        }
+    }
+}
+
+fn messages(items: &[Node], scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Message> {
+    let mut messages = Vec::new();
+    for item in items {
+        if item.entry("role").is_none() {
+            invalid(item, "an element of `expected_output` is not a message".to_owned(), d);
+        } else {
+            messages.extend(input::message(item, scope, d));
+        }
+    }
+    messages
+}
+
+fn invalid(node: &Node, message: String, d: &mut Diagnostics) -> Vec<Message> {
+    d.report(
+        Code::InvalidExpectedOutput,
+        node.span,
+        message,
+        "write text (quote a number), an object, or a list of messages",
+    );
+    Vec::new()
+}

@@ -1,0 +1,276 @@
+//! `input`, `input_files` and messages.
+
+use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, media_type};
+
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    fields::{
+        self, Fields, label,
+        paths::{Kind, Scope},
+    },
+    read::node::{Data, Entry, Node},
+    suggest,
+};
+
+/// Start of the media types of images.
+const IMAGE: &str = "image/";
+
+const ROLES: &[(&str, Role)] =
+    &[("system", Role::System), ("user", Role::User), ("assistant", Role::Assistant), ("tool", Role::Tool)];
+
+/// What `input` of a case or suite says: text is told apart, because files can be put before it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Written {
+    Text(String),
+    Messages(Vec<Message>),
+}
+
+/// Reads `input`. `None`: a problem was reported.
+pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+    let node = &entry.value;
+    match &node.data {
+        Data::String(text) if text.is_empty() => {
+            d.report(Code::MissingInput, node.span, "`input` is empty", "write what the agent gets");
+            None
+        }
+        Data::String(text) => {
+            warn_of_role_markers(text, node, d);
+            Some(Written::Text(text.clone()))
+        }
+        Data::Sequence(items) if items.is_empty() => {
+            d.report(
+                Code::MissingInput,
+                node.span,
+                "`input` is an empty list",
+                "add a message with `role` and `content`",
+            );
+            None
+        }
+        Data::Sequence(items) => {
+            let before = d.len();
+            let messages: Vec<Message> = items.iter().filter_map(|item| message(item, scope, d)).collect();
+            (messages.len() == items.len() || d.len() == before).then_some(Written::Messages(messages))
+        }
+        _ => {
+            d.report(
+                Code::InvalidInput,
+                node.span,
+                format!("`input` must be text or a list of messages, found {}", node.kind()),
+                "put data under `content` of a message: `- {role: user, content: {…}}`",
+            );
+            None
+        }
+    }
+}
+
+/// Reads `input_files`.
+pub(crate) fn files(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<PathRef> {
+    let Some(items) = fields::list(&entry.value, &label(entry), d) else { return Vec::new() };
+    items.iter().filter_map(|item| text_file(item, "an element of `input_files`", scope, d)).collect()
+}
+
+/// A file that is read when a trial runs; an empty one is probably a mistake.
+fn text_file(node: &Node, what: &str, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
+    let found = scope.find(node, what, Kind::File, d)?;
+    if std::fs::metadata(&found.path).is_ok_and(|metadata| metadata.len() == 0) {
+        let shown = scope.files.shown(&found.path);
+        d.push(Diagnostic::new(Code::EmptyFile, format!("`{shown}` is empty")).at(node.span));
+    }
+    Some(found.reference)
+}
+
+/// The messages of a case: text becomes one user message, with the files before it.
+pub(crate) fn to_messages(written: Written, files: Vec<PathRef>) -> Vec<Message> {
+    match written {
+        Written::Text(text) if files.is_empty() => vec![Message::text(Role::User, text)],
+        Written::Text(text) => {
+            let parts = files.into_iter().map(Part::File).chain([Part::Text(text)]).collect();
+            vec![Message::new(Role::User, Content::Parts(parts))]
+        }
+        Written::Messages(messages) => messages,
+    }
+}
+
+/// Reads one message.
+pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Message> {
+    if node.as_mapping().is_none() {
+        invalid_message(
+            node,
+            format!("a message must be a mapping, found {}", node.kind()),
+            "write `{role: user, content: …}`",
+            d,
+        );
+        return None;
+    }
+    let mut fields = Fields::new(node, "a message", d)?;
+    let role = match fields.get("role") {
+        Some(entry) => role(&entry.value, d),
+        None => {
+            invalid_message(node, "a message has no `role`".to_owned(), "add `role: user`", d);
+            None
+        }
+    };
+    let calls_entry = fields.get("tool_calls");
+    // Also with calls that are wrong: those were reported.
+    let only_calls = calls_entry.is_some_and(|entry| entry.value.as_sequence().is_none_or(|calls| !calls.is_empty()));
+    let tool_calls = calls_entry.map(|entry| tool_calls(entry, d));
+    let content = match fields.get("content") {
+        Some(entry) => content(&entry.value, scope, d).map(Some),
+        None if only_calls => Some(None),
+        None => {
+            invalid_message(node, "a message has no `content`".to_owned(), "add `content`", d);
+            None
+        }
+    };
+    let name = fields.get("name").and_then(|entry| fields::string(&entry.value, "`name`", d));
+    fields.finish(d);
+    Some(Message { name, content: content?, tool_calls: tool_calls.unwrap_or_default(), ..Message::empty(role?) })
+}
+
+fn invalid_message(node: &Node, message: String, help: &str, d: &mut Diagnostics) {
+    d.report(Code::InvalidMessage, node.span, message, help);
+}
+
+fn role(node: &Node, d: &mut Diagnostics) -> Option<Role> {
+    let Some(text) = node.as_str() else {
+        invalid_message(node, format!("`role` must be text, found {}", node.kind()), "write `role: user`", d);
+        return None;
+    };
+    if !fields::literal(text, node, "`role`", d) {
+        return None;
+    }
+    let found = ROLES.iter().find(|(name, _)| *name == text).map(|(_, role)| *role);
+    if found.is_none() {
+        let help = match text {
+            "human" | "customer" => Some("did you mean `user`?".to_owned()),
+            "ai" | "model" | "bot" | "agent" => Some("did you mean `assistant`?".to_owned()),
+            "developer" => Some("did you mean `system`?".to_owned()),
+            "function" => Some("did you mean `tool`?".to_owned()),
+            _ => suggest::did_you_mean(text, ROLES.iter().map(|(name, _)| *name)),
+        };
+        let known = "write `system`, `user`, `assistant` or `tool`".to_owned();
+        invalid_message(node, format!("`role` is `{text}`"), &help.unwrap_or(known), d);
+    }
+    found
+}
+
+/// Content of a message, or the input of a turn. `None`: a problem was reported.
+pub(crate) fn content(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Content> {
+    match &node.data {
+        Data::String(text) => {
+            warn_of_role_markers(text, node, d);
+            Some(Content::Text(text.clone()))
+        }
+        Data::Mapping(_) => Some(Content::Data(node.to_json())),
+        Data::Sequence(items) => {
+            let parts: Vec<Part> = items.iter().filter_map(|item| part(item, scope, d)).collect();
+            (parts.len() == items.len()).then_some(Content::Parts(parts))
+        }
+        _ => {
+            invalid_message(
+                node,
+                format!("`content` must be text, an object or a list of parts, found {}", node.kind()),
+                "quote it to make it text",
+                d,
+            );
+            None
+        }
+    }
+}
+
+fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
+    if let Some(text) = node.as_str() {
+        warn_of_role_markers(text, node, d);
+        return Some(Part::Text(text.to_owned()));
+    }
+    let invalid = |place: &Node, message: String, d: &mut Diagnostics| {
+        d.report(
+            Code::InvalidContentPart,
+            place.span,
+            message,
+            "write `{type: text, value: …}`, `type: file` or `type: image`",
+        );
+    };
+    if node.as_mapping().is_none() {
+        invalid(node, format!("a content part must be text or a mapping, found {}", node.kind()), d);
+        return None;
+    }
+    let mut fields = Fields::new(node, "a content part", d)?;
+    let (kind, value) = (fields.get("type"), fields.get("value"));
+    fields.finish(d);
+    let Some(kind) = kind else {
+        invalid(node, "a content part has no `type`".to_owned(), d);
+        return None;
+    };
+    let Some(value) = value else {
+        invalid(node, "a content part has no `value`".to_owned(), d);
+        return None;
+    };
+    let Some(text) = value.value.as_str() else {
+        invalid(&value.value, format!("`value` of a content part must be text, found {}", value.value.kind()), d);
+        return None;
+    };
+    match kind.value.as_str() {
+        Some("text") => {
+            warn_of_role_markers(text, &value.value, d);
+            Some(Part::Text(text.to_owned()))
+        }
+        Some("file") => text_file(&value.value, "a `file` part", scope, d).map(Part::File),
+        Some("image") => image(&value.value, scope, d),
+        Some(other) if !fields::literal(other, &kind.value, "`type`", d) => None,
+        Some(other) => {
+            invalid(&kind.value, format!("a content part cannot be of type `{other}`"), d);
+            None
+        }
+        None => {
+            invalid(&kind.value, format!("`type` of a content part must be text, found {}", kind.value.kind()), d);
+            None
+        }
+    }
+}
+
+fn image(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
+    let found = scope.find(node, "an `image` part", Kind::File, d)?;
+    let extension = found.path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let Some(media_type) = media_type::of_extension(extension).filter(|found| found.starts_with(IMAGE)) else {
+        let known: Vec<&str> = media_type::extensions(IMAGE).collect();
+        d.report(
+            Code::InvalidContentPart,
+            node.span,
+            format!("`{}` is not an image that can be passed on", found.reference.written),
+            format!("use a file of type {}", suggest::quoted(&known, "or")),
+        );
+        return None;
+    };
+    Some(Part::Image { file: found.reference, media_type: media_type.to_owned() })
+}
+
+fn tool_calls(entry: &Entry, d: &mut Diagnostics) -> Vec<ToolCall> {
+    let Some(items) = fields::list(&entry.value, "`tool_calls`", d) else { return Vec::new() };
+    items.iter().filter_map(|item| tool_call(item, d)).collect()
+}
+
+fn tool_call(node: &Node, d: &mut Diagnostics) -> Option<ToolCall> {
+    let mut fields = Fields::new(node, "a tool call", d)?;
+    let tool = fields.require("tool", d).and_then(|entry| fields::text(&entry.value, "`tool`", d));
+    let input = fields.get("input").map(|entry| entry.value.to_json());
+    let output = fields.get("output").map(|entry| entry.value.to_json());
+    let id = fields.get("id").and_then(|entry| fields::string(&entry.value, "`id`", d));
+    fields.finish(d);
+    Some(ToolCall { input, output, id, ..ToolCall::new(tool?) })
+}
+
+fn warn_of_role_markers(text: &str, node: &Node, d: &mut Diagnostics) {
+    if !text.contains("@[") {
+        return;
+    }
+    let lower = text.to_lowercase();
+    if ["@[system]:", "@[user]:", "@[assistant]:", "@[tool]:"].iter().any(|marker| lower.contains(marker)) {
+        d.report(
+            Code::RoleMarker,
+            node.span,
+            "the text holds a role marker such as `@[User]:`",
+            "write separate messages with `role` and `content`",
+        );
+    }
+}

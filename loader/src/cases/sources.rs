@@ -1,0 +1,247 @@
+//! Where the cases of an eval file come from: `tests`.
+
+use std::path::{Path, PathBuf};
+
+use evalsuite_discovery::{Listing, ProblemKind};
+
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    fields::{
+        self,
+        paths::{self, Kind, Scope},
+    },
+    read::node::{Data, Entry, Node},
+    source::Span,
+};
+
+const FILE_SCHEME: &str = "file://";
+
+/// A place that cases are read from.
+#[derive(Debug, Clone)]
+pub(crate) enum Source<'n> {
+    /// A mapping in the eval file.
+    Inline(&'n Node),
+    /// A file that defines a whole case: `case.yaml`.
+    Directory { file: PathBuf, source: String },
+    /// A YAML list or a JSONL file, with the place that names it.
+    List { file: PathBuf, source: String, span: Span },
+}
+
+/// The sources of a suite in order, and what to list again to see whether cases were added.
+#[derive(Debug, Default)]
+pub(crate) struct Sources<'n> {
+    pub(crate) list: Vec<Source<'n>>,
+    pub(crate) watched: Vec<(String, String)>,
+}
+
+/// Reads `tests`.
+pub(crate) fn read<'n>(tests: &'n Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Sources<'n> {
+    let mut sources = Sources::default();
+    let node = &tests.value;
+    match &node.data {
+        Data::Sequence(items) => {
+            if items.is_empty() {
+                d.report(Code::NoCases, node.span, "`tests` is empty", "add a case, or name where they are");
+            }
+            for item in items {
+                element(item, scope, &mut sources, d);
+            }
+        }
+        Data::String(text) => plain(text, node, scope, &mut sources, d),
+        _ => invalid(node, format!("`tests` must be a list or a path, found {}", node.kind()), d),
+    }
+    sources
+}
+
+fn invalid(node: &Node, message: String, d: &mut Diagnostics) {
+    let help = "write a list of cases, `./cases/`, or a path of a `.yaml`, `.yml` or `.jsonl` file";
+    d.report(Code::InvalidTests, node.span, message, help);
+}
+
+fn element<'n>(node: &'n Node, scope: Scope<'_>, sources: &mut Sources<'n>, d: &mut Diagnostics) {
+    match &node.data {
+        Data::Mapping(_) => sources.list.push(Source::Inline(node)),
+        Data::String(text) => match text.trim().strip_prefix(FILE_SCHEME) {
+            Some(path) if !fields::literal(path, node, "`tests`", d) => {}
+            Some(path) if evalsuite_discovery::is_glob(path) => glob(path, node, scope, sources, d),
+            Some(path) => file(path, node, scope, sources, d),
+            None => d.report(
+                Code::InvalidTests,
+                node.span,
+                format!("`{text}` is not a case"),
+                format!("write `file://{}`", text.trim()),
+            ),
+        },
+        _ => d.report(
+            Code::InvalidTests,
+            node.span,
+            format!("an element of `tests` must be a case, found {}", node.kind()),
+            "write a mapping with `id` and `input`, or `file://cases.yaml`",
+        ),
+    }
+}
+
+fn plain<'n>(text: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources<'n>, d: &mut Diagnostics) {
+    let path = text.trim();
+    if path.is_empty() {
+        invalid(node, "`tests` is blank".to_owned(), d);
+        return;
+    }
+    if !fields::literal(path, node, "`tests`", d) {
+        return;
+    }
+    if path.starts_with(FILE_SCHEME) || evalsuite_discovery::is_glob(path) {
+        let scheme = if path.starts_with(FILE_SCHEME) { "" } else { FILE_SCHEME };
+        d.report(
+            Code::InvalidTests,
+            node.span,
+            format!("`{path}` can only be an element of a list"),
+            format!("write `tests: [\"{scheme}{path}\"]`"),
+        );
+        return;
+    }
+    let Some(found) = scope.find_text(path, node, "`tests`", (Code::MissingPath, Kind::Any), d) else { return };
+    if found.path.is_dir() {
+        directory(&found.path, node.span, scope, sources, d);
+    } else if is_case_list(&found.path) {
+        sources.list.push(Source::List { file: found.path, source: String::new(), span: node.span });
+    } else {
+        invalid(node, format!("`{path}` is neither a directory nor a `.yaml`, `.yml` or `.jsonl` file"), d);
+    }
+}
+
+fn is_case_list(path: &Path) -> bool {
+    let ending = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
+    matches!(ending.as_str(), "yaml" | "yml" | "jsonl")
+}
+
+fn file<'n>(path: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources<'n>, d: &mut Diagnostics) {
+    let Some(found) = scope.find_text(path, node, "`tests`", (Code::MissingPath, Kind::Any), d) else { return };
+    if found.path.is_dir() {
+        let message = format!("`{path}` is a directory");
+        d.report(Code::InvalidTests, node.span, message, "write `tests: ./cases/`, or name its files");
+    } else if !is_case_list(&found.path) {
+        invalid(node, format!("`{path}` is not a `.yaml`, `.yml` or `.jsonl` file"), d);
+    } else {
+        sources.list.push(Source::List { file: found.path, source: String::new(), span: node.span });
+    }
+}
+
+fn glob<'n>(pattern: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources<'n>, d: &mut Diagnostics) {
+    let fixed: PathBuf = pattern.split('/').take_while(|part| !evalsuite_discovery::is_glob(part)).collect();
+    // The first place of the search order in which something matches.
+    let mut outcome = None;
+    let absolute = paths::not_relative(pattern).is_some();
+    for place in scope.roots.search(scope.dir).into_iter().filter(|_| !absolute) {
+        let start = paths::normalize(&place.join(&fixed));
+        // Nobody wants to wait for a search of the whole disk.
+        if !start.starts_with(&scope.roots.boundary) {
+            continue;
+        }
+        if start.canonicalize().is_ok_and(|real| !real.starts_with(&scope.roots.real_boundary)) {
+            outcome = None;
+            break;
+        }
+        let listing = evalsuite_discovery::list(&place, &scope.roots.boundary, "glob", pattern);
+        let found = !listing.files.is_empty();
+        if found || outcome.is_none() {
+            outcome = Some((place, listing));
+        }
+        if found {
+            break;
+        }
+    }
+    let Some((place, listing)) = outcome else {
+        let message = format!("`{pattern}` leaves the package");
+        d.report(Code::PathEscape, node.span, message, "copy the files into the suite");
+        return;
+    };
+    report(&listing, &place, Some(node), scope, d);
+    if listing.files.is_empty() {
+        if listing.problems.is_empty() {
+            d.report(Code::NoCases, node.span, format!("`{pattern}` matches nothing"), "check the path");
+        }
+        return;
+    }
+    let prefix = scope.roots.in_suite(&place);
+    let clean = pattern.strip_prefix("./").unwrap_or(pattern);
+    let watched = if place == scope.roots.suite_root { clean.to_owned() } else { format!("{prefix}/{clean}") };
+    sources.watched.push(("glob".to_owned(), watched));
+    for name in &listing.files {
+        let file = paths::normalize(&place.join(name));
+        if !file.starts_with(&scope.roots.boundary) {
+            d.report(
+                Code::PathEscape,
+                node.span,
+                format!("`{pattern}` leaves the package"),
+                "copy the files into the suite",
+            );
+            return;
+        }
+        if !is_case_list(&file) {
+            invalid(node, format!("`{}` is not a `.yaml`, `.yml` or `.jsonl` file", scope.files.shown(&file)), d);
+            continue;
+        }
+        sources.list.push(Source::List { source: scope.roots.in_suite(&file), file, span: node.span });
+    }
+}
+
+/// Case directories below `path`, named at `span`.
+pub(crate) fn directory(path: &Path, span: Span, scope: Scope<'_>, sources: &mut Sources<'_>, d: &mut Diagnostics) {
+    let listing = evalsuite_discovery::list(path, &scope.roots.boundary, "directories", "");
+    report(&listing, path, None, scope, d);
+    if listing.files.is_empty() && !listing.problems.iter().any(is_error) {
+        let shown = scope.files.shown(path);
+        d.report(
+            Code::NoCases,
+            span,
+            format!("no case in `{shown}`"),
+            "create a directory per case with a `case.yaml` in it",
+        );
+    }
+    let relative = if path == scope.roots.suite_root { String::new() } else { scope.roots.in_suite(path) };
+    sources.watched.push(("directories".to_owned(), relative));
+    for name in &listing.files {
+        let file = path.join(name);
+        sources.list.push(Source::Directory { source: scope.roots.in_suite(&file), file });
+    }
+}
+
+fn is_error(problem: &evalsuite_discovery::Problem) -> bool {
+    problem.kind != ProblemKind::NoCaseFile
+}
+
+/// Reports what stood in the way of a listing of `root`; `node` names the pattern, if there is one.
+pub(crate) fn report(listing: &Listing, root: &Path, node: Option<&Node>, scope: Scope<'_>, d: &mut Diagnostics) {
+    for problem in &listing.problems {
+        let path = root.join(&problem.path);
+        let (code, help) = match problem.kind {
+            ProblemKind::Unreadable => (Code::UnreadableFile, "fix its permissions, or rename it".to_owned()),
+            ProblemKind::Link => (Code::PathEscape, "copy what it names into the suite".to_owned()),
+            ProblemKind::TooDeep => (Code::LimitExceeded, "flatten the directories".to_owned()),
+            ProblemKind::TwoCaseFiles => (Code::TwoCaseFiles, "delete one".to_owned()),
+            ProblemKind::NoCaseFile => (Code::MissingCaseFile, missing_case_file_help(&path)),
+            _ => (Code::InvalidTests, "correct the pattern".to_owned()),
+        };
+        let span = match (problem.kind, node) {
+            (ProblemKind::InvalidGlob, Some(node)) => node.span,
+            _ => Span::whole(scope.files.add(&path)),
+        };
+        let shown = scope.files.shown(&path);
+        d.push(Diagnostic::new(code, format!("`{shown}`: {}", problem.message)).at(span).help(help));
+    }
+}
+
+fn missing_case_file_help(directory: &Path) -> String {
+    let near = std::fs::read_dir(directory).ok().and_then(|entries| {
+        let mut names: Vec<String> =
+            entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        names.into_iter().find(|name| matches!(name.to_ascii_lowercase().as_str(), "case.yaml" | "case.yml"))
+    });
+    match near {
+        Some(name) if matches!(name.as_str(), "case.yaml" | "case.yml") => format!("`{name}` is not a regular file"),
+        Some(name) => format!("rename `{name}` to `case.yaml`"),
+        None => "add a `case.yaml`, or start the directory's name with `_`".to_owned(),
+    }
+}

@@ -1,0 +1,162 @@
+//! A task file of the tasks layout.
+
+use std::path::Path;
+
+use evalsuite_schema::{
+    Case, Content, Input, Message, Object, PathRef, ReferenceSolution, ReferenceSource, Role, Trials, Workspace,
+};
+use serde_json::Value;
+
+use super::{
+    case::{Checked, location},
+    workspace,
+};
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::{
+        self, Fields, id,
+        paths::{Kind, Scope},
+    },
+    graders::assertions::{self, CaseFacts},
+    read::node::{Entry, Node},
+};
+
+const SOURCES: &[(&str, ReferenceSource)] = &[
+    ("manual", ReferenceSource::Manual),
+    ("captured", ReferenceSource::Captured),
+    ("synthesized", ReferenceSource::Synthesized),
+];
+
+/// What `suite.json` asks of its tasks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    pub(crate) needs_reference: bool,
+    pub(crate) threshold: Option<f64>,
+}
+
+pub(crate) fn read(node: &Node, path: &Path, rules: Rules, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Checked> {
+    let mut fields = Fields::new(node, "a task", d)?;
+    fields.get("$schema");
+    let (id, id_span) = id::read_task(&mut fields, d);
+    let description = fields.require("description", d).and_then(|entry| fields::text(&entry.value, "`description`", d));
+    let input_entry = fields.get("input");
+    let input = input_entry.and_then(|entry| fields::object(&entry.value, "`input`", d)).unwrap_or_default();
+    let metadata = fields
+        .get("metadata")
+        .and_then(|entry| fields::object(&entry.value, "`metadata`", d))
+        .unwrap_or_else(Object::new);
+    let count = fields.get("trials_per_run").and_then(|entry| fields::count(&entry.value, "`trials_per_run`", 1, d));
+    let timeout_seconds =
+        fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    let reference_entry = fields.get("reference_solution");
+    let reference_solution = reference_entry.and_then(|entry| reference(entry, d));
+    if rules.needs_reference && reference_entry.is_none() {
+        d.report(
+            Code::MissingReferenceSolution,
+            node.span,
+            "the task has no `reference_solution`, which the suite requires",
+            "add it, or relax `require_reference_solution` in suite.json",
+        );
+    }
+    let graders = match fields.get("graders") {
+        Some(entry) if entry.value.as_sequence().is_some_and(<[Node]>::is_empty) => {
+            d.report(Code::NoGraders, entry.value.span, "`graders` is empty", "add a grader: `{\"name\": …}`");
+            Vec::new()
+        }
+        Some(entry) => assertions::task_graders(&entry.value, scope, d),
+        None => {
+            fields.missing(Code::NoGraders, "graders", d);
+            Vec::new()
+        }
+    };
+    fields.finish(d);
+    // The expected outcome is what graders compare an answer with.
+    let reference: Vec<Message> = reference_solution
+        .iter()
+        .filter_map(|solution: &ReferenceSolution| solution.expected_outcome.clone())
+        .map(|outcome| Message::new(Role::Assistant, Content::Data(Value::Object(outcome))))
+        .collect();
+    let facts = CaseFacts {
+        expected_output: &reference,
+        reference_is_broken: reference_entry.is_some() && reference.is_empty(),
+        has_criteria: description.is_some(),
+        span: node.span,
+        tasks_layout: true,
+    };
+    let user_graders = assertions::user_graders(graders.iter()).collect();
+    let graders = assertions::merge(graders, &[], &facts, d);
+    let workspace = if scope.request.fixtures { fixtures(node, input_entry, path, scope, d) } else { None };
+    let case = Case {
+        dir: scope.roots.compiled(scope.dir),
+        description,
+        input: Input::Data(input),
+        reference_solution,
+        graders,
+        trials: Trials { count: count.unwrap_or(1), ..Trials::default() },
+        threshold: rules.threshold,
+        timeout_seconds,
+        metadata,
+        workspace,
+        ..Case::new(id?, location(node, scope))
+    };
+    Some(Checked { case, span: node.span, id_span, dependencies: Vec::new(), user_graders })
+}
+
+fn reference(entry: &Entry, d: &mut Diagnostics) -> Option<ReferenceSolution> {
+    let mut fields = Fields::new(&entry.value, "`reference_solution`", d)?;
+    let expected_outcome =
+        fields.get("expected_outcome").and_then(|entry| fields::object(&entry.value, "`expected_outcome`", d));
+    let source = fields.get("source").and_then(|entry| fields::choice(&entry.value, "`source`", SOURCES, d));
+    fields.finish(d);
+    Some(ReferenceSolution { expected_outcome, source: source.unwrap_or_default() })
+}
+
+/// The workspace of a task: `input.fixture_dir`, else `workspace/` beside the file, over `input.base_fixture`.
+fn fixtures(
+    node: &Node,
+    input: Option<&Entry>,
+    path: &Path,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<Workspace> {
+    let named = |key: &str, d: &mut Diagnostics| -> Option<Option<PathRef>> {
+        let entry = input?.value.entry(key)?;
+        // Only text names a fixture; anything else belongs to the agent.
+        let text = entry.value.as_str()?;
+        if text.trim().is_empty() {
+            d.report(
+                Code::MissingFixture,
+                entry.value.span,
+                format!("`{key}` is blank"),
+                "name a directory, or delete it",
+            );
+            return Some(None);
+        }
+        let found =
+            scope.find_text(text, &entry.value, &format!("`{key}`"), (Code::MissingFixture, Kind::Directory), d);
+        if let Some(found) = &found {
+            workspace::check_links(&found.path, &entry.value, scope, d);
+        }
+        Some(found.map(|found| found.reference))
+    };
+    let base_fixture = named("base_fixture", d).flatten();
+    let template = match named("fixture_dir", d) {
+        Some(found) => found,
+        None => sibling(path, input.map_or(node, |entry| &entry.value), scope, d),
+    };
+    if base_fixture.is_none() && template.is_none() {
+        return None;
+    }
+    Some(Workspace { template, base_fixture, ..Workspace::default() })
+}
+
+fn sibling(path: &Path, node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
+    let directory = path.with_file_name("workspace");
+    // A link that leads out of the suite was reported where tasks were listed.
+    let is_inside = directory.canonicalize().is_ok_and(|real| real.starts_with(&scope.roots.real_boundary));
+    if !directory.is_dir() || !is_inside {
+        return None;
+    }
+    workspace::check_links(&directory, node, scope, d);
+    Some(PathRef { written: "workspace".to_owned(), path: scope.roots.compiled(&directory) })
+}

@@ -1,0 +1,229 @@
+//! `workspace`: the directory an agent works in.
+
+use std::path::{Path, PathBuf};
+
+use evalsuite_schema::{Isolation, PathRef, Repo, Workspace};
+use walkdir::WalkDir;
+
+use super::{hooks, repos, requires::Place};
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::{
+        self, Fields,
+        paths::{Found, Kind, Scope},
+    },
+    read::node::{Data, Entry, Node},
+    source::Span,
+};
+
+const ISOLATIONS: &[(&str, Isolation)] = &[("per_test", Isolation::PerTest), ("shared", Isolation::Shared)];
+
+/// A workspace as a suite or a case writes it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Written {
+    template: Option<PathRef>,
+    isolation: Option<Isolation>,
+    /// Where the template of a case is written.
+    template_span: Option<Span>,
+    repos: Option<Vec<Repo>>,
+    hooks: hooks::Set,
+    docker: bool,
+}
+
+pub(crate) fn read(entry: &Entry, place: Place, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+    match &entry.value.data {
+        Data::String(_) => external(&entry.value, place, scope, d),
+        Data::Mapping(_) => object(&entry.value, place, scope, d),
+        _ => {
+            fields::wrong_type(&entry.value, "`workspace`", "a mapping or a path", d);
+            None
+        }
+    }
+}
+
+/// A workspace in a file of its own.
+fn external(node: &Node, place: Place, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+    let found = scope.find(node, "`workspace`", Kind::File, d)?;
+    let root = scope.shared.tree(&found.path, scope.files, d)?;
+    let wrapped = root.entry("workspace").is_some();
+    if root.as_mapping().is_none() || wrapped {
+        let message = if wrapped {
+            "a workspace file holds the workspace itself, without `workspace:` around it".to_owned()
+        } else {
+            format!("a workspace file must be a mapping, found {}", root.kind())
+        };
+        d.report(Code::InvalidExternalFile, root.span, message, "write `template: …` at the top level");
+        return None;
+    }
+    let dir: PathBuf = found.path.parent().unwrap_or(scope.dir).to_path_buf();
+    let mut written = object(&root, place, scope.at(&dir), d)?;
+    written.hooks.default_cwd(&PathRef { written: ".".to_owned(), path: scope.roots.compiled(&dir) });
+    Some(written)
+}
+
+fn object(node: &Node, place: Place, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+    let mut fields = Fields::new(node, "`workspace`", d)?;
+    fields.get("$schema");
+    let mut written = Written::default();
+    if let Some(entry) = fields.get("template") {
+        written.template_span = Some(entry.key_span);
+        written.template = template(entry, scope, d).map(|found| found.reference);
+    }
+    if let Some(entry) = fields.get("isolation") {
+        written.isolation = fields::choice(&entry.value, "`isolation`", ISOLATIONS, d);
+        if place == Place::Case && written.isolation == Some(Isolation::Shared) {
+            d.report(
+                Code::SettingConflict,
+                entry.value.span,
+                "`isolation: shared` has no meaning in a case",
+                "write it in the `workspace` of the suite",
+            );
+            written.isolation = None;
+        } else if written.isolation == Some(Isolation::Shared) && fields_lack_template(node) {
+            d.report(
+                Code::UnsupportedWorkspace,
+                entry.value.span,
+                "`isolation: shared` needs a `template`",
+                "add `template`, or delete `isolation`",
+            );
+            written.isolation = None;
+        }
+    }
+    mode(&mut fields, d);
+    for key in ["path", "static_path", "pool", "static"] {
+        fields.refuse(
+            key,
+            Code::UnsupportedWorkspace,
+            &format!("`{key}`: working in place is not supported"),
+            "use `template`: every trial gets its own copy",
+            d,
+        );
+    }
+    written.repos = fields.get("repos").map(|entry| repos::read(entry, scope, d));
+    if let Some(entry) = fields.get("hooks") {
+        written.hooks = hooks::read(&entry.value, scope, d);
+    }
+    if let Some(entry) = fields.get("docker") {
+        written.docker = true;
+        if !scope.request.allow_docker {
+            d.report(
+                Code::UnsupportedDocker,
+                entry.key_span,
+                "docker workspaces are not supported",
+                "use a `template`, or let the cases be skipped with `allow = [\"unsupported-docker\"]` in the macro",
+            );
+        }
+    }
+    fields.finish(d);
+    Some(written)
+}
+
+fn fields_lack_template(node: &Node) -> bool {
+    node.entry("template").is_none_or(|entry| entry.value.is_null())
+}
+
+fn template(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Found> {
+    let text = fields::literal_text(&entry.value, "`template`", d)?;
+    if text.trim().ends_with(".code-workspace") {
+        d.report(
+            Code::UnsupportedWorkspace,
+            entry.value.span,
+            "a `.code-workspace` file cannot be a template",
+            "name the directory it describes",
+        );
+        return None;
+    }
+    let found = scope.find(&entry.value, "`template`", Kind::Directory, d)?;
+    check_links(&found.path, &entry.value, scope, d);
+    Some(found)
+}
+
+/// A link inside a template may lead to another part of it, not out of it.
+pub(crate) fn check_links(template: &Path, node: &Node, scope: Scope<'_>, d: &mut Diagnostics) {
+    let Ok(root) = template.canonicalize() else { return };
+    if !root.starts_with(&scope.roots.real_boundary) {
+        let message = format!("`{}` leads to `{}`, out of the suite", scope.files.shown(template), root.display());
+        d.report(Code::PathEscape, node.span, message, "copy what it names into the suite");
+        return;
+    }
+    let entries = WalkDir::new(template).max_depth(evalsuite_discovery::MAX_DEPTH + 1).sort_by_file_name().into_iter();
+    for entry in entries.filter_entry(|entry| !(entry.file_type().is_dir() && entry.file_name() == ".git")) {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let shown = scope.files.shown(error.path().unwrap_or(template));
+                d.report(Code::UnreadableFile, node.span, format!("`{shown}` cannot be read"), "fix its permissions");
+                continue;
+            }
+        };
+        let (path, kind) = (entry.path(), entry.file_type());
+        if kind.is_dir() && entry.depth() > evalsuite_discovery::MAX_DEPTH {
+            let message = format!("`{}` is nested too deeply", scope.files.shown(path));
+            d.report(Code::LimitExceeded, node.span, message, "flatten the template");
+        } else if entry.path_is_symlink() && !path.canonicalize().is_ok_and(|target| target.starts_with(&root)) {
+            let message = format!("the link `{}` leads out of the template, or nowhere", scope.files.shown(path));
+            d.report(Code::PathEscape, node.span, message, "copy what it names into the template");
+        }
+    }
+}
+
+fn mode(fields: &mut Fields<'_>, d: &mut Diagnostics) {
+    let Some(entry) = fields.get("mode") else { return };
+    let Some(word) = fields::string(&entry.value, "`mode`", d) else { return };
+    match word.as_str() {
+        "temp" => {}
+        "pooled" => d.report(
+            Code::NoEffect,
+            entry.key_span,
+            "`mode: pooled` has no effect",
+            "delete it: each trial gets its own copy",
+        ),
+        "static" => d.report(
+            Code::UnsupportedWorkspace,
+            entry.value.span,
+            "`mode: static`: working in place is not supported",
+            "use `template`: every trial gets its own copy",
+        ),
+        _ => {
+            fields::choice(&entry.value, "`mode`", &[("temp", ()), ("pooled", ())], d);
+        }
+    }
+}
+
+/// The workspace of a case: each key of the case replaces the suite's, hooks key by key.
+pub(crate) fn merge(suite: Option<&Written>, case: Option<Written>, d: &mut Diagnostics) -> Option<Workspace> {
+    let empty = Written::default();
+    let (suite, has_suite) = (suite.unwrap_or(&empty), suite.is_some());
+    if !has_suite && case.is_none() {
+        return None;
+    }
+    let case = case.unwrap_or_default();
+    let own_template = case.template.is_some();
+    if let (Some(span), Some(Isolation::Shared)) = (case.template_span, suite.isolation) {
+        d.report(
+            Code::NoEffect,
+            span,
+            "`isolation: shared` of the suite has no effect here: a case with its own `template` has its own copy per trial",
+            "delete `template` to share the suite's copy",
+        );
+    }
+    let isolation =
+        if own_template { Isolation::PerTest } else { case.isolation.or(suite.isolation).unwrap_or_default() };
+    Some(Workspace {
+        template: case.template.or_else(|| suite.template.clone()),
+        base_fixture: None,
+        isolation,
+        repos: case.repos.or_else(|| suite.repos.clone()).unwrap_or_default(),
+        hooks: case.hooks.over(&suite.hooks).into_hooks(),
+        docker: case.docker || suite.docker,
+    })
+}
+
+impl Written {
+    /// A case's own `workspace/` directory, used where it names no template.
+    pub(crate) fn default_template(&mut self, template: PathRef) {
+        if self.template.is_none() && self.template_span.is_none() {
+            self.template = Some(template);
+        }
+    }
+}

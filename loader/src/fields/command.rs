@@ -1,0 +1,253 @@
+//! Commands: a line for the shell, or a program and its arguments.
+
+use std::path::{Path, PathBuf};
+
+use evalsuite_schema::{Argument, Command};
+
+use super::paths::{self, Kind, Miss, Scope};
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    fields,
+    read::node::{Data, Node},
+};
+
+/// Endings by which an argument is recognised as the script that an interpreter runs.
+const SCRIPTS: &[&str] = &[".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".ps1"];
+
+/// Reads a command: text for the shell, or a list for no shell. `cwd` is searched before everything else.
+///
+/// `None`: a problem was reported.
+pub(crate) fn read(
+    node: &Node,
+    what: &str,
+    scope: Scope<'_>,
+    cwd: Option<&Path>,
+    d: &mut Diagnostics,
+) -> Option<Command> {
+    match &node.data {
+        Data::String(text) if text.trim().is_empty() => {
+            empty(node, format!("{what} is empty"), d);
+            None
+        }
+        Data::String(text) => Some(Command::Shell(text.clone())),
+        Data::Sequence(_) => argv(node, what, scope, cwd, d),
+        _ => {
+            fields::wrong_type(node, what, "text or a list of text", d);
+            None
+        }
+    }
+}
+
+/// Reads a command that must be a list of program and arguments.
+pub(crate) fn argv(
+    node: &Node,
+    what: &str,
+    scope: Scope<'_>,
+    cwd: Option<&Path>,
+    d: &mut Diagnostics,
+) -> Option<Command> {
+    let items = fields::list(node, what, d)?;
+    if items.is_empty() {
+        empty(node, format!("{what} is an empty list"), d);
+        return None;
+    }
+    let mut words = Vec::with_capacity(items.len());
+    for item in items {
+        match item.as_str() {
+            Some(word) if word.trim().is_empty() => empty(item, format!("an element of {what} is empty"), d),
+            Some(word) => words.push(word),
+            None => fields::wrong_type(item, &format!("an element of {what}"), "text", d),
+        }
+    }
+    if words.len() < items.len() {
+        return None;
+    }
+    let program = program(&words);
+    let mut places = None;
+    let mut arguments = Vec::with_capacity(words.len());
+    for (index, (&word, item)) in words.iter().zip(items).enumerate() {
+        let is_program = Some(index) == program;
+        let names_file = is_program || starts_with_dots(word) && may_be_path(word);
+        if !names_file {
+            arguments.push(Argument::Text(word.to_owned()));
+            continue;
+        }
+        let places = places.get_or_insert_with(|| search_places(scope, cwd));
+        arguments.push(resolve(word, item, is_program, (scope, places), d)?);
+    }
+    Some(Command::Argv(arguments))
+}
+
+/// Drops what was said about files that a command names: they may lie in its working directory, which has a problem itself.
+pub(crate) fn forgive_paths(found: &mut Diagnostics) {
+    found.retain(|problem| !matches!(problem.code, Code::MissingPath | Code::ArgumentNotFound));
+}
+
+fn empty(node: &Node, message: String, d: &mut Diagnostics) {
+    d.report(Code::InvalidCommand, node.span, message, "write a shell command, or a list of program and arguments");
+}
+
+fn search_places(scope: Scope<'_>, cwd: Option<&Path>) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = cwd.map(Path::to_path_buf).into_iter().collect();
+    places.extend(scope.roots.search(scope.dir));
+    places
+}
+
+/// Index of the element that has to be a file of the suite.
+fn program(words: &[&str]) -> Option<usize> {
+    let first = words[0];
+    if first.contains('/') && may_be_path(first) && !is_absolute(first) {
+        return Some(0);
+    }
+    let is_script = |word: &str| may_be_path(word) && (starts_with_dots(word) || ends_like_script(word));
+    words[1..].iter().position(|word| is_script(word)).map(|index| index + 1)
+}
+
+/// Blanks and placeholders do not occur in the paths of a command.
+fn may_be_path(word: &str) -> bool {
+    !word.contains(char::is_whitespace) && !word.contains("{{")
+}
+
+fn is_absolute(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    word.starts_with(['/', '\\']) || bytes.len() > 1 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':'
+}
+
+fn starts_with_dots(word: &str) -> bool {
+    word.starts_with("./") || word.starts_with("../")
+}
+
+/// Options (`--import=hook.mjs`) and URLs end like scripts, too, and are none.
+fn ends_like_script(word: &str) -> bool {
+    SCRIPTS.iter().any(|ending| word.ends_with(ending)) && !word.starts_with('-') && !word.contains("://")
+}
+
+fn resolve(
+    word: &str,
+    node: &Node,
+    is_program: bool,
+    (scope, places): (Scope<'_>, &[PathBuf]),
+    d: &mut Diagnostics,
+) -> Option<Argument> {
+    let kind = if is_program { Kind::File } else { Kind::Any };
+    let miss = match paths::search(word, kind, places, scope.roots) {
+        Ok(found) => {
+            scope.note_missed(&found.missed);
+            return Some(Argument::Path(found.reference));
+        }
+        Err(miss) => miss,
+    };
+    let exists = || places.iter().any(|place| paths::normalize(&place.join(word)).symlink_metadata().is_ok());
+    if !is_program && (matches!(miss, Miss::Missing(_)) || !exists()) {
+        d.push(
+            Diagnostic::new(Code::ArgumentNotFound, format!("`{word}` names nothing in the suite"))
+                .at(node.span)
+                .help("it is passed as it is written"),
+        );
+        return Some(Argument::Text(word.to_owned()));
+    }
+    d.push(scope.describe(miss, word, node, "the command", (Code::MissingPath, kind)));
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::Command;
+
+    use super::read;
+    use crate::{diagnostic::Diagnostics, test_package::Package};
+
+    /// The arguments, files of the suite in angle brackets, and the problems.
+    fn argv(files: &[(&str, &str)], yaml: &str) -> (Vec<String>, Vec<String>) {
+        let package = Package::new(files);
+        let mut d = Diagnostics::new();
+        let command = read(&package.node(yaml), "`command`", package.scope(), None, &mut d);
+        let words = match command {
+            Some(Command::Argv(arguments)) => arguments
+                .into_iter()
+                .map(|argument| match argument {
+                    evalsuite_schema::Argument::Text(text) => text,
+                    evalsuite_schema::Argument::Path(path) => format!("<{}>", path.path),
+                })
+                .collect(),
+            Some(Command::Shell(line)) => vec![line],
+            None => Vec::new(),
+        };
+        (words, package.lines(&d))
+    }
+
+    const NONE: &[&str] = &[];
+
+    #[test]
+    fn a_shell_command_is_not_looked_into() {
+        assert_eq!(argv(&[], "' ./missing.sh | wc '"), (vec![" ./missing.sh | wc ".to_owned()], vec![]));
+    }
+
+    #[test]
+    fn the_program_is_a_file_of_the_suite() {
+        let files = &[("suite/grade.py", ""), ("tools/run.sh", ""), ("suite/data.csv", ""), ("suite/my script.py", "")];
+        let table: &[(&str, &[&str])] = &[
+            ("[python3, grade.py]", &["python3", "<suite/grade.py>"]),
+            ("[python3, -u, ./grade.py, other.py]", &["python3", "-u", "<suite/grade.py>", "other.py"]),
+            ("[tools/run.sh, ./data.csv, data.csv]", &["<tools/run.sh>", "<suite/data.csv>", "data.csv"]),
+            ("[/usr/bin/env, python3, grade.py]", &["/usr/bin/env", "python3", "<suite/grade.py>"]),
+            ("[node, --import=hook.mjs, -e, '1']", &["node", "--import=hook.mjs", "-e", "1"]),
+            (
+                "[echo, 'my script.py', 'a{{ x }}.py', '${{ DIR }}.sh']",
+                &["echo", "my script.py", "a{{ x }}.py", "${{ DIR }}.sh"],
+            ),
+            ("[grade.py, a]", &["grade.py", "a"]),
+        ];
+        for (yaml, expected) in table {
+            let (words, problems) = argv(files, yaml);
+            assert_eq!(problems, NONE, "{yaml}");
+            assert_eq!(words, *expected, "{yaml}");
+        }
+    }
+
+    #[test]
+    fn a_missing_program_is_an_error() {
+        assert_eq!(argv(&[], "[python3, grade.py]").1, ["1:11 E018 the command: file `grade.py` not found"]);
+        assert_eq!(argv(&[], "[bin/run]").1, ["1:2 E018 the command: file `bin/run` not found"]);
+        assert_eq!(
+            argv(&[("suite/tools/x", "")], "[./tools]").1,
+            ["1:2 E018 the command: `suite/tools` is not a file"]
+        );
+        assert_eq!(
+            argv(&[], "[python3, /opt/grade.py]").1,
+            ["1:11 E017 the command: `/opt/grade.py` is an absolute path"]
+        );
+    }
+
+    #[test]
+    fn another_argument_may_be_missing() {
+        let (words, problems) = argv(&[("suite/run.sh", "")], "[./run.sh, ../marketplace, ../../no-such-place]");
+        assert_eq!(words, ["<suite/run.sh>", "../marketplace", "../../no-such-place"]);
+        assert_eq!(
+            problems,
+            [
+                "1:12 W009 `../marketplace` names nothing in the suite",
+                "1:28 W009 `../../no-such-place` names nothing in the suite",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_argument_outside_the_package_is_an_error() {
+        let (_, problems) = argv(&[("suite/run.sh", "")], "[./run.sh, ../../..]");
+        assert_eq!(problems, ["1:12 E017 the command: `../../..` leaves the package"]);
+    }
+
+    #[test]
+    fn empty_commands_are_errors() {
+        for (yaml, expected) in [
+            ("'  '", "1:1 E058 `command` is empty"),
+            ("[]", "1:1 E058 `command` is an empty list"),
+            ("[echo, '']", "1:8 E058 an element of `command` is empty"),
+            ("[echo, 5]", "1:8 E020 an element of `command` must be text, found a number"),
+            ("5", "1:1 E020 `command` must be text or a list of text, found a number"),
+        ] {
+            assert_eq!(argv(&[], yaml).1, [expected], "{yaml}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Ids of cases.
+
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::{self, Fields},
+    read::node::{Data, Node},
+    source::Span,
+};
+
+/// The id of a case and where it stands; without `id`, the name of its directory. `None`: a problem was reported.
+pub(crate) fn read(fields: &mut Fields<'_>, directory: Option<&str>, d: &mut Diagnostics) -> (Option<String>, Span) {
+    let whole = fields.node.span;
+    let Some(entry) = fields.get("id") else {
+        if directory.is_none() {
+            fields.missing(Code::MissingKey, "id", d);
+        }
+        return (directory.and_then(|name| check(name, whole, d)), whole);
+    };
+    (parse(&entry.value, true, d), entry.value.span)
+}
+
+/// The id of a task, where nothing is interpolated.
+pub(crate) fn read_task(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Option<String>, Span) {
+    let Some(entry) = fields.require("id", d) else { return (None, fields.node.span) };
+    (parse(&entry.value, false, d), entry.value.span)
+}
+
+fn parse(node: &Node, interpolated: bool, d: &mut Diagnostics) -> Option<String> {
+    let what = match &node.data {
+        Data::String(text) => {
+            let literal = !interpolated || fields::literal(text, node, "`id`", d);
+            return literal.then(|| check(text, node.span, d)).flatten();
+        }
+        Data::Number(number) => (format!("`id` is the number {number}"), format!("quote it: \"{number}\"")),
+        Data::Bool(value) => (format!("`id` is the boolean {value}"), format!("quote it: \"{value}\"")),
+        _ => (format!("`id` must be text, found {}", node.kind()), "write text".to_owned()),
+    };
+    d.report(Code::InvalidId, node.span, what.0, what.1);
+    None
+}
+
+fn check(id: &str, span: Span, d: &mut Diagnostics) -> Option<String> {
+    if id.trim().is_empty() {
+        d.report(Code::InvalidId, span, "the id is blank", "write an id");
+        return None;
+    }
+    if let Some(character) = id.chars().find(|character| character.is_control()) {
+        let shown = character.escape_unicode();
+        d.report(Code::InvalidId, span, format!("the id holds the control character `{shown}`"), "delete it");
+        return None;
+    }
+    Some(id.to_owned())
+}

@@ -1,0 +1,414 @@
+//! Reading mappings key by key, and single values: every problem is reported, and reading goes on.
+
+pub(crate) mod command;
+pub(crate) mod id;
+pub(crate) mod paths;
+pub(crate) mod shared_files;
+
+use evalsuite_schema::{Object, placeholder::Syntax};
+
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    read::node::{Data, Entry, Node},
+    source::Span,
+    suggest,
+};
+
+/// The keys of one mapping. What was asked for is known; [`Fields::finish`] reports the rest.
+pub(crate) struct Fields<'n> {
+    pub(crate) node: &'n Node,
+    what: &'static str,
+    entries: &'n [Entry],
+    known: Vec<&'static str>,
+    /// Accepted old spellings; not suggested.
+    old: Vec<&'static str>,
+}
+
+impl<'n> Fields<'n> {
+    /// The keys of `node`, which is `what`: "a case", "`execution`". Anything but a mapping is wrong-type.
+    pub(crate) fn new(node: &'n Node, what: &'static str, d: &mut Diagnostics) -> Option<Self> {
+        let Some(entries) = node.as_mapping() else {
+            wrong_type(node, what, "a mapping", d);
+            return None;
+        };
+        Some(Self { node, what, entries, known: Vec::with_capacity(24), old: Vec::new() })
+    }
+
+    /// The value of `key`; null counts as absent.
+    pub(crate) fn get(&mut self, key: &'static str) -> Option<&'n Entry> {
+        self.known.push(key);
+        self.peek(key)
+    }
+
+    fn peek(&self, key: &str) -> Option<&'n Entry> {
+        self.entries.iter().find(|entry| entry.key == key && !entry.value.is_null())
+    }
+
+    /// The value of `key` or of one of its old spellings: those are deprecated-key, two spellings are conflicting-keys.
+    pub(crate) fn get_renamed(
+        &mut self,
+        key: &'static str,
+        old: &[&'static str],
+        d: &mut Diagnostics,
+    ) -> Option<&'n Entry> {
+        let current = self.get(key);
+        self.old_spellings(current, key, old, d)
+    }
+
+    /// As [`Fields::get_renamed`] where the new spelling stands elsewhere and was already read as `current`.
+    pub(crate) fn old_spellings(
+        &mut self,
+        mut current: Option<&'n Entry>,
+        new: &str,
+        old: &[&'static str],
+        d: &mut Diagnostics,
+    ) -> Option<&'n Entry> {
+        for &old in old {
+            self.old.push(old);
+            let Some(entry) = self.peek(old) else { continue };
+            if let Some(first) = current {
+                conflict(first, entry, d);
+            } else {
+                d.report(
+                    Code::DeprecatedKey,
+                    entry.key_span,
+                    format!("`{old}` is now `{new}`"),
+                    format!("rename it to `{new}`"),
+                );
+                current = Some(entry);
+            }
+        }
+        current
+    }
+
+    /// The value of `key`, or of `other`, an equally good spelling; both together are conflicting-keys.
+    pub(crate) fn get_either(
+        &mut self,
+        key: &'static str,
+        other: &'static str,
+        d: &mut Diagnostics,
+    ) -> Option<&'n Entry> {
+        match (self.get(key), self.get(other)) {
+            (Some(first), Some(second)) => {
+                conflict(first, second, d);
+                Some(first)
+            }
+            (first, second) => first.or(second),
+        }
+    }
+
+    /// The value of a required `key`; without it missing-key.
+    pub(crate) fn require(&mut self, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
+        let found = self.get(key);
+        if found.is_none() {
+            self.missing(Code::MissingKey, key, d);
+        }
+        found
+    }
+
+    /// Reports that `key` is absent.
+    pub(crate) fn missing(&self, code: Code, key: &str, d: &mut Diagnostics) {
+        d.report(
+            code,
+            self.place_without(key),
+            format!("missing key `{key}` in {}", self.what),
+            format!("add `{key}`"),
+        );
+    }
+
+    /// Where to say that `key` has no value: at the key if it is written, else at the whole mapping.
+    pub(crate) fn place_without(&self, key: &str) -> Span {
+        self.entries.iter().find(|entry| entry.key == key).map_or(self.node.span, |entry| entry.key_span)
+    }
+
+    /// Accepts `key`, whose value is returned, and says with a warning that it does nothing.
+    pub(crate) fn no_effect(&mut self, key: &'static str, help: &str, d: &mut Diagnostics) -> Option<&'n Entry> {
+        let found = self.get(key);
+        if let Some(entry) = found {
+            d.report(Code::NoEffect, entry.key_span, format!("`{key}` has no effect"), help);
+        }
+        // Known, and yet nothing to suggest.
+        self.known.retain(|known| *known != key);
+        self.old.push(key);
+        found
+    }
+
+    /// Refuses `key` with a code and a help of its own.
+    pub(crate) fn refuse(&mut self, key: &'static str, code: Code, message: &str, help: &str, d: &mut Diagnostics) {
+        self.old.push(key);
+        if let Some(entry) = self.peek(key) {
+            d.report(code, entry.key_span, message, help);
+        }
+    }
+
+    /// Entries whose keys were not asked for; the caller deals with them instead of [`Fields::finish`].
+    pub(crate) fn rest(&self) -> impl Iterator<Item = &'n Entry> {
+        self.entries
+            .iter()
+            .filter(|entry| !self.known.contains(&entry.key.as_str()) && !self.old.contains(&entry.key.as_str()))
+    }
+
+    /// The keys that were asked for.
+    pub(crate) fn known(&self) -> &[&'static str] {
+        &self.known
+    }
+
+    /// Whether a key that was not asked for is probably a misspelling of one of `keys`: its report says what to do, so that
+    /// a report of the missing key would only repeat it.
+    pub(crate) fn misspells(&self, keys: &[&'static str]) -> bool {
+        self.rest().any(|entry| !suggest::nearest(&entry.key, keys.iter().copied()).is_empty())
+    }
+
+    /// Reports every key that was not asked for.
+    pub(crate) fn finish(self, d: &mut Diagnostics) {
+        for entry in self.rest() {
+            d.push(
+                Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in {}", entry.key, self.what))
+                    .at(entry.key_span)
+                    .help(suggest::did_you_mean_or_known(&entry.key, &self.known)),
+            );
+        }
+    }
+}
+
+fn conflict(first: &Entry, second: &Entry, d: &mut Diagnostics) {
+    d.push(
+        Diagnostic::new(Code::ConflictingKeys, format!("`{}` and `{}` are one setting", first.key, second.key))
+            .at(second.key_span)
+            .related(first.key_span, format!("`{}` is here", first.key))
+            .help("keep one"),
+    );
+}
+
+/// Reports a value of another type: `` `criteria` must be text, found a list ``.
+pub(crate) fn wrong_type(node: &Node, what: &str, expected: &str, d: &mut Diagnostics) {
+    d.report(
+        Code::WrongType,
+        node.span,
+        format!("{what} must be {expected}, found {}", node.kind()),
+        match (&node.data, expected) {
+            (Data::Number(number), "text") => format!("quote it: \"{number}\""),
+            (Data::Bool(value), "text") => format!("quote it: \"{value}\""),
+            _ => format!("write {expected}"),
+        },
+    );
+}
+
+/// The key as messages name it.
+pub(crate) fn label(entry: &Entry) -> String {
+    format!("`{}`", entry.key)
+}
+
+/// Text that is not blank, as written.
+pub(crate) fn text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
+    let text = string(node, what, d)?;
+    if text.trim().is_empty() {
+        d.report(Code::BlankValue, node.span, format!("{what} is blank"), "write something or delete the key");
+        return None;
+    }
+    Some(text)
+}
+
+/// Any string.
+pub(crate) fn string(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
+    match &node.data {
+        Data::String(text) => Some(text.clone()),
+        _ => {
+            wrong_type(node, what, "text", d);
+            None
+        }
+    }
+}
+
+/// Text that is not blank and holds no `${{ }}`.
+pub(crate) fn literal_text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
+    let text = text(node, what, d)?;
+    literal(&text, node, what, d).then_some(text)
+}
+
+/// Whether a structural value holds no `${{ }}`; otherwise interpolation-not-allowed.
+pub(crate) fn literal(text: &str, node: &Node, what: &str, d: &mut Diagnostics) -> bool {
+    let variable = Syntax::Variable.names(text).next();
+    if let Some(name) = variable {
+        d.report(
+            Code::InterpolationNotAllowed,
+            node.span,
+            format!("{what} cannot contain `${{{{ {name} }}}}`"),
+            "write the value out: it is needed while the suite compiles",
+        );
+    }
+    variable.is_none()
+}
+
+/// `true` or `false`.
+pub(crate) fn boolean(node: &Node, what: &str, d: &mut Diagnostics) -> Option<bool> {
+    match node.data {
+        Data::Bool(value) => Some(value),
+        _ => {
+            wrong_type(node, what, "`true` or `false`", d);
+            None
+        }
+    }
+}
+
+/// A finite number.
+pub(crate) fn number(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
+    match &node.data {
+        Data::Number(number) => match number.as_f64() {
+            Some(value) if value.is_finite() => Some(value),
+            _ => {
+                d.report(Code::OutOfRange, node.span, format!("{what} is too large a number"), "write a finite number");
+                None
+            }
+        },
+        _ => {
+            wrong_type(node, what, "a number", d);
+            None
+        }
+    }
+}
+
+/// A number for which `allowed` says yes; `range` names it: "a number in 0..1".
+pub(crate) fn number_in(
+    node: &Node,
+    what: &str,
+    range: &str,
+    allowed: impl Fn(f64) -> bool,
+    d: &mut Diagnostics,
+) -> Option<f64> {
+    let value = number(node, what, d)?;
+    if !allowed(value) {
+        d.report(
+            Code::OutOfRange,
+            node.span,
+            format!("{what} is {value}, which is not {range}"),
+            format!("write {range}"),
+        );
+        return None;
+    }
+    Some(value)
+}
+
+/// A number from 0 to 1, both included.
+pub(crate) fn fraction(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
+    number_in(node, what, "a number within 0..1", |value| (0.0..=1.0).contains(&value), d)
+}
+
+/// A number greater than 0.
+pub(crate) fn positive(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
+    number_in(node, what, "a number greater than 0", |value| value > 0.0, d)
+}
+
+/// A number that is not negative.
+pub(crate) fn not_negative(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
+    number_in(node, what, "a number of at least 0", |value| value >= 0.0, d)
+}
+
+/// A whole number from `low` to `high`. `2.0` is whole, `2.5` is wrong-type.
+pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diagnostics) -> Option<u64> {
+    let value = number(node, what, d)?;
+    if value.fract() != 0.0 {
+        d.report(
+            Code::WrongType,
+            node.span,
+            format!("{what} must be a whole number, found {value}"),
+            "write a whole number",
+        );
+        return None;
+    }
+    #[allow(clippy::cast_precision_loss, reason = "bounds are small or the largest number there is")]
+    let (is_small, is_large) = (value < low as f64, value > high as f64);
+    let is_open = high >= u64::from(u32::MAX);
+    if is_large && is_open {
+        let message = format!("{what} is {value}, which is more than {high}");
+        d.report(Code::OutOfRange, node.span, message, "write a smaller number");
+        return None;
+    }
+    if is_small || is_large {
+        let range = if is_open {
+            format!("a whole number of at least {low}")
+        } else {
+            format!("a whole number from {low} to {high}")
+        };
+        let message = format!("{what} is {value}, which is not {range}");
+        d.report(Code::OutOfRange, node.span, message, format!("write {range}"));
+        return None;
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was just checked")]
+    Some(value as u64)
+}
+
+/// As [`integer`], for the counts that fit into 32 bits.
+pub(crate) fn count(node: &Node, what: &str, low: u32, d: &mut Diagnostics) -> Option<u32> {
+    integer(node, what, u64::from(low), u64::from(u32::MAX), d).and_then(|value| u32::try_from(value).ok())
+}
+
+/// One of several words.
+pub(crate) fn choice<T: Copy>(
+    node: &Node,
+    what: &str,
+    choices: &[(&'static str, T)],
+    d: &mut Diagnostics,
+) -> Option<T> {
+    let text = string(node, what, d)?;
+    if !literal(&text, node, what, d) {
+        return None;
+    }
+    let found = choices.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+    if found.is_none() {
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        d.report(
+            Code::InvalidChoice,
+            node.span,
+            format!("{what} is `{text}`, which is not one of {}", suggest::quoted(&words, "and")),
+            suggest::did_you_mean(&text, words.iter().copied())
+                .unwrap_or_else(|| format!("write {}", suggest::quoted(&words, "or"))),
+        );
+    }
+    found
+}
+
+/// A list.
+pub(crate) fn list<'n>(node: &'n Node, what: &str, d: &mut Diagnostics) -> Option<&'n [Node]> {
+    let items = node.as_sequence();
+    if items.is_none() {
+        wrong_type(node, what, "a list", d);
+    }
+    items
+}
+
+/// A list of text; bad elements are reported and left out.
+pub(crate) fn texts(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<String>> {
+    let items = list(node, what, d)?;
+    let item = format!("an element of {what}");
+    Some(items.iter().filter_map(|node| text(node, &item, d)).collect())
+}
+
+/// An object of free-form data; null values inside are kept.
+pub(crate) fn object(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Object> {
+    match node.to_json() {
+        serde_json::Value::Object(object) => Some(object),
+        _ => {
+            wrong_type(node, what, "a mapping", d);
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{diagnostic::Diagnostics, test_package::Package};
+
+    #[test]
+    fn a_count_that_is_too_large_is_not_called_too_small() {
+        let package = Package::new(&[]);
+        let problems = |yaml: &str| {
+            let mut d = Diagnostics::new();
+            super::count(&package.node(yaml), "`count`", 1, &mut d);
+            package.lines(&d)
+        };
+        assert_eq!(problems("0"), ["1:1 E024 `count` is 0, which is not a whole number of at least 1"]);
+        assert_eq!(problems("4294967296"), ["1:1 E024 `count` is 4294967296, which is more than 4294967295"]);
+        assert_eq!(problems("4294967295"), Vec::<String>::new());
+    }
+}

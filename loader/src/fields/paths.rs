@@ -1,0 +1,330 @@
+//! Paths named by files: where they are searched, and what they may not leave.
+
+use std::path::{Component, Path, PathBuf};
+
+use evalsuite_schema::PathRef;
+
+use super::shared_files::SharedFiles;
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    fields,
+    read::node::Node,
+    request::Request,
+    source::Files,
+    suggest,
+};
+
+/// Most places that a help text lists.
+const MAX_PLACES: usize = 6;
+
+/// What a path has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    Directory,
+    Any,
+}
+
+impl Kind {
+    fn noun(self) -> &'static str {
+        match self {
+            Kind::File => "file",
+            Kind::Directory => "directory",
+            Kind::Any => "file or directory",
+        }
+    }
+
+    fn fits(self, path: &Path) -> bool {
+        match self {
+            Kind::File => path.is_file(),
+            Kind::Directory => path.is_dir(),
+            Kind::Any => true,
+        }
+    }
+}
+
+/// The directories in which paths of one suite are searched.
+#[derive(Debug, Clone)]
+pub(crate) struct Roots {
+    /// Results lie inside, links followed.
+    pub(crate) boundary: PathBuf,
+    /// `boundary` with links followed.
+    pub(crate) real_boundary: PathBuf,
+    /// Paths in the compiled suite are relative to it, if they lie inside.
+    pub(crate) package_root: PathBuf,
+    /// The suite's directory.
+    pub(crate) suite_root: PathBuf,
+    /// The eval file's directory.
+    pub(crate) eval_dir: PathBuf,
+    /// Tasks layout: only the suite root is searched.
+    pub(crate) only_root: bool,
+}
+
+impl Roots {
+    /// The roots of a file that belongs to no suite: paths in it may lead anywhere in its package, or in its directory if it
+    /// lies outside of one.
+    pub(crate) fn of_file(path: &Path, package_root: &Path) -> Self {
+        let directory = path.parent().unwrap_or(path).to_path_buf();
+        let boundary = if directory.starts_with(package_root) { package_root } else { &directory };
+        Self {
+            boundary: boundary.to_path_buf(),
+            real_boundary: boundary.canonicalize().unwrap_or_else(|_| boundary.to_path_buf()),
+            package_root: package_root.to_path_buf(),
+            suite_root: directory.clone(),
+            eval_dir: directory,
+            only_root: false,
+        }
+    }
+
+    /// The directories searched for a path written in a file of `from`, first to last.
+    pub(crate) fn search(&self, from: &Path) -> Vec<PathBuf> {
+        if self.only_root {
+            return vec![self.suite_root.clone()];
+        }
+        let mut places = vec![from.to_path_buf()];
+        for parent in self.eval_dir.ancestors().take_while(|parent| parent.starts_with(&self.boundary)) {
+            if places.iter().all(|place| place != parent) {
+                places.push(parent.to_path_buf());
+            }
+        }
+        places
+    }
+
+    /// How the compiled suite names a path: relative to the package root, absolute outside.
+    pub(crate) fn compiled(&self, path: &Path) -> String {
+        let relative = path.strip_prefix(&self.package_root).unwrap_or(path);
+        let text = relative.to_string_lossy();
+        if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace('\\', "/") }
+    }
+
+    /// A path relative to the suite root, with `/` separators.
+    pub(crate) fn in_suite(&self, path: &Path) -> String {
+        let relative = path.strip_prefix(&self.suite_root).unwrap_or(path);
+        let text = relative.to_string_lossy();
+        if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace('\\', "/") }
+    }
+}
+
+/// The last component of a path; what is not UTF-8 is replaced.
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The last component of a path without its extension and `.eval`.
+pub(crate) fn file_stem(path: &Path) -> String {
+    evalsuite_discovery::stem(&file_name(path)).to_owned()
+}
+
+/// A path that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    pub(crate) reference: PathRef,
+    /// Places that come before it, and have nothing.
+    pub(crate) missed: Vec<PathBuf>,
+}
+
+/// How a search ended without a result.
+pub(crate) enum Miss {
+    /// The path is absolute, or leads out of the boundary.
+    Escape(String),
+    /// There is nothing at these places.
+    Missing(Vec<PathBuf>),
+    /// There is something of another kind.
+    WrongKind(PathBuf),
+}
+
+/// Searches a relative path in `places`; the first existing entry wins.
+pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Roots) -> Result<Found, Miss> {
+    if let Some(reason) = not_relative(written) {
+        return Err(Miss::Escape(reason));
+    }
+    let mut tried = Vec::new();
+    let mut wrong_kind = None;
+    let mut escaped = false;
+    let mut something_outside = false;
+    for place in places {
+        let path = normalize(&place.join(written));
+        let exists = path.symlink_metadata().is_ok();
+        if !path.starts_with(&roots.boundary) {
+            escaped = true;
+            if exists {
+                something_outside = true;
+                break;
+            }
+            continue;
+        }
+        if !exists {
+            tried.push(path);
+            continue;
+        }
+        match path.canonicalize() {
+            Ok(real) if real.starts_with(&roots.real_boundary) => {}
+            Ok(real) => {
+                return Err(Miss::Escape(format!(
+                    "`{written}` leads to `{}`, out of the {}",
+                    real.display(),
+                    roots.outer()
+                )));
+            }
+            Err(_) => {
+                // A link that leads nowhere, or in a circle.
+                return Err(Miss::Escape(format!("`{written}` is a link that leads nowhere")));
+            }
+        }
+        if kind.fits(&path) {
+            let reference = PathRef { written: written.to_owned(), path: roots.compiled(&path) };
+            return Ok(Found { path, reference, missed: tried });
+        }
+        wrong_kind.get_or_insert(path);
+        break;
+    }
+    match wrong_kind {
+        Some(path) => Err(Miss::WrongKind(path)),
+        None if something_outside || escaped && tried.is_empty() => {
+            Err(Miss::Escape(format!("`{written}` leaves the {}", roots.outer())))
+        }
+        None => Err(Miss::Missing(tried)),
+    }
+}
+
+impl Roots {
+    fn outer(&self) -> &'static str {
+        if self.only_root || self.boundary == self.suite_root { "suite" } else { "package" }
+    }
+}
+
+/// What makes a path one that is not relative.
+pub(crate) fn not_relative(written: &str) -> Option<String> {
+    let bytes = written.as_bytes();
+    let drive = bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
+    if written.starts_with(['/', '\\']) || drive {
+        Some(format!("`{written}` is an absolute path"))
+    } else if written == "~" || written.starts_with("~/") {
+        Some(format!("`{written}` lies in a home directory"))
+    } else if written.contains('\0') {
+        Some("a path cannot hold a NUL character".to_owned())
+    } else {
+        None
+    }
+}
+
+/// Resolves `.` and `..` in the text of a path, as far as they go.
+pub(crate) fn normalize(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !normal.pop() {
+                    normal.push("..");
+                }
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// The directories and files around one file of a suite: what its paths are searched in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scope<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) roots: &'a Roots,
+    pub(crate) files: &'a Files,
+    pub(crate) shared: &'a SharedFiles,
+    /// Directory of the file.
+    pub(crate) dir: &'a Path,
+}
+
+impl<'a> Scope<'a> {
+    /// The same for a file in another directory.
+    pub(crate) fn at(self, dir: &'a Path) -> Self {
+        Self { dir, ..self }
+    }
+
+    /// Finds the path that `node` names; `what` is the key it stands in.
+    pub(crate) fn find(&self, node: &Node, what: &str, kind: Kind, d: &mut Diagnostics) -> Option<Found> {
+        let written = fields::literal_text(node, what, d)?;
+        self.find_text(&written, node, what, (Code::MissingPath, kind), d)
+    }
+
+    /// Notes places that have nothing, and where something would be found in place of what is further away. Inside of the
+    /// suite every change is seen anyway.
+    pub(crate) fn note_missed(&self, places: &[PathBuf]) {
+        for place in places.iter().filter(|place| !place.starts_with(&self.roots.suite_root)) {
+            self.files.add(place);
+        }
+    }
+
+    /// As [`Scope::find`] for a path that was already taken out of its node, with the code for one that is not there.
+    pub(crate) fn find_text(
+        &self,
+        written: &str,
+        node: &Node,
+        what: &str,
+        (code, kind): (Code, Kind),
+        d: &mut Diagnostics,
+    ) -> Option<Found> {
+        match search(written.trim(), kind, &self.roots.search(self.dir), self.roots) {
+            Ok(found) => {
+                self.note_missed(&found.missed);
+                Some(found)
+            }
+            Err(miss) => {
+                d.push(self.describe(miss, written, node, what, (code, kind)));
+                None
+            }
+        }
+    }
+
+    /// The problem behind a failed search.
+    pub(crate) fn describe(
+        &self,
+        miss: Miss,
+        written: &str,
+        node: &Node,
+        what: &str,
+        (code, kind): (Code, Kind),
+    ) -> Diagnostic {
+        match miss {
+            Miss::Escape(reason) => Diagnostic::new(Code::PathEscape, format!("{what}: {reason}"))
+                .at(node.span)
+                .help("copy the file into the suite and name it by a relative path"),
+            Miss::WrongKind(path) => {
+                Diagnostic::new(code, format!("{what}: `{}` is not a {}", self.files.shown(&path), kind.noun()))
+                    .at(node.span)
+                    .help(format!("name a {}", kind.noun()))
+            }
+            Miss::Missing(tried) => {
+                let near = tried.iter().find_map(|path| nearest_entry(path));
+                Diagnostic::new(code, format!("{what}: {} `{written}` not found", kind.noun()))
+                    .at(node.span)
+                    .help(self.tried(&tried, near.as_deref()))
+            }
+        }
+    }
+
+    /// Help for something that is at none of the places `tried`: the nearest name there is, and the places.
+    pub(crate) fn tried(&self, tried: &[PathBuf], near: Option<&str>) -> String {
+        let mut places: Vec<String> =
+            tried.iter().take(MAX_PLACES).map(|path| format!("`{}`", self.files.shown(path))).collect();
+        match tried.len().saturating_sub(MAX_PLACES) {
+            0 => {}
+            1 => places.push("1 more place".to_owned()),
+            more => places.push(format!("{more} more places")),
+        }
+        let last = places.pop().unwrap_or_default();
+        let places = if places.is_empty() { last } else { format!("{} and {last}", places.join(", ")) };
+        near.map_or_else(|| format!("tried {places}"), |name| format!("did you mean `{name}`? tried {places}"))
+    }
+}
+
+/// The entry of the path's directory whose name is closest to the path's.
+pub(crate) fn nearest_entry(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let entries = std::fs::read_dir(path.parent()?).ok()?;
+    let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    suggest::nearest(name, names.iter().map(String::as_str)).first().map(|name| (*name).to_owned())
+}

@@ -1,0 +1,101 @@
+//! What several cases of a load have in common, and is read once.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use serde_json::Value;
+
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    read::{self, node::Node},
+    source::{FileId, Files, Span},
+};
+
+/// A text file that was read.
+pub(crate) type Text = (FileId, Arc<str>);
+
+/// Bytes of shared text and settings that all cases together may get copies of.
+const MAX_COPIED: usize = 256 << 20;
+
+/// Files that cases name: every one is read, registered and complained about once.
+#[derive(Debug, Default)]
+pub(crate) struct SharedFiles {
+    texts: Mutex<BTreeMap<PathBuf, Option<Text>>>,
+    trees: Mutex<BTreeMap<PathBuf, Option<Arc<Node>>>>,
+    schemas: Mutex<BTreeMap<PathBuf, Option<Arc<Value>>>>,
+    copied: AtomicUsize,
+}
+
+impl SharedFiles {
+    /// Whether another copy of so many bytes, of what stands at `span`, may be made: a few lines can ask for more copies than
+    /// fit in memory. The first that may not is reported.
+    pub(crate) fn may_copy(&self, bytes: usize, span: Span, d: &mut Diagnostics) -> bool {
+        let before = self.copied.fetch_add(bytes, Ordering::Relaxed);
+        let after = before.saturating_add(bytes);
+        if before <= MAX_COPIED && after > MAX_COPIED {
+            let message = format!("what cases share adds up to more than {} MiB of copies", MAX_COPIED >> 20);
+            d.report(Code::LimitExceeded, span, message, "shorten it, or let fewer cases use it");
+        }
+        after <= MAX_COPIED
+    }
+
+    /// Whether no more copies may be made, which was reported.
+    pub(crate) fn is_full(&self) -> bool {
+        self.copied() > MAX_COPIED
+    }
+
+    /// How many bytes were copied so far.
+    pub(crate) fn copied(&self) -> usize {
+        self.copied.load(Ordering::Relaxed)
+    }
+
+    /// A text file. `None`: a problem was reported, now or before.
+    pub(crate) fn text(&self, path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Text> {
+        // The lock is held while reading, so that a file never gets two ids, whatever threads do.
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = texts.get(path) {
+            return known.clone();
+        }
+        let text = read::read_text(path, files, d);
+        texts.insert(path.to_path_buf(), text.clone());
+        text
+    }
+
+    /// A YAML file. `None`: a problem was reported, now or before.
+    pub(crate) fn tree(&self, path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Arc<Node>> {
+        let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = trees.get(path) {
+            return known.clone();
+        }
+        let text = read::read_text(path, files, d);
+        let tree = text.and_then(|(file, text)| read::parse_yaml(file, &text, d)).map(Arc::new);
+        trees.insert(path.to_path_buf(), tree.clone());
+        tree
+    }
+
+    /// The JSON schema of a JSON or YAML file, which `check` takes from the root. `None`: a problem was reported, now or before.
+    pub(crate) fn schema(
+        &self,
+        path: &Path,
+        check: fn(&Node, &mut Diagnostics) -> Option<Value>,
+        files: &Files,
+        d: &mut Diagnostics,
+    ) -> Option<Arc<Value>> {
+        let mut schemas = self.schemas.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = schemas.get(path) {
+            return known.clone();
+        }
+        let is_json = path.extension().is_some_and(|extension| extension == "json");
+        let parse = if is_json { read::parse_json } else { read::parse_yaml };
+        let root = read::read_text(path, files, d).and_then(|(file, text)| parse(file, &text, d));
+        let schema = root.and_then(|root| check(&root, d)).map(Arc::new);
+        schemas.insert(path.to_path_buf(), schema.clone());
+        schema
+    }
+}

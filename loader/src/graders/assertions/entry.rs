@@ -1,0 +1,166 @@
+//! One mapping of a list: what every grader has, then the settings of its type.
+
+use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig};
+
+use super::{Parsed, location};
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    fields::{self, Fields},
+    graders::{self, Context, Notes},
+    read::node::{Data, Entry, Node},
+    suggest,
+};
+
+/// Types that are now called otherwise.
+const REMOVED: &[(&str, &str)] = &[("code-judge", "code-grader"), ("llm-judge", "llm-grader")];
+
+pub(super) fn read(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Parsed {
+    try_read(node, cx, d).unwrap_or_else(|| Parsed::broken(node, cx.scope))
+}
+
+fn try_read(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Parsed> {
+    let Some(type_entry) = node.entry("type").filter(|entry| !entry.value.is_null()) else {
+        no_type(node, d);
+        return None;
+    };
+    let written = fields::literal_text(&type_entry.value, "`type`", d)?;
+    let folded = written.replace('_', "-");
+    if let Some((_, new)) = REMOVED.iter().find(|(old, _)| *old == folded) {
+        let message = format!("type `{written}` was removed");
+        d.report(Code::RemovedGraderType, type_entry.value.span, message, format!("use `{new}`"));
+        return None;
+    }
+    let built_in = if folded == "rubric" {
+        d.report(
+            Code::DeprecatedKey,
+            type_entry.value.span,
+            "type `rubric` is now `rubrics`",
+            "write `type: rubrics`, and `criteria` for `rubrics`",
+        );
+        Some(&graders::RUBRIC)
+    } else {
+        graders::built_in(&folded)
+    };
+
+    let what = built_in.map_or("a grader registered in Rust", |known| known.what);
+    let mut fields = Fields::new(node, what, d)?;
+    fields.get("type");
+    let name = fields.get("name");
+    let name_text = name.and_then(|entry| fields::literal_text(&entry.value, "`name`", d));
+    let common = Common::read(&mut fields, d);
+    let mut notes = Notes::default();
+    let config = match built_in {
+        Some(known) => {
+            let config = known.read(&mut fields, cx, &mut notes, d);
+            if !known.takes_any_key {
+                fields.finish(d);
+            }
+            config
+        }
+        None => {
+            notes.users.push((written.clone(), type_entry.value.span));
+            user(fields, &written, d)
+        }
+    };
+    let name_is_broken = name.is_some() && name_text.is_none();
+    let Some(config) = config.filter(|_| !name_is_broken) else {
+        return Some(Parsed { notes, ..Parsed::broken(node, cx.scope) });
+    };
+    let name_text = name_text.unwrap_or_else(|| graders::automatic_name(&config, &written));
+    let grader = Grader {
+        weight: common.weight,
+        required: common.required,
+        min_score: common.min_score.or(notes.pass_mark),
+        negate: common.negate,
+        ..Grader::new(name_text, location(node.span, cx.scope), config)
+    };
+    Some(Parsed { named: name.map(|entry| entry.value.span), notes, ..Parsed::new(grader, node.span) })
+}
+
+fn no_type(node: &Node, d: &mut Diagnostics) {
+    if let Some(include) = node.entry("include") {
+        for other in node.as_mapping().unwrap_or_default().iter().filter(|entry| entry.key != include.key) {
+            let message = format!("unknown key `{}` beside `include`", other.key);
+            d.report(Code::UnknownKey, other.key_span, message, "an include has no other keys");
+        }
+        return;
+    }
+    let place = node.entry("type").map_or(node.span, |entry| entry.key_span);
+    let message = "missing key `type` in an assertion";
+    d.report(Code::MissingGraderSetting, place, message, "add `type`, such as `contains` or `llm-grader`");
+}
+
+/// Settings of a grader registered in Rust, which only the grader can check.
+fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<GraderConfig> {
+    let config = match fields.get("config") {
+        Some(entry) => fields::object(&entry.value, "`config`", d)?,
+        None => evalsuite_schema::Object::new(),
+    };
+    for entry in fields.rest() {
+        // The key may be right, and the type be wrong.
+        let meant = suggest::nearest(written, BUILT_IN.iter().copied());
+        let help = if meant.is_empty() {
+            suggest::did_you_mean(&entry.key, fields.known().iter().copied())
+                .unwrap_or_else(|| format!("settings of `{written}` stand under `config`"))
+        } else {
+            format!(
+                "did you mean type {}? settings of a grader in Rust stand under `config`",
+                suggest::quoted(&meant, "or")
+            )
+        };
+        d.report(Code::UnknownKey, entry.key_span, format!("unknown key `{}` in a grader", entry.key), help);
+    }
+    Some(GraderConfig::User { grader: written.to_owned(), config })
+}
+
+/// What every grader has.
+struct Common {
+    weight: f64,
+    required: bool,
+    min_score: Option<f64>,
+    negate: bool,
+}
+
+impl Common {
+    fn read(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Self {
+        let weight = fields.get("weight").and_then(|entry| graders::weight(&entry.value, "`weight`", d));
+        let required = fields.get("required");
+        let min_score_entry = fields.get("min_score");
+        let mut min_score = min_score_entry.and_then(|entry| graders::min_score(&entry.value, d));
+        let negate = fields.get("negate").and_then(|entry| fields::boolean(&entry.value, "`negate`", d));
+        let required = match required {
+            Some(entry) => required_value(entry, min_score_entry, &mut min_score, d),
+            None => false,
+        };
+        Self { weight: weight.unwrap_or(1.0), required, min_score, negate: negate.unwrap_or(false) }
+    }
+}
+
+/// `required`: a number is an old way to write a pass mark, too.
+fn required_value(entry: &Entry, mark: Option<&Entry>, min_score: &mut Option<f64>, d: &mut Diagnostics) -> bool {
+    let node = &entry.value;
+    let number = match &node.data {
+        Data::Number(number) => number.as_f64().filter(|value| *value > 0.0 && *value <= 1.0),
+        _ => None,
+    };
+    let Some(value) = number else {
+        return fields::boolean(node, "`required`", d).unwrap_or(false);
+    };
+    if let Some(mark) = mark {
+        d.push(
+            Diagnostic::new(Code::ConflictingKeys, "`required` as a number and `min_score` are one setting")
+                .at(entry.key_span)
+                .related(mark.key_span, "`min_score` is here")
+                .help("write `required: true`"),
+        );
+    } else {
+        d.report(
+            Code::DeprecatedValue,
+            node.span,
+            format!("`required: {value}` is an old way to write a pass mark"),
+            format!("write `required: true` and `min_score: {value}`"),
+        );
+        *min_score = Some(value);
+    }
+    true
+}

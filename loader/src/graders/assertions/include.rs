@@ -1,0 +1,136 @@
+//! Includes: entries of a template in place of `{include: NAME}`.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    fields::{
+        self, Fields,
+        paths::{self, Kind, Miss},
+    },
+    graders::{Context, Template},
+    read::node::{Entry, Node},
+};
+
+/// Templates in templates, the outermost included.
+const MAX_LEVELS: usize = 3;
+
+/// Bytes that an include counts for at least: finding a template takes its time, too.
+const LEAST_SIZE: usize = 2048;
+
+/// Directories of templates, and the endings of their names, as they are tried.
+const DIRECTORIES: &[&str] = &[".evalsuite/templates", ".agentv/templates"];
+const ENDINGS: &[&str] = &["yaml", "yml"];
+
+/// The include of an entry that is one: a mapping with this key only.
+pub(super) fn name(node: &Node) -> Option<&Entry> {
+    match node.as_mapping() {
+        Some([only]) if only.key == "include" => Some(only),
+        _ => None,
+    }
+}
+
+/// Hands the entries of the named template to `read`, with the place they stand in. `None`: a problem was reported.
+pub(super) fn expand(
+    entry: &Entry,
+    cx: Context<'_>,
+    d: &mut Diagnostics,
+    read: impl FnOnce(&[Node], Context<'_>, &mut Diagnostics),
+) -> Option<()> {
+    let node = &entry.value;
+    let written = fields::literal_text(node, "`include`", d)?;
+    if cx.scope.shared.is_full() {
+        return None;
+    }
+    let path = find(written.trim(), node, cx, d)?;
+    check_chain(&path, node, cx, d)?;
+    let files = cx.scope.files;
+    let tree = cx.scope.shared.tree(&path, files, d)?;
+    let items = entries(&tree, d)?;
+    if !cx.scope.shared.may_copy(tree.size().max(LEAST_SIZE), node.span, d) {
+        return None;
+    }
+    let template = Template { path: &path, parent: cx.templates };
+    let directory = path.parent().unwrap_or(Path::new(""));
+    read(items, Context { scope: cx.scope.at(directory), templates: Some(&template), ..cx }, d);
+    Some(())
+}
+
+fn find(written: &str, node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<PathBuf> {
+    let scope = cx.scope;
+    let describe = (Code::IncludeNotFound, Kind::File);
+    if written.contains(['/', '\\']) || written.starts_with('.') {
+        return scope.find_text(written, node, "`include`", describe, d).map(|found| found.path);
+    }
+    let mut tried = Vec::new();
+    for place in scope.roots.search(scope.dir) {
+        let place = [place];
+        for directory in DIRECTORIES {
+            for ending in ENDINGS {
+                let candidate = format!("{directory}/{written}.{ending}");
+                match paths::search(&candidate, Kind::File, &place, scope.roots) {
+                    Ok(found) => {
+                        scope.note_missed(&tried);
+                        return Some(found.path);
+                    }
+                    Err(Miss::Missing(paths)) => tried.extend(paths),
+                    Err(miss) => {
+                        d.push(scope.describe(miss, written, node, "`include`", describe));
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+    let near = tried.iter().find_map(|path| paths::nearest_entry(path));
+    let near = near.as_deref().map(|name| name.trim_end_matches(".yaml").trim_end_matches(".yml"));
+    let help = scope.tried(&tried, near);
+    d.report(Code::IncludeNotFound, node.span, format!("template `{written}` not found"), help);
+    None
+}
+
+/// A template neither includes itself nor lies deeper than templates may.
+fn check_chain(path: &Path, node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<()> {
+    let mut chain = vec![path];
+    let mut template = cx.templates;
+    while let Some(current) = template {
+        chain.push(current.path);
+        template = current.parent;
+    }
+    let is_cycle = chain[1..].contains(&path);
+    if !is_cycle && chain.len() <= MAX_LEVELS {
+        return Some(());
+    }
+    let names: Vec<String> = chain.iter().rev().map(|path| cx.scope.files.shown(path)).collect();
+    let problem = if is_cycle { "templates include each other" } else { "templates are included too deeply" };
+    let help = if is_cycle { "remove one of the includes" } else { "include at most 3 levels deep" };
+    d.push(Diagnostic::new(Code::IncludeCycle, format!("{problem}: {}", names.join(" -> "))).at(node.span).help(help));
+    None
+}
+
+/// The entries of a template.
+fn entries<'n>(tree: &'n Node, d: &mut Diagnostics) -> Option<&'n [Node]> {
+    let help = "a template is a mapping with one key, `assertions`";
+    if tree.as_mapping().is_none() {
+        let message = format!("expected a template, found {}", tree.kind());
+        d.report(Code::InvalidExternalFile, tree.span, message, help);
+        return None;
+    }
+    let mut fields = Fields::new(tree, "a template", d)?;
+    let schema = fields.get("$schema");
+    let assertions = fields.get("assertions");
+    fields.finish(d);
+    if let Some(entry) = schema {
+        fields::string(&entry.value, "`$schema`", d);
+    }
+    let Some(entry) = assertions else {
+        d.report(Code::InvalidExternalFile, tree.span, "the template has no `assertions`", help);
+        return None;
+    };
+    let items = entry.value.as_sequence();
+    if items.is_none() {
+        let message = format!("`assertions` of a template must be a list, found {}", entry.value.kind());
+        d.report(Code::InvalidExternalFile, entry.value.span, message, help);
+    }
+    items
+}

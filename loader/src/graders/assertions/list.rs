@@ -1,0 +1,102 @@
+//! One list: strings become one grader, includes their templates' entries, mappings a grader each.
+
+use evalsuite_schema::grader::{Criterion, Grader, GraderConfig, Rubrics};
+
+use super::{Parsed, entry, include, location};
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields,
+    graders::{Context, plain_criterion},
+    read::node::{Data, Node},
+    source::Span,
+};
+
+/// What the plain strings of a list become.
+#[derive(Clone, Copy)]
+struct Group {
+    name: &'static str,
+    id: &'static str,
+    is_required: bool,
+}
+
+const RUBRICS: Group = Group { name: "rubrics", id: "rubric", is_required: true };
+const TURN_RUBRICS: Group = Group { name: "turn-rubrics", id: "criterion", is_required: false };
+
+/// Reads a list of assertions.
+pub(crate) fn read_list(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Vec<Parsed> {
+    read(node, RUBRICS, cx, d)
+}
+
+/// Reads the list of a turn, whose strings are weighed against each other, but none is required.
+pub(super) fn read_turn(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Vec<Parsed> {
+    let mut parsed = read(node, TURN_RUBRICS, cx, d);
+    for parsed in &mut parsed {
+        if parsed.grader.name == TURN_RUBRICS.name && parsed.named.is_none() {
+            parsed.grader.weight = 1.0;
+        }
+    }
+    parsed
+}
+
+fn read(node: &Node, group: Group, cx: Context<'_>, d: &mut Diagnostics) -> Vec<Parsed> {
+    let Some(items) = fields::list(node, "`assertions`", d) else {
+        return vec![Parsed::broken(node, cx.scope)];
+    };
+    let mut reading = Reading { parsed: Vec::with_capacity(items.len()), criteria: Vec::new(), position: None, group };
+    reading.read(items, cx, d);
+    reading.finish(cx)
+}
+
+struct Reading {
+    parsed: Vec<Parsed>,
+    criteria: Vec<Criterion>,
+    /// Index among the graders and place of the first string.
+    position: Option<(usize, Span)>,
+    group: Group,
+}
+
+impl Reading {
+    fn read(&mut self, items: &[Node], cx: Context<'_>, d: &mut Diagnostics) {
+        for item in items {
+            match &item.data {
+                Data::String(text) => self.criterion(text, item, cx, d),
+                Data::Mapping(_) => match include::name(item) {
+                    Some(name) => {
+                        let found = include::expand(name, cx, d, |items, cx, d| self.read(items, cx, d));
+                        if found.is_none() {
+                            self.parsed.push(Parsed::broken(item, cx.scope));
+                        }
+                    }
+                    None => self.parsed.push(entry::read(item, cx, d)),
+                },
+                _ => {
+                    fields::wrong_type(item, "an assertion", "text or a mapping", d);
+                    self.parsed.push(Parsed::broken(item, cx.scope));
+                }
+            }
+        }
+    }
+
+    fn criterion(&mut self, text: &str, node: &Node, cx: Context<'_>, d: &mut Diagnostics) {
+        let text = text.trim();
+        if text.is_empty() {
+            d.report(Code::BlankValue, node.span, "blank assertion", "write the criterion or delete the line");
+            self.parsed.push(Parsed::broken(node, cx.scope));
+            return;
+        }
+        self.position.get_or_insert((self.parsed.len(), node.span));
+        let id = format!("{}-{}", self.group.id, self.criteria.len() + 1);
+        self.criteria.push(plain_criterion(id, text.to_owned(), self.group.is_required));
+    }
+
+    fn finish(mut self, cx: Context<'_>) -> Vec<Parsed> {
+        if let Some((index, span)) = self.position {
+            #[allow(clippy::cast_precision_loss, reason = "a list has fewer than 2^52 strings")]
+            let weight = self.criteria.len() as f64;
+            let config = GraderConfig::Rubrics(Rubrics { criteria: self.criteria, ..Rubrics::default() });
+            let grader = Grader { weight, ..Grader::new(self.group.name, location(span, cx.scope), config) };
+            self.parsed.insert(index, Parsed::new(grader, span));
+        }
+        self.parsed
+    }
+}

@@ -1,0 +1,129 @@
+//! The graders of a case: its own, then its suite's.
+
+use std::collections::HashMap;
+
+use evalsuite_schema::{Message, grader::Grader};
+
+use super::{Parsed, reference::Reference};
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    source::Span,
+};
+
+/// What checks of a case's graders need to know about the case.
+pub(crate) struct CaseFacts<'a> {
+    /// The reference answer. A task has none, which is not a problem of its graders.
+    pub(crate) expected_output: &'a [Message],
+    /// The reference answer has a reported problem, and is missing for that reason.
+    pub(crate) reference_is_broken: bool,
+    pub(crate) has_criteria: bool,
+    /// Where the case stands.
+    pub(crate) span: Span,
+    pub(crate) tasks_layout: bool,
+}
+
+impl CaseFacts<'_> {
+    /// A task without a reference solution, which is not a problem of its graders.
+    fn lacks_reference_by_layout(&self) -> bool {
+        self.tasks_layout && self.expected_output.is_empty()
+    }
+}
+
+/// Puts graders of the case and the suite together, and checks what concerns all of them.
+pub(crate) fn merge(case: Vec<Parsed>, suite: &[Parsed], facts: &CaseFacts<'_>, d: &mut Diagnostics) -> Vec<Grader> {
+    let own = case.len();
+    let mut all = case;
+    all.extend_from_slice(suite);
+    let mut reference = None;
+    for (index, parsed) in all.iter_mut().enumerate().filter(|(_, parsed)| !parsed.is_broken) {
+        let is_own = index < own;
+        check_judges(parsed, is_own, facts, d);
+        check_similar(parsed, is_own, facts, d);
+        if parsed.notes.needs_reference && !facts.reference_is_broken && !facts.lacks_reference_by_layout() {
+            let reference = reference.get_or_insert_with(|| Reference::of(facts.expected_output));
+            reference.check(parsed, is_own, facts.span, d);
+        }
+    }
+    check_weights(&all, own, facts, d);
+    number_names(&mut all, own, facts.tasks_layout, d);
+    all.into_iter().map(|parsed| parsed.grader).collect()
+}
+
+/// A judge grader without prompt and rubrics judges by criteria or reference of the case.
+fn check_judges(parsed: &Parsed, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+    if facts.has_criteria || !facts.expected_output.is_empty() {
+        return;
+    }
+    let help = "add `prompt` or `rubrics` to the grader, or `criteria` or `expected_output` to the case";
+    for span in &parsed.notes.bare_judges {
+        let diagnostic = if is_own {
+            Diagnostic::new(Code::MissingGraderSetting, "the `llm-grader` has nothing to judge by").at(*span)
+        } else {
+            let message = "the suite's `llm-grader` has nothing to judge this case by";
+            Diagnostic::new(Code::MissingGraderSetting, message).at(facts.span).related(*span, "the grader")
+        };
+        d.push(diagnostic.help(help));
+    }
+}
+
+/// Without a text of its own a `similar` grader compares with the reference.
+fn check_similar(parsed: &Parsed, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+    if facts.reference_is_broken || !facts.expected_output.is_empty() {
+        return;
+    }
+    for span in &parsed.notes.bare_similar {
+        let diagnostic = if is_own {
+            Diagnostic::new(Code::MissingGraderSetting, "the `similar` grader has nothing to compare with").at(*span)
+        } else {
+            let message = "the suite's `similar` grader has nothing to compare this case with";
+            Diagnostic::new(Code::MissingGraderSetting, message).at(facts.span).related(*span, "the grader")
+        };
+        d.push(diagnostic.help("add `value` to the grader, or `expected_output` to the case"));
+    }
+}
+
+fn check_weights(all: &[Parsed], own: usize, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+    let is_zero = |parsed: &Parsed| !parsed.is_broken && parsed.grader.weight == 0.0;
+    if all.is_empty() || !all.iter().all(is_zero) {
+        return;
+    }
+    let place = if own > 0 { all[0].span } else { facts.span };
+    d.report(Code::ZeroTotalWeight, place, "every grader of the case has weight 0", "give one a weight");
+}
+
+/// Makes names unique: a repeated one gets `#2`, `#3` and so on.
+fn number_names(all: &mut [Parsed], own: usize, tasks_layout: bool, d: &mut Diagnostics) {
+    let mut firsts: HashMap<String, usize> = HashMap::with_capacity(all.len());
+    let mut repeats: Vec<(usize, usize)> = Vec::new();
+    for (index, parsed) in all.iter().enumerate() {
+        match firsts.get(&parsed.grader.name) {
+            Some(first) if !parsed.is_broken => repeats.push((*first, index)),
+            Some(_) => {}
+            None => drop(firsts.insert(parsed.grader.name.clone(), index)),
+        }
+    }
+    // The next number of each name that is there more than once.
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    for (first, index) in repeats {
+        let name = all[index].grader.name.clone();
+        let number = numbers.entry(name.clone()).or_insert(1);
+        let numbered = loop {
+            *number += 1;
+            let numbered = format!("{name}#{number}");
+            if !firsts.contains_key(&numbered) {
+                break numbered;
+            }
+        };
+        if let (Some(span), false) = (all[index].named, tasks_layout) {
+            let mut diagnostic =
+                Diagnostic::new(Code::RepeatedGraderName, format!("name `{name}` is used again")).at(span);
+            // Across case and suite the first place differs from case to case; the warning should be one.
+            if (first < own) == (index < own) {
+                diagnostic = diagnostic.related(all[first].named.unwrap_or(all[first].span), "first here");
+            }
+            d.push(diagnostic.help(format!("it becomes `{numbered}`; give it another name")));
+        }
+        firsts.insert(numbered.clone(), index);
+        all[index].grader.name = numbered;
+    }
+}

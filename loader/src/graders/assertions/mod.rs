@@ -1,0 +1,121 @@
+//! Lists of assertions: entries in, graders of a case out.
+
+mod entry;
+mod include;
+mod list;
+mod merge;
+mod reference;
+mod task;
+
+#[cfg(test)]
+mod tests;
+
+use evalsuite_schema::{
+    Location, Message,
+    grader::{Grader, GraderConfig, Rubrics},
+};
+
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    fields::{self, paths::Scope},
+    graders::{self, Context, Notes},
+    read::node::Node,
+    source::Span,
+};
+
+pub(crate) use list::read_list;
+pub(crate) use merge::{CaseFacts, merge};
+pub(crate) use task::task_graders;
+
+/// Old spellings of the key `assertions`.
+pub(crate) const OLD_KEYS: &[&str] = &["assert", "evaluators"];
+
+/// A grader as it was read.
+#[derive(Debug, Clone)]
+pub(crate) struct Parsed {
+    /// The grader, with the name its author gave it or an automatic one.
+    pub(crate) grader: Grader,
+    /// Where the author wrote the name.
+    pub(crate) named: Option<Span>,
+    /// The entry.
+    pub(crate) span: Span,
+    /// What checks of the whole case need to know.
+    pub(crate) notes: Notes,
+    /// The entry has a reported problem; the grader only stands in for it, so that a case does not seem to have none.
+    pub(crate) is_broken: bool,
+}
+
+impl Parsed {
+    pub(crate) fn new(grader: Grader, span: Span) -> Self {
+        Self { grader, named: None, span, notes: Notes::default(), is_broken: false }
+    }
+
+    /// Stands for an entry with a problem that was reported.
+    fn broken(node: &Node, scope: Scope<'_>) -> Self {
+        let grader = Grader::new("", location(node.span, scope), GraderConfig::IsJson);
+        Self { is_broken: true, ..Self::new(grader, node.span) }
+    }
+}
+
+/// Reads the value of a key `assertions`.
+pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Parsed> {
+    read_list(node, Context::new(scope), d)
+}
+
+/// Reads one assertion where there can be no other.
+pub(crate) fn single(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Parsed {
+    if node.as_mapping().is_none() {
+        fields::wrong_type(node, "a grader", "a mapping", d);
+        return Parsed::broken(node, scope);
+    }
+    if node.entry("include").is_some() && node.entry("type").is_none() {
+        let help = "write the grader itself: `type: llm-grader` or `type: rubrics`";
+        d.report(Code::MissingGraderSetting, node.span, "an include where one grader has to be", help);
+        return Parsed::broken(node, scope);
+    }
+    entry::read(node, Context::new(scope), d)
+}
+
+/// Reads `assertions` of one turn of a conversation, of which `expected_output` is the reference: the graders, and the uses
+/// of graders that are not built in.
+pub(crate) fn turn(
+    node: &Node,
+    expected_output: &[Message],
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> (Vec<Grader>, Vec<(String, Span)>) {
+    let parsed = list::read_turn(node, Context::new(scope), d);
+    // The case may have criteria; whether it has none is not known here.
+    let facts = CaseFacts {
+        expected_output,
+        reference_is_broken: false,
+        has_criteria: true,
+        span: node.span,
+        tasks_layout: false,
+    };
+    let users = user_graders(&parsed).collect();
+    (merge(parsed, &[], &facts, d), users)
+}
+
+/// Reads the old key `rubrics` of a case: one grader, or none if the list is empty.
+pub(crate) fn rubrics_key(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parsed> {
+    let Some(criteria) = graders::criteria(node, "`rubrics`", d) else {
+        return Some(Parsed::broken(node, scope));
+    };
+    if criteria.is_empty() {
+        return None;
+    }
+    let config = GraderConfig::Rubrics(Rubrics { criteria, ..Rubrics::default() });
+    Some(Parsed::new(Grader::new("rubric", location(node.span, scope), config), node.span))
+}
+
+/// Every grader that is not built in, inside composites, too, and where it is named.
+pub(crate) fn user_graders<'p>(parsed: impl IntoIterator<Item = &'p Parsed>) -> impl Iterator<Item = (String, Span)> {
+    parsed.into_iter().flat_map(|parsed| parsed.notes.users.iter().cloned())
+}
+
+/// A place as records and reports name it.
+pub(crate) fn location(span: Span, scope: Scope<'_>) -> Location {
+    let (line, column) = span.range.map_or((0, 0), |(start, _)| (start.line, start.column));
+    Location::new(&*scope.files.get(span.file).shown, line, column)
+}

@@ -1,0 +1,112 @@
+//! Whether the reference answer of a case has what `field-accuracy` compares.
+
+use evalsuite_schema::{
+    Content, Message,
+    grader::{FieldAccuracy, Grader, GraderConfig, expected_document},
+    placeholder::Syntax,
+};
+use serde_json::Value;
+
+use super::Parsed;
+use crate::{
+    diagnostic::{Code, Diagnostic, Diagnostics, are_many},
+    source::Span,
+    suggest,
+};
+
+/// The document that fields are compared with, as far as it is known now.
+pub(super) enum Reference {
+    Missing,
+    /// It is interpolated.
+    Unknown,
+    Document(Value),
+}
+
+impl Reference {
+    pub(super) fn of(messages: &[Message]) -> Self {
+        let is_interpolated =
+            |message: &Message| matches!(&message.content, Some(Content::Text(text)) if Syntax::Variable.is_in(text));
+        if messages.iter().any(is_interpolated) {
+            return Reference::Unknown;
+        }
+        expected_document(messages).map_or(Reference::Missing, Reference::Document)
+    }
+
+    /// Reports fields that the reference does not have; those of a suite's grader are left out for this case.
+    pub(super) fn check(&self, parsed: &mut Parsed, is_own: bool, case: Span, d: &mut Diagnostics) {
+        let document = match self {
+            Reference::Unknown => return,
+            Reference::Missing => {
+                missing(parsed, is_own, case, d);
+                return;
+            }
+            Reference::Document(document) => document,
+        };
+        if !is_own {
+            leave_out(&mut parsed.grader, document);
+            return;
+        }
+        let mut known = None;
+        for (path, span) in &parsed.notes.fields {
+            if FieldAccuracy::find(document, path).is_some() || Syntax::Variable.is_in(path) {
+                continue;
+            }
+            let near = if are_many(d) {
+                None
+            } else {
+                suggest::did_you_mean(path, known.get_or_insert_with(|| paths(document)).iter().map(String::as_str))
+            };
+            let help = near.unwrap_or_else(|| "add it to `expected_output`, or delete the field".to_owned());
+            d.report(Code::FieldNotInExpected, *span, format!("`{path}` is not in `expected_output`"), help);
+        }
+    }
+}
+
+fn missing(parsed: &Parsed, is_own: bool, case: Span, d: &mut Diagnostics) {
+    let help = "add an object as `expected_output`";
+    let diagnostic = if is_own {
+        let message = "the case has no `expected_output` with fields to compare with";
+        Diagnostic::new(Code::FieldNotInExpected, message).at(parsed.span)
+    } else {
+        let message = "the case has no `expected_output` with fields, which a grader of the suite compares";
+        Diagnostic::new(Code::FieldNotInExpected, message).at(case).related(parsed.span, "the grader")
+    };
+    d.push(diagnostic.help(help));
+}
+
+fn leave_out(grader: &mut Grader, document: &Value) {
+    match &mut grader.config {
+        GraderConfig::FieldAccuracy(config) => config.fields.retain(|field| {
+            Syntax::Variable.is_in(&field.path) || FieldAccuracy::find(document, &field.path).is_some()
+        }),
+        GraderConfig::Composite(composite) => {
+            for member in &mut composite.members {
+                leave_out(member, document);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Every path of a document, for suggestions.
+fn paths(document: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open: Vec<(String, &Value)> = vec![(String::new(), document)];
+    while let Some((path, value)) = open.pop() {
+        match value {
+            Value::Object(object) => open.extend(
+                object
+                    .iter()
+                    .map(|(key, value)| (if path.is_empty() { key.clone() } else { format!("{path}.{key}") }, value)),
+            ),
+            Value::Array(items) => {
+                open.extend(items.iter().enumerate().map(|(index, value)| (format!("{path}[{index}]"), value)));
+            }
+            _ => {}
+        }
+        if !path.is_empty() {
+            found.push(path);
+        }
+    }
+    found
+}

@@ -1,0 +1,66 @@
+//! `graders` of a task.
+
+use evalsuite_schema::{
+    Object,
+    grader::{Grader, GraderConfig},
+};
+
+use super::{Parsed, location};
+use crate::{
+    diagnostic::Diagnostics,
+    fields::{self, Fields, paths::Scope},
+    graders::{self, Context, Notes},
+    read::node::{Data, Entry, Node},
+};
+
+/// Reads a list of `{name, config}`.
+pub(crate) fn task_graders(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Parsed> {
+    let Some(items) = fields::list(node, "`graders`", d) else {
+        return vec![Parsed::broken(node, scope)];
+    };
+    items.iter().map(|item| grader(item, scope, d).unwrap_or_else(|| Parsed::broken(item, scope))).collect()
+}
+
+fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parsed> {
+    let mut fields = Fields::new(node, "a grader", d)?;
+    let name_entry = fields.require("name", d);
+    let config_entry = fields.get("config");
+    fields.finish(d);
+    let name_entry = name_entry?;
+    let name = fields::text(&name_entry.value, "`name`", d)?;
+    let mut notes = Notes::default();
+    let mut parsed = match graders::built_in(&name) {
+        Some(known) => built_in(known, node, config_entry, (scope, &mut notes), d)?,
+        None => {
+            notes.users.push((name.clone(), name_entry.value.span));
+            let config = match config_entry {
+                Some(entry) => fields::object(&entry.value, "`config`", d)?,
+                None => Object::new(),
+            };
+            Grader::new("", location(node.span, scope), GraderConfig::User { grader: name.clone(), config })
+        }
+    };
+    parsed.name = name;
+    Some(Parsed { named: Some(name_entry.value.span), notes, ..Parsed::new(parsed, node.span) })
+}
+
+/// A built-in type; its settings and what every grader can have stand in `config` together.
+fn built_in(
+    known: &graders::Type,
+    node: &Node,
+    config: Option<&Entry>,
+    (scope, notes): (Scope<'_>, &mut Notes),
+    d: &mut Diagnostics,
+) -> Option<Grader> {
+    let absent = Node { span: node.span, data: Data::Mapping(Vec::new()) };
+    let settings = config.map_or(&absent, |entry| &entry.value);
+    let mut fields = Fields::new(settings, known.what, d)?;
+    let min_score = fields.get("min_score").and_then(|entry| graders::min_score(&entry.value, d));
+    let negate = fields.get("negate").and_then(|entry| fields::boolean(&entry.value, "`negate`", d));
+    let config = known.read(&mut fields, Context::new(scope), notes, d);
+    if !known.takes_any_key {
+        fields.finish(d);
+    }
+    let (min_score, negate) = (min_score.or(notes.pass_mark), negate.unwrap_or(false));
+    Some(Grader { min_score, negate, ..Grader::new("", location(node.span, scope), config?) })
+}

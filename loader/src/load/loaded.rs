@@ -1,0 +1,75 @@
+//! What a load returns: the checked suite, its tests and all problems.
+
+use evalsuite_schema::{Calibration, Case, Suite, diagnostic::Diagnostics};
+
+use crate::source::{Files, Span};
+
+/// The result of a load.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The suite; `None` if one of the diagnostics is an error.
+    pub suite: Option<LoadedSuite>,
+    /// Every use of a grader that is not built in, as far as cases could be read.
+    pub user_graders: Vec<GraderUse>,
+    /// All problems of all files, by file and position.
+    pub diagnostics: Diagnostics,
+    /// The files and directories that were looked at.
+    pub files: Files,
+}
+
+/// A checked suite.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct LoadedSuite {
+    /// What the suite says beside its cases.
+    pub suite: Suite,
+    /// Name of the generated module: the last component of the entry path, made an identifier.
+    pub module: String,
+    /// Where cases come from, in the form that [`evalsuite_discovery::list`] takes: kind and path.
+    pub sources: Vec<(String, String)>,
+    /// The cases, in order.
+    pub cases: Vec<LoadedCase>,
+    /// The tests, in order: one per case, or one per target and case.
+    pub tests: Vec<Test>,
+    /// What judges are measured by.
+    pub calibration: Option<Calibration>,
+}
+
+/// A checked case.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct LoadedCase {
+    /// The case.
+    pub case: Case,
+    /// The file that defines it, relative to the suite root.
+    pub source: String,
+    /// Where it stands.
+    pub span: Span,
+    /// Modules its test lies in, below the suite's module and the target's.
+    pub folders: Vec<String>,
+    /// Name of its test function.
+    pub function: String,
+}
+
+/// A test that is generated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Test {
+    /// Index into [`LoadedSuite::cases`].
+    pub case: usize,
+    /// Target of the matrix; `None` without a matrix.
+    pub target: Option<String>,
+    /// Modules below the suite's module, then the function: all valid identifiers.
+    pub path: Vec<String>,
+}
+
+/// A place where a grader is named that is not built in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GraderUse {
+    /// The name as written.
+    pub name: String,
+    /// Where it is written.
+    pub span: Span,
+}

@@ -1,0 +1,287 @@
+//! From a request to a checked suite.
+
+mod loaded;
+
+use std::{collections::HashMap, path::Path};
+
+use evalsuite_schema::{Calibration, Kind, Layout as SuiteLayout, Suite};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    calibration,
+    cases::{
+        self, Placed,
+        case::Defaults,
+        sources::{self, Source, Sources},
+        task,
+    },
+    diagnostic::{Code, Diagnostic, Diagnostics, resolve},
+    fields::{
+        paths::{self, Roots, Scope},
+        shared_files::SharedFiles,
+    },
+    names,
+    request::Request,
+    source::{Files, Span},
+    suite::{
+        cross_check,
+        entry::{self, Entry, Layout},
+        eval_file, suite_json,
+    },
+};
+
+pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedSuite, Test};
+
+/// Reads and checks the suite that `request` names. Never panics, and never stops at the first problem.
+pub fn load(request: &Request) -> Loaded {
+    let files = Files::new(&request.workspace_root);
+    let mut d = Diagnostics::new();
+    let mut user_graders = Vec::new();
+    let suite =
+        entry::find(request, &files, &mut d).and_then(|entry| read(&entry, request, &files, &mut user_graders, &mut d));
+    let diagnostics = resolve(d, &files);
+    Loaded { suite: suite.filter(|_| !diagnostics.has_errors()), user_graders, diagnostics, files }
+}
+
+/// A suite without what only the whole of it can say.
+struct Parts {
+    suite: Suite,
+    cases: Vec<Placed>,
+    watched: Vec<(String, String)>,
+    /// Where the suite's own settings stand.
+    place: Span,
+}
+
+fn read(
+    entry: &Entry,
+    request: &Request,
+    files: &Files,
+    user_graders: &mut Vec<GraderUse>,
+    d: &mut Diagnostics,
+) -> Option<LoadedSuite> {
+    let (roots, shared) = (&entry.roots, SharedFiles::default());
+    let scope = Scope { request, roots, files, shared: &shared, dir: &roots.suite_root };
+    let parts = match &entry.layout {
+        Layout::Tasks { suite_json } => tasks(suite_json, scope, d),
+        Layout::Combined { suite_json } => combined(suite_json, scope, d),
+        Layout::Cases { eval_file } => cases_layout(eval_file, scope, d),
+        Layout::Directories => Some(bare(entry, None, scope, d)),
+        Layout::Lines { file } => Some(bare(entry, Some(file), scope, d)),
+    }?;
+    let Parts { mut suite, cases, watched, place } = parts;
+    if cases.len() > cross_check::MAX_CASES {
+        d.report(
+            Code::LimitExceeded,
+            Span::whole(files.add(&roots.suite_root)),
+            format!("{} cases in one suite, more than {}", cases.len(), cross_check::MAX_CASES),
+            "split the suite",
+        );
+    }
+    cross_check::check(&cases, files, d);
+    matrix(&mut suite, request, roots, files, d);
+    cross_check::unique_targets(&suite, place, d);
+    let test_count = count_tests(&suite, &cases);
+    if test_count > MAX_TESTS {
+        let message = format!("{test_count} tests in one suite, more than {MAX_TESTS}");
+        d.report(Code::LimitExceeded, place, message, "list fewer targets, or split the suite");
+        return None;
+    }
+    let calibration = calibration(entry, &cases, scope, d);
+    suite.digest = digest(files, roots);
+    for case in &cases {
+        for (name, span) in &case.checked.user_graders {
+            // A suite's grader is used by every case, and written once.
+            if user_graders.iter().rev().take(8).all(|known| known.span != *span || known.name != *name) {
+                user_graders.push(GraderUse { name: name.clone(), span: *span });
+            }
+        }
+    }
+    let module = names::segment(&entry.stem);
+    let tests = tests(&suite, &cases);
+    let cases = cases.into_iter().map(|placed| placed.into_loaded()).collect();
+    Some(LoadedSuite { suite, module, sources: watched, cases, tests, calibration })
+}
+
+/// What stands beside the suite to measure its judges by.
+fn calibration(entry: &Entry, cases: &[Placed], scope: Scope<'_>, d: &mut Diagnostics) -> Option<Calibration> {
+    let own = match &entry.layout {
+        Layout::Cases { eval_file: file } | Layout::Lines { file } => Some(paths::file_name(file)),
+        Layout::Tasks { .. } | Layout::Combined { .. } | Layout::Directories => None,
+    };
+    let path = calibration::find(&entry.roots.suite_root, own.as_deref(), scope, d)?;
+    let all = (!d.has_errors()).then(|| cases.iter().map(|placed| &placed.checked.case));
+    calibration::read(&path, all, scope, d)
+}
+
+impl Placed {
+    fn into_loaded(self) -> LoadedCase {
+        LoadedCase {
+            case: self.checked.case,
+            source: self.source,
+            span: self.checked.span,
+            folders: self.folders,
+            function: self.function,
+        }
+    }
+}
+
+fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
+    let json = suite_json::read(path, SuiteLayout::Tasks, scope.roots, scope.files, d);
+    let root = &scope.roots.suite_root;
+    let listing = evalsuite_discovery::list(root, root, "tasks", "tasks");
+    sources::report(&listing, root, None, scope, d);
+    if listing.files.is_empty() && listing.problems.is_empty() {
+        let directory = root.join("tasks");
+        let shown = scope.files.shown(&directory);
+        d.report(
+            Code::NoCases,
+            Span::whole(scope.files.add(&directory)),
+            format!("no task in `{shown}`"),
+            "add a JSON file per task",
+        );
+    }
+    let rules = task::Rules {
+        needs_reference: json.as_ref().is_some_and(|json| json.require_reference_solution),
+        threshold: json.as_ref().and_then(|json| json.task_pass_threshold),
+    };
+    let cases = cases::read_tasks(&listing.files, rules, scope, d);
+    let place = Span::whole(scope.files.add(path));
+    Some(Parts { suite: json?.suite, cases, watched: vec![("tasks".to_owned(), "tasks".to_owned())], place })
+}
+
+fn combined(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
+    let json = suite_json::read(path, SuiteLayout::Combined, scope.roots, scope.files, d);
+    // Of a suite file that cannot be read nobody knows the kind: every strategy may be right.
+    let mut defaults = Defaults::new(json.as_ref().map_or(Kind::Capability, |json| json.suite.kind));
+    if let Some(json) = &json {
+        defaults.threshold = json.task_pass_threshold;
+        defaults.needs_reference = json.require_reference_solution;
+    }
+    let directory = scope.roots.suite_root.join("cases");
+    let mut sources = Sources::default();
+    sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
+    let cases = cases::read_sources(&sources.list, &defaults, scope, d);
+    let place = Span::whole(scope.files.add(path));
+    Some(Parts { suite: json?.suite, cases, watched: sources.watched, place })
+}
+
+fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
+    let root = eval_file::parse(path, scope, d)?;
+    let (mut eval, tests) = eval_file::read(&root, path, scope, d)?;
+    eval.defaults.targets.extend(scope.request.targets.iter().cloned());
+    let sources = match tests {
+        Some(entry) => sources::read(entry, scope, d),
+        None => {
+            let directory = scope.roots.suite_root.join("cases");
+            let mut sources = Sources::default();
+            if directory.is_dir() {
+                sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
+            } else {
+                eval_file::missing_tests(&root, d);
+            }
+            sources
+        }
+    };
+    let cases = cases::read_sources(&sources.list, &eval.defaults, scope, d);
+    Some(Parts { suite: eval.suite, cases, watched: sources.watched, place: eval.targets_span })
+}
+
+fn bare(entry: &Entry, lines: Option<&Path>, scope: Scope<'_>, d: &mut Diagnostics) -> Parts {
+    let mut defaults = Defaults::new(Kind::Capability);
+    defaults.targets.clone_from(&scope.request.targets);
+    let root = &scope.roots.suite_root;
+    let place = Span::whole(scope.files.add(lines.unwrap_or(root)));
+    let mut sources = Sources::default();
+    match lines {
+        Some(file) => sources.list.push(Source::List { file: file.to_path_buf(), source: String::new(), span: place }),
+        None => sources::directory(root, place, scope, &mut sources, d),
+    }
+    let suite = suite_json::empty(entry.stem.clone(), SuiteLayout::Bare, place, scope.roots, scope.files);
+    let cases = cases::read_sources(&sources.list, &defaults, scope, d);
+    Parts { suite, cases, watched: sources.watched, place }
+}
+
+/// The matrix named by the request, for a suite whose files have none.
+fn matrix(suite: &mut Suite, request: &Request, roots: &Roots, files: &Files, d: &mut Diagnostics) {
+    if request.targets.is_empty() {
+        return;
+    }
+    if !suite.targets.is_empty() {
+        d.push(
+            Diagnostic::new(Code::ConflictingKeys, "the files of the suite and the macro both list targets")
+                .at(Span::whole(files.add(&roots.suite_root)))
+                .help("keep `execution.targets`, or the macro's `targets`"),
+        );
+        return;
+    }
+    for name in &request.targets {
+        if suite.targets.iter().any(|target| target.name == *name) {
+            let message = format!("target `{name}` is listed twice");
+            d.report(Code::InvalidTarget, Span::whole(files.add(&roots.suite_root)), message, "keep one");
+        } else {
+            let (name, hooks) = (name.clone(), evalsuite_schema::Hooks::default());
+            suite.targets.push(evalsuite_schema::Target { name, use_target: None, hooks });
+        }
+    }
+}
+
+/// Most tests of one suite: every case with a few targets.
+const MAX_TESTS: usize = 10 * cross_check::MAX_CASES;
+
+fn count_tests(suite: &Suite, cases: &[Placed]) -> usize {
+    let of_case = |case: &Placed| match case.checked.case.targets.len() {
+        0 => suite.targets.len().max(1),
+        chosen => chosen,
+    };
+    cases.iter().map(of_case).sum()
+}
+
+/// One test per case, or one per target and case.
+fn tests(suite: &Suite, cases: &[Placed]) -> Vec<Test> {
+    let path = |prefix: Option<&str>, case: &Placed| {
+        let mut path: Vec<String> = prefix.map(names::segment).into_iter().collect();
+        path.extend(case.folders.iter().cloned());
+        path.push(case.function.clone());
+        path
+    };
+    if suite.targets.is_empty() {
+        let test = |(index, case)| Test { case: index, target: None, path: path(None, case) };
+        return cases.iter().enumerate().map(test).collect();
+    }
+    let index: HashMap<&str, usize> =
+        suite.targets.iter().enumerate().map(|(index, target)| (target.name.as_str(), index)).collect();
+    let mut of_targets: Vec<Vec<usize>> = vec![Vec::new(); suite.targets.len()];
+    for (number, case) in cases.iter().enumerate() {
+        let chosen = &case.checked.case.targets;
+        if chosen.is_empty() {
+            of_targets.iter_mut().for_each(|cases| cases.push(number));
+        }
+        for target in chosen.iter().filter_map(|name| index.get(name.as_str())) {
+            of_targets[*target].push(number);
+        }
+    }
+    let of_target = |(target, numbers): (&evalsuite_schema::Target, Vec<usize>)| {
+        let test = |number: usize| Test {
+            case: number,
+            target: Some(target.name.clone()),
+            path: path(Some(&target.name), &cases[number]),
+        };
+        numbers.into_iter().map(test).collect::<Vec<_>>()
+    };
+    suite.targets.iter().zip(of_targets).flat_map(of_target).collect()
+}
+
+/// SHA-256 over the paths and contents of all files that were read.
+fn digest(files: &Files, roots: &Roots) -> String {
+    let mut read: Vec<(String, [u8; 32])> =
+        files.all().into_iter().filter_map(|file| Some((roots.in_suite(&file.path), file.digest?))).collect();
+    read.sort();
+    read.dedup();
+    let mut hash = Sha256::new();
+    for (path, digest) in read {
+        hash.update(path.as_bytes());
+        hash.update([0]);
+        hash.update(digest);
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,133 @@
+//! Values: objects, arrays and words. Strings and numbers have files of their own.
+
+use super::{
+    reader::{Reader, Result},
+    syntax_error::{self, Inside},
+};
+use crate::{
+    diagnostic::{Code, Diagnostic},
+    read::{
+        MAX_DEPTH, MAX_NODES, keys,
+        node::{Data, Entry, Node},
+    },
+    source::Position,
+};
+
+impl Reader<'_, '_> {
+    /// The value that the whole text is.
+    pub(super) fn document(mut self) -> Result<Node> {
+        self.skip_white_space();
+        let root = self.value(Inside::Nothing)?;
+        self.skip_white_space();
+        if self.at < self.bytes.len() {
+            return Err(syntax_error::text_behind(&mut self));
+        }
+        Ok(root)
+    }
+
+    fn count_node(&mut self, start: Position) -> Result<()> {
+        *self.nodes += 1;
+        if *self.nodes <= MAX_NODES {
+            return Ok(());
+        }
+        let message = format!("more than {MAX_NODES} values");
+        Err(Box::new(Diagnostic::new(Code::LimitExceeded, message).at(self.span(start)).help("split the file")))
+    }
+
+    fn value(&mut self, inside: Inside) -> Result<Node> {
+        let start = self.pos();
+        self.count_node(start)?;
+        let data = match self.byte(self.at) {
+            b'"' => Data::String(self.string()?),
+            b'{' => self.object(start)?,
+            b'[' => self.array(start)?,
+            b'-' | b'0'..=b'9' => Data::Number(self.number()?),
+            b't' => self.word("true", Data::Bool(true))?,
+            b'f' => self.word("false", Data::Bool(false))?,
+            b'n' => self.word("null", Data::Null)?,
+            _ => return Err(syntax_error::no_value(self, inside)),
+        };
+        Ok(Node { span: self.span(start), data })
+    }
+
+    fn word(&mut self, word: &str, data: Data) -> Result<Data> {
+        let end = self.at + word.len();
+        let is_longer = self.byte(end).is_ascii_alphanumeric() || self.byte(end) == b'_' || self.byte(end) >= 0x80;
+        if end > self.bytes.len() || self.bytes[self.at..end] != *word.as_bytes() || is_longer {
+            return Err(syntax_error::no_value(self, Inside::Nothing));
+        }
+        self.at = end;
+        Ok(data)
+    }
+
+    fn descend(&mut self, start: Position) -> Result<()> {
+        self.at += 1;
+        self.depth += 1;
+        if self.depth <= MAX_DEPTH {
+            return Ok(());
+        }
+        let message = format!("nesting deeper than {MAX_DEPTH}");
+        Err(Box::new(Diagnostic::new(Code::LimitExceeded, message).at(self.span(start)).help("split the file")))
+    }
+
+    fn array(&mut self, start: Position) -> Result<Data> {
+        self.descend(start)?;
+        let mut items = Vec::new();
+        self.skip_white_space();
+        if self.byte(self.at) != b']' {
+            loop {
+                items.push(self.value(Inside::Array(start))?);
+                self.skip_white_space();
+                match self.byte(self.at) {
+                    b',' => self.at += 1,
+                    b']' => break,
+                    _ => return Err(syntax_error::no_separator(self, Inside::Array(start))),
+                }
+                self.skip_white_space();
+            }
+        }
+        self.at += 1;
+        self.depth -= 1;
+        Ok(Data::Sequence(items))
+    }
+
+    fn object(&mut self, start: Position) -> Result<Data> {
+        self.descend(start)?;
+        let mut entries = Vec::new();
+        self.skip_white_space();
+        if self.byte(self.at) != b'}' {
+            loop {
+                entries.push(self.entry(start)?);
+                self.skip_white_space();
+                match self.byte(self.at) {
+                    b',' => self.at += 1,
+                    b'}' => break,
+                    _ => return Err(syntax_error::no_separator(self, Inside::Object(start))),
+                }
+                self.skip_white_space();
+            }
+        }
+        self.at += 1;
+        self.depth -= 1;
+        keys::drop_repeated(&mut entries, self.diagnostics);
+        Ok(Data::Mapping(entries))
+    }
+
+    fn entry(&mut self, object: Position) -> Result<Entry> {
+        let start = self.pos();
+        if self.byte(self.at) != b'"' {
+            return Err(syntax_error::no_key(self, object));
+        }
+        self.count_node(start)?;
+        let key = self.string()?;
+        let key_span = self.span(start);
+        self.skip_white_space();
+        if self.byte(self.at) != b':' {
+            return Err(syntax_error::no_colon(self, &key, object));
+        }
+        self.at += 1;
+        self.skip_white_space();
+        let value = self.value(Inside::Entry(object))?;
+        Ok(Entry { key, key_span, value })
+    }
+}

@@ -1,0 +1,181 @@
+//! Checks across the cases of a suite: ids, names of tests, dependencies.
+
+use std::collections::HashMap;
+
+use evalsuite_schema::Suite;
+
+use crate::{
+    cases::Placed,
+    diagnostic::{Code, Diagnostic, Diagnostics, are_many},
+    names,
+    source::{Files, Span},
+    suggest,
+};
+
+/// Most cases of one suite.
+pub(crate) const MAX_CASES: usize = 10_000;
+
+pub(crate) fn check(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
+    unique_ids(cases, files, d);
+    unique_names(cases, files, d);
+    dependencies(cases, d);
+}
+
+fn unique_ids(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
+    let mut seen: HashMap<&str, &Placed> = HashMap::with_capacity(cases.len());
+    for case in cases {
+        let id = case.checked.case.id.as_str();
+        match seen.get(id) {
+            None => {
+                seen.insert(id, case);
+            }
+            Some(first) => {
+                let place = shown(first.checked.id_span, files);
+                d.push(
+                    Diagnostic::new(Code::DuplicateId, format!("id `{id}` also at {place}"))
+                        .at(case.checked.id_span)
+                        .related(first.checked.id_span, "first here")
+                        .help("rename one"),
+                );
+            }
+        }
+    }
+}
+
+/// Two targets of the matrix must not become one module.
+pub(crate) fn unique_targets(suite: &Suite, place: Span, d: &mut Diagnostics) {
+    let mut seen: HashMap<String, &str> = HashMap::with_capacity(suite.targets.len());
+    for target in &suite.targets {
+        let name = names::segment(&target.name);
+        if let Some(first) = seen.get(&name) {
+            d.report(
+                Code::TestNameCollision,
+                place,
+                format!("targets `{first}` and `{}` both become the module `{name}`", target.name),
+                "rename one",
+            );
+        } else {
+            seen.insert(name, &target.name);
+        }
+    }
+}
+
+/// A place as `file:line:column`.
+fn shown(span: Span, files: &Files) -> String {
+    let file = files.get(span.file).shown;
+    match span.range {
+        Some((start, _)) => format!("{file}:{}:{}", start.line, start.column),
+        None => file.to_string(),
+    }
+}
+
+fn unique_names(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
+    let mut seen: HashMap<String, &Placed> = HashMap::with_capacity(cases.len());
+    for case in cases {
+        let mut path = case.folders.join("::");
+        if !path.is_empty() {
+            path.push_str("::");
+        }
+        path.push_str(&case.function);
+        match seen.get(&path) {
+            None => {
+                seen.insert(path, case);
+            }
+            // The same id twice has the same name, and was reported.
+            Some(first) if first.checked.case.id == case.checked.case.id && is_named_by_id(case, files) => {}
+            Some(first) => {
+                let (a, b) = (label(first, files), label(case, files));
+                d.push(
+                    Diagnostic::new(Code::TestNameCollision, format!("{a} and {b} both become the test `{path}`"))
+                        .at(case.checked.span)
+                        .related(first.checked.span, "first here")
+                        .help(if is_named_by_id(case, files) { "rename one" } else { "rename a file or directory" }),
+                );
+            }
+        }
+    }
+}
+
+/// Whether the test is called as the case's id, not as its file or directory: where a file holds several cases.
+fn is_named_by_id(case: &Placed, files: &Files) -> bool {
+    let file = files.get(case.checked.span.file).path;
+    let name = file.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    case.source.is_empty() || !matches!(name.as_str(), "case.yaml" | "case.yml") && !name.ends_with(".json")
+}
+
+fn label(case: &Placed, files: &Files) -> String {
+    if is_named_by_id(case, files) {
+        format!("id `{}`", case.checked.case.id)
+    } else {
+        format!("`{}`", files.get(case.checked.span.file).shown)
+    }
+}
+
+fn dependencies(cases: &[Placed], d: &mut Diagnostics) {
+    if cases.iter().all(|case| case.checked.dependencies.is_empty()) {
+        return;
+    }
+    let index: HashMap<&str, usize> =
+        cases.iter().enumerate().map(|(index, case)| (case.checked.case.id.as_str(), index)).collect();
+    for case in cases {
+        for (id, span) in &case.checked.dependencies {
+            if *id == case.checked.case.id {
+                d.report(Code::UnknownDependency, *span, format!("`{id}` depends on itself"), "delete it");
+            } else if !index.contains_key(id.as_str()) {
+                // Looking through all ids takes long, so that it is not done for mistakes without end.
+                let near = if are_many(d) { None } else { suggest::did_you_mean(id, index.keys().copied()) };
+                let help = near.unwrap_or_else(|| "name the id of a case of this suite".to_owned());
+                d.report(Code::UnknownDependency, *span, format!("`depends_on` names `{id}`, which is no case"), help);
+            }
+        }
+    }
+    cycles(cases, &index, d);
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    New,
+    /// On the way that is being walked.
+    Open,
+    Done,
+}
+
+/// Reports each cycle once, at the edge that closes it. Walks without recursion: chains can be long.
+fn cycles(cases: &[Placed], index: &HashMap<&str, usize>, d: &mut Diagnostics) {
+    let mut state = vec![State::New; cases.len()];
+    for start in 0..cases.len() {
+        if state[start] != State::New {
+            continue;
+        }
+        let mut way = vec![(start, 0)];
+        state[start] = State::Open;
+        while let Some((case, edge)) = way.last_mut() {
+            let checked = &cases[*case].checked;
+            let Some((id, span)) = checked.dependencies.get(*edge) else {
+                state[*case] = State::Done;
+                way.pop();
+                continue;
+            };
+            *edge += 1;
+            let Some(&next) = index.get(id.as_str()) else { continue };
+            if next == *case {
+                continue;
+            }
+            match state[next] {
+                State::New => {
+                    state[next] = State::Open;
+                    way.push((next, 0));
+                }
+                State::Done => {}
+                State::Open => {
+                    let from = way.iter().position(|(case, _)| *case == next).unwrap_or(0);
+                    let mut names: Vec<&str> =
+                        way[from..].iter().map(|(case, _)| cases[*case].checked.case.id.as_str()).collect();
+                    names.push(id);
+                    let chain = names.join(" -> ");
+                    d.report(Code::DependencyCycle, *span, format!("`depends_on` cycle: {chain}"), "remove one edge");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The eval file (`EVAL.yaml`).
+
+use std::path::{Component, Path};
+
+use evalsuite_schema::{Kind, Layout, Suite};
+
+use super::{entry, suite_json};
+use crate::{
+    cases::{
+        case::{self, Defaults},
+        execution, input,
+        requires::{self, Place},
+        workspace,
+    },
+    diagnostic::{Code, Diagnostic, Diagnostics},
+    fields::{
+        self, Fields,
+        paths::{self, Scope},
+    },
+    graders::{self, assertions},
+    read::{
+        self,
+        node::{Entry, Node},
+    },
+    source::Span,
+    suggest,
+};
+
+/// The key of the cases, and its old spellings.
+const TESTS: &str = "tests";
+const OLD_TESTS: &[&str] = &["eval_cases", "evalcases"];
+
+/// What an eval file says beside its cases.
+pub(crate) struct EvalFile {
+    pub(crate) suite: Suite,
+    pub(crate) defaults: Defaults,
+    /// Where the matrix is written; the root without one.
+    pub(crate) targets_span: Span,
+}
+
+/// The tree of an eval file; its root is a mapping.
+pub(crate) fn parse(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Node> {
+    let (file, text) = read::read_text(path, scope.files, d)?;
+    let root = read::parse_yaml(file, &text, d)?;
+    if root.as_mapping().is_some() {
+        return Some(root);
+    }
+    if root.as_sequence().is_some() && !entry::is_suite_file(&paths::file_name(path)) {
+        d.report(
+            Code::UnsupportedSuiteFile,
+            root.span,
+            "a list of cases is not a suite file",
+            format!("write an EVAL.yaml with `tests: ./{}`", paths::file_name(path)),
+        );
+    } else {
+        let help = "write `tests:` and what all cases share";
+        d.report(Code::RootNotMapping, root.span, format!("expected a mapping, found {}", root.kind()), help);
+    }
+    None
+}
+
+/// Reads everything but `tests`, whose entry is returned with it.
+pub(crate) fn read<'n>(
+    root: &'n Node,
+    path: &Path,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<(EvalFile, Option<&'n Entry>)> {
+    let copied_before = scope.shared.copied();
+    let mut fields = Fields::new(root, "an eval file", d)?;
+    fields.get("$schema");
+    let name = fields.get("name").and_then(|entry| name(&entry.value, d));
+    let kind_entry = fields.get("kind");
+    let kind = kind_entry.and_then(|entry| fields::choice(&entry.value, "`kind`", suite_json::KINDS, d));
+    let kind = kind.unwrap_or(Kind::Capability);
+    let mut suite = Suite {
+        kind,
+        ..suite_json::empty(
+            name.unwrap_or_else(|| default_name(path)),
+            Layout::Cases,
+            root.span,
+            scope.roots,
+            scope.files,
+        )
+    };
+    suite.description = fields.get("description").and_then(|entry| description(&entry.value, d));
+    for (key, place) in
+        [("version", &mut suite.version), ("author", &mut suite.author), ("license", &mut suite.license)]
+    {
+        *place = fields.get(key).and_then(|entry| fields::string(&entry.value, &format!("`{key}`"), d));
+    }
+    suite.tags = fields.get("tags").and_then(|entry| fields::texts(&entry.value, "`tags`", d)).unwrap_or_default();
+    let category = fields.get("category").and_then(|entry| fields::text(&entry.value, "`category`", d));
+    suite.category = Some(category.unwrap_or_else(|| default_category(scope)));
+
+    let mut defaults = Defaults::new(kind);
+    if let Some(entry) = fields.get("requires") {
+        defaults.requires = requires::read(entry, Place::Suite, d);
+    }
+    if let Some(entry) = fields.get("input") {
+        defaults.messages =
+            input::read(entry, scope, d).map(|written| input::to_messages(written, Vec::new())).unwrap_or_default();
+    }
+    if let Some(entry) = fields.get("input_files") {
+        defaults.input_files = input::files(entry, scope, d);
+    }
+    let execution = fields.get("execution").map(|entry| execution::suite(&entry.value, scope, d)).unwrap_or_default();
+    let assertions_entry = fields.get_renamed("assertions", assertions::OLD_KEYS, d);
+    if let Some(entry) = case::one_of(assertions_entry, execution.common.assertions, d) {
+        defaults.graders = assertions::read(&entry.value, scope, d);
+    }
+    case::evaluator(&mut fields, d);
+    if let Some(entry) = fields.get("workspace") {
+        defaults.workspace = workspace::read(entry, Place::Suite, scope, d);
+        suite.workspace = workspace::merge(defaults.workspace.as_ref(), None, d);
+    }
+    if let Some(entry) = fields.get("preprocessors") {
+        defaults.preprocessors = graders::preprocessors(entry, scope, d);
+    }
+    let tests = fields.get_renamed(TESTS, OLD_TESTS, d);
+    target(&mut fields, &execution, &mut defaults, d);
+    fields.finish(d);
+
+    if let (Some(trials), Some(span)) = (&execution.common.trials, execution.common.strategy_span) {
+        case::check_strategy(trials, span, kind, d);
+    }
+    defaults.trials = execution.common.trials;
+    defaults.threshold = execution.common.threshold;
+    defaults.timeout_seconds = execution.common.timeout_seconds;
+    suite.budget_usd = execution.budget_usd;
+    suite.workers = execution.workers;
+    suite.fail_on_error = execution.fail_on_error;
+    let targets_span = execution.targets.as_ref().map_or(root.span, |(_, span)| *span);
+    suite.targets = execution.targets.map(|(targets, _)| targets).unwrap_or_default();
+    let copied = scope.shared.copied() - copied_before;
+    defaults.size = Some((own_size(root) + copied, root.span));
+    defaults.targets = suite.targets.iter().map(|target| target.name.clone()).collect();
+    Some((EvalFile { suite, defaults, targets_span }, tests))
+}
+
+/// About how many bytes an eval file takes without its cases.
+fn own_size(root: &Node) -> usize {
+    let is_of_cases = |key: &str| key == TESTS || OLD_TESTS.contains(&key);
+    let entries = root.as_mapping().unwrap_or_default().iter();
+    entries.filter(|entry| !is_of_cases(&entry.key)).map(|entry| entry.value.size()).sum()
+}
+
+/// `execution.target`, or the old key `target`.
+fn target(fields: &mut Fields<'_>, execution: &execution::Suite<'_>, defaults: &mut Defaults, d: &mut Diagnostics) {
+    let current = execution.common.target.clone();
+    let Some(entry) = fields.old_spellings(None, "execution.target", &["target"], d) else {
+        defaults.target = current.map(|(name, _)| name);
+        return;
+    };
+    let old = fields::literal_text(&entry.value, "`target`", d);
+    if let Some((_, span)) = &current {
+        d.push(
+            Diagnostic::new(Code::ConflictingKeys, "`target` and `execution.target` are one setting")
+                .at(entry.key_span)
+                .related(*span, "`execution.target` is here")
+                .help("keep `execution.target`"),
+        );
+    }
+    defaults.target = current.map(|(name, _)| name).or(old);
+}
+
+fn name(node: &Node, d: &mut Diagnostics) -> Option<String> {
+    let name = fields::string(node, "`name`", d)?;
+    if !fields::literal(&name, node, "`name`", d) {
+        return None;
+    }
+    let allowed =
+        |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "-_".contains(character);
+    if name.is_empty() || name.chars().count() > 64 || !name.chars().all(allowed) {
+        let mut proposal = String::new();
+        for character in name.to_lowercase().chars() {
+            if allowed(character) {
+                proposal.push(character);
+            } else if !proposal.is_empty() && !proposal.ends_with('-') {
+                proposal.push('-');
+            }
+        }
+        let proposal: String = proposal.chars().take(64).collect();
+        let proposal = proposal.trim_matches('-');
+        d.report(
+            Code::InvalidSuiteName,
+            node.span,
+            format!("`name` is `{name}`, which is not 1 to 64 characters out of a-z, 0-9, `-` and `_`"),
+            format!("write `{}`", if proposal.is_empty() { "my-suite" } else { proposal }),
+        );
+        return None;
+    }
+    Some(name)
+}
+
+fn description(node: &Node, d: &mut Diagnostics) -> Option<String> {
+    let text = fields::text(node, "`description`", d)?;
+    let length = text.chars().count();
+    if length > 1024 {
+        let message = format!("`description` has {length} characters");
+        d.report(Code::OutOfRange, node.span, message, "write at most 1024 characters");
+        return None;
+    }
+    Some(text)
+}
+
+/// The directory's name for `EVAL.yaml`, else the stem.
+fn default_name(path: &Path) -> String {
+    let lower = paths::file_name(path).to_ascii_lowercase();
+    if matches!(lower.as_str(), "eval.yaml" | "eval.yml") {
+        path.parent().map(paths::file_name).unwrap_or_default()
+    } else {
+        paths::file_stem(path)
+    }
+}
+
+/// The directories between package root and eval file, without `evals`.
+fn default_category(scope: Scope<'_>) -> String {
+    let below = scope.roots.eval_dir.strip_prefix(&scope.roots.package_root).unwrap_or(Path::new(""));
+    let parts: Vec<String> = below
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(name) if name != "evals" => Some(name.to_string_lossy().into_owned()),
+            _ => None,
+        })
+        .collect();
+    if parts.is_empty() { "Uncategorized".to_owned() } else { parts.join("/") }
+}
+
+/// Help for a suite without cases.
+pub(crate) fn missing_tests(root: &Node, d: &mut Diagnostics) {
+    let keys: Vec<&str> = root.as_mapping().unwrap_or_default().iter().map(|entry| entry.key.as_str()).collect();
+    let near = suggest::nearest("tests", keys.iter().copied());
+    let help = match near.first() {
+        Some(key) => format!("rename `{key}` to `tests`"),
+        None => "add `tests: ./cases/`, or a list of cases".to_owned(),
+    };
+    d.report(Code::MissingTests, root.span, "no `tests` and no directory `cases`", help);
+}
