@@ -1,6 +1,6 @@
 //! Tokens from text.
 
-use evalsuite_build::codegen::string_literal;
+use evalsuite_build::statics::string_literal;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 
 /// Stands first in every expansion. Where items stand it does nothing; where an expression is expected rustc's error ends

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use evalsuite_build::codegen::{self, COMMANDS, Module};
 use evalsuite_build::environment::{self, DENY_WARNINGS};
 use evalsuite_build::expansion::{self, Expansion, Judges, Options, limited};
+use evalsuite_build::statics::{self, COMMANDS, Module};
 use evalsuite_loader::Request;
 use proc_macro2::{Span, TokenStream};
 
@@ -46,7 +46,7 @@ fn suite(args: &Args, place: &Place, errors: &mut Vec<Error>) -> TokenStream {
         if args.agent.is_none() {
             output.extend(emit::code(&emit::agent_scope(&expansion.module)));
         }
-        output.extend(emit::code(&codegen::binding_head(&expansion.module)));
+        output.extend(emit::code(&statics::binding_head(&expansion.module)));
         output.extend(emit::block(calls));
     }
     let module = Module {
@@ -134,7 +134,7 @@ fn calls(args: &Args, expansion: &Expansion, errors: &mut Vec<Error>) -> TokenSt
         Judge::Expression(judge) => Some(emit::call("judge", judge.clone())),
         // No name is left where all of them are wrong.
         Judge::Named(names) if names.is_empty() => None,
-        Judge::Named(names) => Some(emit::call("judged_by", emit::code(&codegen::list(&texts(names))))),
+        Judge::Named(names) => Some(emit::call("judged_by", emit::code(&statics::list(&texts(names))))),
     }));
     calls.extend(args.judge_confirm.map(|number| emit::call("judge_confirm", emit::code(&number.to_string()))));
     if expansion::may_be_commands(&judges(args), expansion.suite.as_ref()) {
@@ -158,9 +158,9 @@ fn trackers(expansion: &Expansion, place: &Place) -> String {
         .iter()
         .map(|file| file.as_path())
         .filter(|file: &&Path| !environment::is_tracked(file, &place.tracked));
-    let mut text = codegen::trackers(untracked);
+    let mut text = statics::trackers(untracked);
     text.push_str("const _: ::core::option::Option<&str> = ::core::option_env!(");
-    text.push_str(&codegen::string_literal(DENY_WARNINGS));
+    text.push_str(&statics::string_literal(DENY_WARNINGS));
     text.push_str(");\n");
     text
 }

@@ -77,7 +77,7 @@ impl Package {
              [dependencies]\nevalsuite = {{ path = {} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n\
              [build-dependencies]\nevalsuite-build = {{ path = {} }}\n",
             path("runtime"),
-            path("build"),
+            path("codegen"),
         )
     }
 

@@ -26,8 +26,6 @@
 
 mod cache;
 #[doc(hidden)]
-pub mod codegen;
-#[doc(hidden)]
 pub mod embed;
 #[doc(hidden)]
 pub mod environment;
@@ -39,6 +37,8 @@ mod fixture;
 #[doc(hidden)]
 pub mod generate;
 mod instructions;
+#[doc(hidden)]
+pub mod statics;
 #[doc(hidden)]
 pub mod suites;
 mod track;

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use evalsuite_loader::Request;
 
 use crate::cache::Cached;
-use crate::codegen::Body;
 use crate::embed;
 use crate::environment::{Package, tracked_variable};
 use crate::expansion::{self, Message, allow};
 use crate::instructions::Instructions;
+use crate::statics::Body;
 use crate::suites;
 
 /// A directory of suites that a build script tracks; see [`track`](crate::track).

@@ -1,8 +1,8 @@
 //! A checked suite as Rust code. The macro, `generate()` and `cargo evalsuite expand` all print what is made here.
 
 mod literal;
-mod statics;
-mod tests;
+mod suite_static;
+mod test_functions;
 
 use std::path::Path;
 
@@ -35,15 +35,15 @@ impl Body {
     pub fn new(suite: &LoadedSuite) -> serde_json::Result<Self> {
         // A case takes about its JSON and 300 bytes more; growing in steps would copy it several times.
         let mut body = Self { statics: String::with_capacity(1024 * (suite.tests.len() + 1)), tests: String::new() };
-        statics::push(&mut body.statics, suite)?;
-        tests::push(&mut body.tests, suite);
+        suite_static::push(&mut body.statics, suite)?;
+        test_functions::push(&mut body.tests, suite);
         Ok(body)
     }
 
     /// A suite without cases and tests, for code that uses a suite which cannot be loaded.
     pub fn empty() -> Self {
         let mut statics = String::new();
-        statics::push_empty(&mut statics);
+        suite_static::push_empty(&mut statics);
         Self { statics, tests: String::new() }
     }
 }

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::entry;
 use super::stamp::Stamps;
-use crate::codegen::Body;
 use crate::embed::{Contents, Embedded};
 use crate::expansion::{About, Judging, Message};
+use crate::statics::Body;
 
 /// Everything about a loaded suite but its code.
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,5 +1,5 @@
-use crate::codegen::{COMMANDS, list, string_literal};
 use crate::expansion::{About, Judges, may_be_commands};
+use crate::statics::{COMMANDS, list, string_literal};
 
 /// Agents, graders and judges as the text of Rust expressions.
 #[derive(Debug, Clone, Default)]

@@ -11,7 +11,7 @@ use evalsuite_loader::source::Files;
 use evalsuite_loader::{LoadedSuite, Request};
 use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
 
-use crate::codegen::{Body, string_literal};
+use crate::statics::{Body, string_literal};
 
 pub(crate) use contents::Contents;
 pub(crate) use targets_file::beside;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::embedded::{self, Header, Kind};
 
-use crate::codegen::string_literal;
+use crate::statics::string_literal;
 
 use super::references::{Need, Reference};
 

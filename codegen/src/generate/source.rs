@@ -1,6 +1,6 @@
 use super::Binding;
-use crate::codegen::{Module, binding_head, string_literal};
 use crate::expansion::{Expansion, Options};
+use crate::statics::{Module, binding_head, string_literal};
 
 /// The whole code of a suite, formatted. Problems of the binding are added to the expansion's errors; with errors the code
 /// is the suite without cases, and a `compile_error!` for each.

@@ -17,8 +17,8 @@ use evalsuite_schema::Requires;
 use evalsuite_schema::diagnostic::{Code, Diagnostics, Severity};
 
 use crate::cache::Cached;
-use crate::codegen::Body;
 use crate::embed::{self, Embedded};
+use crate::statics::Body;
 
 pub use about::About;
 pub(crate) use graders::agree as graders_agree;

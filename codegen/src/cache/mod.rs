@@ -13,9 +13,9 @@ use std::{fs, io};
 use evalsuite_loader::{Loaded, Request};
 use evalsuite_schema::diagnostic::Code;
 
-use crate::codegen::Body;
 use crate::embed::{Contents, Embedded};
 use crate::expansion::{self, About, Expansion, Message, Options};
+use crate::statics::Body;
 
 use meta::Meta;
 use stamp::Stamps;
