@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use evalsuite_loader::Request;
+use proc_macro2::Span;
+use syn::LitStr;
 
-use crate::environment::Package;
-use crate::expansion::Options;
+use crate::binding::{Binding, Judge, NamedExpr, Problem};
+use crate::cargo_environment::Package;
+use crate::expansion::{Context, Expansion, expand};
 
 /// A valid task with the id `a`.
 pub(crate) const TASK: &str = r#"{ "id": "a", "description": "Says hello.", "graders": [{ "name": "contains", "config": { "value": "hello" } }] }"#;
@@ -53,12 +56,48 @@ impl Fixture {
         age(&self.path("suites"));
     }
 
-    /// Options of a macro call without arguments.
-    pub(crate) fn options(&self, entry: &str) -> Options {
-        let mut options = Options::new(Request::new(entry, &self.package.root));
-        options.out_dir = Some(self.package.out_dir.clone());
-        options
+    /// A macro call without arguments in a package with a build script.
+    pub(crate) fn call(&self, entry: &str) -> Call {
+        let mut context = Context::new(Request::new(entry, &self.package.root));
+        context.out_dir = Some(self.package.out_dir.clone());
+        Call { binding: Binding::new(literal(entry)), context }
     }
+}
+
+/// A call of the macro.
+#[derive(Clone)]
+pub(crate) struct Call {
+    pub(crate) binding: Binding,
+    pub(crate) context: Context,
+}
+
+impl Call {
+    pub(crate) fn expand(&self) -> Expansion {
+        expand(self.binding.clone(), &self.context, Vec::new())
+    }
+
+    pub(crate) fn graders(&mut self, names: &[&str]) {
+        self.binding.graders = names.iter().map(|name| named(name)).collect();
+    }
+
+    pub(crate) fn judges(&mut self, registered: &[&str], default: &str) {
+        self.binding.judges = registered.iter().map(|name| named(name)).collect();
+        self.binding.judge = Some(Judge::Named(vec![literal(default)]));
+    }
+}
+
+pub(crate) fn literal(text: &str) -> LitStr {
+    LitStr::new(text, Span::call_site())
+}
+
+fn named(name: &str) -> NamedExpr {
+    let value = syn::parse_str("a::b").expect("a path");
+    NamedExpr { name: literal(name), value }
+}
+
+/// The texts of all errors, or of all warnings.
+pub(crate) fn texts(expansion: &Expansion, errors: bool) -> Vec<String> {
+    expansion.problems().iter().filter(|problem| problem.is_error() == errors).map(Problem::text).collect()
 }
 
 fn age(path: &Path) {

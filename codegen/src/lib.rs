@@ -1,6 +1,6 @@
 //! Build-script helper of [evalsuite](https://docs.rs/evalsuite).
 //!
-//! Cargo compiles a crate again when a file of it changes, but it cannot know that a directory belongs to the crate. One
+//! Cargo compiles a crate again when one of its files changes, but it cannot know that a directory belongs to the crate. One
 //! line in `build.rs` tells it, so that a case that was added, renamed or deleted shows up in the next `cargo test`:
 //!
 //! ```no_run
@@ -11,7 +11,8 @@
 //! [`track`] reads every suite below the directory, shows warnings, and leaves the result for `include_eval_suite!`, which
 //! then has nothing left to read.
 //!
-//! Who wants to read or review the generated code, or cannot use proc macros, writes it with [`generate()`]:
+//! To read or review the generated code, or to do without proc macros, write it with [`generate()`], which needs the feature
+//! `generate`:
 //!
 //! ```no_run
 //! // build.rs: in fn main
@@ -24,24 +25,49 @@
 //! include!(concat!(env!("OUT_DIR"), "/evalsuite/card_agent.rs"));
 //! ```
 
+#[cfg(feature = "expand")]
+extern crate proc_macro;
+
+// In the order of their imports: a module imports only from those above it. Blank lines keep rustfmt from sorting them.
+
+#[doc(hidden)]
+pub mod cargo_environment;
+
+mod cargo_instructions;
+
+#[doc(hidden)]
+pub mod suite_search;
+
+mod allowed_warnings;
+
+mod rust_literals;
+
+#[cfg(feature = "expand")]
+mod code_text;
+
+mod embed;
+
+mod statics;
+
+mod suite_facts;
+
 mod cache;
+
+#[cfg(feature = "expand")]
 #[doc(hidden)]
-pub mod embed;
-#[doc(hidden)]
-pub mod environment;
+pub mod binding;
+
+#[cfg(feature = "expand")]
 #[doc(hidden)]
 pub mod expansion;
+
+mod track;
+
+#[cfg(feature = "generate")]
+mod generate;
+
 #[cfg(test)]
 mod fixture;
-#[cfg(feature = "generate")]
-#[doc(hidden)]
-pub mod generate;
-mod instructions;
-#[doc(hidden)]
-pub mod statics;
-#[doc(hidden)]
-pub mod suites;
-mod track;
 
 use std::path::PathBuf;
 

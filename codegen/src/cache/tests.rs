@@ -1,8 +1,9 @@
-use crate::expansion::{Expansion, Options, expand};
-use crate::fixture::{Fixture, TASK};
-use crate::track::Tracker;
+//! Tests of the cache through expansions.
 
-use super::Cached;
+use super::CachedSuite;
+use crate::expansion::Expansion;
+use crate::fixture::{Call, Fixture, TASK, literal, texts};
+use crate::track::Tracker;
 
 fn tracked(files: &[(&str, &str)]) -> Fixture {
     let fixture = Fixture::new(files);
@@ -11,23 +12,29 @@ fn tracked(files: &[(&str, &str)]) -> Fixture {
     fixture
 }
 
-fn options(fixture: &Fixture) -> Options {
-    fixture.options("suites/card_agent")
+fn call(fixture: &Fixture) -> Call {
+    fixture.call("suites/card_agent")
 }
 
-fn loaded(mut options: Options) -> Expansion {
-    options.out_dir = None;
-    expand(&options)
+/// The expansion without a cache.
+fn loaded(mut call: Call) -> Expansion {
+    call.context.out_dir = None;
+    call.expand()
+}
+
+/// Whether the suite of the call is in the cache.
+fn is_cached(call: &Call) -> bool {
+    let out_dir = call.context.out_dir.as_deref().expect("a call with a build script");
+    CachedSuite::find(out_dir, &call.context.request).is_some()
 }
 
 #[test]
-fn what_the_build_script_left_is_what_loading_gives() {
+fn the_cached_suite_expands_to_the_same_code_as_a_loaded_one() {
     let fixture = tracked(&[("suites/card_agent/tasks/b/25-c.json", &TASK.replace("\"a\"", "\"c\""))]);
-    let options = options(&fixture);
-    assert!(Cached::find(&options).is_some(), "the suite is found in OUT_DIR");
-    let (cached, loaded) = (expand(&options), loaded(options));
-    assert_eq!(cached.body, loaded.body);
-    assert_eq!((&cached.module, &cached.suite), (&loaded.module, &loaded.suite));
+    let call = call(&fixture);
+    assert!(is_cached(&call), "the suite is found in OUT_DIR");
+    let (cached, loaded) = (call.expand(), loaded(call));
+    assert_eq!(cached.tokens().to_string(), loaded.tokens().to_string());
     let sorted = |mut files: Vec<std::path::PathBuf>| {
         files.sort();
         files.dedup();
@@ -39,7 +46,7 @@ fn what_the_build_script_left_is_what_loading_gives() {
 #[test]
 fn a_trailing_slash_is_the_same_suite() {
     let fixture = tracked(&[]);
-    assert!(Cached::find(&fixture.options("suites/card_agent/")).is_some());
+    assert!(is_cached(&fixture.call("suites/card_agent/")));
 }
 
 #[test]
@@ -56,10 +63,10 @@ fn every_change_of_the_suite_is_loaded_anew() {
     ];
     for (name, change) in changes {
         let fixture = tracked(&[]);
-        let before = expand(&options(&fixture));
+        let before = call(&fixture).expand();
         change(&fixture);
-        assert!(Cached::find(&options(&fixture)).is_none(), "{name}");
-        assert_ne!(expand(&options(&fixture)).body, before.body, "{name}");
+        assert!(!is_cached(&call(&fixture)), "{name}");
+        assert_ne!(call(&fixture).expand().tokens().to_string(), before.tokens().to_string(), "{name}");
     }
 }
 
@@ -77,51 +84,47 @@ fn a_nearer_file_outside_of_the_suite_is_seen() {
         std::fs::File::open(fixture.path(path)).and_then(|file| file.set_modified(old)).expect("a time");
     }
     Tracker::new("suites").instructions(&fixture.package);
-    let options = fixture.options("suites/near");
-    assert!(Cached::find(&options).is_some(), "{:?}", expand(&options).errors);
+    let call = fixture.call("suites/near");
+    assert!(is_cached(&call), "{:?}", texts(&call.expand(), true));
     // Files come and go beside the package's own.
     fixture.write("Cargo.lock", "");
-    assert!(Cached::find(&options).is_some());
+    assert!(is_cached(&call));
     fixture.write("suites/shared/note.txt", "near");
-    assert!(Cached::find(&options).is_none());
-    assert!(expand(&options).body.statics.contains("\"path\":\"suites/shared/note.txt\""));
+    assert!(!is_cached(&call));
+    let code = call.expand().tokens().to_string();
+    assert!(code.contains("\"path\":\"suites/shared/note.txt\""), "{code}");
 }
 
 #[test]
-fn options_that_change_cases_are_loaded() {
+fn a_suite_whose_cases_are_changed_by_options_is_loaded() {
     let fixture = tracked(&[]);
-    let mut all = vec![options(&fixture); 4];
-    all[0].request.fixtures = false;
-    all[1].request.targets = vec!["x".to_owned()];
-    all[2].requires.env = vec!["KEY".to_owned()];
-    all[3].request.workspace_root = fixture.path("..");
-    for (index, options) in all.iter().enumerate() {
-        assert!(Cached::find(options).is_none(), "options {index}");
+    let mut all = vec![call(&fixture); 4];
+    all[0].binding.fixtures = false;
+    all[1].binding.targets = vec![literal("x")];
+    all[2].binding.require_env = vec![literal("KEY")];
+    all[3].context.request.workspace_root = fixture.path("..");
+    for (index, call) in all.iter().enumerate() {
+        assert!(crate::expansion::cached(&call.binding, &call.context, None).is_none(), "call {index}");
     }
 }
 
 #[test]
-fn graders_that_disagree_are_loaded_for_a_report_with_places() {
+fn a_suite_with_other_graders_than_the_registered_ones_is_loaded_for_diagnostics_with_places() {
     let fixture =
         tracked(&[("suites/card_agent/tasks/b.json", &TASK.replace("\"a\"", "\"b\"").replace("contains", "is_nice"))]);
-    let mut options = options(&fixture);
-    let expansion = expand(&options);
-    assert!(expansion.errors[0].contains("unknown grader `is_nice`"), "{:?}", expansion.errors);
-    assert!(expansion.errors[0].contains("suites/card_agent/tasks/b.json:1:"), "{:?}", expansion.errors);
-    options.graders = Some(vec!["is-nice".to_owned()]);
-    assert!(Cached::find(&options).is_some());
-    options.graders = Some(vec!["is-nice".to_owned(), "other".to_owned()]);
-    let expansion = expand(&options);
-    assert_eq!(expansion.errors, Vec::<String>::new());
-    assert!(
-        expansion.warnings[0].starts_with("[W016 unused-grader] grader `other` is registered, but no case"),
-        "{:?}",
-        expansion.warnings
-    );
+    let mut call = call(&fixture);
+    let errors = texts(&call.expand(), true);
+    assert!(errors[0].contains("unknown grader `is_nice`"), "{errors:?}");
+    assert!(errors[0].contains("suites/card_agent/tasks/b.json:1:"), "{errors:?}");
+    call.graders(&["is-nice", "other"]);
+    let expansion = call.expand();
+    assert_eq!(texts(&expansion, true), [""; 0]);
+    let warnings = texts(&expansion, false);
+    assert!(warnings[0].starts_with("[W016 unused-grader] grader `other` is registered, but no case"), "{warnings:?}");
 }
 
 #[test]
-fn warnings_are_shown_once_and_denied_where_asked() {
+fn warnings_of_the_build_script_are_not_repeated_and_can_be_denied() {
     let fixture = tracked(&[]);
     let yaml = "tests:\n  - id: a\n    input: Hi\n    assert:\n      - type: contains\n        value: hi\n";
     fixture.write("suites/old/EVAL.yaml", yaml);
@@ -129,25 +132,26 @@ fn warnings_are_shown_once_and_denied_where_asked() {
     let instructions = Tracker::new("suites").instructions(&fixture.package);
     let warning = instructions.lines().iter().find(|line| line.starts_with("cargo::warning=")).expect("a warning");
     assert!(warning.starts_with("cargo::warning=suites/old/EVAL.yaml:4:5: "), "{warning}");
-    let mut options = fixture.options("suites/old");
-    let expansion = expand(&options);
-    assert_eq!(expansion.warnings, Vec::<String>::new(), "the build script has shown it");
-    let [(name, text)] = expansion.diagnostics.as_slice() else { panic!("{:?}", expansion.diagnostics) };
+    let mut call = fixture.call("suites/old");
+    let expansion = call.expand();
+    assert_eq!(texts(&expansion, false), [""; 0], "the build script has shown it");
+    let [(name, text)] = expansion.recorded_warnings.as_slice() else { panic!("{:?}", expansion.recorded_warnings) };
     assert_eq!(
         (name.as_str(), format!("cargo::warning={text}")),
         ("deprecated-key", warning.clone()),
         "it is recorded"
     );
-    options.out_dir = None;
-    assert_eq!(expand(&options).diagnostics, expansion.diagnostics, "with and without a build script");
-    options.out_dir = fixture.options("suites/old").out_dir;
-    options.deny_warnings = true;
-    let expansion = expand(&options);
-    assert!(expansion.errors[0].starts_with("[W001 deprecated-key]"), "{:?}", expansion.errors);
-    assert!(expansion.suite.is_none());
-    options.allow = vec!["deprecated-key".to_owned()];
-    let expansion = expand(&options);
-    assert_eq!((expansion.errors.len(), expansion.diagnostics.len()), (0, 0));
+    let uncached = loaded(call.clone());
+    assert_eq!(uncached.recorded_warnings, expansion.recorded_warnings, "with and without a build script");
+    call.binding.deny_warnings = true;
+    let expansion = call.expand();
+    let errors = texts(&expansion, true);
+    assert!(errors[0].starts_with("[W001 deprecated-key]"), "{errors:?}");
+    assert_eq!(errors, texts(&loaded(call.clone()), true), "the same text with and without a build script");
+    assert!(expansion.tokens().to_string().contains("cases : & []"));
+    call.binding.allow = vec![literal("deprecated-key")];
+    let expansion = call.expand();
+    assert_eq!((expansion.problems().len(), expansion.recorded_warnings.len()), (0, 0));
     let silent = Tracker::new("suites").allow(["deprecated-key"]).instructions(&fixture.package);
     assert!(silent.lines().iter().all(|line| !line.starts_with("cargo::warning=")), "{:?}", silent.lines());
 }
@@ -160,8 +164,8 @@ fn damaged_files_are_not_used() {
         let path = entry.expect("an entry").path();
         let content = std::fs::read_to_string(&path).expect("text");
         std::fs::write(&path, &content[..content.len() / 2]).expect("written");
-        assert!(Cached::find(&options(&fixture)).is_none(), "{}", path.display());
+        assert!(!is_cached(&call(&fixture)), "{}", path.display());
         std::fs::write(&path, content).expect("written");
     }
-    assert!(Cached::find(&options(&fixture)).is_some());
+    assert!(is_cached(&call(&fixture)));
 }

@@ -6,29 +6,28 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::embedded::{self, Header, Kind};
-
-use crate::statics::string_literal;
+use walkdir::WalkDir;
 
 use super::references::{Need, Reference};
 
 /// Everything a suite's cases need, by path: sorted, so that the same files make the same program.
 #[derive(Debug, Clone)]
-pub struct Contents {
+pub(crate) struct Contents {
     package_root: PathBuf,
     suite_root: PathBuf,
-    entries: BTreeMap<String, Entry>,
+    pub(super) entries: BTreeMap<String, Entry>,
     bytes: u64,
 }
 
 #[derive(Debug, Clone)]
-struct Entry {
-    place: PathBuf,
+pub(super) struct Entry {
+    pub(super) source: PathBuf,
     mode: u32,
-    what: What,
+    pub(super) content: EntryContent,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum What {
+pub(super) enum EntryContent {
     File(u64),
     Directory,
     Link(String),
@@ -40,65 +39,56 @@ impl Contents {
         Self { package_root, suite_root, entries: BTreeMap::new(), bytes: 0 }
     }
 
-    /// Nothing.
-    pub(crate) fn none() -> Self {
-        Self::new(Path::new(""), "")
-    }
-
-    /// Adds what a case names. What is not there is left to whoever needs it.
+    /// Adds what a case names. A missing path is reported where it is used.
     pub(super) fn add(&mut self, reference: &Reference) -> io::Result<()> {
-        let place = self.package_root.join(&reference.path);
-        let Ok(metadata) = fs::metadata(&place) else { return Ok(()) };
+        let source = self.package_root.join(&reference.path);
+        let Ok(metadata) = fs::metadata(&source) else { return Ok(()) };
         if metadata.is_file() {
-            self.insert(reference.path.clone(), place, mode(&metadata), What::File(metadata.len()));
+            self.insert(reference.path.clone(), source, mode(&metadata), EntryContent::File(metadata.len()));
         } else if metadata.is_dir() {
             // Of the suite's own directory only what is named somewhere is needed.
-            let whole = reference.need != Need::WorkingDirectory || !self.suite_root.starts_with(&place);
-            self.insert(reference.path.clone(), place.clone(), mode(&metadata), What::Directory);
+            let whole = reference.need != Need::WorkingDirectory || !self.suite_root.starts_with(&source);
+            self.insert(reference.path.clone(), source.clone(), mode(&metadata), EntryContent::Directory);
             if whole {
-                self.directory(&place, &reference.path, reference.need == Need::Repository)?;
+                self.add_tree(&source, &reference.path, reference.need == Need::Repository)?;
             }
         }
         Ok(())
     }
 
-    fn directory(&mut self, directory: &Path, path: &str, with_git: bool) -> io::Result<()> {
-        let at = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", directory.display()));
-        for entry in fs::read_dir(directory).map_err(at)? {
-            let entry = entry.map_err(at)?;
-            let (place, name) = (entry.path(), entry.file_name());
-            if name == ".git" && !with_git {
-                continue;
-            }
-            let unreadable = || io::Error::other(format!("{} is no UTF-8", place.display()));
-            let path = format!("{path}/{}", name.to_str().ok_or_else(unreadable)?);
-            let metadata = fs::symlink_metadata(&place).map_err(at)?;
-            let mode = mode(&metadata);
-            if metadata.is_symlink() {
-                let destination = fs::read_link(&place).map_err(at)?;
-                let destination = destination.to_str().ok_or_else(unreadable)?.to_owned();
-                self.insert(path, place, mode, What::Link(destination));
+    /// Adds everything below `directory`.
+    fn add_tree(&mut self, directory: &Path, path: &str, with_git: bool) -> io::Result<()> {
+        let tree = WalkDir::new(directory).min_depth(1).into_iter();
+        for entry in tree.filter_entry(|entry| with_git || entry.file_name() != ".git") {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            let source = entry.into_path();
+            let not_utf8 = || io::Error::other(format!("{} is not UTF-8", source.display()));
+            let below = source.strip_prefix(directory).map_err(io::Error::other)?;
+            let below = below.to_str().ok_or_else(not_utf8)?.replace(std::path::MAIN_SEPARATOR, "/");
+            let content = if metadata.is_symlink() {
+                let destination = fs::read_link(&source)
+                    .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", source.display())))?;
+                EntryContent::Link(destination.to_str().ok_or_else(not_utf8)?.to_owned())
             } else if metadata.is_dir() {
-                self.directory(&place, &path, with_git)?;
-                self.insert(path, place, mode, What::Directory);
+                EntryContent::Directory
             } else if metadata.is_file() {
-                self.insert(path, place, mode, What::File(metadata.len()));
-            }
+                EntryContent::File(metadata.len())
+            } else {
+                continue;
+            };
+            self.insert(format!("{path}/{below}"), source, mode(&metadata), content);
         }
         Ok(())
     }
 
-    fn insert(&mut self, path: String, place: PathBuf, mode: u32, what: What) {
-        if let What::File(bytes) = what
+    fn insert(&mut self, path: String, source: PathBuf, mode: u32, content: EntryContent) {
+        if let EntryContent::File(bytes) = content
             && !self.entries.contains_key(&path)
         {
             self.bytes = self.bytes.saturating_add(bytes);
         }
-        self.entries.insert(path, Entry { place, mode, what });
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries.insert(path, Entry { source, mode, content });
     }
 
     pub(super) fn len(&self) -> usize {
@@ -109,92 +99,72 @@ impl Contents {
         self.bytes
     }
 
-    /// The files.
-    #[cfg(feature = "generate")]
-    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
-        self.entries.values().filter(|entry| matches!(entry.what, What::File(_))).map(|entry| entry.place.as_path())
-    }
-
-    /// Everything, where it lies on disk; links by themselves.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (&Path, bool)> {
-        self.entries.values().map(|entry| (entry.place.as_path(), matches!(entry.what, What::File(_))))
+    /// Where every entry is on disk, and whether it is a file; links are not followed.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (&Path, bool)> {
+        self.entries.values().map(|entry| (entry.source.as_path(), matches!(entry.content, EntryContent::File(_))))
     }
 
     /// The files that matter: those with a twentieth of the bytes or more, at most three.
     pub(super) fn largest(&self) -> impl Iterator<Item = (&Path, u64)> {
-        let size = |entry: &Entry| match entry.what {
-            What::File(bytes) => bytes,
-            What::Directory | What::Link(_) => 0,
+        let size = |entry: &Entry| match entry.content {
+            EntryContent::File(bytes) => bytes,
+            EntryContent::Directory | EntryContent::Link(_) => 0,
         };
         let mut entries: Vec<&Entry> =
             self.entries.values().filter(|entry| size(entry) > 0 && size(entry) >= self.bytes / 20).collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(size(entry)));
-        entries.into_iter().take(3).map(move |entry| (entry.place.as_path(), size(entry)))
+        entries.into_iter().take(3).map(move |entry| (entry.source.as_path(), size(entry)))
     }
 
     /// Adds everything of `more`.
+    #[cfg(feature = "expand")]
     pub(super) fn extend(&mut self, more: Self) {
         for (path, entry) in more.entries {
-            self.insert(path, entry.place, entry.mode, entry.what);
+            self.insert(path, entry.source, entry.mode, entry.content);
         }
     }
 
-    /// The elements of the Rust expression that includes each file.
-    pub(super) fn pairs(&self) -> String {
-        let mut code = String::new();
-        for (path, entry) in &self.entries {
-            code.push('(');
-            code.push_str(&string_literal(&entry.header(path)));
-            match (&entry.what, entry.place.to_str()) {
-                (What::File(_), Some(place)) => {
-                    code.push_str(&format!(", ::core::include_bytes!({})), ", string_literal(place)));
-                }
-                (What::Link(destination), _) => {
-                    code.push_str(&format!(", str::as_bytes({})), ", string_literal(destination)));
-                }
-                (What::Directory | What::File(_), _) => code.push_str(", &[]), "),
-            }
+    /// Writes everything as one archive, unless there is nothing to write. An archive with the same content is left unchanged.
+    pub(crate) fn write_archive(&self, path: &Path) -> io::Result<bool> {
+        if self.entries.is_empty() {
+            return Ok(false);
         }
-        code
-    }
-
-    /// Writes everything as one archive; one that is the same already is left alone.
-    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         let mut archive = Vec::new();
         for (path, entry) in &self.entries {
             let header = entry.header(path);
-            match &entry.what {
-                What::File(_) => {
+            match &entry.content {
+                EntryContent::File(_) => {
                     let at =
-                        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", entry.place.display()));
-                    embedded::push(&mut archive, (&header, &fs::read(&entry.place).map_err(at)?));
+                        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", entry.source.display()));
+                    embedded::push(&mut archive, (&header, &fs::read(&entry.source).map_err(at)?));
                 }
-                What::Directory => embedded::push(&mut archive, (&header, &[])),
-                What::Link(destination) => embedded::push(&mut archive, (&header, destination.as_bytes())),
+                EntryContent::Directory => embedded::push(&mut archive, (&header, &[])),
+                EntryContent::Link(destination) => embedded::push(&mut archive, (&header, destination.as_bytes())),
             }
         }
         if fs::read(path).is_ok_and(|old| old == archive) {
-            return Ok(());
+            return Ok(true);
         }
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::write(path, archive)
+        fs::write(path, archive)?;
+        Ok(true)
     }
 }
 
 impl Entry {
-    fn header(&self, path: &str) -> String {
-        let kind = match self.what {
-            What::File(_) => Kind::File,
-            What::Directory => Kind::Directory,
-            What::Link(_) => Kind::Link,
+    pub(super) fn header(&self, path: &str) -> String {
+        let kind = match self.content {
+            EntryContent::File(_) => Kind::File,
+            EntryContent::Directory => Kind::Directory,
+            EntryContent::Link(_) => Kind::Link,
         };
         Header { kind, mode: self.mode, path }.to_string()
     }
 }
 
-/// Permissions, but nobody else may write: that depends on who checked the files out, and the same files have to make the
+/// Permissions without those to write for group and others: they depend on the umask of whoever checked the files out, and the same files have to make the
 /// same program.
 #[cfg(unix)]
 fn mode(metadata: &Metadata) -> u32 {

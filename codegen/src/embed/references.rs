@@ -34,7 +34,7 @@ pub(super) fn of(code: &str) -> Vec<Reference> {
         let (before, after) = (&code[..at], &code[at + reader.byte_offset()..]);
         // The text of a prompt was read while the suite was loaded.
         let has_text = before.ends_with("{\"file\":") && after.starts_with(",\"text\":");
-        // Where a repository lies may only be known when the case runs.
+        // The path of a repository may only be known when the case runs.
         if has_text || path.path.contains("${{") {
             continue;
         }

@@ -1,10 +1,11 @@
+//! Tests of embedded files through expansions.
+
 use evalsuite_schema::embedded;
 
-use crate::expansion::{Judges, expand};
-use crate::fixture::{Fixture, TASK};
-use crate::track::Tracker;
-
 use super::Embedded;
+use crate::binding::Agent;
+use crate::fixture::{Call, Fixture, TASK, texts};
+use crate::track::Tracker;
 
 fn fixture() -> Fixture {
     let fixture = Fixture::new(&[
@@ -37,14 +38,14 @@ fn headers(archive: &[u8]) -> Vec<String> {
 #[test]
 fn what_cases_name_is_embedded_with_modes_links_and_empty_directories() {
     let fixture = fixture();
-    let options = fixture.options("suites/card_agent");
-    let expansion = expand(&options);
+    let call = fixture.call("suites/card_agent");
+    let expansion = call.expand();
     let Embedded::Files(_) = &expansion.embedded else { panic!("{:?}", expansion.embedded) };
     let included = expansion.embedded.expression().matches("include_bytes!").count();
     assert_eq!(included, 2, "{}", expansion.embedded.expression());
 
     Tracker::new("suites").instructions(&fixture.package);
-    let Embedded::Archive(path, _) = expand(&options).embedded else { panic!("the build script has left an archive") };
+    let Embedded::Archive(path, _) = call.expand().embedded else { panic!("the build script has left an archive") };
     let archive = fixture.package.out_dir.join(path);
     let read = || std::fs::read(&archive).expect("an archive");
     let workspace = "suites/card_agent/tasks/b/workspace";
@@ -65,22 +66,22 @@ fn what_cases_name_is_embedded_with_modes_links_and_empty_directories() {
 #[test]
 fn an_edited_file_is_embedded_anew() {
     let fixture = fixture();
-    let options = fixture.options("suites/card_agent");
+    let call = fixture.call("suites/card_agent");
     Tracker::new("suites").instructions(&fixture.package);
-    assert!(matches!(expand(&options).embedded, Embedded::Archive(..)));
+    assert!(matches!(call.expand().embedded, Embedded::Archive(..)));
     fixture.write("suites/card_agent/tasks/b/workspace/notes/a.txt", "two");
-    assert!(matches!(expand(&options).embedded, Embedded::Files(_)), "the archive is not the suite's any more");
+    assert!(matches!(call.expand().embedded, Embedded::Files(_)), "the archive is outdated");
 }
 
 #[test]
-fn nothing_is_embedded_where_nobody_wants_it() {
+fn nothing_is_embedded_with_embed_off() {
     let fixture = fixture();
     Tracker::new("suites").instructions(&fixture.package);
-    let mut options = fixture.options("suites/card_agent");
-    options.embed = false;
-    assert!(matches!(expand(&options).embedded, Embedded::Off));
-    options.out_dir = None;
-    assert!(matches!(expand(&options).embedded, Embedded::Off));
+    let mut call = fixture.call("suites/card_agent");
+    call.binding.embed = false;
+    assert!(matches!(call.expand().embedded, Embedded::Off));
+    call.context.out_dir = None;
+    assert!(matches!(call.expand().embedded, Embedded::Off));
 }
 
 #[test]
@@ -96,51 +97,51 @@ fn too_much_is_a_warning_that_names_the_largest_files() {
                 && text.contains("large.bin` (33.0 MiB)")
         })
     };
-    let options = fixture.options("suites/card_agent");
-    let expansion = expand(&options);
-    assert!(warns(&expansion.warnings), "{:?}", expansion.warnings);
-    assert!(matches!(expansion.embedded, Embedded::Off) && expansion.suite.is_some());
+    let call = fixture.call("suites/card_agent");
+    let expansion = call.expand();
+    assert!(warns(&texts(&expansion, false)), "{:?}", texts(&expansion, false));
+    assert!(matches!(expansion.embedded, Embedded::Off) && !expansion.has_errors());
 
     let instructions = Tracker::new("suites").instructions(&fixture.package);
     assert!(warns(&[instructions.lines().join("\n")]), "{:?}", instructions.lines());
-    let mut denied = options.clone();
-    denied.deny_warnings = true;
-    assert!(warns(&expand(&denied).errors));
-    denied.embed = false;
-    assert!(expand(&denied).errors.is_empty());
+    let mut denied = call;
+    denied.binding.deny_warnings = true;
+    assert!(warns(&texts(&denied.expand(), true)));
+    denied.binding.embed = false;
+    assert!(!denied.expand().has_errors());
 }
 
 #[test]
-fn commands_travel_with_their_file_and_directories() {
+fn commands_are_embedded_with_their_file_and_directories() {
     let fixture = fixture();
     let targets = "targets:\n  - { name: default, provider: cli, command: ./run.sh, cwd: ./agent }\n";
     fixture.write("targets.yaml", targets);
     fixture.write("agent/run.sh", "#!/bin/sh");
-    let mut options = fixture.options("suites/card_agent");
-    let included = |expression: String| {
+    let mut call = fixture.call("suites/card_agent");
+    let included = |call: &Call| {
+        let expression = call.expand().embedded.expression();
         let of = |path: &str| expression.contains(&format!("\"f 644 {path}\", ::core::include_bytes!("));
         [of("targets.yaml"), of("agent/run.sh")]
     };
-    assert_eq!(included(expand(&options).embedded.expression()), [false, false], "nobody asks for commands");
-    let judge = || vec!["default".to_owned()];
-    options.judges = Some(Judges { default: judge(), registered: judge() });
-    assert_eq!(included(expand(&options).embedded.expression()), [false, false], "the judge is a function");
-    options.judges = Some(Judges { default: judge(), registered: Vec::new() });
-    assert_eq!(included(expand(&options).embedded.expression()), [true, true], "the judge is a command");
-    options.judges = None;
-    options.commands = Some(Vec::new());
-    assert_eq!(included(expand(&options).embedded.expression()), [true, true]);
+    assert_eq!(included(&call), [false, false], "no agent or judge is a command");
+    call.judges(&["default"], "default");
+    assert_eq!(included(&call), [false, false], "the judge is a function");
+    call.judges(&[], "default");
+    assert_eq!(included(&call), [true, true], "the judge is a command");
+    call.binding.judge = None;
+    call.binding.agent = Agent::Commands;
+    assert_eq!(included(&call), [true, true], "the agent is a command");
     Tracker::new("suites").instructions(&fixture.package);
-    let expression = expand(&options).embedded.expression();
+    let expression = call.expand().embedded.expression();
     assert!(expression.contains("\"archive\""), "{expression}");
-    assert_eq!(included(expression), [true, true], "beside the archive");
+    assert_eq!(included(&call), [true, true], "beside the archive");
 
     let large = fixture.path("agent/large.bin");
     std::fs::File::create(large).and_then(|file| file.set_len(33 * 1024 * 1024)).expect("a file");
-    let expansion = expand(&options);
-    assert_eq!(included(expansion.embedded.expression()), [false, false]);
-    let warning = expansion.warnings.iter().find(|warning| warning.contains("not-embedded")).expect("a warning");
+    assert_eq!(included(&call), [false, false]);
+    let warnings = texts(&call.expand(), false);
+    let warning = warnings.iter().find(|warning| warning.contains("not-embedded")).expect("a warning");
     assert!(warning.contains("targets.yaml") && warning.contains("`agent/large.bin` (33.0 MiB)"), "{warning}");
-    options.embed = false;
-    assert_eq!(expand(&options).warnings, [] as [&str; 0]);
+    call.binding.embed = false;
+    assert_eq!(texts(&call.expand(), false), [""; 0]);
 }

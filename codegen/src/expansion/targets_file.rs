@@ -1,31 +1,29 @@
-//! The file that says what `agent = "cli"` calls, and what commands may judge.
+//! The file that says which commands agents and judges are.
 
 use std::path::PathBuf;
 
 use evalsuite_loader::{Request, find_targets_file};
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_schema::diagnostic::{Code, Diagnostic};
 
-use super::{About, Message, Options};
+use super::{Context, targets};
+use crate::binding::{Agent, Binding};
+use crate::suite_facts::SuiteFacts;
 
 /// A warning if commands are the agents of a suite that has no targets file. It may still be named when the tests run.
-pub(super) fn missing(options: &Options, suite: Option<&About>) -> Option<Message> {
-    let with_own = options.commands.as_ref()?;
-    if suite?.all_targets_are_in(with_own.iter().map(String::as_str)) {
+pub(super) fn missing(binding: &Binding, context: &Context, facts: &SuiteFacts) -> Option<Diagnostic> {
+    let has_commands = matches!(binding.agent, Agent::Commands);
+    if !has_commands || targets::all_have_agents(binding, facts) {
         return None;
     }
-    if find(&options.request)?.is_some() {
+    if find(&context.request)?.is_some() {
         return None;
     }
-    let code = Code::NoTargetsFile;
-    let text = format!(
-        "[{code}] no targets.yaml for `{}`, from its directory up to the package\n  = help: add one that says what \
-         command each target is, or set `EVALSUITE_TARGETS` when the tests run",
-        options.request.entry
-    );
-    Some(Message::warning(code.name(), text))
+    let message = format!("no targets.yaml for `{}`, from its directory up to the package", context.request.entry);
+    let help = "add one with a command for each target, or set `EVALSUITE_TARGETS` when the tests run";
+    Some(Diagnostic::new(Code::NoTargetsFile, message).help(help))
 }
 
-/// The nearest targets file of a suite; the outer `None` where nobody knows where the suite is.
+/// The nearest targets file of a suite; the outer `None` where the path of the suite is not known.
 pub(super) fn find(request: &Request) -> Option<Option<PathBuf>> {
     Some(find_targets_file(&suite_root(request)?, &request.package_root))
 }

@@ -1,7 +1,8 @@
-use crate::fixture::{Fixture, TASK};
-use crate::instructions::Instructions;
+//! Tests of generated files.
 
 use super::Generator;
+use crate::cargo_instructions::Instructions;
+use crate::fixture::{Fixture, TASK};
 
 fn run(fixture: &Fixture, generator: Generator) -> Instructions {
     let mut instructions = Instructions::default();
@@ -59,7 +60,8 @@ fn a_suite_becomes_a_readable_file() {
 }
 "
     );
-    assert!(code.contains("evals.agent(card_agent).grader(\"card_completion\", my::card_completion)"), "{code}");
+    assert!(code.contains("needs_this_function_or_the_argument_agent__card_agent::card_agent,"), "{code}");
+    assert!(code.contains(".grader(\"card_completion\", my::card_completion)"), "{code}");
     assert!(code.contains("sources: &[(\"tasks\", \"tasks\")]"), "{code}");
 }
 
@@ -92,6 +94,42 @@ fn every_option_reaches_the_code() {
         assert!(code.contains(part), "{part} is missing in\n{code}");
     }
     assert_eq!(code.matches("#[ignore").count(), 2, "suite_check is no case");
+}
+
+#[test]
+fn agents_graders_and_judges_are_any_expressions() {
+    let fixture = Fixture::new(&[(
+        "suites/card_agent/tasks/b.json",
+        &TASK.replace("\"a\"", "\"b\"").replace("contains", "polite"),
+    )]);
+    let closure = "|trial: &mut Trial<'_>| -> Result<String, Error<A, B>> { call::<C, D>(trial, 1) }";
+    let cast = "a::polite as fn(&Evidence<'_>, u8) -> Result<bool, Error<A, B>>";
+    let generator =
+        || Generator::new("suites/card_agent").agent(closure).graders([cast]).judge_for("strict", cast).judge(closure);
+    let instructions = run(&fixture, generator());
+    assert!(instructions.lines().iter().all(|line| !line.contains("error")), "{:?}", instructions.lines());
+    let first = code(&fixture, "card_agent");
+    let flat = |text: &str| text.replace([' ', '\n', ','], "");
+    let calls = format!(".agent({closure}).grader(\"polite\", {cast}).judge_for(\"strict\", {cast}).judge({closure})");
+    assert!(flat(&first).contains(&flat(&calls)), "{first}");
+    std::fs::remove_file(fixture.package.out_dir.join("evalsuite/card_agent.rs")).expect("the generated file");
+    run(&fixture, generator());
+    assert_eq!(code(&fixture, "card_agent"), first, "expanding twice gives the same text");
+}
+
+#[test]
+fn expressions_that_are_not_rust_are_all_reported() {
+    let fixture = Fixture::new(&[]);
+    let generator = Generator::new("suites/card_agent").agent("a b").graders(["1 + 1"]).judge("(").name("my-suite");
+    let lines = run(&fixture, generator).lines().join("\n");
+    for error in [
+        "cargo::error=`a b` is not a Rust expression: ",
+        "cargo::error=`1 + 1` is not the path of a grader; name it with `.grader(\"name\", …)`",
+        "cargo::error=`(` is not a Rust expression: ",
+        "cargo::error=`my-suite` is not a valid module name",
+    ] {
+        assert!(lines.contains(error), "{error} is missing in\n{lines}");
+    }
 }
 
 #[test]

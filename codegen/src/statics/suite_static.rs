@@ -3,7 +3,7 @@
 use evalsuite_loader::{LoadedSuite, Test};
 use evalsuite_schema::Calibration;
 
-use super::literal::{push_json, push_number, push_option, push_str};
+use crate::rust_literals::{push_json, push_number, push_option, push_str};
 
 /// Short names of what stands in every case: rustc resolves each path anew.
 const NAMES: &str = "#[allow(unused_imports)]\nuse ::core::option::Option::{None as __None, Some as __Some};\n\
@@ -20,7 +20,7 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
     push_str(out, &about.name);
     out.push_str(",\nagent_name: ");
     push_option(out, about.agent_name.as_deref(), ("::core::option::Option::Some", "::core::option::Option::None"));
-    push_place(out);
+    push_origin(out);
     push_str(out, &about.root);
     out.push_str(",\njson: ");
     push_json(out, &serde_json::to_string(about)?);
@@ -49,16 +49,17 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
 }
 
 /// Adds `pub static SUITE` without cases, for code that uses a suite which cannot be loaded.
+#[cfg(feature = "expand")]
 pub(crate) fn push_empty(out: &mut String) {
     out.push_str(
         "/// Empty: the suite cannot be used.\npub static SUITE: ::evalsuite::EvalSuite = ::evalsuite::EvalSuite {\n",
     );
     out.push_str("name: \"\",\nagent_name: ::core::option::Option::None");
-    push_place(out);
+    push_origin(out);
     out.push_str("\"\",\njson: \"{}\",\nsources: &[],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\ncalibration: ::core::option::Option::None,\ncases: &[],\n};\n");
 }
 
-fn push_place(out: &mut String) {
+fn push_origin(out: &mut String) {
     out.push_str(",\nmodule_path: ::core::module_path!(),\npackage: ::core::env!(\"CARGO_PKG_NAME\"),\n");
     out.push_str("package_version: ::core::env!(\"CARGO_PKG_VERSION\"),\n");
     out.push_str("manifest_dir: ::core::env!(\"CARGO_MANIFEST_DIR\"),\nroot: ");

@@ -2,7 +2,7 @@
 
 use evalsuite_loader::LoadedSuite;
 
-use super::literal::push_number;
+use crate::rust_literals::push_number;
 
 /// Adds the test functions, each a call with an index: nothing is compiled per case but that call.
 pub(crate) fn push(out: &mut String, suite: &LoadedSuite) {

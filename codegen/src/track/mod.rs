@@ -5,15 +5,13 @@ mod refusal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use evalsuite_loader::Request;
+use evalsuite_loader::{Request, render};
+use evalsuite_schema::diagnostic::Diagnostic;
 
-use crate::cache::Cached;
-use crate::embed;
-use crate::environment::{Package, tracked_variable};
-use crate::expansion::{self, Message, allow};
-use crate::instructions::Instructions;
+use crate::cargo_environment::{Package, tracked_variable};
+use crate::cargo_instructions::Instructions;
 use crate::statics::Body;
-use crate::suites;
+use crate::{allowed_warnings, cache, embed, suite_search};
 
 /// A directory of suites that a build script tracks; see [`track`](crate::track).
 #[derive(Debug, Clone)]
@@ -37,7 +35,7 @@ impl Tracker {
         self
     }
 
-    /// Loads nothing: somebody else does.
+    /// Loads nothing: `generate` does.
     #[cfg(feature = "generate")]
     pub(crate) fn only_changes(mut self) -> Self {
         self.load = false;
@@ -59,14 +57,15 @@ impl Tracker {
 
     pub(crate) fn instructions(&self, package: &Package) -> Instructions {
         let mut instructions = Instructions::default();
-        for problem in self.allow.iter().filter_map(|name| allow::problem(name)) {
+        for problem in self.allow.iter().filter_map(|name| allowed_warnings::problem(name)) {
             instructions.error(&problem);
         }
         match refusal::checked(&self.directory, package) {
             Ok(tracked) => {
                 instructions.rerun_if_changed(&tracked.written);
                 instructions.rustc_env(&tracked_variable(next_number()), &tracked.absolute);
-                let found = if self.load { suites::below(Path::new(&tracked.absolute)).suites } else { Vec::new() };
+                let found =
+                    if self.load { suite_search::below(Path::new(&tracked.absolute)).suites } else { Vec::new() };
                 for suite in found {
                     self.suite(&suite, package, &mut instructions);
                 }
@@ -85,25 +84,27 @@ impl Tracker {
         if loaded.suite.is_none() {
             return;
         }
-        let mut messages = expansion::rendered(std::mem::take(&mut loaded.diagnostics));
-        // What cannot be written as JSON is an error of the macro.
+        let mut warnings: Vec<Diagnostic> = std::mem::take(&mut loaded.diagnostics).into_iter().collect();
+        // A suite that cannot be written as JSON is an error of the macro.
         let Some((body, suite)) = loaded.suite.as_ref().and_then(|suite| Some((Body::new(suite).ok()?, suite))) else {
             return;
         };
-        let embedded = match embed::gather(&body, suite, &request, &loaded.files) {
+        let embedded = match embed::gather(&body.statics, suite, &request, &loaded.files) {
             Ok(contents) => Some(contents),
             Err(problem) => {
-                messages.push(Message::new(&problem));
+                warnings.push(*problem);
                 None
             }
         };
-        for message in messages.iter().filter(|message| !self.allow.contains(&message.name)) {
-            instructions.warning(&message.short);
+        for warning in &warnings {
+            if !self.allow.iter().any(|name| name == warning.code.name()) {
+                instructions.warning(&render::short(warning));
+            }
         }
-        if let Err(error) =
-            Cached::store(&package.out_dir, path, &request, &loaded, messages, (body, embedded), started)
+        if let Err(error) = cache::store(&package.out_dir, path, &request, &loaded, warnings, (body, embedded), started)
         {
-            instructions.warning(&format!("{} is read again by every expansion: {error}", path.display()));
+            instructions
+                .warning(&format!("{} cannot be cached, so every expansion loads it again: {error}", path.display()));
         }
     }
 }

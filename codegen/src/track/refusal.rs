@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::environment::Package;
+use crate::cargo_environment::Package;
 
 /// A directory that can be tracked.
 #[derive(Debug, PartialEq, Eq)]

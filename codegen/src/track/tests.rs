@@ -1,3 +1,5 @@
+//! Tests of the instructions for tracked directories.
+
 use std::path::Path;
 
 use super::Tracker;
@@ -31,7 +33,7 @@ fn each_directory_gets_a_variable_of_its_own() {
 }
 
 #[test]
-fn what_would_make_every_build_a_full_one_is_refused() {
+fn a_directory_that_would_make_every_build_a_full_one_is_refused() {
     let fixture = fixture();
     let table = [
         ("missing", "cannot track `missing`: it does not exist"),
@@ -50,7 +52,7 @@ fn what_would_make_every_build_a_full_one_is_refused() {
 }
 
 #[test]
-fn an_unknown_name_to_be_silent_about_is_an_error() {
+fn an_unknown_name_in_allow_is_an_error() {
     let fixture = fixture();
     let instructions = Tracker::new("suites").allow(["no-efect"]).instructions(&fixture.package);
     assert!(instructions.lines()[0].contains("unknown diagnostic `no-efect`"), "{:?}", instructions.lines());

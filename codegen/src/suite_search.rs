@@ -1,8 +1,10 @@
-//! Finds the suites below a directory.
+//! The suites below a directory.
+//!
+//! Not a walk with `walkdir`: which directories are searched depends on the files beside them.
 
 use std::path::{Path, PathBuf};
 
-/// What lies below a directory.
+/// What is below a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// Entry paths of suites: their directory, or the eval file where several lie in one directory.
@@ -18,7 +20,7 @@ const SKIPPED: &[&str] = &["target", "node_modules", "workspace"];
 const OF_A_SUITE: &[&str] = &["tasks", "cases"];
 
 /// Searches `directory` and everything below it, in the order of names. Hidden directories, links, `target`, `node_modules`
-/// and `workspace` are left out, as are JSON Lines files: nothing tells a suite from data there. What cannot be read is
+/// and `workspace` are left out, as are JSON Lines files: a suite cannot be told from data there. What cannot be read is
 /// left out too; loading a suite reports it.
 pub fn below(directory: &Path) -> Found {
     let mut found = Found::default();

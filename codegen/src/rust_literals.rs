@@ -1,4 +1,4 @@
-//! Literals of generated code.
+//! String and number literals of generated code, as text.
 
 /// Characters that change the direction of text: rustc refuses them in literals as they are.
 const BIDIRECTIONAL: &[char] =
@@ -51,7 +51,7 @@ pub(crate) fn push_json(out: &mut String, json: &str) {
     }
 }
 
-/// Adds `Some("text")` or `None`, each under the path by which it is named where the literal stands.
+/// Adds `Some("text")` or `None`, written as the two paths that name them in the code around.
 pub(crate) fn push_option(out: &mut String, text: Option<&str>, (some, none): (&str, &str)) {
     match text {
         Some(text) => {
@@ -62,6 +62,14 @@ pub(crate) fn push_option(out: &mut String, text: Option<&str>, (some, none): (&
         }
         None => out.push_str(none),
     }
+}
+
+/// A string literal with this text.
+#[cfg(feature = "expand")]
+pub(crate) fn string_literal(text: &str) -> String {
+    let mut out = String::new();
+    push_str(&mut out, text);
+    out
 }
 
 /// Adds a decimal number.

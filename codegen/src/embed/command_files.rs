@@ -1,34 +1,33 @@
-//! The targets file of a suite whose agents are commands, and the directories that they work in.
+//! What suites with commands as agents or judges need: the targets file and the directories that the commands work in.
 
 use std::path::Path;
 
 use evalsuite_loader::{LoadedTargets, Request, load_targets};
+use evalsuite_schema::diagnostic::Diagnostic;
 use evalsuite_schema::{PathRef, Probe, Provider, TargetsFile};
-
-use crate::expansion::Message;
 
 use super::references::{Need, Reference};
 use super::{Contents, checked};
 
-/// The targets file at a place in the package, with the directories of its commands. One elsewhere stays there.
+/// The targets file at a path in the package, with the directories of its commands; nothing for a file outside of the package.
 ///
 /// # Errors
 ///
 /// If this is too much to embed.
-pub(crate) fn beside(file: &Path, request: &Request) -> Result<Contents, Box<Message>> {
+pub(crate) fn command_files(file: &Path, request: &Request) -> Result<Contents, Box<Diagnostic>> {
     let root = file.parent().and_then(|folder| folder.strip_prefix(&request.package_root).ok()).and_then(Path::to_str);
     let path = file.strip_prefix(&request.package_root).ok().and_then(Path::to_str);
     let (Some(root), Some(path)) = (root, path) else { return Ok(Contents::none()) };
     let LoadedTargets { targets, files, .. } = load_targets(file, request);
     let mut contents = Contents::new(&request.package_root, root);
     let written = Reference { path: path.replace('\\', "/"), need: Need::Content };
-    // Of a file with mistakes the tests will tell.
+    // Mistakes in the file are reported when the tests run.
     let directories = targets
         .iter()
         .flat_map(directories)
         .map(|directory| Reference { path: directory.path.clone(), need: Need::WorkingDirectory });
     let found = std::iter::once(written).chain(directories).try_for_each(|reference| contents.add(&reference));
-    checked(found.map(|()| contents), &files, file).map_err(|problem| Box::new(Message::new(&problem)))
+    checked(found.map(|()| contents), &files, file)
 }
 
 fn directories(targets: &TargetsFile) -> impl Iterator<Item = &PathRef> {

@@ -1,4 +1,4 @@
-//! What a build script says to cargo.
+//! What a build script prints for cargo.
 
 /// Instructions, collected before they are printed so that tests can read them.
 #[derive(Debug, Default)]

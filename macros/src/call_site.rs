@@ -1,31 +1,31 @@
-//! Where the macro is called.
+//! The package and source file of a call.
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_build::environment;
+use evalsuite_build::cargo_environment;
 use proc_macro2::Span;
 
-/// What the compiler and cargo say about the place of a call.
+/// What the compiler and cargo say about a call.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct CallSite {
     /// Directory of the package's `Cargo.toml`.
     pub(crate) package_root: PathBuf,
     /// Directory of the source file.
     pub(crate) source_dir: Option<PathBuf>,
     /// Where the package's build script writes.
     pub(crate) out_dir: Option<PathBuf>,
-    /// Directories in which cargo sees changes by itself.
+    /// Directories that the build script tracks.
     pub(crate) tracked: Vec<PathBuf>,
     /// Whether the environment makes warnings fail the build.
     pub(crate) deny_warnings: bool,
 }
 
-impl Place {
-    /// The place of the token at `span`.
+impl CallSite {
+    /// The call with a token at `span`.
     ///
     /// # Errors
     ///
-    /// If cargo's environment is missing or a variable has no meaning.
+    /// If cargo's environment is missing or a variable has an invalid value.
     pub(crate) fn of(span: Span) -> Result<Self, String> {
         let Some(package_root) = std::env::var_os("CARGO_MANIFEST_DIR") else {
             return Err("`CARGO_MANIFEST_DIR` is not set: suites are found relative to the package that cargo builds"
@@ -35,13 +35,13 @@ impl Place {
             package_root: package_root.into(),
             source_dir: source_dir(span),
             out_dir: std::env::var_os("OUT_DIR").map(PathBuf::from),
-            tracked: environment::tracked_directories(),
-            deny_warnings: environment::warnings_are_denied()?,
+            tracked: cargo_environment::tracked_directories(),
+            deny_warnings: cargo_environment::warnings_are_denied()?,
         })
     }
 }
 
-impl Place {
+impl CallSite {
     /// Root of the package that `entry` is relative to: for a path relative to the source file, the package that file
     /// belongs to. It is another one than cargo's where a test tool compiles the file inside a generated package.
     pub(crate) fn package_root_of(&self, entry: &str) -> &Path {

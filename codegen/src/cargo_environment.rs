@@ -1,4 +1,4 @@
-//! What cargo tells build scripts and compilers.
+//! The environment variables that cargo sets for build scripts and compilers.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ impl Package {
 }
 
 fn variable(name: &str) -> Result<std::ffi::OsString, String> {
-    std::env::var_os(name).ok_or_else(|| format!("evalsuite_build belongs into a build script: {name} is not set"))
+    std::env::var_os(name).ok_or_else(|| format!("evalsuite_build belongs in a build script: {name} is not set"))
 }
 
 /// Name of the variable for the tracked directory with this number.

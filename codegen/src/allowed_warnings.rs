@@ -1,14 +1,13 @@
-//! Names of diagnostics that a caller wants to be silent about.
+//! Names of warnings that a caller does not want to see.
 
+use evalsuite_loader::suggest;
 use evalsuite_schema::diagnostic::{Code, Severity};
 
-use super::suggest;
+/// Accepts cases with a docker workspace, which are skipped when they run.
+pub(crate) const DOCKER: &str = "unsupported-docker";
 
-/// Lets cases with a docker workspace compile; they are skipped.
-pub const DOCKER: &str = "unsupported-docker";
-
-/// What is wrong with `name` as a diagnostic to be silent about.
-pub fn problem(name: &str) -> Option<String> {
+/// Why `name` cannot be allowed; `None` if it can.
+pub(crate) fn problem(name: &str) -> Option<String> {
     if name == DOCKER {
         return None;
     }
@@ -18,7 +17,7 @@ pub fn problem(name: &str) -> Option<String> {
         None => {
             let warnings = Code::ALL.iter().filter(|code| code.severity() == Severity::Warning).map(|code| code.name());
             let known: Vec<&str> = warnings.chain([DOCKER]).collect();
-            Some(suggest::unknown("diagnostic", name, &known))
+            Some(format!("unknown diagnostic `{name}`; {}", suggest::did_you_mean_or_known(name, &known)))
         }
     }
 }

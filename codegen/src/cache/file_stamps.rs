@@ -1,4 +1,4 @@
-//! Whether files are as they were: their length and the time of their last change.
+//! Whether files are unchanged: their length and the time of their last change.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
@@ -6,27 +6,29 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::embed::Contents;
 use evalsuite_loader::source::Files;
 use serde::{Deserialize, Serialize};
+use walkdir::WalkDir;
+
+use crate::embed::Contents;
 
 /// The state of files and directories, one line of text each: kind, nanoseconds, length, path.
 ///
 /// Text because the macro is not optimised and reads thousands of them in every expansion.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Stamps {
-    lines: String,
+pub(super) struct FileStamps {
+    pub(super) lines: String,
 }
 
-const READ: &str = "r";
+pub(super) const READ: &str = "r";
 const OTHER: &str = "o";
-const MISSING: &str = "m";
+pub(super) const MISSING: &str = "m";
 
-impl Stamps {
+impl FileStamps {
     /// The state of everything that a load looked at and of every directory below `root`. `None` if something changed
     /// after `started`, or so shortly before that the next change could get the same time.
-    pub(crate) fn take(
+    pub(super) fn take(
         files: &Files,
         embedded: Option<&Contents>,
         root: &Path,
@@ -34,14 +36,14 @@ impl Stamps {
     ) -> io::Result<Option<Self>> {
         let mut paths: BTreeSet<(PathBuf, &str)> = BTreeSet::new();
         for file in files.all() {
-            // What is missing says so itself; the directory above it may be one where files come and go.
+            // A missing file has a stamp of its own; the directory above it may be one where files come and go.
             if let Some(parent) = file.path.parent().filter(|_| file.digest.is_some() || file.path.exists()) {
                 paths.insert((parent.to_path_buf(), OTHER));
             }
             let kind = if file.digest.is_some() { READ } else { OTHER };
             paths.insert((file.path, kind));
         }
-        for (path, is_file) in embedded.into_iter().flat_map(Contents::places) {
+        for (path, is_file) in embedded.into_iter().flat_map(Contents::sources) {
             paths.insert((path.to_path_buf(), if is_file { READ } else { OTHER }));
         }
         directories(root, &mut paths)?;
@@ -58,59 +60,30 @@ impl Stamps {
         }
         Ok(Some(Self { lines }))
     }
-
-    /// Whether everything is as it was.
-    pub(crate) fn hold(&self) -> bool {
-        self.lines.lines().all(|line| {
-            let Some((kind, time, size, path)) = parts(line) else { return false };
-            match fs::metadata(path) {
-                Ok(metadata) => {
-                    kind != MISSING
-                        && time == nanoseconds(&metadata).to_string()
-                        && size == length(&metadata).to_string()
-                }
-                Err(error) => kind == MISSING && is_missing(&error),
-            }
-        })
-    }
-
-    /// The files that were read.
-    pub(crate) fn read(&self) -> Vec<PathBuf> {
-        let read = self.lines.lines().filter_map(parts).filter(|(kind, ..)| *kind == READ);
-        read.map(|(.., path)| PathBuf::from(path)).collect()
-    }
 }
 
-fn parts(line: &str) -> Option<(&str, &str, &str, &str)> {
-    let (kind, rest) = line.split_once(' ')?;
-    let (time, rest) = rest.split_once(' ')?;
-    let (size, path) = rest.split_once(' ')?;
-    Some((kind, time, size, path))
-}
-
-fn is_missing(error: &io::Error) -> bool {
+pub(super) fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// All directories below `root`, links not followed: a new file changes the time of its directory.
+/// Adds `root` and all directories below it, links not followed: a new file changes the time of its directory.
 fn directories(root: &Path, paths: &mut BTreeSet<(PathBuf, &str)>) -> io::Result<()> {
-    paths.insert((root.to_path_buf(), OTHER));
-    for entry in fs::read_dir(root)? {
+    for entry in WalkDir::new(root) {
         let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            directories(&entry.path(), paths)?;
+        if entry.file_type().is_dir() {
+            paths.insert((entry.into_path(), OTHER));
         }
     }
     Ok(())
 }
 
-fn nanoseconds(metadata: &Metadata) -> u128 {
+pub(super) fn nanoseconds(metadata: &Metadata) -> u128 {
     let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).map_or(0, |duration| duration.as_nanos());
     metadata.modified().map_or(0, since)
 }
 
-/// Lengths of directories say nothing and differ between file systems.
-fn length(metadata: &Metadata) -> u64 {
+/// Lengths of directories have no meaning and differ between file systems.
+pub(super) fn length(metadata: &Metadata) -> u64 {
     if metadata.is_dir() { 0 } else { metadata.len() }
 }
 
@@ -125,24 +98,24 @@ fn is_too_new(metadata: &Metadata, started: SystemTime) -> bool {
     modified + tick >= started
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "expand"))]
 mod tests {
     use std::path::Path;
     use std::time::{Duration, SystemTime};
 
     use evalsuite_loader::source::Files;
 
-    use super::Stamps;
+    use super::FileStamps;
 
     fn later() -> SystemTime {
         SystemTime::now() + Duration::from_secs(60)
     }
 
-    fn stamps(root: &Path) -> Stamps {
+    fn stamps(root: &Path) -> FileStamps {
         let files = Files::new(root);
         files.add_text(&root.join("a/case.json"), "{}".into(), [0; 32]);
         files.add(&root.join("templates/missing.yaml"));
-        Stamps::take(&files, None, root, later()).expect("readable").expect("old enough")
+        FileStamps::take(&files, None, root, later()).expect("readable").expect("old enough")
     }
 
     fn suite() -> tempfile::TempDir {
@@ -155,15 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn nothing_changed() {
+    fn unchanged_files_have_current_stamps() {
         let root = suite();
         let stamps = stamps(root.path());
-        assert!(stamps.hold());
-        assert_eq!(stamps.read(), [root.path().join("a/case.json")]);
+        assert!(stamps.are_current());
+        assert_eq!(stamps.files_read(), [root.path().join("a/case.json")]);
     }
 
     #[test]
-    fn every_change_is_seen() {
+    fn every_change_makes_the_stamps_outdated() {
         type Change = fn(&Path) -> std::io::Result<()>;
         let changes: [(&str, Change); 6] = [
             ("edited", |root| std::fs::write(root.join("a/case.json"), "{ }")),
@@ -177,16 +150,16 @@ mod tests {
             let root = suite();
             let stamps = stamps(root.path());
             change(root.path()).expect(name);
-            assert!(!stamps.hold(), "{name}");
+            assert!(!stamps.are_current(), "{name}");
         }
     }
 
     #[test]
-    fn a_file_that_changed_while_it_was_read_is_not_kept() {
+    fn a_file_that_changed_while_it_was_read_has_no_stamp() {
         let root = suite();
         let files = Files::new(root.path());
         files.add_text(&root.path().join("a/case.json"), "{}".into(), [0; 32]);
         let started = SystemTime::now() - Duration::from_secs(1);
-        assert!(Stamps::take(&files, None, root.path(), started).expect("readable").is_none());
+        assert!(FileStamps::take(&files, None, root.path(), started).expect("readable").is_none());
     }
 }
