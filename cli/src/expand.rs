@@ -3,48 +3,43 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use evalsuite_build::expansion::{self, Options};
-use evalsuite_build::generate::{Binding, source};
+use evalsuite_build::Generator;
+use evalsuite_build::expansion::Context;
 
 use crate::command_line::Expand;
 use crate::place;
 
 pub(crate) fn run(command: &Expand) -> io::Result<ExitCode> {
-    let binding = binding(command);
-    let mut options = Options::new(place::request(&command.path)?);
-    options.name.clone_from(&command.name);
-    options.bound = binding.has_tests();
-    // Without a list nothing is known about registered graders, so none is missing. Of judges there is no list.
-    options.graders = (!command.graders.is_empty()).then(|| binding.names());
-    options.judges = None;
-    let mut expansion = expansion::expand(&options);
-    let code = source(&options, &mut expansion, &binding);
-    for warning in &expansion.warnings {
-        anstream::eprintln!("{warning}\n");
+    let mut context = Context::new(place::request(&command.path)?);
+    // Without `--grader` the graders of the suite are not known, so none is missing. Judges cannot be listed.
+    context.all_graders_listed = !command.graders.is_empty();
+    context.all_judges_listed = false;
+    let (expansion, code) = generator(command, &context.request.entry).expand(&context);
+    for problem in expansion.problems() {
+        anstream::eprintln!("{}\n", problem.text());
     }
-    for error in &expansion.errors {
-        anstream::eprintln!("{error}\n");
+    if expansion.has_errors() {
+        return Ok(ExitCode::FAILURE);
     }
-    if expansion.errors.is_empty() {
-        io::stdout().lock().write_all(code.as_bytes())?;
-        Ok(ExitCode::SUCCESS)
-    } else {
-        Ok(ExitCode::FAILURE)
-    }
+    io::stdout().lock().write_all(code.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
 }
 
-fn binding(command: &Expand) -> Binding {
-    let mut binding = Binding::default();
-    match command.agent.as_deref() {
-        Some("none") => binding.no_agent(),
-        Some(path) => binding.agent(path),
-        None => {}
-    }
+fn generator(command: &Expand, entry: &str) -> Generator {
+    let mut generator = evalsuite_build::generate(entry);
+    generator = match command.agent.as_deref() {
+        Some("none") => generator.no_agent(),
+        Some(path) => generator.agent(path),
+        None => generator,
+    };
     for grader in &command.graders {
-        match grader.split_once("=>") {
-            Some((name, path)) => binding.named_grader(name.trim().trim_matches('"'), path.trim()),
-            None => binding.grader(grader),
-        }
+        generator = match grader.split_once("=>") {
+            Some((name, path)) => generator.grader(name.trim().trim_matches('"'), path.trim()),
+            None => generator.graders([grader]),
+        };
     }
-    binding
+    match &command.name {
+        Some(name) => generator.name(name),
+        None => generator,
+    }
 }

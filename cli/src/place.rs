@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_build::suites;
+use evalsuite_build::suite_search;
 use evalsuite_loader::Request;
 
 /// A request for the suite at `path`, with the package around it as its boundary.
@@ -40,7 +40,7 @@ pub(crate) fn suites_here() -> io::Result<Vec<PathBuf>> {
 
 /// Packages below are searched too: the root of a workspace often is no package itself.
 fn all_below(directory: &Path) -> Vec<PathBuf> {
-    let found = suites::below(directory);
+    let found = suite_search::below(directory);
     let mut all = found.suites;
     all.extend(found.packages.iter().flat_map(|package| all_below(package)));
     all

@@ -13,7 +13,7 @@ fn the_code_is_printed() {
         "pub mod card_agent {",
         "pub static SUITE: ::evalsuite::EvalSuite",
         "test_name: \"positive::_25_invoice\"",
-        "evals.agent(card_agent)",
+        "needs_this_function_or_the_argument_agent__card_agent::card_agent,",
         "    mod positive {\n        #[test]\n        fn _25_invoice() {\n            super::__run(0)\n        }",
     ] {
         assert!(output.out.contains(part), "{part} is missing in:\n{}", output.out);

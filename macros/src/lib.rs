@@ -1,9 +1,8 @@
 //! The macro of [evalsuite](https://docs.rs/evalsuite), which re-exports it and documents it by example.
 
-mod args;
-mod emit;
+mod arguments;
+mod call_site;
 mod expand;
-mod place;
 
 /// Makes an evaluation suite part of this crate: reads and checks the directory while the crate compiles, and expands to
 /// a module with the suite and one `#[test]` per case.
@@ -16,7 +15,7 @@ mod place;
 /// }
 /// ```
 ///
-/// The module is called like the last component of the path and holds
+/// The module has the name of the last component of the path and holds
 ///
 /// * `pub static SUITE: EvalSuite`: all cases,
 /// * `pub fn evals() -> Evals`: the suite with the agent, graders and judges of this call, for use outside of tests,
@@ -32,23 +31,23 @@ mod place;
 /// | --- | --- | --- |
 /// | first | path of the suite: relative to the package's root, or with `./` in front to the source file | required |
 /// | `agent` | expression, usually the path of a function; `"cli"` for commands of a targets.yaml; `none` for a suite without tests | the function named like the suite's `agent_name`, without one `agent` |
-/// | `agents` | `{ "target" => path }`, goes before `agent` | – |
+/// | `agents` | `{ "target" => path }`, takes precedence over `agent` | – |
 /// | `graders` | `[path, "name" => path]`: every grader that the files name and that is not built in | `[]` |
 /// | `judge` | the judge of graders that name none: its path, or the name of one of `judges` or of a command of targets.yaml; `["a", "b", "c"]` for the majority of several | – |
 /// | `judges` | `{ "strict" => path }`: judges that graders name as `target` | – |
 /// | `judge_confirm` | how many judgements follow a failing one, so that the majority decides: an even number from 0 to 10 | 2 |
 /// | `targets` | `["name"]`: the matrix, for a suite whose files have none | – |
-/// | `require_env`, `require_commands` | `["NAME"]`: without these the cases are skipped | `[]` |
+/// | `require_env`, `require_commands` | `["NAME"]`: cases are skipped where one is missing | `[]` |
 /// | `name` | identifier: name of the module | last component of the path |
 /// | `ignore` | string: the tests get `#[ignore = "…"]` | – |
 /// | `fixtures` | `on` or `off`: whether `workspace/` and `fixture_*` of a task are its fixtures | `on` |
-/// | `embed` | `on` or `off`: whether the files that cases need travel in the test program, up to 32 MiB | `on` |
+/// | `embed` | `on` or `off`: whether the files that cases need are embedded in the test program, up to 32 MiB | `on` |
 /// | `deny_warnings` | nothing: warnings fail the build, as with the variable `EVALSUITE_DENY_WARNINGS` | off |
-/// | `allow` | `["name"]`: diagnostics to be silent about; also `unsupported-docker` | `[]` |
+/// | `allow` | `["name"]`: warnings that are not shown; also `unsupported-docker` | `[]` |
 ///
 /// # Changes
 ///
-/// An edited file is seen by itself. For added, renamed and deleted files call `evalsuite_build::track("suites")` in
+/// An edited file is noticed without a build script. For added, renamed and deleted files call `evalsuite_build::track("suites")` in
 /// `build.rs`; without it `suite_check` fails and says so.
 #[proc_macro]
 pub fn include_eval_suite(arguments: proc_macro::TokenStream) -> proc_macro::TokenStream {

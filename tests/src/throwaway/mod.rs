@@ -79,9 +79,9 @@ impl Package {
         format!(
             "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
              [dependencies]\nevalsuite = {{ path = {} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n\
-             [build-dependencies]\nevalsuite-build = {{ path = {} }}\n",
+             [build-dependencies]\nevalsuite-build = {{ path = {}, features = [\"generate\"] }}\n",
             path("runtime"),
-            path("build"),
+            path("codegen"),
         )
     }
 

@@ -136,6 +136,52 @@ fn the_macro_and_the_generated_file_produce_the_same_suite_and_tests_every_time(
     }
 }
 
+/// A closure and a cast, with commas and `->` in their types.
+const CLOSURE: &str =
+    "|trial: &mut evalsuite::Trial<'_>| -> Result<String, std::io::Error> { Ok(trial.prompt().to_owned()) }";
+const CAST: &str = "polite as fn(&evalsuite::Evidence<'_>) -> Result<bool, std::io::Error>";
+
+#[test]
+fn closures_and_casts_are_agents_and_graders() {
+    let package = Package::new("expressions");
+    let polite = "pub fn polite(evidence: &evalsuite::Evidence<'_>) -> Result<bool, std::io::Error> {
+        Ok(evidence.answer().contains(\"hello\"))
+    }
+    pub fn same<A, B>(answer: Result<A, B>) -> Result<A, B> { answer }\n";
+    let arguments = format!(
+        "agent = {CLOSURE}, graders = [{CAST}, \"short\" => |e: &evalsuite::Evidence<'_>| -> Result<bool, std::io::Error> {{ same::<bool, std::io::Error>(Ok(e.answer().len() < 9)) }}]"
+    );
+    package
+        .write(
+            "build.rs",
+            &format!(
+                "fn main() {{
+                    evalsuite_build::generate(\"suites/by_task\")
+                        .agent({CLOSURE:?})
+                        .graders([{CAST:?}])
+                        .grader(\"short\", \"|e: &evalsuite::Evidence<'_>| -> Result<bool, std::io::Error> {{ Ok(e.answer().len() < 9) }}\")
+                        .write();
+                }}\n"
+            ),
+        )
+        .write("src/lib.rs", polite)
+        .write(
+            "tests/by_macro.rs",
+            &format!("use expressions::*;\nevalsuite::include_eval_suite!(\"suites/by_task\", {arguments}, fixtures = off);\n"),
+        )
+        .write(
+            "tests/by_file.rs",
+            "use expressions::*;\ninclude!(concat!(env!(\"OUT_DIR\"), \"/evalsuite/by_task.rs\"));\n",
+        )
+        .write("suites/by_task/suite.json", suites::SUITE_JSON);
+    for grader in ["polite", "short"] {
+        let task = suites::task(grader, "hello", "hello").replace("\"contains\"", &format!("{grader:?}"));
+        package.write(&format!("suites/by_task/tasks/{grader}.json"), &task);
+    }
+    let ran = package.cargo(["test"]).run().succeeds("both compile, and all cases pass");
+    ran.says_times("test by_task::polite ... ok", 2).says_times("test by_task::short ... ok", 2);
+}
+
 #[test]
 fn mistakes_in_a_generated_suite_are_errors_of_the_build_script() {
     let package = Package::new("generated_broken");

@@ -15,8 +15,7 @@ impl Competitor for EvalSuite {
     fn dependencies(&self, source: &SourceCopy) -> String {
         let source = source.dependency();
         format!(
-            "[dev-dependencies]\nevalsuite = {{ {source} }}\n\n[build-dependencies]\nevalsuite-build = {{ {source}, \
-             default-features = false }}\n"
+            "[dev-dependencies]\nevalsuite = {{ {source} }}\n\n[build-dependencies]\nevalsuite-build = {{ {source} }}\n"
         )
     }
 

@@ -1,0 +1,178 @@
+//! Files, directories and links on disk, to be embedded.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use evalsuite_schema::embedded::{self, Header, Kind};
+use walkdir::WalkDir;
+
+use super::references::{Need, Reference};
+
+/// Everything a suite's cases need, by path: sorted, so that the same files make the same program.
+#[derive(Debug, Clone)]
+pub(crate) struct Contents {
+    package_root: PathBuf,
+    suite_root: PathBuf,
+    pub(super) entries: BTreeMap<String, Entry>,
+    bytes: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) source: PathBuf,
+    mode: u32,
+    pub(super) content: EntryContent,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum EntryContent {
+    File(u64),
+    Directory,
+    Link(String),
+}
+
+impl Contents {
+    pub(super) fn new(package_root: &Path, suite_root: &str) -> Self {
+        let (package_root, suite_root) = (package_root.to_path_buf(), package_root.join(suite_root));
+        Self { package_root, suite_root, entries: BTreeMap::new(), bytes: 0 }
+    }
+
+    /// Adds what a case names. A missing path is reported where it is used.
+    pub(super) fn add(&mut self, reference: &Reference) -> io::Result<()> {
+        let source = self.package_root.join(&reference.path);
+        let Ok(metadata) = fs::metadata(&source) else { return Ok(()) };
+        if metadata.is_file() {
+            self.insert(reference.path.clone(), source, mode(&metadata), EntryContent::File(metadata.len()));
+        } else if metadata.is_dir() {
+            // Of the suite's own directory only what is named somewhere is needed.
+            let whole = reference.need != Need::WorkingDirectory || !self.suite_root.starts_with(&source);
+            self.insert(reference.path.clone(), source.clone(), mode(&metadata), EntryContent::Directory);
+            if whole {
+                self.add_tree(&source, &reference.path, reference.need == Need::Repository)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds everything below `directory`.
+    fn add_tree(&mut self, directory: &Path, path: &str, with_git: bool) -> io::Result<()> {
+        let tree = WalkDir::new(directory).min_depth(1).into_iter();
+        for entry in tree.filter_entry(|entry| with_git || entry.file_name() != ".git") {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            let source = entry.into_path();
+            let not_utf8 = || io::Error::other(format!("{} is not UTF-8", source.display()));
+            let below = source.strip_prefix(directory).map_err(io::Error::other)?;
+            let below = below.to_str().ok_or_else(not_utf8)?.replace(std::path::MAIN_SEPARATOR, "/");
+            let content = if metadata.is_symlink() {
+                let destination = fs::read_link(&source)
+                    .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", source.display())))?;
+                EntryContent::Link(destination.to_str().ok_or_else(not_utf8)?.to_owned())
+            } else if metadata.is_dir() {
+                EntryContent::Directory
+            } else if metadata.is_file() {
+                EntryContent::File(metadata.len())
+            } else {
+                continue;
+            };
+            self.insert(format!("{path}/{below}"), source, mode(&metadata), content);
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, path: String, source: PathBuf, mode: u32, content: EntryContent) {
+        if let EntryContent::File(bytes) = content
+            && !self.entries.contains_key(&path)
+        {
+            self.bytes = self.bytes.saturating_add(bytes);
+        }
+        self.entries.insert(path, Entry { source, mode, content });
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Where every entry is on disk, and whether it is a file; links are not followed.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (&Path, bool)> {
+        self.entries.values().map(|entry| (entry.source.as_path(), matches!(entry.content, EntryContent::File(_))))
+    }
+
+    /// The files that matter: those with a twentieth of the bytes or more, at most three.
+    pub(super) fn largest(&self) -> impl Iterator<Item = (&Path, u64)> {
+        let size = |entry: &Entry| match entry.content {
+            EntryContent::File(bytes) => bytes,
+            EntryContent::Directory | EntryContent::Link(_) => 0,
+        };
+        let mut entries: Vec<&Entry> =
+            self.entries.values().filter(|entry| size(entry) > 0 && size(entry) >= self.bytes / 20).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(size(entry)));
+        entries.into_iter().take(3).map(move |entry| (entry.source.as_path(), size(entry)))
+    }
+
+    /// Adds everything of `more`.
+    #[cfg(feature = "expand")]
+    pub(super) fn extend(&mut self, more: Self) {
+        for (path, entry) in more.entries {
+            self.insert(path, entry.source, entry.mode, entry.content);
+        }
+    }
+
+    /// Writes everything as one archive, unless there is nothing to write. An archive with the same content is left unchanged.
+    pub(crate) fn write_archive(&self, path: &Path) -> io::Result<bool> {
+        if self.entries.is_empty() {
+            return Ok(false);
+        }
+        let mut archive = Vec::new();
+        for (path, entry) in &self.entries {
+            let header = entry.header(path);
+            match &entry.content {
+                EntryContent::File(_) => {
+                    let at =
+                        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", entry.source.display()));
+                    embedded::push(&mut archive, (&header, &fs::read(&entry.source).map_err(at)?));
+                }
+                EntryContent::Directory => embedded::push(&mut archive, (&header, &[])),
+                EntryContent::Link(destination) => embedded::push(&mut archive, (&header, destination.as_bytes())),
+            }
+        }
+        if fs::read(path).is_ok_and(|old| old == archive) {
+            return Ok(true);
+        }
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(path, archive)?;
+        Ok(true)
+    }
+}
+
+impl Entry {
+    pub(super) fn header(&self, path: &str) -> String {
+        let kind = match self.content {
+            EntryContent::File(_) => Kind::File,
+            EntryContent::Directory => Kind::Directory,
+            EntryContent::Link(_) => Kind::Link,
+        };
+        Header { kind, mode: self.mode, path }.to_string()
+    }
+}
+
+/// Permissions without those to write for group and others: they depend on the umask of whoever checked the files out, and the same files have to make the
+/// same program.
+#[cfg(unix)]
+fn mode(metadata: &Metadata) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    if metadata.is_symlink() { 0o777 } else { metadata.permissions().mode() & 0o755 }
+}
+
+#[cfg(not(unix))]
+fn mode(metadata: &Metadata) -> u32 {
+    if metadata.is_dir() { 0o755 } else { 0o644 }
+}

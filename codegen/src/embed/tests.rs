@@ -1,0 +1,147 @@
+//! Tests of embedded files through expansions.
+
+use evalsuite_schema::embedded;
+
+use super::Embedded;
+use crate::binding::Agent;
+use crate::fixture::{Call, Fixture, TASK, texts};
+use crate::track::Tracker;
+
+fn fixture() -> Fixture {
+    let fixture = Fixture::new(&[
+        ("suites/card_agent/tasks/b/b.json", &TASK.replace("\"a\"", "\"b\"")),
+        ("suites/card_agent/tasks/b/workspace/notes/a.txt", "one"),
+        ("suites/card_agent/tasks/b/workspace/.git/HEAD", "no"),
+        ("suites/card_agent/tasks/b/workspace/run.sh", "#!/bin/sh"),
+    ]);
+    std::fs::create_dir(fixture.path("suites/card_agent/tasks/b/workspace/empty")).expect("a folder");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let workspace = fixture.path("suites/card_agent/tasks/b/workspace");
+        symlink("notes/a.txt", workspace.join("link")).expect("a link");
+        // As another user's umask leaves it.
+        for (file, mode) in [("run.sh", 0o775), ("notes/a.txt", 0o664)] {
+            std::fs::set_permissions(workspace.join(file), PermissionsExt::from_mode(mode)).expect("a mode");
+        }
+    }
+    fixture.age();
+    fixture
+}
+
+/// Headers of an archive.
+fn headers(archive: &[u8]) -> Vec<String> {
+    embedded::pairs(archive).expect("an archive").into_iter().map(|(header, _)| header.to_owned()).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cases_name_is_embedded_with_modes_links_and_empty_directories() {
+    let fixture = fixture();
+    let call = fixture.call("suites/card_agent");
+    let expansion = call.expand();
+    let Embedded::Files(_) = &expansion.embedded else { panic!("{:?}", expansion.embedded) };
+    let included = expansion.embedded.expression().matches("include_bytes!").count();
+    assert_eq!(included, 2, "{}", expansion.embedded.expression());
+
+    Tracker::new("suites").instructions(&fixture.package);
+    let Embedded::Archive(path, _) = call.expand().embedded else { panic!("the build script has left an archive") };
+    let archive = fixture.package.out_dir.join(path);
+    let read = || std::fs::read(&archive).expect("an archive");
+    let workspace = "suites/card_agent/tasks/b/workspace";
+    let expected = [
+        format!("d 755 {workspace}"),
+        format!("d 755 {workspace}/empty"),
+        format!("l 777 {workspace}/link"),
+        format!("d 755 {workspace}/notes"),
+        format!("f 644 {workspace}/notes/a.txt"),
+        format!("f 755 {workspace}/run.sh"),
+    ];
+    assert_eq!(headers(&read()), expected);
+    let before = read();
+    Tracker::new("suites").instructions(&fixture.package);
+    assert_eq!(read(), before, "the same files make the same program");
+}
+
+#[test]
+fn an_edited_file_is_embedded_anew() {
+    let fixture = fixture();
+    let call = fixture.call("suites/card_agent");
+    Tracker::new("suites").instructions(&fixture.package);
+    assert!(matches!(call.expand().embedded, Embedded::Archive(..)));
+    fixture.write("suites/card_agent/tasks/b/workspace/notes/a.txt", "two");
+    assert!(matches!(call.expand().embedded, Embedded::Files(_)), "the archive is outdated");
+}
+
+#[test]
+fn nothing_is_embedded_with_embed_off() {
+    let fixture = fixture();
+    Tracker::new("suites").instructions(&fixture.package);
+    let mut call = fixture.call("suites/card_agent");
+    call.binding.embed = false;
+    assert!(matches!(call.expand().embedded, Embedded::Off));
+    call.context.out_dir = None;
+    assert!(matches!(call.expand().embedded, Embedded::Off));
+}
+
+#[test]
+fn too_much_is_a_warning_that_names_the_largest_files() {
+    let fixture = fixture();
+    let large = fixture.path("suites/card_agent/tasks/b/workspace/large.bin");
+    std::fs::File::create(large).and_then(|file| file.set_len(33 * 1024 * 1024)).expect("a file");
+    fixture.age();
+    let warns = |texts: &[String]| {
+        texts.iter().any(|text| {
+            text.contains("W017 not-embedded")
+                && text.contains("are 33.0 MiB, more than the 32.0 MiB")
+                && text.contains("large.bin` (33.0 MiB)")
+        })
+    };
+    let call = fixture.call("suites/card_agent");
+    let expansion = call.expand();
+    assert!(warns(&texts(&expansion, false)), "{:?}", texts(&expansion, false));
+    assert!(matches!(expansion.embedded, Embedded::Off) && !expansion.has_errors());
+
+    let instructions = Tracker::new("suites").instructions(&fixture.package);
+    assert!(warns(&[instructions.lines().join("\n")]), "{:?}", instructions.lines());
+    let mut denied = call;
+    denied.binding.deny_warnings = true;
+    assert!(warns(&texts(&denied.expand(), true)));
+    denied.binding.embed = false;
+    assert!(!denied.expand().has_errors());
+}
+
+#[test]
+fn commands_are_embedded_with_their_file_and_directories() {
+    let fixture = fixture();
+    let targets = "targets:\n  - { name: default, provider: cli, command: ./run.sh, cwd: ./agent }\n";
+    fixture.write("targets.yaml", targets);
+    fixture.write("agent/run.sh", "#!/bin/sh");
+    let mut call = fixture.call("suites/card_agent");
+    let included = |call: &Call| {
+        let expression = call.expand().embedded.expression();
+        let of = |path: &str| expression.contains(&format!("\"f 644 {path}\", ::core::include_bytes!("));
+        [of("targets.yaml"), of("agent/run.sh")]
+    };
+    assert_eq!(included(&call), [false, false], "no agent or judge is a command");
+    call.judges(&["default"], "default");
+    assert_eq!(included(&call), [false, false], "the judge is a function");
+    call.judges(&[], "default");
+    assert_eq!(included(&call), [true, true], "the judge is a command");
+    call.binding.judge = None;
+    call.binding.agent = Agent::Commands;
+    assert_eq!(included(&call), [true, true], "the agent is a command");
+    Tracker::new("suites").instructions(&fixture.package);
+    let expression = call.expand().embedded.expression();
+    assert!(expression.contains("\"archive\""), "{expression}");
+    assert_eq!(included(&call), [true, true], "beside the archive");
+
+    let large = fixture.path("agent/large.bin");
+    std::fs::File::create(large).and_then(|file| file.set_len(33 * 1024 * 1024)).expect("a file");
+    assert_eq!(included(&call), [false, false]);
+    let warnings = texts(&call.expand(), false);
+    let warning = warnings.iter().find(|warning| warning.contains("not-embedded")).expect("a warning");
+    assert!(warning.contains("targets.yaml") && warning.contains("`agent/large.bin` (33.0 MiB)"), "{warning}");
+    call.binding.embed = false;
+    assert_eq!(texts(&call.expand(), false), [""; 0]);
+}

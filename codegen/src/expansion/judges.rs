@@ -1,0 +1,59 @@
+//! Registered judges against those that the suite's graders and the binding name.
+
+use evalsuite_loader::suggest;
+use evalsuite_schema::diagnostic::{Code, Diagnostic};
+
+use super::{Context, targets_file};
+use crate::binding::{self, Binding, folded};
+use crate::suite_facts::SuiteFacts;
+
+fn is_registered(binding: &Binding, name: &str) -> bool {
+    binding.judges.iter().any(|judge| folded(&judge.name.value()) == folded(name))
+}
+
+/// Whether a judge of the suite may be a command of a targets file: also one that only the environment names.
+pub(super) fn may_be_commands(binding: &Binding, facts: Option<&SuiteFacts>) -> bool {
+    are_commands(binding, facts) || facts.is_some_and(|facts| facts.judges.any)
+}
+
+/// Whether a judge that is named has to be a command of a targets file.
+pub(super) fn are_commands(binding: &Binding, facts: Option<&SuiteFacts>) -> bool {
+    let by_graders = facts.into_iter().flat_map(|facts| &facts.judges.named).map(|judge| judge.name.clone());
+    by_graders.chain(binding::values(binding.default_judges())).any(|name| !is_registered(binding, &name))
+}
+
+/// A warning for every judge that is named, but neither registered nor a command of a targets file, as far as that is known
+/// while compiling.
+pub(super) fn unknown(binding: &Binding, context: &Context, facts: &SuiteFacts) -> Vec<Diagnostic> {
+    if !context.all_judges_listed || !binding.has_tests() {
+        return Vec::new();
+    }
+    let by_graders = facts.judges.named.iter().map(|judge| {
+        let who = format!("grader `{}` asks the judge `{}`", judge.grader, judge.name);
+        (judge.name.clone(), who, Some(&judge.location))
+    });
+    let by_default = binding::values(binding.default_judges()).into_iter().map(|name| {
+        let who = format!("the default judge is `{name}`");
+        (name, who, None)
+    });
+    let unknown: Vec<_> = by_graders.chain(by_default).filter(|(name, ..)| !is_registered(binding, name)).collect();
+    let has_targets = || targets_file::find(&context.request).is_none_or(|file| file.is_some());
+    if unknown.is_empty() || has_targets() {
+        return Vec::new();
+    }
+    let known = binding::names(&binding.judges);
+    let warning = |(name, who, location): (String, String, Option<&_>)| {
+        let meant = suggest::did_you_mean(&name, known.iter().map(String::as_str));
+        let list = format!(
+            "name it in the macro, `judges = {{ \"{name}\" => path }}`, or add a targets.yaml with a command of this name"
+        );
+        let help = meant.into_iter().chain([list]).collect::<Vec<_>>().join(" ");
+        let message = format!("{who}, which is neither in `judges` nor in a targets.yaml");
+        let diagnostic = Diagnostic::new(Code::UnknownJudge, message).help(help);
+        match location {
+            Some(location) => diagnostic.at(Clone::clone(location)),
+            None => diagnostic,
+        }
+    };
+    unknown.into_iter().map(warning).collect()
+}

@@ -1,0 +1,295 @@
+//! From a binding to code and problems: what the macro, `generate()` and `cargo evalsuite expand` share.
+
+mod context;
+mod graders;
+mod judges;
+mod targets;
+mod targets_file;
+mod tokens;
+
+use std::path::PathBuf;
+
+use evalsuite_loader::source::Files;
+use evalsuite_loader::{Loaded, LoadedSuite, Request, names, render};
+use evalsuite_schema::Requires;
+use evalsuite_schema::diagnostic::{Code, Diagnostic, Severity};
+
+use crate::allowed_warnings;
+use crate::binding::{self, Agent, Binding, Problem};
+use crate::cache::CachedSuite;
+use crate::embed::{self, Embedded};
+use crate::statics::Body;
+use crate::suite_facts::SuiteFacts;
+
+pub use context::Context;
+pub use tokens::{compile_error, warning};
+
+/// Most errors, and most warnings, that are reported about one suite: more would fill the screen.
+const MAX_REPORTED: usize = 20;
+
+/// The code for a binding and the problems with it.
+pub struct Expansion {
+    binding: Binding,
+    /// Name of the module.
+    pub module: String,
+    /// What the suite says; `None` if it cannot be used.
+    facts: Option<SuiteFacts>,
+    body: Body,
+    pub(crate) embedded: Embedded,
+    problems: Vec<Problem>,
+    /// Names and one-line texts of all warnings that are not allowed, also of those that the build script has shown.
+    pub(crate) recorded_warnings: Vec<(String, String)>,
+    /// Every file that was read.
+    pub files: Vec<PathBuf>,
+}
+
+/// Loads the suite of a binding, or takes it from the cache of the build script, and checks the binding against it. `problems` are
+/// those of the binding that the caller has found; with an error the suite is empty.
+pub fn expand(binding: Binding, context: &Context, problems: Vec<Problem>) -> Expansion {
+    let mut expansion = Expansion::new(binding, context, problems);
+    // A list with a mistake in it cannot tell which graders are missing.
+    let is_valid = !expansion.has_errors();
+    let is_listed = context.all_graders_listed && expansion.binding.has_tests() && is_valid;
+    let registered = is_listed.then(|| binding::names(&expansion.binding.graders));
+    match cached(&expansion.binding, context, registered.as_deref()) {
+        Some(suite) => expansion.take_cached(suite, context),
+        None => expansion.load(context, registered.as_deref()),
+    }
+    expansion.check(context, is_valid);
+    expansion.embed_targets_file(context);
+    expansion.finish();
+    expansion
+}
+
+/// The suite as the build script left it, if loading it for this binding would give the same without further problems.
+pub(crate) fn cached(binding: &Binding, context: &Context, registered: Option<&[String]>) -> Option<CachedSuite> {
+    if requires(binding) != Requires::default() {
+        return None;
+    }
+    let suite = CachedSuite::find(context.out_dir.as_deref()?, &request(binding, context))?;
+    registered.is_none_or(|registered| graders::agree(registered, &suite.graders)).then_some(suite)
+}
+
+fn request(binding: &Binding, context: &Context) -> Request {
+    let mut request = context.request.clone();
+    request.targets = binding::values(&binding.targets);
+    request.fixtures = binding.fixtures;
+    request
+}
+
+fn requires(binding: &Binding) -> Requires {
+    Requires { env: binding::values(&binding.require_env), commands: binding::values(&binding.require_commands) }
+}
+
+/// Name of the module for an entry path, where the suite says nothing else: its last component without extension.
+fn module_name(entry: &str) -> String {
+    let last = entry.trim_end_matches('/').rsplit('/').next().unwrap_or(entry);
+    let stem = match last.rsplit_once('.') {
+        Some((stem, "jsonl" | "yaml" | "yml" | "json")) => stem.strip_suffix(".eval").unwrap_or(stem),
+        _ => last,
+    };
+    names::segment(stem)
+}
+
+impl Expansion {
+    fn new(binding: Binding, context: &Context, mut problems: Vec<Problem>) -> Self {
+        problems.extend(binding.problems());
+        Self {
+            module: module_name(&context.request.entry),
+            binding,
+            facts: None,
+            body: Body::empty(),
+            embedded: Embedded::Off,
+            problems,
+            recorded_warnings: Vec::new(),
+            files: Vec::new(),
+        }
+    }
+
+    /// All problems, in the order in which they are reported.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Whether a problem fails the build.
+    pub fn has_errors(&self) -> bool {
+        self.problems.iter().any(Problem::is_error)
+    }
+
+    fn take_cached(&mut self, suite: CachedSuite, context: &Context) {
+        self.module = suite.module;
+        self.files = suite.files;
+        self.body = suite.body;
+        self.facts = Some(suite.facts);
+        if self.binding.embed {
+            self.embedded = suite.embedded;
+        }
+        for warning in suite.warnings {
+            if self.binding.embed || warning.code != Code::NotEmbedded {
+                self.add(context, warning, Shown::ByBuildScript);
+            }
+        }
+    }
+
+    fn load(&mut self, context: &Context, registered: Option<&[String]>) {
+        let mut request = request(&self.binding, context);
+        request.allow_docker |= self.binding.allows(allowed_warnings::DOCKER);
+        let Loaded { suite, user_graders, mut diagnostics, files, .. } = evalsuite_loader::load(&request);
+        if let Some(registered) = registered {
+            graders::unknown(registered, &user_graders, &files)
+                .into_iter()
+                .for_each(|unknown| diagnostics.push(unknown));
+            diagnostics.sort();
+        }
+        self.add_all(context, diagnostics);
+        self.files = files.all().into_iter().filter(|file| file.digest.is_some()).map(|file| file.path).collect();
+        let Some(mut suite) = suite else { return };
+        self.module.clone_from(&suite.module);
+        let unused = registered.map(|registered| graders::unused(registered, &user_graders, &request.entry));
+        self.add_all(context, unused.into_iter().flatten());
+        require(&mut suite, &requires(&self.binding));
+        match Body::new(&suite) {
+            Ok(body) => {
+                self.embed(&body, &suite, context, &files);
+                self.body = body;
+                self.facts = Some(SuiteFacts::new(&suite));
+            }
+            Err(error) => self.add_argument_problem(format!("the suite cannot be written as JSON: {error}")),
+        }
+    }
+
+    fn embed(&mut self, body: &Body, suite: &LoadedSuite, context: &Context, files: &Files) {
+        if self.binding.embed && !self.has_errors() {
+            match embed::gather(&body.statics, suite, &context.request, files) {
+                Ok(contents) => self.embedded = Embedded::Files(contents),
+                Err(problem) => self.add(context, *problem, Shown::Not),
+            }
+        }
+    }
+
+    /// Checks the binding against what the suite says. The judges and commands of an invalid binding are not known.
+    fn check(&mut self, context: &Context, is_valid: bool) {
+        let Some(facts) = &self.facts else { return };
+        let mut problems = targets::unknown(&self.binding, facts);
+        let is_by_name = matches!(self.binding.agent, Agent::ByName) && !targets::all_have_agents(&self.binding, facts);
+        if is_by_name && let Err(name) = targets::agent_function(facts) {
+            let message = format!(
+                "the suite's `agent_name` is `{name}`, which is not a valid function name; name the agent: `agent = my_agent`"
+            );
+            problems.push(Problem::argument(self.binding.span(), message));
+        }
+        if is_valid {
+            let targets_file = targets_file::missing(&self.binding, context, facts);
+            let unknown_judges = judges::unknown(&self.binding, context, facts);
+            self.add_all(context, targets_file.into_iter().chain(unknown_judges));
+        }
+        self.problems.extend(problems);
+    }
+
+    /// Commands are embedded with the cases that they are for.
+    fn embed_targets_file(&mut self, context: &Context) {
+        let facts = self.facts.as_ref();
+        let judges =
+            context.all_judges_listed && self.binding.has_tests() && judges::are_commands(&self.binding, facts);
+        let has_commands = matches!(self.binding.agent, Agent::Commands) || judges;
+        if !has_commands || !self.binding.embed || matches!(self.embedded, Embedded::Off) {
+            return;
+        }
+        let Some(Some(file)) = targets_file::find(&context.request) else { return };
+        match embed::command_files(&file, &context.request) {
+            Ok(contents) => self.embedded.add(contents),
+            Err(problem) => self.add(context, *problem, Shown::Not),
+        }
+    }
+
+    fn add_all(&mut self, context: &Context, diagnostics: impl IntoIterator<Item = Diagnostic>) {
+        diagnostics.into_iter().for_each(|diagnostic| self.add(context, diagnostic, Shown::Not));
+    }
+
+    fn add(&mut self, context: &Context, diagnostic: Diagnostic, shown: Shown) {
+        let name = diagnostic.code.name();
+        let is_warning = diagnostic.severity() == Severity::Warning;
+        let is_denied = self.binding.deny_warnings || context.deny_warnings;
+        if is_warning && self.binding.allows(name) {
+            return;
+        }
+        if is_warning && !is_denied {
+            self.recorded_warnings.push((name.to_owned(), render::short(&diagnostic)));
+            if matches!(shown, Shown::ByBuildScript) {
+                return;
+            }
+        }
+        let problem = Problem::diagnostic(self.binding.span(), diagnostic);
+        self.problems.push(if is_denied { problem.denied() } else { problem });
+    }
+
+    /// Leaves a suite without cases, for code that uses the suite.
+    fn make_empty(&mut self) {
+        self.facts = None;
+        self.body = Body::empty();
+        self.embedded = Embedded::Off;
+    }
+
+    /// Adds an error that has no code.
+    fn add_argument_problem(&mut self, message: String) {
+        self.problems.push(Problem::argument(self.binding.span(), message));
+    }
+
+    /// Leaves an empty suite if there is an error, and not more problems than are reported.
+    fn finish(&mut self) {
+        if let Some(name) = &self.binding.name {
+            self.module = name.to_string();
+        }
+        if self.has_errors() {
+            self.make_empty();
+        }
+        let (errors, warnings) = std::mem::take(&mut self.problems).into_iter().partition(Problem::is_error);
+        for (severity, problems) in [(Severity::Error, errors), (Severity::Warning, warnings)] {
+            let problems: Vec<Problem> = problems;
+            let kept = if problems.len() > MAX_REPORTED { MAX_REPORTED - 1 } else { problems.len() };
+            let rest = problems.len() - kept;
+            self.problems.extend(problems.into_iter().take(kept));
+            if rest > 0 {
+                let (span, entry) = (self.binding.span(), self.binding.entry.value());
+                self.problems.push(Problem::more(span, severity, rest, &entry));
+            }
+        }
+    }
+
+    /// Leaves the embedded files as one archive below `out_dir`, and names the files that the code includes.
+    #[cfg(feature = "generate")]
+    pub(crate) fn archive(&mut self, out_dir: &std::path::Path) {
+        self.files.extend(self.embedded.included());
+        let name = format!("evalsuite/{}.embedded", self.module);
+        match std::mem::take(&mut self.embedded).into_archive(out_dir, &name) {
+            Ok(embedded) => self.embedded = embedded,
+            Err(error) => {
+                self.add_argument_problem(format!("the files that cases need cannot be embedded: {error}"));
+                self.make_empty();
+            }
+        }
+    }
+}
+
+/// Whether a warning has been shown already.
+#[derive(Debug, Clone, Copy)]
+enum Shown {
+    Not,
+    ByBuildScript,
+}
+
+fn require(suite: &mut LoadedSuite, requires: &Requires) {
+    let add = |list: &mut Vec<String>, more: &[String]| {
+        for name in more {
+            if !list.contains(name) {
+                list.push(name.clone());
+            }
+        }
+    };
+    if *requires != Requires::default() {
+        for loaded in &mut suite.cases {
+            add(&mut loaded.case.requires.env, &requires.env);
+            add(&mut loaded.case.requires.commands, &requires.commands);
+        }
+    }
+}

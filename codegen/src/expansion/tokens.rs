@@ -1,0 +1,208 @@
+//! The tokens of an expansion.
+
+use std::path::Path;
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote};
+
+use super::{Expansion, judges, targets};
+use crate::binding::{self, Agent, Judge, NamedExpr, Problem};
+use crate::{code_text, rust_literals};
+
+/// Lints that names taken from files, or code that is not called in this build, would trigger in the user's crate.
+fn quiet() -> TokenStream {
+    quote! {
+        #[allow(
+            clippy::all,
+            clippy::pedantic,
+            clippy::nursery,
+            clippy::restriction,
+            dead_code,
+            non_snake_case,
+            unreachable_pub,
+            unused_qualifications
+        )]
+    }
+}
+
+impl Expansion {
+    /// The code: a compile error per error, the function that binds the suite, and its module.
+    pub fn tokens(&self) -> TokenStream {
+        let errors = self.problems.iter().filter(|problem| problem.is_error()).map(compile_error);
+        let bound = self.binding.has_tests().then(|| self.bound());
+        let module = self.module();
+        quote!(#(#errors)* #bound #module)
+    }
+
+    /// Code that makes rustc build again when one of the files changes or is deleted that `is_tracked` does not know.
+    pub fn trackers(&self, is_tracked: impl Fn(&Path) -> bool) -> TokenStream {
+        let mut text = String::new();
+        for path in self.files.iter().filter(|file| !is_tracked(file)).filter_map(|file| file.to_str()) {
+            text.push_str("const _: &[u8] = ::core::include_bytes!(");
+            rust_literals::push_str(&mut text, path);
+            text.push_str(");\n");
+        }
+        code_text::tokens(&text)
+    }
+
+    fn module(&self) -> TokenStream {
+        let (quiet, name) = (quiet(), identifier(&self.module));
+        let embedded = code_text::tokens(&self.embedded.expression());
+        let warnings = self.recorded_warnings.iter().map(|(name, text)| quote!((#name, #text)));
+        let statics = code_text::tokens(&self.body.statics);
+        let tests = self.binding.has_tests().then(|| self.tests());
+        quote! {
+            /// An evaluation suite.
+            #quiet
+            pub mod #name {
+                const __EMBEDDED: ::core::option::Option<&[(&str, &[u8])]> = #embedded;
+                const __DIAGNOSTICS: &[(&str, &str)] = &[#(#warnings),*];
+                #statics
+                #tests
+            }
+        }
+    }
+
+    fn tests(&self) -> TokenStream {
+        let bind = self.bind_function();
+        let ignore = self.binding.ignore.as_ref().map(|reason| reason.value());
+        let tests = code_text::tokens(&self.body.tests(ignore.as_deref()));
+        let suite_check = (!self.has_errors()).then(|| {
+            quote! {
+                #[test]
+                fn suite_check() {
+                    ::evalsuite::__private::suite_check(evals)
+                }
+            }
+        });
+        quote! {
+            /// The suite with its agent and graders.
+            pub fn evals() -> ::evalsuite::Evals {
+                super::#bind(::evalsuite::Evals::new(&SUITE))
+            }
+            #[cfg(test)]
+            fn __run(case: usize) {
+                ::evalsuite::__private::run_case(evals, case)
+            }
+            #tests
+            #suite_check
+        }
+    }
+
+    /// Name of the function beside the module that names the agent and the graders. They have to be named outside of the module,
+    /// where the caller's names are in scope; in a function body this name is what rustc does not find.
+    fn bind_function(&self) -> Ident {
+        format_ident!("include_eval_suite_belongs_outside_of_functions__{}", plain(&self.module))
+    }
+
+    /// The function that adds agents, graders and judges to the suite.
+    fn bound(&self) -> TokenStream {
+        let (quiet, name) = (quiet(), self.bind_function());
+        let (scope, agent) = self.agent();
+        let agents = named_calls("agent_for", &self.binding.agents);
+        let graders = named_calls("grader", &self.binding.graders);
+        let judges = named_calls("judge_for", &self.binding.judges);
+        let judge = self.binding.judge.as_ref().and_then(|judge| match judge {
+            Judge::Expression(judge) => Some(quote!(.judge(#judge))),
+            // No name is left where all of them are wrong.
+            Judge::Named(names) if names.is_empty() => None,
+            Judge::Named(names) => {
+                let names = binding::values(names);
+                Some(quote!(.judged_by([#(#names),*])))
+            }
+        });
+        let confirm = self.binding.judge_confirm.as_ref().map(|number| quote!(.judge_confirm(#number)));
+        let commands = judges::may_be_commands(&self.binding, self.facts.as_ref()).then(|| quote!(.command_judges()));
+        quote! {
+            #scope
+            #[doc(hidden)]
+            #quiet
+            fn #name(evals: ::evalsuite::Evals) -> ::evalsuite::Evals {
+                evals #agent #agents #graders #judges #judge #confirm #commands
+            }
+        }
+    }
+
+    /// The call that adds the agent of all targets, and the module in which an agent that the caller does not name is looked up: the
+    /// module has the caller's names, and its own name says in rustc's error what to do.
+    fn agent(&self) -> (Option<TokenStream>, Option<TokenStream>) {
+        match (&self.binding.agent, &self.facts) {
+            (Agent::Expression(agent), _) => (None, Some(quote!(.agent(#agent)))),
+            (Agent::Commands, _) => (None, Some(quote!(.agent(::evalsuite::CliAgents)))),
+            (Agent::ByName, Some(facts)) if !targets::all_have_agents(&self.binding, facts) => {
+                let Ok(function) = targets::agent_function(facts) else { return (None, None) };
+                let module = format_ident!(
+                    "include_eval_suite_needs_this_function_or_the_argument_agent__{}",
+                    plain(&self.module)
+                );
+                let scope = quote! {
+                    #[doc(hidden)]
+                    #[allow(non_snake_case, unused_imports)]
+                    mod #module {
+                        pub(super) use super::*;
+                    }
+                };
+                // Where the function does not exist, rustc points at the path of the suite that asks for it.
+                let span = self.binding.span().resolved_at(Span::call_site());
+                let function = identifier(&function);
+                let path = spanned(quote!(#module::#function), span);
+                (Some(scope), Some(quote!(.agent(#path))))
+            }
+            // The agent of a suite that cannot be used is not known.
+            (Agent::ByName | Agent::None, _) => (None, None),
+        }
+    }
+}
+
+fn named_calls(method: &str, items: &[NamedExpr]) -> TokenStream {
+    let method = format_ident!("{method}");
+    let calls = items.iter().map(|NamedExpr { name, value }| {
+        let name = name.value();
+        quote!(.#method(#name, #value))
+    });
+    quote!(#(#calls)*)
+}
+
+/// A compile error at the span of the problem.
+pub fn compile_error(problem: &Problem) -> TokenStream {
+    let message = problem.text();
+    spanned(quote!(::core::compile_error! { #message }), problem.span())
+}
+
+/// A compiler warning at the span of the problem: on stable Rust a macro warns by using something deprecated.
+pub fn warning(problem: &Problem) -> TokenStream {
+    let message = problem.text();
+    let warning = quote! {
+        #[allow(non_upper_case_globals)]
+        const _: () = {
+            #[deprecated(note = #message)]
+            const eval_suite_warning: () = ();
+            eval_suite_warning
+        };
+    };
+    spanned(warning, problem.span())
+}
+
+/// The name without `r#`.
+fn plain(name: &str) -> &str {
+    name.strip_prefix("r#").unwrap_or(name)
+}
+
+fn identifier(name: &str) -> Ident {
+    match name.strip_prefix("r#") {
+        Some(plain) => Ident::new_raw(plain, Span::call_site()),
+        None => Ident::new(name, Span::call_site()),
+    }
+}
+
+/// The same tokens, all of them at `span`.
+fn spanned(tokens: TokenStream, span: Span) -> TokenStream {
+    let with_span = |mut token: TokenTree| {
+        if let TokenTree::Group(group) = &token {
+            token = TokenTree::Group(Group::new(group.delimiter(), spanned(group.stream(), span)));
+        }
+        token.set_span(span);
+        token
+    };
+    tokens.into_iter().map(with_span).collect()
+}

@@ -1,0 +1,111 @@
+//! Packages in temporary directories, for tests.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use evalsuite_loader::Request;
+use proc_macro2::Span;
+use syn::LitStr;
+
+use crate::binding::{Binding, Judge, NamedExpr, Problem};
+use crate::cargo_environment::Package;
+use crate::expansion::{Context, Expansion, expand};
+
+/// A valid task with the id `a`.
+pub(crate) const TASK: &str = r#"{ "id": "a", "description": "Says hello.", "graders": [{ "name": "contains", "config": { "value": "hello" } }] }"#;
+
+/// A package with the suite `suites/card_agent`.
+pub(crate) struct Fixture {
+    _root: tempfile::TempDir,
+    pub(crate) package: Package,
+}
+
+impl Fixture {
+    /// Writes the suite and more `files`. Everything is an hour old, as after a checkout.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let package_root = root.path().join("package");
+        let out_dir = package_root.join("target/debug/build/x/out");
+        std::fs::create_dir_all(&out_dir).expect("a target directory");
+        let fixture = Self { _root: root, package: Package { root: package_root, out_dir } };
+        fixture.write("Cargo.toml", "[package]\nname = \"cards\"\n");
+        fixture.write(
+            "suites/card_agent/suite.json",
+            r#"{ "name": "cards", "agent_name": "card-agent", "kind": "capability" }"#,
+        );
+        fixture.write("suites/card_agent/tasks/a.json", TASK);
+        for (path, content) in files {
+            fixture.write(path, content);
+        }
+        fixture.age();
+        fixture
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.package.root.join(path)
+    }
+
+    pub(crate) fn write(&self, path: &str, content: &str) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        std::fs::write(path, content).expect("a file");
+    }
+
+    /// Makes everything below `suites` an hour old.
+    pub(crate) fn age(&self) {
+        age(&self.path("suites"));
+    }
+
+    /// A macro call without arguments in a package with a build script.
+    pub(crate) fn call(&self, entry: &str) -> Call {
+        let mut context = Context::new(Request::new(entry, &self.package.root));
+        context.out_dir = Some(self.package.out_dir.clone());
+        Call { binding: Binding::new(literal(entry)), context }
+    }
+}
+
+/// A call of the macro.
+#[derive(Clone)]
+pub(crate) struct Call {
+    pub(crate) binding: Binding,
+    pub(crate) context: Context,
+}
+
+impl Call {
+    pub(crate) fn expand(&self) -> Expansion {
+        expand(self.binding.clone(), &self.context, Vec::new())
+    }
+
+    pub(crate) fn graders(&mut self, names: &[&str]) {
+        self.binding.graders = names.iter().map(|name| named(name)).collect();
+    }
+
+    pub(crate) fn judges(&mut self, registered: &[&str], default: &str) {
+        self.binding.judges = registered.iter().map(|name| named(name)).collect();
+        self.binding.judge = Some(Judge::Named(vec![literal(default)]));
+    }
+}
+
+pub(crate) fn literal(text: &str) -> LitStr {
+    LitStr::new(text, Span::call_site())
+}
+
+fn named(name: &str) -> NamedExpr {
+    let value = syn::parse_str("a::b").expect("a path");
+    NamedExpr { name: literal(name), value }
+}
+
+/// The texts of all errors, or of all warnings.
+pub(crate) fn texts(expansion: &Expansion, errors: bool) -> Vec<String> {
+    expansion.problems().iter().filter(|problem| problem.is_error() == errors).map(Problem::text).collect()
+}
+
+fn age(path: &Path) {
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).expect("a folder") {
+            age(&entry.expect("an entry").path());
+        }
+    }
+    let file = std::fs::File::open(path).expect("a file or folder");
+    file.set_modified(SystemTime::now() - Duration::from_secs(3600)).expect("a time");
+}

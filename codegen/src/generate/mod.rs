@@ -1,0 +1,281 @@
+//! `generate()`: the code of the macro as a file.
+
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
+
+use evalsuite_loader::Request;
+use proc_macro2::{Ident, Span};
+use syn::{Expr, LitInt, LitStr};
+
+use crate::binding::{Agent, Binding, Judge, NamedExpr, Problem};
+use crate::cargo_environment::{DENY_WARNINGS, Package, warnings_are_denied};
+use crate::cargo_instructions::Instructions;
+use crate::expansion::{Context, Expansion, expand};
+use crate::track::Tracker;
+
+/// Code for a suite that a build script writes; see [`generate`](crate::generate()). The methods are the arguments of
+/// `include_eval_suite!`; a method called again for a single value replaces it.
+#[derive(Clone)]
+#[must_use = "nothing is written before `write`"]
+pub struct Generator {
+    binding: Binding,
+    problems: Vec<Problem>,
+}
+
+impl Generator {
+    /// The suite at `entry`, a path relative to the package's root.
+    pub fn new(entry: impl Into<String>) -> Self {
+        Self { binding: Binding::new(literal(entry)), problems: Vec::new() }
+    }
+
+    /// The agent: a path or another expression, in the scope of the `include!`. By default the function called like the
+    /// suite's `agent_name`, or, if it has none, `agent`.
+    pub fn agent(mut self, expression: impl Into<String>) -> Self {
+        if let Some(agent) = self.expression(&expression.into()) {
+            self.binding.agent = Agent::Expression(agent);
+        }
+        self
+    }
+
+    /// The agents are commands of a targets file, as with `agent = "cli"` of the macro.
+    pub fn cli_agents(mut self) -> Self {
+        self.binding.agent = Agent::Commands;
+        self
+    }
+
+    /// No agent: only `SUITE`, no tests.
+    pub fn no_agent(mut self) -> Self {
+        self.binding.agent = Agent::None;
+        self
+    }
+
+    /// The agent of one target of the matrix.
+    pub fn agent_for(mut self, target: impl Into<String>, expression: impl Into<String>) -> Self {
+        let agent = self.named(target, &expression.into());
+        self.binding.agents.extend(agent);
+        self
+    }
+
+    /// Graders by path, each under the name of its last segment.
+    pub fn graders<P: Into<String>>(mut self, paths: impl IntoIterator<Item = P>) -> Self {
+        for path in paths {
+            let path = path.into();
+            let Some(value) = self.expression(&path) else { continue };
+            match NamedExpr::from_path(value) {
+                Some(grader) => self.binding.graders.push(grader),
+                None => {
+                    self.report(format!("`{path}` is not the path of a grader; name it with `.grader(\"name\", …)`"))
+                }
+            }
+        }
+        self
+    }
+
+    /// A grader with a name of its own.
+    pub fn grader(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
+        let grader = self.named(name, &expression.into());
+        self.binding.graders.extend(grader);
+        self
+    }
+
+    /// The judge of graders that name none: a path or another expression.
+    pub fn judge(mut self, expression: impl Into<String>) -> Self {
+        if let Some(judge) = self.expression(&expression.into()) {
+            self.binding.judge = Some(Judge::Expression(judge));
+        }
+        self
+    }
+
+    /// A judge under the name that graders write as `target`.
+    pub fn judge_for(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
+        let judge = self.named(name, &expression.into());
+        self.binding.judges.extend(judge);
+        self
+    }
+
+    /// The judges of graders that name none, by their names: those of [`judge_for`](Self::judge_for), or commands of a targets
+    /// file. Of several the majority decides.
+    pub fn judged_by<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.binding.judge = Some(Judge::Named(literals(names).collect()));
+        self
+    }
+
+    /// How many judgements follow a failing one, so that the majority decides: an even number up to 10; 2 by default.
+    pub fn judge_confirm(mut self, judgements: u32) -> Self {
+        self.binding.judge_confirm = Some(LitInt::new(&judgements.to_string(), Span::call_site()));
+        self
+    }
+
+    /// The target matrix, for a suite whose files have none.
+    pub fn targets<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.binding.targets.extend(literals(names));
+        self
+    }
+
+    /// Environment variables without which the cases are skipped.
+    pub fn require_env<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.binding.require_env.extend(literals(names));
+        self
+    }
+
+    /// Programs without which the cases are skipped.
+    pub fn require_commands<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.binding.require_commands.extend(literals(names));
+        self
+    }
+
+    /// Name of the generated module, and of the file. By default the last component of the entry path.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        match syn::parse_str::<Ident>(&name) {
+            Ok(name) => self.binding.name = Some(name),
+            Err(_) => self.report(format!("`{name}` is not a valid module name")),
+        }
+        self
+    }
+
+    /// Marks the tests `#[ignore = "reason"]`.
+    pub fn ignore(mut self, reason: impl Into<String>) -> Self {
+        self.binding.ignore = Some(literal(reason));
+        self
+    }
+
+    /// Whether a task's `workspace/` and `fixture_*` keys are its fixtures; they are by default.
+    pub fn fixtures(mut self, on: bool) -> Self {
+        self.binding.fixtures = on;
+        self
+    }
+
+    /// Whether the files that cases need are embedded in the test program, up to 32 MiB; they are by default.
+    pub fn embed(mut self, on: bool) -> Self {
+        self.binding.embed = on;
+        self
+    }
+
+    /// Makes warnings fail the build.
+    pub fn deny_warnings(mut self) -> Self {
+        self.binding.deny_warnings = true;
+        self
+    }
+
+    /// Leaves out warnings with these names.
+    pub fn allow<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.binding.allow.extend(literals(names));
+        self
+    }
+
+    /// Writes `$OUT_DIR/evalsuite/NAME.rs`, NAME being the module's name, and tracks the suite. Problems of the suite are
+    /// shown by cargo, and errors end the build script.
+    pub fn write(self) {
+        let mut instructions = Instructions::default();
+        match Package::of_build_script() {
+            Ok(package) => self.run(&package, &mut instructions),
+            Err(error) => instructions.error(&error),
+        }
+        instructions.print();
+    }
+
+    /// The code, formatted, with what it was made from.
+    #[doc(hidden)]
+    pub fn expand(self, context: &Context) -> (Expansion, String) {
+        let expansion = expand(self.binding, context, self.problems);
+        let code = formatted(&expansion);
+        (expansion, code)
+    }
+
+    fn run(mut self, package: &Package, instructions: &mut Instructions) {
+        let directory = self.directory(package);
+        if let Some(directory) = &directory {
+            instructions.append(Tracker::new(directory).only_changes().instructions(package));
+        }
+        instructions.rerun_if_env_changed(DENY_WARNINGS);
+        let mut context = Context::new(Request::new(self.binding.entry.value(), &package.root));
+        match warnings_are_denied() {
+            Ok(denied) => context.deny_warnings = denied,
+            Err(error) => self.report(error),
+        }
+        let mut expansion = expand(self.binding, &context, self.problems);
+        expansion.archive(&package.out_dir);
+        let directory = directory.map(|directory| package.root.join(directory));
+        let elsewhere = |file: &&PathBuf| directory.as_ref().is_none_or(|directory| !file.starts_with(directory));
+        for file in expansion.files.iter().filter(elsewhere).filter_map(|file| file.to_str()) {
+            instructions.rerun_if_changed(file);
+        }
+        for problem in expansion.problems() {
+            match problem.is_error() {
+                true => instructions.error(&problem.text()),
+                false => instructions.warning(&problem.text()),
+            }
+        }
+        let path = package.out_dir.join("evalsuite").join(format!("{}.rs", expansion.module));
+        if let Err(error) = write_if_changed(&path, &format!("{HEADER}{}", formatted(&expansion))) {
+            instructions.error(&format!("cannot write {}: {error}", path.display()));
+        }
+    }
+
+    /// The directory of the suite, unless it is the whole package or missing: then files are tracked one by one.
+    fn directory(&self, package: &Package) -> Option<PathBuf> {
+        let entry = self.binding.entry.value();
+        let entry = Path::new(&entry);
+        let directory = if package.root.join(entry).is_dir() { entry } else { entry.parent()? };
+        let whole = package.root.join(directory);
+        (whole.is_dir() && !package.root.starts_with(whole)).then(|| directory.to_path_buf())
+    }
+
+    fn expression(&mut self, text: &str) -> Option<Expr> {
+        match syn::parse_str(text) {
+            Ok(expression) => Some(expression),
+            Err(error) => {
+                self.report(format!("`{text}` is not a Rust expression: {error}"));
+                None
+            }
+        }
+    }
+
+    fn named(&mut self, name: impl Into<String>, expression: &str) -> Option<NamedExpr> {
+        Some(NamedExpr { name: literal(name), value: self.expression(expression)? })
+    }
+
+    fn report(&mut self, message: String) {
+        self.problems.push(Problem::argument(Span::call_site(), message));
+    }
+}
+
+impl fmt::Debug for Generator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Generator").field("entry", &self.binding.entry.value()).finish_non_exhaustive()
+    }
+}
+
+fn literal(text: impl Into<String>) -> LitStr {
+    LitStr::new(&text.into(), Span::call_site())
+}
+
+fn literals<N: Into<String>>(names: impl IntoIterator<Item = N>) -> impl Iterator<Item = LitStr> {
+    names.into_iter().map(literal)
+}
+
+const HEADER: &str = "// Written by evalsuite_build::generate in a build script; changes are lost.\n\n";
+
+fn formatted(expansion: &Expansion) -> String {
+    let tokens = expansion.tokens();
+    match syn::parse2(tokens.clone()) {
+        Ok(file) => prettyplease::unparse(&file),
+        // Unformatted: rustc then says what is wrong with it.
+        Err(_) => tokens.to_string(),
+    }
+}
+
+/// Leaves a file with the same content unchanged, so that nothing is compiled again for it.
+fn write_if_changed(path: &Path, content: &str) -> std::io::Result<()> {
+    if fs::read_to_string(path).is_ok_and(|old| old == content) {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, content)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! String and number literals of generated code, as text.
+
+/// Characters that change the direction of text: rustc refuses them in literals as they are.
+const BIDIRECTIONAL: &[char] =
+    &['\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}', '\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}'];
+
+/// First byte of all of them in UTF-8.
+const BIDIRECTIONAL_LEAD: u8 = 0xe2;
+
+/// Adds `text` as a string literal.
+pub(crate) fn push_str(out: &mut String, text: &str) {
+    out.push('"');
+    // Searches for bytes are compiled into the standard library, and fast also where this crate is not optimised.
+    let bytes = text.as_bytes();
+    let plain = text.is_ascii()
+        && !bytes.contains(&b'"')
+        && !bytes.contains(&b'\\')
+        && !bytes.iter().any(|byte| byte.is_ascii_control());
+    if plain {
+        out.push_str(text);
+    } else {
+        for character in text.chars() {
+            match character {
+                '"' | '\\' | '\n' | '\r' | '\t' => out.extend(character.escape_default()),
+                _ if character.is_control() || BIDIRECTIONAL.contains(&character) => {
+                    out.extend(character.escape_default());
+                }
+                _ => out.push(character),
+            }
+        }
+    }
+    out.push('"');
+}
+
+/// Adds JSON as a raw string literal, which leaves it readable and is cheap: JSON escapes control characters itself.
+pub(crate) fn push_json(out: &mut String, json: &str) {
+    let bytes = json.as_bytes();
+    if bytes.contains(&BIDIRECTIONAL_LEAD) && json.contains(BIDIRECTIONAL) {
+        // Outside of its strings JSON has no such characters, so the escape of JSON strings means the same.
+        let escaped = BIDIRECTIONAL.iter().fold(json.to_owned(), |json, character| {
+            json.replace(*character, &format!("\\u{:04x}", u32::from(*character)))
+        });
+        return push_json(out, &escaped);
+    }
+    let mut hashes = "#".to_owned();
+    while bytes.contains(&b'#') && json.contains(&format!("\"{hashes}")) {
+        hashes.push('#');
+    }
+    for part in ["r", &hashes, "\"", json, "\"", &hashes] {
+        out.push_str(part);
+    }
+}
+
+/// Adds `Some("text")` or `None`, written as the two paths that name them in the code around.
+pub(crate) fn push_option(out: &mut String, text: Option<&str>, (some, none): (&str, &str)) {
+    match text {
+        Some(text) => {
+            out.push_str(some);
+            out.push('(');
+            push_str(out, text);
+            out.push(')');
+        }
+        None => out.push_str(none),
+    }
+}
+
+/// A string literal with this text.
+#[cfg(feature = "expand")]
+pub(crate) fn string_literal(text: &str) -> String {
+    let mut out = String::new();
+    push_str(&mut out, text);
+    out
+}
+
+/// Adds a decimal number.
+pub(crate) fn push_number(out: &mut String, number: usize) {
+    out.push_str(&number.to_string());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{push_json, push_str};
+
+    fn string(text: &str) -> String {
+        let mut out = String::new();
+        push_str(&mut out, text);
+        out
+    }
+
+    fn json(text: &str) -> String {
+        let mut out = String::new();
+        push_json(&mut out, text);
+        out
+    }
+
+    #[test]
+    fn a_string_literal_means_the_text() {
+        for text in ["", "a/b", "a\"b\\c", "line\nline\r\t\0", "Ünï 🦀", "\u{202e}abc\u{2066}", "\u{7f}\u{1b}[1m"] {
+            let literal: syn::LitStr = syn::parse_str(&string(text)).expect("a string literal");
+            assert_eq!(literal.value(), text);
+        }
+    }
+
+    #[test]
+    fn json_is_readable_and_means_the_same() {
+        assert_eq!(json(r#"{"a":"b"}"#), "r#\"{\"a\":\"b\"}\"#");
+        for value in ["plain", "\"#", "\"##x\"###", "\u{202e}b", "\r\n\t", "Ünï"] {
+            let text = serde_json::to_string(&serde_json::json!({ "key": value })).expect("JSON");
+            let literal: syn::LitStr = syn::parse_str(&json(&text)).expect("a string literal");
+            let back: serde_json::Value = serde_json::from_str(&literal.value()).expect("JSON");
+            assert_eq!(back["key"], value);
+            assert!(!json(&text).contains('\u{202e}'));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The suites below a directory.
+//!
+//! Not a walk with `walkdir`: which directories are searched depends on the files beside them.
+
+use std::path::{Path, PathBuf};
+
+/// What is below a directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Entry paths of suites: their directory, or the eval file where several lie in one directory.
+    pub suites: Vec<PathBuf>,
+    /// Directories with a `Cargo.toml` of their own, which are not searched.
+    pub packages: Vec<PathBuf>,
+}
+
+/// Directories that hold no suites, however they are called below.
+const SKIPPED: &[&str] = &["target", "node_modules", "workspace"];
+
+/// Directories that belong to the suite beside them.
+const OF_A_SUITE: &[&str] = &["tasks", "cases"];
+
+/// Searches `directory` and everything below it, in the order of names. Hidden directories, links, `target`, `node_modules`
+/// and `workspace` are left out, as are JSON Lines files: a suite cannot be told from data there. What cannot be read is
+/// left out too; loading a suite reports it.
+pub fn below(directory: &Path) -> Found {
+    let mut found = Found::default();
+    search(directory, &mut found);
+    found
+}
+
+fn search(directory: &Path, found: &mut Found) {
+    let mut eval_files = Vec::new();
+    let mut has_suite_json = false;
+    let mut directories = Vec::new();
+    for (name, is_directory) in entries(directory) {
+        if is_directory {
+            directories.push(name);
+        } else if name.eq_ignore_ascii_case("suite.json") {
+            has_suite_json = true;
+        } else if is_eval_file(&name) {
+            eval_files.push(name);
+        }
+    }
+    let is_bare =
+        |name: &String| ["case.yaml", "case.yml"].iter().any(|file| directory.join(name).join(file).is_file());
+    match eval_files.len() {
+        _ if has_suite_json => found.suites.push(directory.to_path_buf()),
+        0 if directories.iter().any(is_bare) => {
+            found.suites.push(directory.to_path_buf());
+            return;
+        }
+        0 => {}
+        1 => found.suites.push(directory.to_path_buf()),
+        _ => found.suites.extend(eval_files.iter().map(|name| directory.join(name))),
+    }
+    let is_suite = has_suite_json || !eval_files.is_empty();
+    for name in directories {
+        let skipped = name.starts_with('.')
+            || SKIPPED.contains(&name.as_str())
+            || (is_suite && OF_A_SUITE.contains(&name.as_str()));
+        let path = directory.join(&name);
+        if skipped {
+            continue;
+        }
+        if path.join("Cargo.toml").is_file() {
+            found.packages.push(path);
+        } else {
+            search(&path, found);
+        }
+    }
+}
+
+fn is_eval_file(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["eval.yaml", "eval.yml"].contains(&name.as_str()) || name.ends_with(".eval.yaml") || name.ends_with(".eval.yml")
+}
+
+/// Names of files and directories, sorted; `true` for directories.
+fn entries(directory: &Path) -> Vec<(String, bool)> {
+    let Ok(read) = std::fs::read_dir(directory) else { return Vec::new() };
+    let mut entries: Vec<(String, bool)> = read
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let kind = entry.file_type().ok()?;
+            let name = entry.file_name().into_string().ok()?;
+            (kind.is_dir() || kind.is_file()).then_some((name, kind.is_dir()))
+        })
+        .collect();
+    entries.sort();
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::below;
+
+    fn tree(files: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        for file in files {
+            let path = root.path().join(file);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            std::fs::write(path, "").expect("a file");
+        }
+        root
+    }
+
+    fn names(root: &Path, paths: &[std::path::PathBuf]) -> Vec<String> {
+        let name =
+            |path: &std::path::PathBuf| path.strip_prefix(root).expect("inside").to_string_lossy().replace('\\', "/");
+        paths.iter().map(name).collect()
+    }
+
+    #[test]
+    fn every_kind_of_suite_directory_is_found() {
+        let root = tree(&[
+            "suites/tasks_suite/suite.json",
+            "suites/tasks_suite/tasks/a/suite.json",
+            "suites/eval/EVAL.yaml",
+            "suites/eval/more/x.eval.yml",
+            "suites/several/a.eval.yaml",
+            "suites/several/b.eval.yaml",
+            "suites/bare/a/case.yaml",
+            "suites/bare/notes/EVAL.yaml",
+            "suites/.hidden/EVAL.yaml",
+            "suites/target/EVAL.yaml",
+            "other/data.jsonl",
+            "nested/Cargo.toml",
+            "nested/EVAL.yaml",
+        ]);
+        let found = below(root.path());
+        assert_eq!(
+            names(root.path(), &found.suites),
+            [
+                "suites/bare",
+                "suites/eval",
+                "suites/eval/more",
+                "suites/several/a.eval.yaml",
+                "suites/several/b.eval.yaml",
+                "suites/tasks_suite"
+            ]
+        );
+        assert_eq!(names(root.path(), &found.packages), ["nested"]);
+    }
+}

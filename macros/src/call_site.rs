@@ -1,0 +1,61 @@
+//! The package and source file of a call.
+
+use std::path::{Path, PathBuf};
+
+use evalsuite_build::cargo_environment;
+use proc_macro2::Span;
+
+/// What the compiler and cargo say about a call.
+#[derive(Debug)]
+pub(crate) struct CallSite {
+    /// Directory of the package's `Cargo.toml`.
+    pub(crate) package_root: PathBuf,
+    /// Directory of the source file.
+    pub(crate) source_dir: Option<PathBuf>,
+    /// Where the package's build script writes.
+    pub(crate) out_dir: Option<PathBuf>,
+    /// Directories that the build script tracks.
+    pub(crate) tracked: Vec<PathBuf>,
+    /// Whether the environment makes warnings fail the build.
+    pub(crate) deny_warnings: bool,
+}
+
+impl CallSite {
+    /// The call with a token at `span`.
+    ///
+    /// # Errors
+    ///
+    /// If cargo's environment is missing or a variable has an invalid value.
+    pub(crate) fn of(span: Span) -> Result<Self, String> {
+        let Some(package_root) = std::env::var_os("CARGO_MANIFEST_DIR") else {
+            return Err("`CARGO_MANIFEST_DIR` is not set: suites are found relative to the package that cargo builds"
+                .to_owned());
+        };
+        Ok(Self {
+            package_root: package_root.into(),
+            source_dir: source_dir(span),
+            out_dir: std::env::var_os("OUT_DIR").map(PathBuf::from),
+            tracked: cargo_environment::tracked_directories(),
+            deny_warnings: cargo_environment::warnings_are_denied()?,
+        })
+    }
+}
+
+impl CallSite {
+    /// Root of the package that `entry` is relative to: for a path relative to the source file, the package that file
+    /// belongs to. It is another one than cargo's where a test tool compiles the file inside a generated package.
+    pub(crate) fn package_root_of(&self, entry: &str) -> &Path {
+        let source_dir = self.source_dir.as_deref().filter(|_| entry.starts_with("./"));
+        source_dir
+            .and_then(|directory| directory.ancestors().find(|parent| parent.join("Cargo.toml").is_file()))
+            .unwrap_or(&self.package_root)
+    }
+}
+
+/// Directory of the source file at `span`. Language servers often do not know it.
+fn source_dir(span: Span) -> Option<PathBuf> {
+    let file = span.unwrap().local_file()?;
+    // The compiler's paths are relative to the directory it was started in.
+    let file = std::env::current_dir().ok()?.join(file);
+    Some(file.parent()?.to_path_buf())
+}
