@@ -1,14 +1,16 @@
+//! Names of calibration files.
+
 /// Names of the file, the usual one first.
 const NAMES: [&str; 2] = ["calibration.yaml", "calibration.yml"];
 
-/// Names that the calibration of a suite may have in its directory, of which the first that is there counts. `file` is the
-/// name of the suite's own file, where that is one of several that may lie there: `refunds.eval.yaml`, `cases.jsonl`.
+/// File names of the calibration of a suite, of which the first that exists is read. `file` is the
+/// name of the suite's own file, if there may be several in the directory: `refunds.eval.yaml`, `cases.jsonl`.
 pub fn calibration_names(file: Option<&str>) -> Vec<String> {
     let own = file.map(stem).into_iter().flat_map(|stem| NAMES.map(|name| format!("{stem}.{name}")));
     own.chain(NAMES.map(str::to_owned)).collect()
 }
 
-/// A file's name without its ending; `.eval` goes with it.
+/// A file's name without its extension and `.eval`.
 pub fn stem(name: &str) -> &str {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let cut = stem.len().saturating_sub(5);

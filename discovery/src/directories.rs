@@ -1,3 +1,5 @@
+//! Case files in the sub-directories of a directory.
+
 use std::path::Path;
 
 use crate::{Listing, ProblemKind, entries, join, link};
@@ -23,7 +25,7 @@ fn case_file(root: &Path, boundary: &Path, directory: &str, listing: &mut Listin
     let before = listing.problems.len();
     let mut exists = |name: &str| {
         let file = join(directory, name);
-        // A directory of that name, or a pipe, is no case file; a link leads to one inside the boundary.
+        // A directory or a pipe with that name is not a case file; a link may point to one inside the boundary.
         let Ok(metadata) = root.join(&file).symlink_metadata() else { return false };
         link::resolve(root, boundary, &file, metadata.file_type(), listing).is_some_and(|kind| kind.is_file())
     };

@@ -42,7 +42,7 @@ struct Search<'a> {
     boundary: &'a Path,
     fixed: &'a str,
     pattern: Pattern,
-    /// How many directories a match may lie in, counted from `fixed`.
+    /// Maximum number of directories between `fixed` and a match.
     levels: usize,
 }
 
@@ -66,7 +66,7 @@ fn walk(search: &Search<'_>, below: &str, depth: usize, links: &mut usize, listi
         if !(if is_dir { leads_on } else { is_match }) {
             continue;
         }
-        // A link is a problem only if it may lead to a match.
+        // A link is a problem only if something that matches may be below it.
         let linked = kind.is_symlink();
         let Some(kind) = link::resolve(search.root, search.boundary, &full, kind, listing) else { continue };
         if kind.is_file() {

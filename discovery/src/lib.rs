@@ -1,7 +1,7 @@
 //! Lists the files that define the cases of an [evalsuite](https://docs.rs/evalsuite) suite.
 //!
 //! The loader asks while the crate compiles; the generated test `suite_check` asks again when it runs. Both get the same
-//! answer because the rules stand here and nowhere else.
+//! answer because the rules are here and nowhere else.
 
 mod calibration;
 mod directories;
@@ -24,7 +24,7 @@ pub struct Listing {
     /// Files that define cases, relative to the suite root with `/` separators, in the order of the bytes of their paths,
     /// or of the names of the case directories.
     pub files: Vec<String>,
-    /// What stands in the way, in the order in which it was met.
+    /// The problems, in the order in which they were found.
     pub problems: Vec<Problem>,
 }
 
@@ -45,13 +45,13 @@ pub struct Problem {
 pub enum ProblemKind {
     /// A directory or file cannot be read, or its name is not UTF-8.
     Unreadable,
-    /// A link leads out of the boundary, nowhere, or in a circle.
+    /// A link is broken, circular, or points outside the boundary.
     Link,
     /// Directories are nested too deeply.
     TooDeep,
-    /// A directory holds both `case.yaml` and `case.yml`.
+    /// A directory contains both `case.yaml` and `case.yml`.
     TwoCaseFiles,
-    /// A directory among the case directories holds no case file. A warning: the directory is left out.
+    /// A directory among the case directories contains no case file. A warning: the directory is left out.
     NoCaseFile,
     /// A pattern cannot be compiled.
     InvalidGlob,
@@ -62,7 +62,7 @@ pub enum ProblemKind {
 ///
 /// | `kind` | `path` | listed |
 /// | --- | --- | --- |
-/// | `tasks` | directory | every `.json` file at any depth, except below a `workspace` directory beside which a `.json` file lies |
+/// | `tasks` | directory | every `.json` file at any depth, except below a `workspace` directory next to a `.json` file |
 /// | `directories` | directory | `case.yaml` or `case.yml` of every immediate sub-directory whose name does not start with `.` or `_` |
 /// | `glob` | pattern | files that match, without names that start with `.` |
 ///

@@ -1,3 +1,5 @@
+//! Links: which of them are followed.
+
 use std::fs::{FileType, Metadata};
 use std::path::Path;
 
@@ -18,25 +20,29 @@ pub(crate) fn resolve(
     let target = match link.canonicalize() {
         Ok(target) => target,
         Err(error) => {
-            listing.problem(path, ProblemKind::Link, format!("the link leads nowhere: {error}"));
+            listing.problem(path, ProblemKind::Link, format!("the link is broken: {error}"));
             return None;
         }
     };
     let inside = boundary.canonicalize().is_ok_and(|boundary| target.starts_with(boundary));
     if !inside {
-        listing.problem(path, ProblemKind::Link, format!("the link leads to {}, out of the suite", target.display()));
+        listing.problem(
+            path,
+            ProblemKind::Link,
+            format!("the link resolves to {}, outside the suite", target.display()),
+        );
         return None;
     }
     std::fs::metadata(&target).as_ref().map(Metadata::file_type).ok()
 }
 
-/// Most links to directories that are followed: links beside each other that lead to links double at every level.
+/// Maximum number of links to directories that are followed: links to directories with links double at every level.
 const MAX_LINKS: usize = 1_000;
 
 /// Whether a link to a directory is followed, `links` having been so far. If not, a problem was noted.
 pub(crate) fn may_follow(root: &Path, path: &str, links: &mut usize, listing: &mut Listing) -> bool {
     if is_loop(root, path) {
-        listing.problem(path, ProblemKind::Link, "the link leads to a directory it lies in");
+        listing.problem(path, ProblemKind::Link, "the link points to a directory that contains it");
         return false;
     }
     if *links >= MAX_LINKS {

@@ -1,4 +1,4 @@
-//! Patterns of paths: `*`, `?`, `**`, `[a-z]`, `{a,b}` and `\` before a character that is to stand for itself.
+//! Patterns of paths: `*`, `?`, `**`, `[a-z]`, `{a,b}` and `\` before a character that is meant literally.
 //!
 //! Not a crate: `glob` has no `{a,b}`, and `globset` brings four more crates into the first build of every user.
 
@@ -36,7 +36,7 @@ const MAX_LENGTH: usize = 4096;
 const MAX_BRACES: usize = 8;
 
 impl Pattern {
-    /// Compiles a pattern; the error says what is wrong with it.
+    /// Compiles a pattern; the error is what is wrong with it.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         // The machine takes memory by the length of the pattern, and compiling it takes stack by its nesting.
         if text.len() > MAX_LENGTH {
@@ -79,7 +79,7 @@ impl Class {
     }
 }
 
-/// Where the machine may stand. The state behind the last step is the end.
+/// The states the machine may be in. The state after the last step is the end.
 struct States {
     list: Vec<usize>,
     is_in: Vec<bool>,
@@ -136,7 +136,7 @@ impl Compiler {
         next
     }
 
-    /// Compiles up to the end of the pattern, or of an alternative at nesting `depth`. `starts` says whether it stands at
+    /// Compiles up to the end of the pattern, or of an alternative at nesting `depth`. `starts` is whether it is at
     /// the start of a component of the path.
     fn sequence(&mut self, depth: usize, mut starts: bool) -> Result<(), String> {
         while let Some(c) = self.peek() {
@@ -160,7 +160,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// `*`, or `**` as a whole component: then it crosses directories, and the `/` behind it belongs to it.
+    /// `*`, or `**` as a whole component: then it crosses directories, and the `/` after it belongs to it.
     fn star(&mut self, depth: usize, starts: bool) {
         let first = self.at - 1;
         while self.peek() == Some('*') {
@@ -217,7 +217,7 @@ impl Compiler {
         let first = self.at;
         let mut ends = Vec::new();
         loop {
-            // Either this alternative, or those behind it.
+            // Either this alternative, or those after it.
             let fork = self.steps.len();
             self.steps.push(Step::Fork(fork + 1, fork + 1));
             self.sequence(depth, starts)?;
@@ -225,8 +225,8 @@ impl Compiler {
                 Some(',') => {
                     ends.push(self.steps.len());
                     self.steps.push(Step::Jump(0));
-                    let behind = self.steps.len();
-                    self.steps[fork] = Step::Fork(fork + 1, behind);
+                    let after = self.steps.len();
+                    self.steps[fork] = Step::Fork(fork + 1, after);
                 }
                 Some(_) => break,
                 None => return Err("`{` without `}`".to_owned()),
@@ -234,10 +234,10 @@ impl Compiler {
         }
         let inside: String = self.text[first..self.at - 1].iter().collect();
         if ends.is_empty() && inside.contains("..") {
-            return Err(format!("`{{{inside}}}` is a range: list what it stands for, as in `{{1,2,3}}`"));
+            return Err(format!("`{{{inside}}}` is a range: list its values, as in `{{1,2,3}}`"));
         }
-        let behind = self.steps.len();
-        ends.into_iter().for_each(|end| self.steps[end] = Step::Jump(behind));
+        let after = self.steps.len();
+        ends.into_iter().for_each(|end| self.steps[end] = Step::Jump(after));
         Ok(())
     }
 }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_said() {
+    fn invalid_patterns_are_explained() {
         for (pattern, problem) in [
             ("{a", "`{` without `}`"),
             ("a}", "`}` without `{`"),
@@ -298,7 +298,7 @@ mod tests {
             ("[]", "`[` without `]`"),
             ("[z-a]", "the range `z-a` is empty"),
             ("*\\", "nothing follows the last `\\`"),
-            ("{1..3}.yaml", "`{1..3}` is a range: list what it stands for, as in `{1,2,3}`"),
+            ("{1..3}.yaml", "`{1..3}` is a range: list its values, as in `{1,2,3}`"),
             ("{{{{{{{{{a}}}}}}}}}", "more than 8 braces are nested"),
         ] {
             assert_eq!(Pattern::new(pattern).unwrap_err(), problem, "{pattern}");

@@ -1,3 +1,5 @@
+//! Task files below a directory.
+
 use std::path::Path;
 
 use crate::{Listing, MAX_DEPTH, ProblemKind, entries, join, link};
@@ -25,7 +27,7 @@ fn walk(search: Search<'_>, path: &str, depth: usize, listing: &mut Listing) {
         let entry = join(path, &name);
         let linked = kind.is_symlink();
         let Some(kind) = link::resolve(root, boundary, &entry, kind, listing) else {
-            // It was meant to be a task: the directory beside it is still its template.
+            // It was meant to be a task: the directory next to it is still its template.
             holds_task |= is_task(&name);
             continue;
         };
@@ -34,13 +36,13 @@ fn walk(search: Search<'_>, path: &str, depth: usize, listing: &mut Listing) {
                 directories.push((name, entry));
             }
         } else if is_task(&name) {
-            // Anything else with such a name (a FIFO, a socket) is listed too: reading it says what it is.
+            // Anything else with such a name (a FIFO, a socket) is listed too: the reader reports what it is.
             holds_task = true;
             listing.files.push(entry);
         }
     }
     for (name, directory) in directories {
-        // The template of the tasks beside it, not a folder of tasks.
+        // The template of the tasks next to it, not a folder of tasks.
         if name == "workspace" && holds_task {
             continue;
         }

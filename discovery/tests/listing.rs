@@ -33,7 +33,7 @@ fn tasks_are_json_files_at_any_depth_in_byte_order() {
 }
 
 #[test]
-fn a_workspace_beside_a_task_holds_no_tasks() {
+fn a_workspace_next_to_a_task_contains_no_tasks() {
     let root = tree(&["tasks/x/task.json", "tasks/x/workspace/data.json", "tasks/workspace/a.json"]);
     assert_eq!(run(root.path(), "tasks", "tasks").files, ["tasks/workspace/a.json", "tasks/x/task.json"]);
 }
@@ -54,7 +54,7 @@ fn case_directories_are_immediate_and_not_hidden() {
 }
 
 #[test]
-fn the_root_itself_can_hold_case_directories() {
+fn the_root_itself_can_contain_case_directories() {
     let root = tree(&["b/case.yaml", "a/case.yaml"]);
     assert_eq!(run(root.path(), "directories", "").files, ["a/case.yaml", "b/case.yaml"]);
 }

@@ -1,4 +1,4 @@
-//! Diagnostics while files are read: their places are [`Span`]s, which [`resolve`] turns into what is shown.
+//! Diagnostics while files are read: their places are [`Span`]s, which [`resolve`] turns into source ranges.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(crate) use evalsuite_schema::diagnostic::Code;
 pub(crate) type Diagnostic = diagnostic::Diagnostic<Span>;
 pub(crate) type Diagnostics = diagnostic::Diagnostics<Span>;
 
-/// Number of problems above which checks leave out what takes long, such as suggestions: nobody reads so many.
+/// Number of problems above which checks leave out what is slow, such as suggestions.
 const MANY: usize = 50;
 
 /// Whether suggestions are left out because there are many problems already.

@@ -9,7 +9,7 @@
 //! }
 //! ```
 //!
-//! The macro, the build script and `cargo evalsuite check` all render what [`load`] says; nothing is decided elsewhere.
+//! The macro, the build script and `cargo evalsuite check` all render what [`load`] returns; nothing is decided elsewhere.
 
 // The modules in layers: each uses only those above it.
 pub mod names;

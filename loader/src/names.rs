@@ -69,7 +69,7 @@ const RESERVED: &[&str] = &[
 /// Makes an identifier of any text: the total rule for every segment of a test's path.
 ///
 /// Normalised to NFC; characters that cannot be in an identifier become `_`; a leading digit gets `_` in front; a text of
-/// only `_` gets one more; keywords and reserved names get `_` behind.
+/// only `_` gets one more; keywords and reserved names get `_` at the end.
 pub fn segment(text: &str) -> String {
     let normalized: String = match is_nfc_quick(text.chars()) {
         IsNormalized::Yes => text.to_owned(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Request {
-    /// The entry path as it is written: relative to the package root, or, starting with `./`, to [`Request::source_dir`].
+    /// The entry path as written: relative to the package root, or, starting with `./`, to [`Request::source_dir`].
     pub entry: String,
     /// Directory of the package's `Cargo.toml`, the outer boundary of every path search.
     pub package_root: PathBuf,

@@ -1,6 +1,6 @@
 //! Names that were probably meant: the one place that decides what "did you mean" suggests.
 
-/// Spellings that authors know from other tools, and what they are called here.
+/// Keys of other tools, and the keys with the same meaning here.
 const SYNONYMS: &[(&str, &str)] = &[
     ("asserts", "assertions"),
     ("graders", "assertions"),
@@ -22,13 +22,13 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("repeat", "trials"),
 ];
 
-/// Names longer than this, in characters, are no slips of the hand; comparing them takes long.
+/// Names longer than this, in characters, are not typos; comparing them is slow.
 const LONGEST: usize = 100;
 
-/// Of so many known names the nearest are looked for.
+/// Maximum number of known names that are compared.
 const MOST: usize = 10_000;
 
-/// Of so many known names all are listed.
+/// Maximum number of known names that are all listed.
 const LISTED: usize = 20;
 
 /// The known names closest to `written`: its synonym, then names by edit distance, at most three.
@@ -47,7 +47,7 @@ pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> V
         } else if name.len().abs_diff(written.len()) > 4 * limit {
             continue;
         } else {
-            // Case is the most common slip, and `-` and `_` are alike in many names: these cost nothing.
+            // Case is the most common mistake, and `-` and `_` are the same in many names: these cost nothing.
             strsim::osa_distance(&folded, &fold(name)).max(1)
         };
         if distance <= limit && found.iter().all(|(_, other)| *other != name) {

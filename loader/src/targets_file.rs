@@ -20,7 +20,7 @@ use crate::{
     suggest,
 };
 
-/// Where a targets file may lie, seen from each directory that is searched.
+/// Paths of a targets file, relative to each directory that is searched.
 const NAMES: &[&str] =
     &["targets.yaml", "targets.yml", ".agentv/targets.yaml", ".agentv/targets.yml", ".evalsuite/targets.yaml"];
 
@@ -30,7 +30,7 @@ const PLACEHOLDERS: &[&str] = &["PROMPT", "PROMPT_FILE", "EVAL_ID", "ATTEMPT", "
 /// Longest chain of `use_target`.
 const MAX_ALIASES: usize = 5;
 
-/// Keys of other tools that say nothing here.
+/// Keys of other tools that have no effect.
 const WITHOUT_EFFECT: &[&str] =
     &["grader_target", "workers", "max_retries", "fallback_targets", "subagent_mode_allowed"];
 
@@ -90,7 +90,7 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFil
     let problems = d.len();
     fields.finish(d);
     let Some(entry) = entry else {
-        // A key that is not known may be meant to be this one.
+        // An unknown key may be a misspelling of this one.
         if d.len() == problems {
             invalid(root.span, "no `targets`", "add `targets`, a list of `{name, provider, command}`", d);
         }
@@ -235,7 +235,7 @@ fn env(entry: &Entry, d: &mut Diagnostics) -> Vec<(String, String)> {
     entries.iter().filter_map(|entry| value(entry, d)).collect()
 }
 
-/// Aliases lead to an entry, in a few steps.
+/// Every alias refers to an entry, in a few steps.
 fn aliases(file: &TargetsFile, spans: &[Span], d: &mut Diagnostics) {
     let find = |name: &str| file.targets.iter().find(|target| target.name == name);
     for (target, span) in file.targets.iter().zip(spans) {
@@ -244,10 +244,8 @@ fn aliases(file: &TargetsFile, spans: &[Span], d: &mut Diagnostics) {
         while let Provider::Alias(next) = &current.provider {
             steps += 1;
             if steps > MAX_ALIASES {
-                let message = format!(
-                    "`use_target` of `{}` leads in a circle, or over more than {MAX_ALIASES} steps",
-                    target.name
-                );
+                let message =
+                    format!("`use_target` of `{}` is circular, or longer than {MAX_ALIASES} steps", target.name);
                 invalid(*span, message, "name a target that runs", d);
                 break;
             }

@@ -1,4 +1,4 @@
-//! A package in a temporary directory, for tests of what reads files of a suite.
+//! A package in a temporary directory, for tests that read files of a suite.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,10 @@
+//! Calibrations of judges.
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Case, Location, is_default};
 
-/// What people say about answers, to measure judges by.
+/// Answers rated by people, by which judges are measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Where it is defined.
@@ -11,7 +13,7 @@ pub struct Calibration {
     pub tolerance: f64,
     /// Lowest score of an answer that passes, 0 to 1.
     pub threshold: f64,
-    /// What a judge has to reach. Below it the suite's judge graders are reported and decide nothing.
+    /// What a judge has to reach. If it does not, the suite's judge graders are reported and decide nothing.
     #[serde(default, skip_serializing_if = "is_default")]
     pub bar: Bar,
     /// The answers, at least two.
@@ -25,7 +27,7 @@ impl Calibration {
     pub const THRESHOLD: f64 = 0.8;
 }
 
-/// What a judge has to reach; what is `None` is not demanded.
+/// What a judge has to reach; `None` means no requirement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bar {
     /// Least Cohen's κ, -1 to 1.
@@ -52,7 +54,7 @@ impl Bar {
     }
 }
 
-/// An answer, and what a person thinks of it.
+/// An answer and a person's rating.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Id, unique in the calibration.

@@ -1,3 +1,5 @@
+//! Cases, their input and conversations.
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Grader, Location, Message, Object, Requires, Trials, Workspace, is_default};
@@ -165,7 +167,7 @@ pub struct Conversation {
 /// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// What the user says.
+    /// The user's message.
     pub input: Message,
     /// Reference answer of this turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

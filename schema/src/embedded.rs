@@ -1,8 +1,8 @@
 //! How files that cases need travel inside a program: pairs of a header and bytes, or an archive of such pairs.
 //!
-//! A header is a letter, permissions in octal and a path, each behind a blank: `f 644 suites/x/note.txt`.
+//! A header is a letter, permissions in octal and a path, separated by spaces: `f 644 suites/x/note.txt`.
 
-/// What a header says.
+/// A header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header<'a> {
     /// What it is.
@@ -20,7 +20,7 @@ pub enum Kind {
     File,
     /// A directory; without bytes.
     Directory,
-    /// A symbolic link; its bytes are where it leads.
+    /// A symbolic link; its bytes are the path it points to.
     Link,
 }
 
@@ -31,7 +31,7 @@ pub const ARCHIVE: &str = "archive";
 pub type Pair<'a> = (&'a str, &'a [u8]);
 
 impl<'a> Header<'a> {
-    /// Reads a header; `None` if it is none.
+    /// Reads a header; `None` if it is invalid.
     pub fn parse(text: &'a str) -> Option<Self> {
         let mut parts = text.splitn(3, ' ');
         let kind = match parts.next()? {
@@ -63,7 +63,7 @@ pub fn push(archive: &mut Vec<u8>, (header, bytes): Pair<'_>) {
     archive.extend_from_slice(bytes);
 }
 
-/// All pairs of an archive; `None` if it is none.
+/// All pairs of an archive; `None` if it is invalid.
 pub fn pairs(mut archive: &[u8]) -> Option<Vec<Pair<'_>>> {
     let mut pairs = Vec::new();
     while !archive.is_empty() {

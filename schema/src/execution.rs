@@ -1,3 +1,5 @@
+//! How often and against which targets cases run.
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Hooks, is_default};

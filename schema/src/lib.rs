@@ -1,4 +1,4 @@
-//! The data model of [evalsuite](https://docs.rs/evalsuite): what a checked suite says, and what a run records.
+//! The data model of [evalsuite](https://docs.rs/evalsuite): what a checked suite contains, and what a run records.
 //!
 //! These types are the *resolved* form: defaults filled in, suite settings merged into cases, paths found, names made
 //! unique. The loader produces them from files while a crate compiles; each case travels into the binary as one string

@@ -1,3 +1,5 @@
+//! Places in the files of a suite, and paths that these files name.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -32,8 +34,8 @@ impl fmt::Display for Location {
 /// A path named by a file of the suite, found while the suite was loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PathRef {
-    /// The path as it is written in the file.
+    /// The path as written in the file.
     pub written: String,
-    /// Where it was found: relative to the package root, with `/` separators; absolute if the suite lies outside the package.
+    /// Where it was found: relative to the package root, with `/` separators; absolute if the suite is outside the package.
     pub path: String,
 }

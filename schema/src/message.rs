@@ -1,3 +1,5 @@
+//! Messages, their parts, and tool calls.
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -52,7 +54,7 @@ pub struct Message {
     /// How long the message took, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
-    /// Number of model calls behind this message, where the agent reports it.
+    /// Number of model calls for this message, if the agent reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_call_count: Option<u64>,
     /// Id of the call that a tool's message answers.
@@ -64,10 +66,10 @@ pub struct Message {
     /// Model that wrote this message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Tokens of the model calls behind this message.
+    /// Tokens of the model calls for this message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Cost of the model calls behind this message in US dollars.
+    /// Cost of the model calls for this message in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// Free-form data of the agent.
@@ -112,7 +114,7 @@ impl Message {
     }
 }
 
-/// What a [`Message`] says.
+/// The content of a [`Message`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {

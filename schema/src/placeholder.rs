@@ -21,7 +21,7 @@ pub enum Syntax {
 /// A placeholder in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placeholder<'t> {
-    /// What it stands for.
+    /// The name between the braces.
     pub name: &'t str,
     /// The bytes of the text that it takes, with its braces.
     pub range: Range<usize>,

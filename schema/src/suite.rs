@@ -1,8 +1,10 @@
+//! Suites and what they require.
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Location, Target, Workspace, is_default};
 
-/// What a suite says beside its cases.
+/// A suite without its cases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Suite {
     /// Name of the suite.
@@ -34,7 +36,7 @@ pub struct Suite {
     pub category: Option<String>,
     /// Where the suite is defined.
     pub location: Location,
-    /// Directory of the suite: relative to the package root, with `/` separators; absolute if it lies outside the package.
+    /// Directory of the suite: relative to the package root, with `/` separators; absolute if it is outside the package.
     pub root: String,
     /// SHA-256 over all files of the suite, in hexadecimal.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -42,7 +44,7 @@ pub struct Suite {
     /// The target matrix; empty when the suite has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
-    /// The suite's own workspace, without what cases say. Its base and its hooks around all cases are made once per run;
+    /// The suite's own workspace, without the settings of cases. Its base is built and its hooks around all cases run once per run;
     /// what a case has of its own is what differs from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
@@ -58,7 +60,7 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// A suite that says nothing but this.
+    /// A suite with defaults for everything else.
     pub fn new(name: impl Into<String>, layout: Layout, kind: Kind, location: Location) -> Self {
         Self {
             name: name.into(),
@@ -118,7 +120,7 @@ impl Layout {
     }
 }
 
-/// How the trials of a case decide it, where no strategy is written.
+/// How the trials of a case decide it without a `strategy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {

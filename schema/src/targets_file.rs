@@ -1,3 +1,5 @@
+//! The targets file: agents and judges that are commands.
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Location, PathRef};
@@ -14,7 +16,7 @@ pub struct TargetsFile {
 pub struct TargetEntry {
     /// Name of the target.
     pub name: String,
-    /// Where the entry stands.
+    /// Where the entry is.
     pub location: Location,
     /// What the entry is.
     pub provider: Provider,
@@ -28,7 +30,7 @@ pub enum Provider {
     Alias(String),
     /// A command.
     Cli(Box<CliTarget>),
-    /// Something that only a Rust agent can stand for.
+    /// A provider that needs a Rust agent.
     Other(String),
 }
 
@@ -57,7 +59,7 @@ pub struct CliTarget {
     pub verbose: bool,
 }
 
-/// How it is asked whether a target is there.
+/// How the health of a target is checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HealthCheck {
     /// The question.
@@ -67,7 +69,7 @@ pub struct HealthCheck {
     pub timeout_seconds: Option<f64>,
 }
 
-/// The question of a [`HealthCheck`].
+/// What a [`HealthCheck`] checks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Probe {

@@ -1,15 +1,15 @@
-//! Text that is safe to print: nothing in it can disturb a terminal or hide what it says.
+//! Text that is safe to print: without characters that disturb a terminal or hide other text.
 
-/// Of a longer line only the ends are shown, in characters.
+/// Maximum length of a line in characters: of a longer one, only the ends are shown.
 const LONGEST: usize = 1000;
 
 /// Replaces characters that move the cursor, change colors, reverse the direction of text or cannot be seen. Each becomes one
-/// character, so that columns stay right. Line breaks become spaces; tabs stay, for whoever shows them to expand.
+/// character, so that columns stay right. Line breaks become spaces; tabs stay, and the caller expands them.
 pub fn line(text: &str) -> String {
     text.chars().map(|character| if matches!(character, '\n' | '\r') { ' ' } else { one(character) }).collect()
 }
 
-/// The same for text that nothing points into: of a long one the middle is left out.
+/// The same for text without marked positions: the middle of a long text is left out.
 pub fn short_line(text: &str) -> String {
     line(&shortened(text))
 }

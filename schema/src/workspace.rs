@@ -1,8 +1,10 @@
+//! Workspaces, repositories, hooks and commands.
+
 use serde::{Deserialize, Serialize};
 
 use crate::{PathRef, is_default};
 
-/// The directory an agent works in, and what is done around it.
+/// The directory an agent works in, and the hooks around its use.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Workspace {
     /// Directory copied for every trial.
@@ -73,7 +75,7 @@ pub struct Checkout {
     /// Commit, tag or branch. `None`: `HEAD`.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Who says what the reference means.
+    /// Where the reference is resolved.
     #[serde(default, skip_serializing_if = "is_default")]
     pub resolve: Resolve,
     /// Number of first parents to walk from there.
@@ -81,7 +83,7 @@ pub struct Checkout {
     pub ancestor: u32,
 }
 
-/// Who says what a reference means.
+/// Where a reference is resolved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Resolve {

@@ -1,4 +1,4 @@
-//! `calibration.yaml` beside a suite: what people say about answers, to measure judges by.
+//! `calibration.yaml` next to a suite: answers rated by people, by which judges are measured.
 
 mod sample;
 
@@ -12,15 +12,15 @@ use std::{
 
 use evalsuite_schema::{Bar, Calibration, Case, record::GraderKind};
 
-use self::sample::{Around, Read};
+use self::sample::{ReadSample, SampleContext};
 use crate::{
     diagnostic::{Code, Diagnostic, Diagnostics, resolve},
     fields::{
         self, Fields,
-        paths::{self, Kind, Miss, Roots, Scope},
+        paths::{self, Kind, Roots, Scope, SearchFailure},
         shared_files::SharedFiles,
     },
-    graders::assertions::{self, Parsed},
+    graders::assertions::{self, ParsedGrader},
     read::{
         self,
         node::{Data, Entry, Node},
@@ -29,10 +29,10 @@ use crate::{
     source::{FileId, Files, Span},
 };
 
-/// Most samples of one file: each is a call of the judge.
+/// Maximum number of samples in one file: each is a call of the judge.
 const MAX_SAMPLES: usize = 1000;
 
-/// Fewer say nothing about a judge.
+/// Minimum number of samples: fewer cannot measure a judge.
 const MIN_SAMPLES: usize = 2;
 
 /// The result of [`load_calibration`].
@@ -61,7 +61,7 @@ pub fn load_calibration(path: &Path, request: &Request) -> LoadedCalibration {
 
 /// Finds the calibration of the suite in `root`, whose own file is `file` where there may be several.
 pub(crate) fn find(root: &Path, file: Option<&str>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathBuf> {
-    // Also a link that leads nowhere is there, and wants to be read.
+    // A broken link exists too, and is reported when it is read.
     let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
     let names = evalsuite_discovery::calibration_names(file);
     let mut found = names.into_iter().map(|name| root.join(name)).filter(is_there);
@@ -74,9 +74,9 @@ pub(crate) fn find(root: &Path, file: Option<&str>, scope: Scope<'_>, d: &mut Di
         d.report(Code::NoEffect, place, message, "delete one");
     }
     match paths::search(&paths::file_name(&first), Kind::File, &[root.to_path_buf()], scope.roots) {
-        // What is no file is told when it is read.
-        Ok(_) | Err(Miss::WrongKind(_) | Miss::Missing(_)) => Some(first),
-        Err(Miss::Escape(reason)) => {
+        // What is not a file is reported when it is read.
+        Ok(_) | Err(SearchFailure::WrongKind(_) | SearchFailure::Missing(_)) => Some(first),
+        Err(SearchFailure::Escape(reason)) => {
             let place = Span::whole(scope.files.add(&first));
             d.report(Code::PathEscape, place, reason, "copy the file into the suite");
             None
@@ -92,7 +92,7 @@ pub(crate) fn read<'c>(
     d: &mut Diagnostics,
 ) -> Option<Calibration> {
     let (file, text) = read::read_text(path, scope.files, d)?;
-    let around = Around::new(scope, cases);
+    let around = SampleContext::new(scope, cases);
     if is_lines(path) {
         let before = d.len();
         let nodes = read::parse_jsonl(file, &text, d);
@@ -114,7 +114,7 @@ fn empty(place: Span, scope: Scope<'_>) -> Calibration {
     }
 }
 
-fn mapping(root: &Node, mut around: Around<'_>, d: &mut Diagnostics) -> Option<Calibration> {
+fn mapping(root: &Node, mut around: SampleContext<'_>, d: &mut Diagnostics) -> Option<Calibration> {
     let scope = around.scope;
     if root.as_mapping().is_none() {
         let help = "write `samples:` and a list of answers below it";
@@ -143,7 +143,7 @@ fn mapping(root: &Node, mut around: Around<'_>, d: &mut Diagnostics) -> Option<C
     })
 }
 
-/// What a judge has to reach: `minimum`, and `maximum` for what is better when it is smaller.
+/// What a judge has to reach: a minimum, or a maximum where smaller is better.
 fn bar(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Bar {
     let mut bar = Bar::default();
     if let Some(entry) = fields.get("minimum")
@@ -169,7 +169,7 @@ fn bar(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Bar {
 }
 
 /// The grader that is asked about samples that name no case.
-fn judge_grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Parsed {
+fn judge_grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> ParsedGrader {
     let mut parsed = assertions::single(node, scope, d);
     // Copied from a suite, where it may be one that only reports.
     parsed.grader.weight = 1.0;
@@ -177,12 +177,12 @@ fn judge_grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Parsed {
         let message = format!("`grader` is `{}`, which asks no judge", parsed.grader.config.type_name());
         let span = node.entry("type").map_or(node.span, |entry| entry.value.span);
         d.report(Code::InvalidChoice, span, message, "write `llm-grader` or `rubrics`");
-        return Parsed { is_broken: true, ..parsed };
+        return ParsedGrader { is_broken: true, ..parsed };
     }
     parsed
 }
 
-fn samples_of(entry: &Entry, around: &Around<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
+fn samples_of(entry: &Entry, around: &SampleContext<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
     let node = &entry.value;
     match &node.data {
         Data::Sequence(items) => list(items, node.span, around, d),
@@ -194,14 +194,14 @@ fn samples_of(entry: &Entry, around: &Around<'_>, d: &mut Diagnostics) -> Vec<ev
     }
 }
 
-fn from_file(node: &Node, around: &Around<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
+fn from_file(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
     let scope = around.scope;
     let found = scope.find(node, "`samples`", Kind::File, d);
     let read = found.and_then(|found| Some((read::read_text(&found.path, scope.files, d)?, found.path)));
     let Some(((file, text), path)) = read else { return Vec::new() };
     let before = d.len();
     let nodes = if is_lines(&path) { read::parse_jsonl(file, &text, d) } else { yaml_list(file, &text, d) };
-    // What could not be read was reported; that there is little left would be said in the wrong place.
+    // Unreadable samples were reported: that too few are left would be a misleading second problem.
     if nodes.len() < MIN_SAMPLES && d.len() > before {
         return Vec::new();
     }
@@ -224,21 +224,21 @@ fn is_lines(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
 }
 
-fn list(nodes: &[Node], place: Span, around: &Around<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
+fn list(nodes: &[Node], place: Span, around: &SampleContext<'_>, d: &mut Diagnostics) -> Vec<evalsuite_schema::Sample> {
     if nodes.len() > MAX_SAMPLES {
         let message = format!("{} samples in one calibration, more than {MAX_SAMPLES}", nodes.len());
-        d.report(Code::LimitExceeded, place, message, "keep those that tell judges apart");
+        d.report(Code::LimitExceeded, place, message, "keep the samples that distinguish judges");
         return Vec::new();
     }
     if nodes.len() < MIN_SAMPLES {
         let count = if nodes.is_empty() { "no sample".to_owned() } else { "one sample".to_owned() };
-        let message = format!("{count} in a calibration, which says nothing about a judge");
+        let message = format!("{count} in a calibration, too few to measure a judge");
         d.report(Code::TooFewSamples, place, message, "add answers and their scores, at least two");
     }
     let mut seen: HashMap<String, Span> = HashMap::with_capacity(nodes.len());
     let mut samples = Vec::with_capacity(nodes.len());
     for node in nodes {
-        let Some(Read { id, id_span, sample }) = sample::read(node, around, d) else { continue };
+        let Some(ReadSample { id, id_span, sample }) = sample::read(node, around, d) else { continue };
         if let Some(id) = id {
             match seen.get(&id) {
                 None => drop(seen.insert(id, id_span)),

@@ -13,8 +13,8 @@ use crate::{
     diagnostic::{Code, Diagnostic, Diagnostics, are_many},
     fields::{self, Fields, id, paths::Scope},
     graders::{
-        Notes,
-        assertions::{self, CaseFacts, Parsed},
+        GraderNotes,
+        assertions::{self, CaseFacts, ParsedGrader},
     },
     read::node::{Entry, Node},
     source::Span,
@@ -22,26 +22,26 @@ use crate::{
 };
 
 /// What surrounds a sample.
-pub(super) struct Around<'a> {
+pub(super) struct SampleContext<'a> {
     pub(super) scope: Scope<'a>,
     /// The cases by id; `None` where some are missing because they have problems.
     pub(super) cases: Option<HashMap<&'a str, &'a Case>>,
     /// The grader of samples that name no case, if one is written.
-    pub(super) grader: Option<Parsed>,
+    pub(super) grader: Option<ParsedGrader>,
     /// How much that is.
     grader_bytes: usize,
     /// How much the cases are that were copied, by id.
     case_bytes: RefCell<HashMap<&'a str, usize>>,
 }
 
-impl<'a> Around<'a> {
+impl<'a> SampleContext<'a> {
     pub(super) fn new(scope: Scope<'a>, cases: Option<impl Iterator<Item = &'a Case>>) -> Self {
         let cases = cases.map(|cases| cases.map(|case| (case.id.as_str(), case)).collect());
         Self { scope, cases, grader: None, grader_bytes: 0, case_bytes: RefCell::default() }
     }
 
     /// The same with a grader for samples that name no case.
-    pub(super) fn judged_by(self, grader: Parsed) -> Self {
+    pub(super) fn judged_by(self, grader: ParsedGrader) -> Self {
         let grader_bytes = bytes(serde_json::to_string(&grader.grader));
         Self { grader: Some(grader), grader_bytes, ..self }
     }
@@ -59,16 +59,16 @@ fn bytes(text: serde_json::Result<String>) -> usize {
 }
 
 /// A sample as far as it could be read.
-pub(super) struct Read {
+pub(super) struct ReadSample {
     pub(super) id: Option<String>,
     pub(super) id_span: Span,
     pub(super) sample: Option<Sample>,
 }
 
-/// Keys that say what a case says that is named.
+/// Keys that a sample cannot have if it names a case, which has them.
 const OF_CASES: [&str; 3] = ["input", "criteria", "expected_output"];
 
-pub(super) fn read(node: &Node, around: &Around<'_>, d: &mut Diagnostics) -> Option<Read> {
+pub(super) fn read(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics) -> Option<ReadSample> {
     let mut fields = Fields::new(node, "a sample", d)?;
     let (id, id_span) = id::read(&mut fields, None, d);
     let human_score =
@@ -82,14 +82,14 @@ pub(super) fn read(node: &Node, around: &Around<'_>, d: &mut Diagnostics) -> Opt
     };
     fields.finish(d);
     let sample = sample(id.clone(), node, (case, output, human_score, rationale), around);
-    Some(Read { id, id_span, sample })
+    Some(ReadSample { id, id_span, sample })
 }
 
 fn sample(
     id: Option<String>,
     node: &Node,
     (case, output, human_score, rationale): (Option<Case>, Option<String>, Option<f64>, Option<String>),
-    around: &Around<'_>,
+    around: &SampleContext<'_>,
 ) -> Option<Sample> {
     Some(Sample {
         id: id?,
@@ -102,11 +102,11 @@ fn sample(
 }
 
 /// A case of the suite, with one of its judge graders.
-fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut Diagnostics) -> Option<Case> {
+fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &SampleContext<'_>, d: &mut Diagnostics) -> Option<Case> {
     let wanted = fields.get("grader");
     for key in OF_CASES {
         if let Some(other) = fields.get(key) {
-            let message = format!("`case` and `{key}` contradict each other: the case says its own");
+            let message = format!("`case` and `{key}` contradict each other: the case has its own");
             let diagnostic = Diagnostic::new(Code::ConflictingKeys, message).at(other.key_span);
             d.push(diagnostic.related(entry.key_span, "`case` is here").help("keep one"));
         }
@@ -116,7 +116,7 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut
         Some(entry) => Some((fields::literal_text(&entry.value, "`grader`", d)?, entry.value.span)),
         None => None,
     };
-    // Where cases have problems it is not known which there are.
+    // If cases have problems, not all of them are known.
     let cases = around.cases.as_ref()?;
     let unusable = |span, message: String, help: String, d: &mut Diagnostics| {
         d.report(Code::UnknownSampleCase, span, message, help);
@@ -125,7 +125,7 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut
     let Some(case) = cases.get(name.as_str()) else {
         let near = if are_many(d) { None } else { suggest::did_you_mean(&name, cases.keys().copied()) };
         let help = near.unwrap_or_else(|| "name the id of a case of this suite, or write `input`".to_owned());
-        return unusable(entry.value.span, format!("`case` names `{name}`, which is no case"), help, d);
+        return unusable(entry.value.span, format!("`case` names `{name}`, which is not a case"), help, d);
     };
     if case.conversation.is_some() {
         let message = format!("case `{name}` is a conversation, which is more than one answer");
@@ -161,7 +161,12 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut
 }
 
 /// A case that only this sample has.
-fn of_its_own(id: Option<&str>, fields: &mut Fields<'_>, around: &Around<'_>, d: &mut Diagnostics) -> Option<Case> {
+fn of_its_own(
+    id: Option<&str>,
+    fields: &mut Fields<'_>,
+    around: &SampleContext<'_>,
+    d: &mut Diagnostics,
+) -> Option<Case> {
     let scope = around.scope;
     let [input, criteria, expected] = OF_CASES.map(|key| fields.get(key));
     if input.is_none() && !fields.misspells(&["input", "case"]) {
@@ -179,9 +184,9 @@ fn of_its_own(id: Option<&str>, fields: &mut Fields<'_>, around: &Around<'_>, d:
     if !scope.shared.may_copy(around.grader_bytes, fields.node.span, d) {
         return None;
     }
-    let grader = around.grader.clone().unwrap_or_else(|| Parsed {
-        notes: Notes { bare_judges: vec![fields.node.span], ..Notes::default() },
-        ..Parsed::new(
+    let grader = around.grader.clone().unwrap_or_else(|| ParsedGrader {
+        notes: GraderNotes { bare_judges: vec![fields.node.span], ..GraderNotes::default() },
+        ..ParsedGrader::new(
             Grader::new("llm-grader", place.clone(), GraderConfig::LlmGrader(LlmGrader::default())),
             fields.node.span,
         )
@@ -205,7 +210,7 @@ fn of_its_own(id: Option<&str>, fields: &mut Fields<'_>, around: &Around<'_>, d:
     graders.first().filter(|_| !is_broken).map(|grader| alone(&case, grader))
 }
 
-/// The case with nothing but what its judge is told, and one grader whose score is the judge's own.
+/// The case reduced to what its judge sees, with one grader whose score is the judge's own.
 fn alone(case: &Case, grader: &Grader) -> Case {
     let grader = Grader { weight: 1.0, required: false, min_score: None, negate: false, ..grader.clone() };
     Case {

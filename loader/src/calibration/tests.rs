@@ -1,4 +1,4 @@
-//! Calibrations beside a suite, and what is said about them.
+//! Calibrations next to a suite, and the problems reported in them.
 
 use evalsuite_schema::{Bar, Calibration, Content, grader::GraderConfig};
 use tempfile::TempDir;
@@ -64,7 +64,7 @@ fn problems(calibration: &str, expected: &[&str]) {
 const GOOD: &str = "  - {id: x, input: a, criteria: c, output: b, human_score: 1}\n";
 
 #[test]
-fn a_calibration_holds_answers_and_what_is_demanded() {
+fn a_calibration_contains_answers_and_requirements() {
     let calibration = read(
         "minimum: {kappa: 0.6, spearman: 0.7, pearson: -1, agreement: 0.8}\nmaximum: {mae: 0.2}\ntolerance: 0.1\n\
          threshold: 0.5\nsamples:\n\
@@ -91,14 +91,14 @@ fn a_calibration_holds_answers_and_what_is_demanded() {
 }
 
 #[test]
-fn without_settings_the_usual_ones_hold_and_nothing_is_demanded() {
+fn without_settings_there_are_defaults_and_no_requirements() {
     let calibration = read(&format!("samples:\n{GOOD}{}", GOOD.replace("id: x", "id: y")), &[]);
     assert_eq!((calibration.tolerance, calibration.threshold), (0.15, 0.8));
     assert!(!calibration.bar.is_set());
 }
 
 #[test]
-fn a_grader_of_the_case_is_taken_for_itself_alone() {
+fn only_the_named_grader_of_the_case_is_used() {
     let calibration = read(
         "samples:\n  - {id: a, case: many, grader: tone, output: o, human_score: 0}\n\
          \x20 - {id: b, case: many, grader: facts, output: o, human_score: 1}\n",
@@ -144,8 +144,8 @@ fn samples_can_lie_in_a_file_of_their_own() {
 #[test]
 fn every_problem_has_its_place() {
     problems("- a\n", &["1:1 E007 expected a mapping, found a list"]);
-    problems("samples: []\n", &["1:10 E078 no sample in a calibration, which says nothing about a judge"]);
-    problems(&format!("samples:\n{GOOD}"), &["2:3 E078 one sample in a calibration, which says nothing about a judge"]);
+    problems("samples: []\n", &["1:10 E078 no sample in a calibration, too few to measure a judge"]);
+    problems(&format!("samples:\n{GOOD}"), &["2:3 E078 one sample in a calibration, too few to measure a judge"]);
     problems(&format!("samples:\n{GOOD}{GOOD}"), &["3:10 E030 two samples have the id `x`"]);
     problems(
         "sample: []\n",
@@ -170,7 +170,7 @@ fn every_problem_has_its_place() {
         ),
         ("{id: a, criteria: c, output: o, human_score: 1}", "3:5 E033 missing key `input` in a sample"),
         ("{input: q, criteria: c, output: o, human_score: 1}", "3:5 E021 missing key `id` in a sample"),
-        ("{id: a, case: refnd, output: o, human_score: 1}", "3:19 E077 `case` names `refnd`, which is no case"),
+        ("{id: a, case: refnd, output: o, human_score: 1}", "3:19 E077 `case` names `refnd`, which is not a case"),
         ("{id: a, case: plain, output: o, human_score: 1}", "3:19 E077 case `plain` asks no judge"),
         (
             "{id: a, case: talk, output: o, human_score: 1}",
@@ -183,7 +183,7 @@ fn every_problem_has_its_place() {
         ),
         (
             "{id: a, case: refund, input: q, output: o, human_score: 1}",
-            "3:27 E025 `case` and `input` contradict each other: the case says its own",
+            "3:27 E025 `case` and `input` contradict each other: the case has its own",
         ),
         (
             "{id: a, input: q, criteria: c, grader: g, output: o, human_score: 1}",
@@ -222,7 +222,7 @@ fn cases_with_problems_are_not_missed_as_well() {
 }
 
 #[test]
-fn the_file_is_found_beside_the_suite() {
+fn the_file_is_found_next_to_the_suite() {
     let two = format!("samples:\n{GOOD}{}", GOOD.replace("id: x", "id: y"));
     let (_package, found) = loaded("calibration.yml", &two, &[]);
     assert!(found.suite.unwrap().calibration.is_some());

@@ -9,13 +9,13 @@ use evalsuite_schema::{
 
 use super::{
     conversation, execution, expected_output, input,
-    requires::{self, Place},
+    requires::{self, SettingsOwner},
     workspace,
 };
 use crate::{
     diagnostic::{Code, Diagnostic, Diagnostics, are_many},
     fields::{self, Fields, id, paths::Scope},
-    graders::assertions::{self, CaseFacts, Parsed},
+    graders::assertions::{self, CaseFacts, ParsedGrader},
     read::node::{Entry, Node},
     source::Span,
 };
@@ -29,7 +29,7 @@ pub(crate) struct Defaults {
     pub(crate) kind: Kind,
     pub(crate) messages: Vec<Message>,
     pub(crate) input_files: Vec<PathRef>,
-    pub(crate) graders: Vec<Parsed>,
+    pub(crate) graders: Vec<ParsedGrader>,
     pub(crate) trials: Option<Trials>,
     pub(crate) threshold: Option<f64>,
     pub(crate) timeout_seconds: Option<f64>,
@@ -37,7 +37,7 @@ pub(crate) struct Defaults {
     /// Names of the target matrix; empty without one.
     pub(crate) targets: Vec<String>,
     pub(crate) requires: Requires,
-    pub(crate) workspace: Option<workspace::Written>,
+    pub(crate) workspace: Option<workspace::WrittenWorkspace>,
     pub(crate) preprocessors: Vec<evalsuite_schema::grader::Preprocessor>,
     /// Combined layout: every case needs `expected_output`.
     pub(crate) needs_reference: bool,
@@ -67,8 +67,8 @@ impl Defaults {
     }
 }
 
-/// What surrounds a case: where it stands and what its place says about it.
-pub(crate) struct Surroundings<'a> {
+/// Where a case is, and what follows from that.
+pub(crate) struct CaseContext<'a> {
     pub(crate) scope: Scope<'a>,
     /// Name of the case directory.
     pub(crate) directory: Option<&'a str>,
@@ -78,7 +78,7 @@ pub(crate) struct Surroundings<'a> {
 
 /// A case and the places that checks across cases point to.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedCase {
     pub(crate) case: Case,
     pub(crate) span: Span,
     pub(crate) id_span: Span,
@@ -86,7 +86,12 @@ pub(crate) struct Checked {
     pub(crate) user_graders: Vec<(String, Span)>,
 }
 
-pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d: &mut Diagnostics) -> Option<Checked> {
+pub(crate) fn read(
+    node: &Node,
+    around: CaseContext<'_>,
+    defaults: &Defaults,
+    d: &mut Diagnostics,
+) -> Option<CheckedCase> {
     let scope = around.scope;
     let mut fields = Fields::new(node, "a case", d)?;
     if defaults.size.is_some_and(|(bytes, span)| !scope.shared.may_copy(bytes, span, d)) {
@@ -116,7 +121,7 @@ pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d
     let assertions_entry = fields.get("assertions");
     let old = fields.old_spellings(assertions_entry, "assertions", assertions::OLD_KEYS, d);
     let written = one_of(old, execution.common.assertions, d);
-    let mut graders: Vec<Parsed> = Vec::new();
+    let mut graders: Vec<ParsedGrader> = Vec::new();
     if let Some(entry) = fields.old_spellings(None, "assertions` with `type: rubrics", &["rubrics"], d) {
         graders.extend(assertions::rubrics_key(&entry.value, scope, d));
     }
@@ -126,7 +131,7 @@ pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d
     }
     let assertions_are_broken = d.len() > before;
     evaluator(&mut fields, d);
-    let suite_graders: &[Parsed] = if execution.skip_defaults { &[] } else { &defaults.graders };
+    let suite_graders: &[ParsedGrader] = if execution.skip_defaults { &[] } else { &defaults.graders };
     let facts = CaseFacts {
         expected_output: &expected_output,
         reference_is_broken: expected_entry.is_some() && expected_output.is_empty(),
@@ -139,11 +144,12 @@ pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d
     let has_graders = assertions_are_broken || !graders.is_empty() || !suite_graders.is_empty();
     let merged = assertions::merge(graders, suite_graders, &facts, d);
     let workspace_entry = fields.get("workspace");
-    let mut own_workspace = workspace_entry.and_then(|entry| workspace::read(entry, Place::Case, scope, d));
+    let mut own_workspace = workspace_entry.and_then(|entry| workspace::read(entry, SettingsOwner::Case, scope, d));
     if let (None, Some(template)) = (workspace_entry, around.sibling_workspace) {
         own_workspace.get_or_insert_default().default_template(template);
     }
-    let requires = fields.get("requires").map(|entry| requires::read(entry, Place::Case, d)).unwrap_or_default();
+    let requires =
+        fields.get("requires").map(|entry| requires::read(entry, SettingsOwner::Case, d)).unwrap_or_default();
     let metadata = fields.get("metadata").and_then(|entry| fields::object(&entry.value, "`metadata`", d));
     let conversation_id =
         fields.get("conversation_id").and_then(|entry| fields::text(&entry.value, "`conversation_id`", d));
@@ -199,7 +205,7 @@ pub(crate) fn read(node: &Node, around: Surroundings<'_>, defaults: &Defaults, d
         preprocessors: defaults.preprocessors.clone(),
         ..Case::new(id?, location(node, scope))
     };
-    Some(Checked { case, span: node.span, id_span, dependencies, user_graders })
+    Some(CheckedCase { case, span: node.span, id_span, dependencies, user_graders })
 }
 
 /// The place of a node, as records and reports name it.
@@ -221,7 +227,7 @@ fn messages(
     let mut messages = if execution.skip_defaults { Vec::new() } else { defaults.messages.clone() };
     let Some(entry) = entry else { return messages };
     let Some(written) = input::read(entry, scope, d) else { return messages };
-    if let input::Written::Messages(_) = &written {
+    if let input::WrittenInput::Messages(_) = &written {
         let suite_files = !execution.skip_defaults && !defaults.input_files.is_empty();
         if let Some(files) = files_entry {
             d.report(
@@ -248,7 +254,7 @@ fn messages(
     messages
 }
 
-/// The one of two entries that is there; both are a conflict.
+/// Whichever of two entries exists; both are a conflict.
 pub(crate) fn one_of<'n>(
     first: Option<&'n Entry>,
     second: Option<&'n Entry>,
@@ -268,7 +274,7 @@ pub(crate) fn one_of<'n>(
     first.or(second)
 }
 
-/// The old key `evaluator`, which says what is the case anyway.
+/// The old key `evaluator`, whose values are the default behaviour.
 pub(crate) fn evaluator(fields: &mut Fields<'_>, d: &mut Diagnostics) {
     let Some(entry) = fields.old_spellings(None, "assertions", &["evaluator"], d) else { return };
     fields::choice(&entry.value, "`evaluator`", &[("llm-grader", ())], d);

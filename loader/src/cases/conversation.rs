@@ -1,4 +1,4 @@
-//! `mode`, `turns` and what goes with them.
+//! Conversations: `mode`, `turns` and their settings.
 
 use evalsuite_schema::{Aggregation, Content, Conversation, Message, OnTurnFailure, Role, Turn};
 
@@ -17,9 +17,9 @@ const AGGREGATIONS: &[(&str, Aggregation)] =
 const ON_TURN_FAILURE: &[(&str, OnTurnFailure)] =
     &[("continue", OnTurnFailure::Continue), ("stop", OnTurnFailure::Stop)];
 
-/// What a case says about being a conversation.
+/// The keys of a case that is a conversation.
 #[derive(Debug, Default)]
-pub(crate) struct Written {
+pub(crate) struct WrittenConversation {
     /// Whether the case is one, right or wrong: then it needs no `input` of its own.
     pub(crate) is_conversation: bool,
     pub(crate) conversation: Option<Conversation>,
@@ -27,7 +27,7 @@ pub(crate) struct Written {
     pub(crate) user_graders: Vec<(String, Span)>,
 }
 
-pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Written {
+pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> WrittenConversation {
     let mode = fields.get("mode");
     let turns = fields.get("turns");
     let settings = ["aggregation", "on_turn_failure", "window_size"];
@@ -46,13 +46,13 @@ pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostic
                     "add `mode: conversation` and `turns`, or delete it",
                 );
             }
-            return Written::default();
+            return WrittenConversation::default();
         }
         (Some(entry), None) => d.report(
             Code::ConversationMismatch,
             entry.key_span,
             "`mode: conversation` needs `turns`",
-            "add `turns`, a list of what the user says",
+            "add `turns`, a list of the user's messages",
         ),
         (None, Some(entry)) => d.report(
             Code::ConversationMismatch,
@@ -74,7 +74,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostic
             .unwrap_or_default(),
         window_size: window_size.and_then(|entry| fields::count(&entry.value, "`window_size`", 1, d)),
     };
-    Written { is_conversation: true, conversation: Some(conversation), user_graders }
+    WrittenConversation { is_conversation: true, conversation: Some(conversation), user_graders }
 }
 
 fn read_turns(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut Diagnostics) -> Vec<Turn> {
@@ -101,7 +101,7 @@ fn turn(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut 
     users.extend(named);
     fields.finish(d);
     let Some(entry) = input else {
-        mismatch(node, "a turn has no `input`", "add `input`, what the user says", d);
+        mismatch(node, "a turn has no `input`", "add `input`, the user's message", d);
         return None;
     };
     let empty = match &entry.value.data {
@@ -113,7 +113,7 @@ fn turn(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut 
         }
     };
     if empty {
-        mismatch(&entry.value, "`input` of a turn is empty", "write what the user says", d);
+        mismatch(&entry.value, "`input` of a turn is empty", "write the user's message", d);
         return None;
     }
     let content: Content = input::content(&entry.value, scope, d)?;

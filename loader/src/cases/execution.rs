@@ -19,9 +19,9 @@ const STRATEGIES: &[(&str, Strategy)] = &[
     ("confidence_interval", Strategy::ConfidenceInterval),
 ];
 
-/// What suites and cases can both say.
+/// Settings that suites and cases share.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Common<'n> {
+pub(crate) struct CommonExecution<'n> {
     pub(crate) target: Option<(String, Span)>,
     pub(crate) trials: Option<Trials>,
     /// Where `strategy` is written.
@@ -35,7 +35,7 @@ pub(crate) struct Common<'n> {
 /// `execution` of an eval file.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Suite<'n> {
-    pub(crate) common: Common<'n>,
+    pub(crate) common: CommonExecution<'n>,
     pub(crate) targets: Option<(Vec<Target>, Span)>,
     pub(crate) budget_usd: Option<f64>,
     pub(crate) workers: Option<u32>,
@@ -45,7 +45,7 @@ pub(crate) struct Suite<'n> {
 /// `execution` of a case.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Case<'n> {
-    pub(crate) common: Common<'n>,
+    pub(crate) common: CommonExecution<'n>,
     pub(crate) targets: Vec<(String, Span)>,
     pub(crate) skip_defaults: bool,
 }
@@ -128,8 +128,8 @@ pub(crate) fn case<'n>(node: &'n Node, d: &mut Diagnostics) -> Case<'n> {
     Case { common, targets, skip_defaults }
 }
 
-fn common<'n>(fields: &mut Fields<'n>, d: &mut Diagnostics) -> Common<'n> {
-    let mut common = Common::default();
+fn common<'n>(fields: &mut Fields<'n>, d: &mut Diagnostics) -> CommonExecution<'n> {
+    let mut common = CommonExecution::default();
     if let Some(entry) = fields.get("target") {
         common.target = target_name(&entry.value, "`target`", d).map(|name| (name, entry.value.span));
     }

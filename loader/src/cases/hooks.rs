@@ -21,9 +21,9 @@ const BEFORE_MS: u64 = 60_000;
 const AFTER_MS: u64 = 30_000;
 const RESETS: &[(&str, Reset)] = &[("none", Reset::None), ("fast", Reset::Fast), ("strict", Reset::Strict)];
 
-/// A hook as it is written: what a key leaves out comes from the suite's hook, then from the defaults.
+/// A hook as written: missing keys are taken from the suite's hook, then from the defaults.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Written {
+pub(crate) struct WrittenHook {
     command: Option<Command>,
     timeout_ms: Option<u64>,
     cwd: Option<PathRef>,
@@ -32,15 +32,15 @@ pub(crate) struct Written {
 
 /// The hooks of one `workspace` or target.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Set {
+pub(crate) struct WrittenHooks {
     enabled: Option<bool>,
-    before_all: Option<Written>,
-    before_each: Option<Written>,
-    after_each: Option<Written>,
-    after_all: Option<Written>,
+    before_all: Option<WrittenHook>,
+    before_each: Option<WrittenHook>,
+    after_each: Option<WrittenHook>,
+    after_all: Option<WrittenHook>,
 }
 
-pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Set {
+pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> WrittenHooks {
     if node.as_mapping().is_none() {
         invalid(
             node,
@@ -48,10 +48,10 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Set {
             "write `before_each: {command: …}`",
             d,
         );
-        return Set::default();
+        return WrittenHooks::default();
     }
-    let Some(mut fields) = Fields::new(node, "`hooks`", d) else { return Set::default() };
-    let set = Set {
+    let Some(mut fields) = Fields::new(node, "`hooks`", d) else { return WrittenHooks::default() };
+    let set = WrittenHooks {
         enabled: fields.get("enabled").and_then(|entry| fields::boolean(&entry.value, "`enabled`", d)),
         before_all: fields.get("before_all").and_then(|entry| hook(entry, false, scope, d)),
         before_each: fields.get("before_each").and_then(|entry| hook(entry, true, scope, d)),
@@ -69,12 +69,12 @@ fn invalid(node: &Node, message: String, help: &str, d: &mut Diagnostics) {
     d.report(Code::InvalidHook, node.span, message, help);
 }
 
-fn hook(entry: &Entry, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+fn hook(entry: &Entry, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenHook> {
     let (node, what) = (&entry.value, fields::label(entry));
     match &node.data {
         Data::String(_) | Data::Sequence(_) => {
             let command = read_command(node, &what, scope, None, d)?;
-            Some(Written { command: Some(command), ..Written::default() })
+            Some(WrittenHook { command: Some(command), ..WrittenHook::default() })
         }
         Data::Mapping(_) => object(node, &what, may_reset, scope, d),
         _ => {
@@ -85,7 +85,7 @@ fn hook(entry: &Entry, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -
     }
 }
 
-/// A command, with a warning for each placeholder that would stay as it is.
+/// A command; each unknown placeholder is a warning.
 fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d: &mut Diagnostics) -> Option<Command> {
     let command = command::read(node, what, scope, cwd, d)?;
     let texts: Vec<&str> = match &command {
@@ -100,7 +100,7 @@ fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d
     };
     for name in texts.into_iter().flat_map(|text| Syntax::TemplateBesideVariables.names(text)) {
         if !PLACEHOLDERS.contains(&name) {
-            let message = format!("`{{{{ {name} }}}}` is not a placeholder of hooks, and stays as it is");
+            let message = format!("`{{{{ {name} }}}}` is not a placeholder of hooks, and is left as it is");
             let help = suggest::did_you_mean_or_known(name, PLACEHOLDERS);
             d.report(Code::UnknownTemplateVariable, node.span, message, help);
         }
@@ -108,7 +108,7 @@ fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d
     Some(command)
 }
 
-fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenHook> {
     let mut fields = Fields::new(node, "a hook", d)?;
     let cwd_entry = fields.get("cwd");
     let cwd = cwd_entry.and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
@@ -137,13 +137,13 @@ fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Di
         command::forgive_paths(&mut found);
     }
     d.append(found);
-    Some(Written { command, timeout_ms, cwd: cwd.map(|found| found.reference), reset })
+    Some(WrittenHook { command, timeout_ms, cwd: cwd.map(|found| found.reference), reset })
 }
 
-impl Set {
+impl WrittenHooks {
     /// These hooks over a suite's: hook by hook, key by key.
-    pub(crate) fn over(self, suite: &Set) -> Set {
-        Set {
+    pub(crate) fn over(self, suite: &WrittenHooks) -> WrittenHooks {
+        WrittenHooks {
             enabled: self.enabled.or(suite.enabled),
             before_all: over(self.before_all, &suite.before_all),
             before_each: over(self.before_each, &suite.before_each),
@@ -174,9 +174,9 @@ impl Set {
     }
 }
 
-fn over(case: Option<Written>, suite: &Option<Written>) -> Option<Written> {
+fn over(case: Option<WrittenHook>, suite: &Option<WrittenHook>) -> Option<WrittenHook> {
     match (case, suite.clone()) {
-        (Some(case), Some(suite)) => Some(Written {
+        (Some(case), Some(suite)) => Some(WrittenHook {
             command: case.command.or(suite.command),
             timeout_ms: case.timeout_ms.or(suite.timeout_ms),
             cwd: case.cwd.or(suite.cwd),
@@ -186,7 +186,7 @@ fn over(case: Option<Written>, suite: &Option<Written>) -> Option<Written> {
     }
 }
 
-impl Written {
+impl WrittenHook {
     fn into_hook(self, timeout_ms: u64) -> Hook {
         Hook {
             command: self.command,

@@ -18,15 +18,15 @@ const IMAGE: &str = "image/";
 const ROLES: &[(&str, Role)] =
     &[("system", Role::System), ("user", Role::User), ("assistant", Role::Assistant), ("tool", Role::Tool)];
 
-/// What `input` of a case or suite says: text is told apart, because files can be put before it.
+/// `input` of a case or suite. Text is kept separate from messages, because input files can precede it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Written {
+pub(crate) enum WrittenInput {
     Text(String),
     Messages(Vec<Message>),
 }
 
 /// Reads `input`. `None`: a problem was reported.
-pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenInput> {
     let node = &entry.value;
     match &node.data {
         Data::String(text) if text.is_empty() => {
@@ -35,7 +35,7 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Opti
         }
         Data::String(text) => {
             warn_of_role_markers(text, node, d);
-            Some(Written::Text(text.clone()))
+            Some(WrittenInput::Text(text.clone()))
         }
         Data::Sequence(items) if items.is_empty() => {
             d.report(
@@ -49,7 +49,7 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Opti
         Data::Sequence(items) => {
             let before = d.len();
             let messages: Vec<Message> = items.iter().filter_map(|item| message(item, scope, d)).collect();
-            (messages.len() == items.len() || d.len() == before).then_some(Written::Messages(messages))
+            (messages.len() == items.len() || d.len() == before).then_some(WrittenInput::Messages(messages))
         }
         _ => {
             d.report(
@@ -80,14 +80,14 @@ fn text_file(node: &Node, what: &str, scope: Scope<'_>, d: &mut Diagnostics) -> 
 }
 
 /// The messages of a case: text becomes one user message, with the files before it.
-pub(crate) fn to_messages(written: Written, files: Vec<PathRef>) -> Vec<Message> {
+pub(crate) fn to_messages(written: WrittenInput, files: Vec<PathRef>) -> Vec<Message> {
     match written {
-        Written::Text(text) if files.is_empty() => vec![Message::text(Role::User, text)],
-        Written::Text(text) => {
+        WrittenInput::Text(text) if files.is_empty() => vec![Message::text(Role::User, text)],
+        WrittenInput::Text(text) => {
             let parts = files.into_iter().map(Part::File).chain([Part::Text(text)]).collect();
             vec![Message::new(Role::User, Content::Parts(parts))]
         }
-        Written::Messages(messages) => messages,
+        WrittenInput::Messages(messages) => messages,
     }
 }
 
@@ -269,7 +269,7 @@ fn warn_of_role_markers(text: &str, node: &Node, d: &mut Diagnostics) {
         d.report(
             Code::RoleMarker,
             node.span,
-            "the text holds a role marker such as `@[User]:`",
+            "the text contains a role marker such as `@[User]:`",
             "write separate messages with `role` and `content`",
         );
     }

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use evalsuite_schema::PathRef;
 
 use self::{
-    case::{Checked, Defaults, Surroundings},
-    sources::Source,
+    case::{CaseContext, CheckedCase, Defaults},
+    sources::CaseSource,
 };
 use crate::{
     diagnostic::{Code, Diagnostics},
@@ -36,8 +36,8 @@ const FILES_PER_THREAD: usize = 32;
 
 /// A case with its place among files and tests.
 #[derive(Debug)]
-pub(crate) struct Placed {
-    pub(crate) checked: Checked,
+pub(crate) struct PlacedCase {
+    pub(crate) checked: CheckedCase,
     /// File that defines it relative to the suite root, if listing a directory found it.
     pub(crate) source: String,
     pub(crate) folders: Vec<String>,
@@ -46,23 +46,28 @@ pub(crate) struct Placed {
 
 /// Reads every source; bad cases are reported and left out.
 pub(crate) fn read_sources(
-    sources: &[Source<'_>],
+    sources: &[CaseSource<'_>],
     defaults: &Defaults,
     scope: Scope<'_>,
     d: &mut Diagnostics,
-) -> Vec<Placed> {
+) -> Vec<PlacedCase> {
     on_threads(sources, scope.request.threads, d, |source, cases, d| match source {
-        Source::Inline(node) => {
-            let around = Surroundings { scope, directory: None, sibling_workspace: None };
+        CaseSource::Inline(node) => {
+            let around = CaseContext { scope, directory: None, sibling_workspace: None };
             cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
         }
-        Source::Directory { file, source } => cases.extend(case_directory(file, source, defaults, scope, d)),
-        Source::List { file, source, span } => case_list(file, source, *span, defaults, scope, cases, d),
+        CaseSource::Directory { file, source } => cases.extend(case_directory(file, source, defaults, scope, d)),
+        CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, cases, d),
     })
 }
 
 /// Reads every task file below the suite root.
-pub(crate) fn read_tasks(files: &[String], rules: task::Rules, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Placed> {
+pub(crate) fn read_tasks(
+    files: &[String],
+    rules: task::TaskRules,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Vec<PlacedCase> {
     on_threads(files, scope.request.threads, d, |source, cases, d| {
         let path = scope.roots.suite_root.join(source);
         cases.extend(task_file(&path, source, rules, scope, d));
@@ -74,8 +79,8 @@ fn on_threads<T: Sync>(
     items: &[T],
     threads: usize,
     d: &mut Diagnostics,
-    read: impl Fn(&T, &mut Vec<Placed>, &mut Diagnostics) + Sync,
-) -> Vec<Placed> {
+    read: impl Fn(&T, &mut Vec<PlacedCase>, &mut Diagnostics) + Sync,
+) -> Vec<PlacedCase> {
     let threads = threads.min(items.len() / FILES_PER_THREAD).max(1);
     let chunk = items.len().div_ceil(threads).max(1);
     let run = |items: &[T]| {
@@ -85,7 +90,7 @@ fn on_threads<T: Sync>(
         }
         (cases, found)
     };
-    let results: Vec<(Vec<Placed>, Diagnostics)> = std::thread::scope(|scope| {
+    let results: Vec<(Vec<PlacedCase>, Diagnostics)> = std::thread::scope(|scope| {
         let mut chunks = items.chunks(chunk);
         let own = chunks.next().unwrap_or_default();
         let others: Vec<_> = chunks.map(|items| scope.spawn(|| run(items))).collect();
@@ -105,9 +110,9 @@ fn on_threads<T: Sync>(
 }
 
 /// A case whose test is named by its id.
-fn by_id(checked: Checked, source: &str) -> Placed {
+fn by_id(checked: CheckedCase, source: &str) -> PlacedCase {
     let function = names::segment(&checked.case.id);
-    Placed { checked, source: source.to_owned(), folders: Vec::new(), function }
+    PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function }
 }
 
 fn case_directory(
@@ -116,10 +121,10 @@ fn case_directory(
     defaults: &Defaults,
     scope: Scope<'_>,
     d: &mut Diagnostics,
-) -> Option<Placed> {
+) -> Option<PlacedCase> {
     let (id, text) = read::read_text(file, scope.files, d)?;
     let root = read::parse_yaml(id, &text, d)?;
-    if !is_mapping(&root, "a case file holds one case", d) {
+    if !is_mapping(&root, "a case file contains one case", d) {
         return None;
     }
     let dir = file.parent().unwrap_or(scope.dir);
@@ -130,9 +135,9 @@ fn case_directory(
     if sibling_workspace.is_some() && root.entry("workspace").is_none() {
         crate::cases::workspace::check_links(&template, &root, scope, d);
     }
-    let around = Surroundings { scope: scope.at(dir), directory: Some(&name), sibling_workspace };
+    let around = CaseContext { scope: scope.at(dir), directory: Some(&name), sibling_workspace };
     let checked = case::read(&root, around, defaults, d)?;
-    Some(Placed { checked, source: source.to_owned(), folders: Vec::new(), function: names::segment(&name) })
+    Some(PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function: names::segment(&name) })
 }
 
 fn is_mapping(root: &Node, help: &str, d: &mut Diagnostics) -> bool {
@@ -149,7 +154,7 @@ fn case_list(
     span: Span,
     defaults: &Defaults,
     scope: Scope<'_>,
-    cases: &mut Vec<Placed>,
+    cases: &mut Vec<PlacedCase>,
     d: &mut Diagnostics,
 ) {
     let Some((id, text)) = read::read_text(file, scope.files, d) else { return };
@@ -179,7 +184,7 @@ fn case_list(
             d.report(Code::InvalidExternalFile, node.span, message, "start each case with `- id:`");
             continue;
         }
-        let around = Surroundings { scope: scope.at(&dir), directory: None, sibling_workspace: None };
+        let around = CaseContext { scope: scope.at(&dir), directory: None, sibling_workspace: None };
         cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, source)));
     }
 }
@@ -187,10 +192,16 @@ fn case_list(
 /// Name of the file that gives its directory's name to the test.
 const TASK_FILE: &str = "task.json";
 
-fn task_file(path: &Path, source: &str, rules: task::Rules, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Placed> {
+fn task_file(
+    path: &Path,
+    source: &str,
+    rules: task::TaskRules,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<PlacedCase> {
     let (id, text) = read::read_text(path, scope.files, d)?;
     let root = read::parse_json(id, &text, d)?;
-    if !is_mapping(&root, "a task file holds one task", d) {
+    if !is_mapping(&root, "a task file contains one task", d) {
         return None;
     }
     let dir = path.parent().unwrap_or(scope.dir);
@@ -202,7 +213,7 @@ fn task_file(path: &Path, source: &str, rules: task::Rules, scope: Scope<'_>, d:
         name => &name[..name.len() - ".json".len()],
     };
     let function = names::segment(function);
-    Some(Placed {
+    Some(PlacedCase {
         checked,
         source: source.to_owned(),
         folders: folders.into_iter().map(names::segment).collect(),

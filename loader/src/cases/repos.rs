@@ -59,7 +59,7 @@ fn repo(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
             invalid(
                 fields.place_without("path"),
                 "a repo has no `path`".to_owned(),
-                "add `path`, a place inside the workspace",
+                "add `path`, a directory inside the workspace",
                 d,
             );
             None
@@ -92,7 +92,7 @@ fn place(node: &Node, d: &mut Diagnostics) -> Option<String> {
         invalid(
             node.span,
             format!("`{text}` leaves the workspace"),
-            "name a place inside the workspace, such as `./repo`",
+            "name a directory inside the workspace, such as `./repo`",
             d,
         );
         return None;

@@ -10,14 +10,14 @@ use crate::{
     read::node::Entry,
 };
 
-/// Where a `requires` stands.
+/// Where a `requires` is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SettingsOwner {
     Suite,
     Case,
 }
 
-pub(crate) fn read(entry: &Entry, place: Place, d: &mut Diagnostics) -> Requires {
+pub(crate) fn read(entry: &Entry, place: SettingsOwner, d: &mut Diagnostics) -> Requires {
     let mut requires = Requires::default();
     let Some(mut fields) = Fields::new(&entry.value, "`requires`", d) else { return requires };
     if let Some(entry) = fields.get("env") {
@@ -26,7 +26,7 @@ pub(crate) fn read(entry: &Entry, place: Place, d: &mut Diagnostics) -> Requires
     if let Some(entry) = fields.get("commands") {
         requires.commands = fields::texts(&entry.value, "`commands`", d).unwrap_or_default();
     }
-    if place == Place::Suite {
+    if place == SettingsOwner::Suite {
         if let Some(entry) = fields.get("evalsuite") {
             check_version(entry, d);
         }
@@ -76,7 +76,7 @@ pub(crate) fn merge(suite: &Requires, case: Requires) -> Requires {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, read};
+    use super::{SettingsOwner, read};
     use crate::{diagnostic::Diagnostics, test_package::Package};
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
         let problems = |yaml: &str| {
             let mut d = Diagnostics::new();
             let node = package.node(yaml);
-            read(&node.as_mapping().expect("a mapping")[0], Place::Suite, &mut d);
+            read(&node.as_mapping().expect("a mapping")[0], SettingsOwner::Suite, &mut d);
             package.lines(&d)
         };
         assert_eq!(problems("requires: {agentv: '>=4'}"), ["1:12 W004 `agentv` has no effect"]);

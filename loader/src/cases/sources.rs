@@ -18,25 +18,25 @@ const FILE_SCHEME: &str = "file://";
 
 /// A place that cases are read from.
 #[derive(Debug, Clone)]
-pub(crate) enum Source<'n> {
+pub(crate) enum CaseSource<'n> {
     /// A mapping in the eval file.
     Inline(&'n Node),
     /// A file that defines a whole case: `case.yaml`.
     Directory { file: PathBuf, source: String },
-    /// A YAML list or a JSONL file, with the place that names it.
+    /// A YAML list or a JSONL file, with the span that names it.
     List { file: PathBuf, source: String, span: Span },
 }
 
 /// The sources of a suite in order, and what to list again to see whether cases were added.
 #[derive(Debug, Default)]
-pub(crate) struct Sources<'n> {
-    pub(crate) list: Vec<Source<'n>>,
+pub(crate) struct CaseSources<'n> {
+    pub(crate) list: Vec<CaseSource<'n>>,
     pub(crate) watched: Vec<(String, String)>,
 }
 
 /// Reads `tests`.
-pub(crate) fn read<'n>(tests: &'n Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Sources<'n> {
-    let mut sources = Sources::default();
+pub(crate) fn read<'n>(tests: &'n Entry, scope: Scope<'_>, d: &mut Diagnostics) -> CaseSources<'n> {
+    let mut sources = CaseSources::default();
     let node = &tests.value;
     match &node.data {
         Data::Sequence(items) => {
@@ -58,9 +58,9 @@ fn invalid(node: &Node, message: String, d: &mut Diagnostics) {
     d.report(Code::InvalidTests, node.span, message, help);
 }
 
-fn element<'n>(node: &'n Node, scope: Scope<'_>, sources: &mut Sources<'n>, d: &mut Diagnostics) {
+fn element<'n>(node: &'n Node, scope: Scope<'_>, sources: &mut CaseSources<'n>, d: &mut Diagnostics) {
     match &node.data {
-        Data::Mapping(_) => sources.list.push(Source::Inline(node)),
+        Data::Mapping(_) => sources.list.push(CaseSource::Inline(node)),
         Data::String(text) => match text.trim().strip_prefix(FILE_SCHEME) {
             Some(path) if !fields::literal(path, node, "`tests`", d) => {}
             Some(path) if evalsuite_discovery::is_glob(path) => glob(path, node, scope, sources, d),
@@ -81,7 +81,7 @@ fn element<'n>(node: &'n Node, scope: Scope<'_>, sources: &mut Sources<'n>, d: &
     }
 }
 
-fn plain<'n>(text: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources<'n>, d: &mut Diagnostics) {
+fn plain<'n>(text: &str, node: &'n Node, scope: Scope<'_>, sources: &mut CaseSources<'n>, d: &mut Diagnostics) {
     let path = text.trim();
     if path.is_empty() {
         invalid(node, "`tests` is blank".to_owned(), d);
@@ -104,7 +104,7 @@ fn plain<'n>(text: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources
     if found.path.is_dir() {
         directory(&found.path, node.span, scope, sources, d);
     } else if is_case_list(&found.path) {
-        sources.list.push(Source::List { file: found.path, source: String::new(), span: node.span });
+        sources.list.push(CaseSource::List { file: found.path, source: String::new(), span: node.span });
     } else {
         invalid(node, format!("`{path}` is neither a directory nor a `.yaml`, `.yml` or `.jsonl` file"), d);
     }
@@ -115,7 +115,7 @@ fn is_case_list(path: &Path) -> bool {
     matches!(ending.as_str(), "yaml" | "yml" | "jsonl")
 }
 
-fn file<'n>(path: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources<'n>, d: &mut Diagnostics) {
+fn file<'n>(path: &str, node: &'n Node, scope: Scope<'_>, sources: &mut CaseSources<'n>, d: &mut Diagnostics) {
     let Some(found) = scope.find_text(path, node, "`tests`", (Code::MissingPath, Kind::Any), d) else { return };
     if found.path.is_dir() {
         let message = format!("`{path}` is a directory");
@@ -123,18 +123,18 @@ fn file<'n>(path: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources<
     } else if !is_case_list(&found.path) {
         invalid(node, format!("`{path}` is not a `.yaml`, `.yml` or `.jsonl` file"), d);
     } else {
-        sources.list.push(Source::List { file: found.path, source: String::new(), span: node.span });
+        sources.list.push(CaseSource::List { file: found.path, source: String::new(), span: node.span });
     }
 }
 
-fn glob<'n>(pattern: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sources<'n>, d: &mut Diagnostics) {
+fn glob<'n>(pattern: &str, node: &'n Node, scope: Scope<'_>, sources: &mut CaseSources<'n>, d: &mut Diagnostics) {
     let fixed: PathBuf = pattern.split('/').take_while(|part| !evalsuite_discovery::is_glob(part)).collect();
     // The first place of the search order in which something matches.
     let mut outcome = None;
     let absolute = paths::not_relative(pattern).is_some();
     for place in scope.roots.search(scope.dir).into_iter().filter(|_| !absolute) {
         let start = paths::normalize(&place.join(&fixed));
-        // Nobody wants to wait for a search of the whole disk.
+        // A search of the whole disk would take minutes.
         if !start.starts_with(&scope.roots.boundary) {
             continue;
         }
@@ -182,12 +182,12 @@ fn glob<'n>(pattern: &str, node: &'n Node, scope: Scope<'_>, sources: &mut Sourc
             invalid(node, format!("`{}` is not a `.yaml`, `.yml` or `.jsonl` file", scope.files.shown(&file)), d);
             continue;
         }
-        sources.list.push(Source::List { source: scope.roots.in_suite(&file), file, span: node.span });
+        sources.list.push(CaseSource::List { source: scope.roots.in_suite(&file), file, span: node.span });
     }
 }
 
 /// Case directories below `path`, named at `span`.
-pub(crate) fn directory(path: &Path, span: Span, scope: Scope<'_>, sources: &mut Sources<'_>, d: &mut Diagnostics) {
+pub(crate) fn directory(path: &Path, span: Span, scope: Scope<'_>, sources: &mut CaseSources<'_>, d: &mut Diagnostics) {
     let listing = evalsuite_discovery::list(path, &scope.roots.boundary, "directories", "");
     report(&listing, path, None, scope, d);
     if listing.files.is_empty() && !listing.problems.iter().any(is_error) {
@@ -203,7 +203,7 @@ pub(crate) fn directory(path: &Path, span: Span, scope: Scope<'_>, sources: &mut
     sources.watched.push(("directories".to_owned(), relative));
     for name in &listing.files {
         let file = path.join(name);
-        sources.list.push(Source::Directory { source: scope.roots.in_suite(&file), file });
+        sources.list.push(CaseSource::Directory { source: scope.roots.in_suite(&file), file });
     }
 }
 
@@ -211,13 +211,13 @@ fn is_error(problem: &evalsuite_discovery::Problem) -> bool {
     problem.kind != ProblemKind::NoCaseFile
 }
 
-/// Reports what stood in the way of a listing of `root`; `node` names the pattern, if there is one.
+/// Reports the problems of a listing of `root`; `node` names the pattern, if there is one.
 pub(crate) fn report(listing: &Listing, root: &Path, node: Option<&Node>, scope: Scope<'_>, d: &mut Diagnostics) {
     for problem in &listing.problems {
         let path = root.join(&problem.path);
         let (code, help) = match problem.kind {
             ProblemKind::Unreadable => (Code::UnreadableFile, "fix its permissions, or rename it".to_owned()),
-            ProblemKind::Link => (Code::PathEscape, "copy what it names into the suite".to_owned()),
+            ProblemKind::Link => (Code::PathEscape, "copy its target into the suite".to_owned()),
             ProblemKind::TooDeep => (Code::LimitExceeded, "flatten the directories".to_owned()),
             ProblemKind::TwoCaseFiles => (Code::TwoCaseFiles, "delete one".to_owned()),
             ProblemKind::NoCaseFile => (Code::MissingCaseFile, missing_case_file_help(&path)),

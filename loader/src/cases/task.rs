@@ -8,7 +8,7 @@ use evalsuite_schema::{
 use serde_json::Value;
 
 use super::{
-    case::{Checked, location},
+    case::{CheckedCase, location},
     workspace,
 };
 use crate::{
@@ -29,12 +29,18 @@ const SOURCES: &[(&str, ReferenceSource)] = &[
 
 /// What `suite.json` asks of its tasks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rules {
+pub(crate) struct TaskRules {
     pub(crate) needs_reference: bool,
     pub(crate) threshold: Option<f64>,
 }
 
-pub(crate) fn read(node: &Node, path: &Path, rules: Rules, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Checked> {
+pub(crate) fn read(
+    node: &Node,
+    path: &Path,
+    rules: TaskRules,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<CheckedCase> {
     let mut fields = Fields::new(node, "a task", d)?;
     fields.get("$schema");
     let (id, id_span) = id::read_task(&mut fields, d);
@@ -99,7 +105,7 @@ pub(crate) fn read(node: &Node, path: &Path, rules: Rules, scope: Scope<'_>, d: 
         workspace,
         ..Case::new(id?, location(node, scope))
     };
-    Some(Checked { case, span: node.span, id_span, dependencies: Vec::new(), user_graders })
+    Some(CheckedCase { case, span: node.span, id_span, dependencies: Vec::new(), user_graders })
 }
 
 fn reference(entry: &Entry, d: &mut Diagnostics) -> Option<ReferenceSolution> {
@@ -111,7 +117,7 @@ fn reference(entry: &Entry, d: &mut Diagnostics) -> Option<ReferenceSolution> {
     Some(ReferenceSolution { expected_outcome, source: source.unwrap_or_default() })
 }
 
-/// The workspace of a task: `input.fixture_dir`, else `workspace/` beside the file, over `input.base_fixture`.
+/// The workspace of a task: `input.fixture_dir`, else `workspace/` next to the file, on top of `input.base_fixture`.
 fn fixtures(
     node: &Node,
     input: Option<&Entry>,
@@ -152,7 +158,7 @@ fn fixtures(
 
 fn sibling(path: &Path, node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
     let directory = path.with_file_name("workspace");
-    // A link that leads out of the suite was reported where tasks were listed.
+    // A link out of the suite was reported where tasks were listed.
     let is_inside = directory.canonicalize().is_ok_and(|real| real.starts_with(&scope.roots.real_boundary));
     if !directory.is_dir() || !is_inside {
         return None;

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use evalsuite_schema::{Isolation, PathRef, Repo, Workspace};
 use walkdir::WalkDir;
 
-use super::{hooks, repos, requires::Place};
+use super::{hooks, repos, requires::SettingsOwner};
 use crate::{
     diagnostic::{Code, Diagnostics},
     fields::{
         self, Fields,
-        paths::{Found, Kind, Scope},
+        paths::{FoundPath, Kind, Scope},
     },
     read::node::{Data, Entry, Node},
     source::Span,
@@ -20,17 +20,22 @@ const ISOLATIONS: &[(&str, Isolation)] = &[("per_test", Isolation::PerTest), ("s
 
 /// A workspace as a suite or a case writes it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Written {
+pub(crate) struct WrittenWorkspace {
     template: Option<PathRef>,
     isolation: Option<Isolation>,
     /// Where the template of a case is written.
     template_span: Option<Span>,
     repos: Option<Vec<Repo>>,
-    hooks: hooks::Set,
+    hooks: hooks::WrittenHooks,
     docker: bool,
 }
 
-pub(crate) fn read(entry: &Entry, place: Place, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+pub(crate) fn read(
+    entry: &Entry,
+    place: SettingsOwner,
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<WrittenWorkspace> {
     match &entry.value.data {
         Data::String(_) => external(&entry.value, place, scope, d),
         Data::Mapping(_) => object(&entry.value, place, scope, d),
@@ -42,13 +47,13 @@ pub(crate) fn read(entry: &Entry, place: Place, scope: Scope<'_>, d: &mut Diagno
 }
 
 /// A workspace in a file of its own.
-fn external(node: &Node, place: Place, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenWorkspace> {
     let found = scope.find(node, "`workspace`", Kind::File, d)?;
     let root = scope.shared.tree(&found.path, scope.files, d)?;
     let wrapped = root.entry("workspace").is_some();
     if root.as_mapping().is_none() || wrapped {
         let message = if wrapped {
-            "a workspace file holds the workspace itself, without `workspace:` around it".to_owned()
+            "a workspace file contains the workspace itself, without `workspace:` around it".to_owned()
         } else {
             format!("a workspace file must be a mapping, found {}", root.kind())
         };
@@ -61,17 +66,17 @@ fn external(node: &Node, place: Place, scope: Scope<'_>, d: &mut Diagnostics) ->
     Some(written)
 }
 
-fn object(node: &Node, place: Place, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Written> {
+fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenWorkspace> {
     let mut fields = Fields::new(node, "`workspace`", d)?;
     fields.get("$schema");
-    let mut written = Written::default();
+    let mut written = WrittenWorkspace::default();
     if let Some(entry) = fields.get("template") {
         written.template_span = Some(entry.key_span);
         written.template = template(entry, scope, d).map(|found| found.reference);
     }
     if let Some(entry) = fields.get("isolation") {
         written.isolation = fields::choice(&entry.value, "`isolation`", ISOLATIONS, d);
-        if place == Place::Case && written.isolation == Some(Isolation::Shared) {
+        if place == SettingsOwner::Case && written.isolation == Some(Isolation::Shared) {
             d.report(
                 Code::SettingConflict,
                 entry.value.span,
@@ -122,7 +127,7 @@ fn fields_lack_template(node: &Node) -> bool {
     node.entry("template").is_none_or(|entry| entry.value.is_null())
 }
 
-fn template(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Found> {
+fn template(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<FoundPath> {
     let text = fields::literal_text(&entry.value, "`template`", d)?;
     if text.trim().ends_with(".code-workspace") {
         d.report(
@@ -138,12 +143,12 @@ fn template(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Foun
     Some(found)
 }
 
-/// A link inside a template may lead to another part of it, not out of it.
+/// A link inside a template may point to another part of the template, not outside.
 pub(crate) fn check_links(template: &Path, node: &Node, scope: Scope<'_>, d: &mut Diagnostics) {
     let Ok(root) = template.canonicalize() else { return };
     if !root.starts_with(&scope.roots.real_boundary) {
-        let message = format!("`{}` leads to `{}`, out of the suite", scope.files.shown(template), root.display());
-        d.report(Code::PathEscape, node.span, message, "copy what it names into the suite");
+        let message = format!("`{}` resolves to `{}`, outside the suite", scope.files.shown(template), root.display());
+        d.report(Code::PathEscape, node.span, message, "copy its target into the suite");
         return;
     }
     let entries = WalkDir::new(template).max_depth(evalsuite_discovery::MAX_DEPTH + 1).sort_by_file_name().into_iter();
@@ -161,8 +166,8 @@ pub(crate) fn check_links(template: &Path, node: &Node, scope: Scope<'_>, d: &mu
             let message = format!("`{}` is nested too deeply", scope.files.shown(path));
             d.report(Code::LimitExceeded, node.span, message, "flatten the template");
         } else if entry.path_is_symlink() && !path.canonicalize().is_ok_and(|target| target.starts_with(&root)) {
-            let message = format!("the link `{}` leads out of the template, or nowhere", scope.files.shown(path));
-            d.report(Code::PathEscape, node.span, message, "copy what it names into the template");
+            let message = format!("the link `{}` is broken or points outside the template", scope.files.shown(path));
+            d.report(Code::PathEscape, node.span, message, "copy its target into the template");
         }
     }
 }
@@ -191,8 +196,12 @@ fn mode(fields: &mut Fields<'_>, d: &mut Diagnostics) {
 }
 
 /// The workspace of a case: each key of the case replaces the suite's, hooks key by key.
-pub(crate) fn merge(suite: Option<&Written>, case: Option<Written>, d: &mut Diagnostics) -> Option<Workspace> {
-    let empty = Written::default();
+pub(crate) fn merge(
+    suite: Option<&WrittenWorkspace>,
+    case: Option<WrittenWorkspace>,
+    d: &mut Diagnostics,
+) -> Option<Workspace> {
+    let empty = WrittenWorkspace::default();
     let (suite, has_suite) = (suite.unwrap_or(&empty), suite.is_some());
     if !has_suite && case.is_none() {
         return None;
@@ -219,7 +228,7 @@ pub(crate) fn merge(suite: Option<&Written>, case: Option<Written>, d: &mut Diag
     })
 }
 
-impl Written {
+impl WrittenWorkspace {
     /// A case's own `workspace/` directory, used where it names no template.
     pub(crate) fn default_template(&mut self, template: PathRef) {
         if self.template.is_none() && self.template_span.is_none() {

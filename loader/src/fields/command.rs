@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::{Argument, Command};
 
-use super::paths::{self, Kind, Miss, Scope};
+use super::paths::{self, Kind, Scope, SearchFailure};
 use crate::{
     diagnostic::{Code, Diagnostic, Diagnostics},
     fields,
@@ -78,7 +78,7 @@ pub(crate) fn argv(
     Some(Command::Argv(arguments))
 }
 
-/// Drops what was said about files that a command names: they may lie in its working directory, which has a problem itself.
+/// Drops the problems with files that a command names: they may be in its working directory, which has a problem itself.
 pub(crate) fn forgive_paths(found: &mut Diagnostics) {
     found.retain(|problem| !matches!(problem.code, Code::MissingPath | Code::ArgumentNotFound));
 }
@@ -138,11 +138,11 @@ fn resolve(
         Err(miss) => miss,
     };
     let exists = || places.iter().any(|place| paths::normalize(&place.join(word)).symlink_metadata().is_ok());
-    if !is_program && (matches!(miss, Miss::Missing(_)) || !exists()) {
+    if !is_program && (matches!(miss, SearchFailure::Missing(_)) || !exists()) {
         d.push(
-            Diagnostic::new(Code::ArgumentNotFound, format!("`{word}` names nothing in the suite"))
+            Diagnostic::new(Code::ArgumentNotFound, format!("`{word}` does not exist in the suite"))
                 .at(node.span)
-                .help("it is passed as it is written"),
+                .help("it is passed unchanged"),
         );
         return Some(Argument::Text(word.to_owned()));
     }
@@ -226,8 +226,8 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "1:12 W009 `../marketplace` names nothing in the suite",
-                "1:28 W009 `../../no-such-place` names nothing in the suite",
+                "1:12 W009 `../marketplace` does not exist in the suite",
+                "1:28 W009 `../../no-such-place` does not exist in the suite",
             ]
         );
     }

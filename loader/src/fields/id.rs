@@ -7,7 +7,7 @@ use crate::{
     source::Span,
 };
 
-/// The id of a case and where it stands; without `id`, the name of its directory. `None`: a problem was reported.
+/// The id of a case and its span; without `id`, the name of its directory. `None`: a problem was reported.
 pub(crate) fn read(fields: &mut Fields<'_>, directory: Option<&str>, d: &mut Diagnostics) -> (Option<String>, Span) {
     let whole = fields.node.span;
     let Some(entry) = fields.get("id") else {
@@ -46,7 +46,7 @@ fn check(id: &str, span: Span, d: &mut Diagnostics) -> Option<String> {
     }
     if let Some(character) = id.chars().find(|character| character.is_control()) {
         let shown = character.escape_unicode();
-        d.report(Code::InvalidId, span, format!("the id holds the control character `{shown}`"), "delete it");
+        d.report(Code::InvalidId, span, format!("the id contains the control character `{shown}`"), "delete it");
         return None;
     }
     Some(id.to_owned())

@@ -1,4 +1,4 @@
-//! Reading mappings key by key, and single values: every problem is reported, and reading goes on.
+//! Reads mappings key by key, and single values: every problem is reported, and reading continues.
 
 pub(crate) mod command;
 pub(crate) mod id;
@@ -14,7 +14,7 @@ use crate::{
     suggest,
 };
 
-/// The keys of one mapping. What was asked for is known; [`Fields::finish`] reports the rest.
+/// The keys of one mapping. A key that is read becomes known; [`Fields::finish`] reports the rest.
 pub(crate) struct Fields<'n> {
     pub(crate) node: &'n Node,
     what: &'static str,
@@ -55,7 +55,7 @@ impl<'n> Fields<'n> {
         self.old_spellings(current, key, old, d)
     }
 
-    /// As [`Fields::get_renamed`] where the new spelling stands elsewhere and was already read as `current`.
+    /// As [`Fields::get_renamed`], if the new spelling belongs elsewhere and was already read as `current`.
     pub(crate) fn old_spellings(
         &mut self,
         mut current: Option<&'n Entry>,
@@ -116,18 +116,18 @@ impl<'n> Fields<'n> {
         );
     }
 
-    /// Where to say that `key` has no value: at the key if it is written, else at the whole mapping.
+    /// The span of a problem with the missing value of `key`: the key if it is written, else the whole mapping.
     pub(crate) fn place_without(&self, key: &str) -> Span {
         self.entries.iter().find(|entry| entry.key == key).map_or(self.node.span, |entry| entry.key_span)
     }
 
-    /// Accepts `key`, whose value is returned, and says with a warning that it does nothing.
+    /// Accepts `key`, returns its value, and warns that it has no effect.
     pub(crate) fn no_effect(&mut self, key: &'static str, help: &str, d: &mut Diagnostics) -> Option<&'n Entry> {
         let found = self.get(key);
         if let Some(entry) = found {
             d.report(Code::NoEffect, entry.key_span, format!("`{key}` has no effect"), help);
         }
-        // Known, and yet nothing to suggest.
+        // Known, but not to be suggested.
         self.known.retain(|known| *known != key);
         self.old.push(key);
         found
@@ -141,25 +141,25 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Entries whose keys were not asked for; the caller deals with them instead of [`Fields::finish`].
+    /// Entries whose keys were not read; the caller handles them instead of [`Fields::finish`].
     pub(crate) fn rest(&self) -> impl Iterator<Item = &'n Entry> {
         self.entries
             .iter()
             .filter(|entry| !self.known.contains(&entry.key.as_str()) && !self.old.contains(&entry.key.as_str()))
     }
 
-    /// The keys that were asked for.
+    /// The keys that were read.
     pub(crate) fn known(&self) -> &[&'static str] {
         &self.known
     }
 
-    /// Whether a key that was not asked for is probably a misspelling of one of `keys`: its report says what to do, so that
+    /// Whether an unknown key is probably a misspelling of one of `keys`: its diagnostic says what to do, so that
     /// a report of the missing key would only repeat it.
     pub(crate) fn misspells(&self, keys: &[&'static str]) -> bool {
         self.rest().any(|entry| !suggest::nearest(&entry.key, keys.iter().copied()).is_empty())
     }
 
-    /// Reports every key that was not asked for.
+    /// Reports every key that was not read.
     pub(crate) fn finish(self, d: &mut Diagnostics) {
         for entry in self.rest() {
             d.push(
@@ -203,7 +203,7 @@ pub(crate) fn label(entry: &Entry) -> String {
 pub(crate) fn text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
     let text = string(node, what, d)?;
     if text.trim().is_empty() {
-        d.report(Code::BlankValue, node.span, format!("{what} is blank"), "write something or delete the key");
+        d.report(Code::BlankValue, node.span, format!("{what} is blank"), "write a value or delete the key");
         return None;
     }
     Some(text)
@@ -220,13 +220,13 @@ pub(crate) fn string(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Str
     }
 }
 
-/// Text that is not blank and holds no `${{ }}`.
+/// Text that is not blank and contains no `${{ }}`.
 pub(crate) fn literal_text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
     let text = text(node, what, d)?;
     literal(&text, node, what, d).then_some(text)
 }
 
-/// Whether a structural value holds no `${{ }}`; otherwise interpolation-not-allowed.
+/// Whether a structural value contains no `${{ }}`; otherwise interpolation-not-allowed.
 pub(crate) fn literal(text: &str, node: &Node, what: &str, d: &mut Diagnostics) -> bool {
     let variable = Syntax::Variable.names(text).next();
     if let Some(name) = variable {
@@ -268,7 +268,7 @@ pub(crate) fn number(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64
     }
 }
 
-/// A number for which `allowed` says yes; `range` names it: "a number in 0..1".
+/// A number for which `allowed` returns `true`; `range` describes it: "a number in 0..1".
 pub(crate) fn number_in(
     node: &Node,
     what: &str,

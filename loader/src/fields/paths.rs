@@ -14,7 +14,7 @@ use crate::{
     suggest,
 };
 
-/// Most places that a help text lists.
+/// Maximum number of directories that a help text lists.
 const MAX_PLACES: usize = 6;
 
 /// What a path has to be.
@@ -46,11 +46,11 @@ impl Kind {
 /// The directories in which paths of one suite are searched.
 #[derive(Debug, Clone)]
 pub(crate) struct Roots {
-    /// Results lie inside, links followed.
+    /// Every path that is found is inside, with links followed.
     pub(crate) boundary: PathBuf,
     /// `boundary` with links followed.
     pub(crate) real_boundary: PathBuf,
-    /// Paths in the compiled suite are relative to it, if they lie inside.
+    /// Paths in the compiled suite are relative to it, if they are inside.
     pub(crate) package_root: PathBuf,
     /// The suite's directory.
     pub(crate) suite_root: PathBuf,
@@ -61,8 +61,8 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
-    /// The roots of a file that belongs to no suite: paths in it may lead anywhere in its package, or in its directory if it
-    /// lies outside of one.
+    /// The roots of a file that belongs to no suite: its paths may point anywhere in its package, or in its directory if it
+    /// is outside of a package.
     pub(crate) fn of_file(path: &Path, package_root: &Path) -> Self {
         let directory = path.parent().unwrap_or(path).to_path_buf();
         let boundary = if directory.starts_with(package_root) { package_root } else { &directory };
@@ -117,27 +117,27 @@ pub(crate) fn file_stem(path: &Path) -> String {
 
 /// A path that was found.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct FoundPath {
     pub(crate) path: PathBuf,
     pub(crate) reference: PathRef,
-    /// Places that come before it, and have nothing.
+    /// Paths that were searched before it and do not exist.
     pub(crate) missed: Vec<PathBuf>,
 }
 
 /// How a search ended without a result.
-pub(crate) enum Miss {
-    /// The path is absolute, or leads out of the boundary.
+pub(crate) enum SearchFailure {
+    /// The path is absolute, or outside the boundary.
     Escape(String),
-    /// There is nothing at these places.
+    /// None of these paths exists.
     Missing(Vec<PathBuf>),
     /// There is something of another kind.
     WrongKind(PathBuf),
 }
 
 /// Searches a relative path in `places`; the first existing entry wins.
-pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Roots) -> Result<Found, Miss> {
+pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Roots) -> Result<FoundPath, SearchFailure> {
     if let Some(reason) = not_relative(written) {
-        return Err(Miss::Escape(reason));
+        return Err(SearchFailure::Escape(reason));
     }
     let mut tried = Vec::new();
     let mut wrong_kind = None;
@@ -161,30 +161,30 @@ pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Root
         match path.canonicalize() {
             Ok(real) if real.starts_with(&roots.real_boundary) => {}
             Ok(real) => {
-                return Err(Miss::Escape(format!(
-                    "`{written}` leads to `{}`, out of the {}",
+                return Err(SearchFailure::Escape(format!(
+                    "`{written}` resolves to `{}`, outside the {}",
                     real.display(),
                     roots.outer()
                 )));
             }
             Err(_) => {
-                // A link that leads nowhere, or in a circle.
-                return Err(Miss::Escape(format!("`{written}` is a link that leads nowhere")));
+                // A broken link, or a cycle of links.
+                return Err(SearchFailure::Escape(format!("`{written}` is a broken link")));
             }
         }
         if kind.fits(&path) {
             let reference = PathRef { written: written.to_owned(), path: roots.compiled(&path) };
-            return Ok(Found { path, reference, missed: tried });
+            return Ok(FoundPath { path, reference, missed: tried });
         }
         wrong_kind.get_or_insert(path);
         break;
     }
     match wrong_kind {
-        Some(path) => Err(Miss::WrongKind(path)),
+        Some(path) => Err(SearchFailure::WrongKind(path)),
         None if something_outside || escaped && tried.is_empty() => {
-            Err(Miss::Escape(format!("`{written}` leaves the {}", roots.outer())))
+            Err(SearchFailure::Escape(format!("`{written}` leaves the {}", roots.outer())))
         }
-        None => Err(Miss::Missing(tried)),
+        None => Err(SearchFailure::Missing(tried)),
     }
 }
 
@@ -201,15 +201,15 @@ pub(crate) fn not_relative(written: &str) -> Option<String> {
     if written.starts_with(['/', '\\']) || drive {
         Some(format!("`{written}` is an absolute path"))
     } else if written == "~" || written.starts_with("~/") {
-        Some(format!("`{written}` lies in a home directory"))
+        Some(format!("`{written}` is in a home directory"))
     } else if written.contains('\0') {
-        Some("a path cannot hold a NUL character".to_owned())
+        Some("a path cannot contain a NUL character".to_owned())
     } else {
         None
     }
 }
 
-/// Resolves `.` and `..` in the text of a path, as far as they go.
+/// Resolves `.` and `..` in the text of a path, as far as possible.
 pub(crate) fn normalize(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -226,7 +226,7 @@ pub(crate) fn normalize(path: &Path) -> PathBuf {
     normal
 }
 
-/// The directories and files around one file of a suite: what its paths are searched in.
+/// The directories and files around one file of a suite, in which its paths are searched.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope<'a> {
     pub(crate) request: &'a Request,
@@ -243,14 +243,14 @@ impl<'a> Scope<'a> {
         Self { dir, ..self }
     }
 
-    /// Finds the path that `node` names; `what` is the key it stands in.
-    pub(crate) fn find(&self, node: &Node, what: &str, kind: Kind, d: &mut Diagnostics) -> Option<Found> {
+    /// Finds the path that `node` names; `what` is its key.
+    pub(crate) fn find(&self, node: &Node, what: &str, kind: Kind, d: &mut Diagnostics) -> Option<FoundPath> {
         let written = fields::literal_text(node, what, d)?;
         self.find_text(&written, node, what, (Code::MissingPath, kind), d)
     }
 
-    /// Notes places that have nothing, and where something would be found in place of what is further away. Inside of the
-    /// suite every change is seen anyway.
+    /// Registers missing paths that would take precedence over the one that was found if they were created. Inside of the
+    /// suite, every change is noticed anyway.
     pub(crate) fn note_missed(&self, places: &[PathBuf]) {
         for place in places.iter().filter(|place| !place.starts_with(&self.roots.suite_root)) {
             self.files.add(place);
@@ -265,7 +265,7 @@ impl<'a> Scope<'a> {
         what: &str,
         (code, kind): (Code, Kind),
         d: &mut Diagnostics,
-    ) -> Option<Found> {
+    ) -> Option<FoundPath> {
         match search(written.trim(), kind, &self.roots.search(self.dir), self.roots) {
             Ok(found) => {
                 self.note_missed(&found.missed);
@@ -278,25 +278,25 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The problem behind a failed search.
+    /// The diagnostic for a failed search.
     pub(crate) fn describe(
         &self,
-        miss: Miss,
+        miss: SearchFailure,
         written: &str,
         node: &Node,
         what: &str,
         (code, kind): (Code, Kind),
     ) -> Diagnostic {
         match miss {
-            Miss::Escape(reason) => Diagnostic::new(Code::PathEscape, format!("{what}: {reason}"))
+            SearchFailure::Escape(reason) => Diagnostic::new(Code::PathEscape, format!("{what}: {reason}"))
                 .at(node.span)
                 .help("copy the file into the suite and name it by a relative path"),
-            Miss::WrongKind(path) => {
+            SearchFailure::WrongKind(path) => {
                 Diagnostic::new(code, format!("{what}: `{}` is not a {}", self.files.shown(&path), kind.noun()))
                     .at(node.span)
                     .help(format!("name a {}", kind.noun()))
             }
-            Miss::Missing(tried) => {
+            SearchFailure::Missing(tried) => {
                 let near = tried.iter().find_map(|path| nearest_entry(path));
                 Diagnostic::new(code, format!("{what}: {} `{written}` not found", kind.noun()))
                     .at(node.span)

@@ -1,4 +1,4 @@
-//! What several cases of a load have in common, and is read once.
+//! Files that several cases of a load name: each is read, registered and checked once.
 
 use std::{
     collections::BTreeMap,
@@ -20,10 +20,10 @@ use crate::{
 /// A text file that was read.
 pub(crate) type Text = (FileId, Arc<str>);
 
-/// Bytes of shared text and settings that all cases together may get copies of.
+/// Maximum size in bytes of all copies of shared text and settings.
 const MAX_COPIED: usize = 256 << 20;
 
-/// Files that cases name: every one is read, registered and complained about once.
+/// Files that cases name: each is read and registered once, and its problems are reported once.
 #[derive(Debug, Default)]
 pub(crate) struct SharedFiles {
     texts: Mutex<BTreeMap<PathBuf, Option<Text>>>,
@@ -33,8 +33,8 @@ pub(crate) struct SharedFiles {
 }
 
 impl SharedFiles {
-    /// Whether another copy of so many bytes, of what stands at `span`, may be made: a few lines can ask for more copies than
-    /// fit in memory. The first that may not is reported.
+    /// Whether `bytes` more may be copied from the value at `span`: a few lines can ask for more copies than
+    /// fit in memory. The first copy beyond the limit is reported.
     pub(crate) fn may_copy(&self, bytes: usize, span: Span, d: &mut Diagnostics) -> bool {
         let before = self.copied.fetch_add(bytes, Ordering::Relaxed);
         let after = before.saturating_add(bytes);
@@ -45,12 +45,12 @@ impl SharedFiles {
         after <= MAX_COPIED
     }
 
-    /// Whether no more copies may be made, which was reported.
+    /// Whether the limit of copies is reached, which was reported.
     pub(crate) fn is_full(&self) -> bool {
         self.copied() > MAX_COPIED
     }
 
-    /// How many bytes were copied so far.
+    /// Number of bytes copied so far.
     pub(crate) fn copied(&self) -> usize {
         self.copied.load(Ordering::Relaxed)
     }

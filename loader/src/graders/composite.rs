@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use evalsuite_schema::grader::{Aggregator, Composite, Grader};
 
 use super::{
-    Context, Notes,
-    assertions::{self, Parsed},
+    GraderContext, GraderNotes,
+    assertions::{self, ParsedGrader},
     code, prompt, require,
 };
 use crate::{
@@ -24,8 +24,8 @@ const TYPES: &[&str] = &["weighted_average", "threshold", "code-grader", "llm-gr
 
 pub(super) fn read(
     fields: &mut Fields<'_>,
-    cx: Context<'_>,
-    notes: &mut Notes,
+    cx: GraderContext<'_>,
+    notes: &mut GraderNotes,
     d: &mut Diagnostics,
 ) -> Option<Composite> {
     let members_entry = fields.get_renamed("assertions", assertions::OLD_KEYS, d);
@@ -37,7 +37,7 @@ pub(super) fn read(
         return None;
     }
     let members = match members_entry {
-        Some(entry) => members(&entry.value, Context { depth: cx.depth + 1, ..cx }, d),
+        Some(entry) => members(&entry.value, GraderContext { depth: cx.depth + 1, ..cx }, d),
         None => {
             invalid(fields.place_without("assertions"), "a composite has no members".to_owned(), "add `assertions`", d);
             None
@@ -62,8 +62,8 @@ fn invalid(place: Span, message: String, help: &str, d: &mut Diagnostics) {
     d.report(Code::InvalidComposite, place, message, help);
 }
 
-/// The members, whose names have to differ: weights and results go by them.
-fn members(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Vec<Parsed>> {
+/// The members, with different names: weights and results refer to them.
+fn members(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Vec<ParsedGrader>> {
     fields::list(node, "`assertions`", d)?;
     let members = assertions::read_list(node, cx, d);
     if members.is_empty() {
@@ -91,7 +91,7 @@ fn members(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Vec<Pars
 }
 
 /// Names of the members; none if one of them could not be read.
-fn names(members: &[Parsed]) -> Vec<&str> {
+fn names(members: &[ParsedGrader]) -> Vec<&str> {
     if members.iter().any(|member| member.is_broken) {
         return Vec::new();
     }
@@ -102,7 +102,7 @@ fn aggregator(
     node: &Node,
     members: Option<&[&str]>,
     has_min_score: bool,
-    cx: Context<'_>,
+    cx: GraderContext<'_>,
     d: &mut Diagnostics,
 ) -> Option<Aggregator> {
     let mut fields = Fields::new(node, "`aggregator`", d)?;

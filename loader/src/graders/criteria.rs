@@ -16,7 +16,7 @@ use crate::{
 pub(crate) fn list(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<Criterion>> {
     let items = fields::list(node, what, d)?;
     let mut criteria: Vec<Criterion> = Vec::with_capacity(items.len());
-    let mut places: Vec<Places> = Vec::with_capacity(items.len());
+    let mut places: Vec<CriterionSpans> = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         if let Some((criterion, place)) = criterion(item, index + 1, d) {
             criteria.push(criterion);
@@ -63,12 +63,12 @@ pub(crate) fn plain(id: String, outcome: String, required: bool) -> Criterion {
 }
 
 /// Where checks across criteria point to.
-struct Places {
+struct CriterionSpans {
     id: Span,
     min_score: Option<Span>,
 }
 
-fn criterion(node: &Node, position: usize, d: &mut Diagnostics) -> Option<(Criterion, Places)> {
+fn criterion(node: &Node, position: usize, d: &mut Diagnostics) -> Option<(Criterion, CriterionSpans)> {
     let automatic_id = format!("rubric-{position}");
     let text = match &node.data {
         Data::String(_) => fields::text(node, "a criterion", d)?,
@@ -78,10 +78,10 @@ fn criterion(node: &Node, position: usize, d: &mut Diagnostics) -> Option<(Crite
             return None;
         }
     };
-    Some((plain(automatic_id, text, true), Places { id: node.span, min_score: None }))
+    Some((plain(automatic_id, text, true), CriterionSpans { id: node.span, min_score: None }))
 }
 
-fn from_mapping(node: &Node, automatic_id: String, d: &mut Diagnostics) -> Option<(Criterion, Places)> {
+fn from_mapping(node: &Node, automatic_id: String, d: &mut Diagnostics) -> Option<(Criterion, CriterionSpans)> {
     let mut fields = Fields::new(node, "a criterion", d)?;
     let id_entry = fields.get("id");
     let id = match id_entry {
@@ -118,7 +118,7 @@ fn from_mapping(node: &Node, automatic_id: String, d: &mut Diagnostics) -> Optio
         );
         return None;
     }
-    let places = Places { id: id_entry.map_or(node.span, |entry| entry.value.span), min_score: min_span };
+    let places = CriterionSpans { id: id_entry.map_or(node.span, |entry| entry.value.span), min_score: min_span };
     let criterion = Criterion {
         id: id?,
         outcome: outcome?,

@@ -2,7 +2,7 @@
 
 use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch};
 
-use super::{Notes, require};
+use super::{GraderNotes, require};
 use crate::{
     diagnostic::{Code, Diagnostics},
     fields::{self, Fields},
@@ -10,14 +10,14 @@ use crate::{
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Match {
+enum MatchName {
     Exact,
     NumericTolerance,
     Date,
 }
 
-const MATCHES: &[(&str, Match)] =
-    &[("exact", Match::Exact), ("numeric_tolerance", Match::NumericTolerance), ("date", Match::Date)];
+const MATCHES: &[(&str, MatchName)] =
+    &[("exact", MatchName::Exact), ("numeric_tolerance", MatchName::NumericTolerance), ("date", MatchName::Date)];
 
 const AGGREGATIONS: &[(&str, FieldAggregation)] =
     &[("weighted_average", FieldAggregation::WeightedAverage), ("all_or_nothing", FieldAggregation::AllOrNothing)];
@@ -33,7 +33,7 @@ const FORMATS: &[(&str, DateFormat)] = &[
     ("DD-MM-YYYY", DateFormat::DayMonthDash),
 ];
 
-pub(super) fn read(fields: &mut Fields<'_>, notes: &mut Notes, d: &mut Diagnostics) -> Option<FieldAccuracy> {
+pub(super) fn read(fields: &mut Fields<'_>, notes: &mut GraderNotes, d: &mut Diagnostics) -> Option<FieldAccuracy> {
     let entry = require(fields, "fields", d);
     let aggregation = match fields.get("aggregation") {
         Some(entry) => fields::choice(&entry.value, "`aggregation`", AGGREGATIONS, d),
@@ -57,7 +57,7 @@ pub(super) fn read(fields: &mut Fields<'_>, notes: &mut Notes, d: &mut Diagnosti
     Some(FieldAccuracy { fields, aggregation: aggregation? })
 }
 
-fn field(node: &Node, notes: &mut Notes, d: &mut Diagnostics) -> Option<Field> {
+fn field(node: &Node, notes: &mut GraderNotes, d: &mut Diagnostics) -> Option<Field> {
     let mut fields = Fields::new(node, "a field", d)?;
     let path_entry = require(&mut fields, "path", d);
     let match_entry = require(&mut fields, "match", d);
@@ -89,9 +89,9 @@ fn field(node: &Node, notes: &mut Notes, d: &mut Diagnostics) -> Option<Field> {
     let kind = match_entry.and_then(|entry| fields::choice(&entry.value, "`match`", MATCHES, d))?;
     let mut fits = true;
     for (entry, owner) in [
-        (tolerance_entry, Match::NumericTolerance),
-        (relative_entry, Match::NumericTolerance),
-        (formats_entry, Match::Date),
+        (tolerance_entry, MatchName::NumericTolerance),
+        (relative_entry, MatchName::NumericTolerance),
+        (formats_entry, MatchName::Date),
     ] {
         if let Some(entry) = entry.filter(|_| kind != owner) {
             useless(entry, owner, d);
@@ -99,9 +99,9 @@ fn field(node: &Node, notes: &mut Notes, d: &mut Diagnostics) -> Option<Field> {
         }
     }
     let matching = match kind {
-        Match::Exact => FieldMatch::Exact,
-        Match::NumericTolerance => FieldMatch::NumericTolerance { tolerance: tolerance?, relative: relative? },
-        Match::Date => FieldMatch::Date { formats: formats? },
+        MatchName::Exact => FieldMatch::Exact,
+        MatchName::NumericTolerance => FieldMatch::NumericTolerance { tolerance: tolerance?, relative: relative? },
+        MatchName::Date => FieldMatch::Date { formats: formats? },
     };
     let path = path?;
     if let Some(entry) = path_entry {
@@ -110,7 +110,7 @@ fn field(node: &Node, notes: &mut Notes, d: &mut Diagnostics) -> Option<Field> {
     fits.then_some(Field { path, matching, required: required?, weight: weight? })
 }
 
-fn useless(entry: &Entry, owner: Match, d: &mut Diagnostics) {
+fn useless(entry: &Entry, owner: MatchName, d: &mut Diagnostics) {
     let word = MATCHES.iter().find(|(_, known)| *known == owner).map_or("", |(word, _)| word);
     d.report(
         Code::SettingConflict,

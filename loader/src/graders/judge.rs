@@ -2,19 +2,19 @@
 
 use evalsuite_schema::grader::{JudgeSettings, LlmGrader, Rubrics};
 
-use super::{Context, Notes, criteria, prompt};
+use super::{GraderContext, GraderNotes, criteria, prompt};
 use crate::{
     diagnostic::{Code, Diagnostics},
     fields::{self, Fields, label, paths::Scope},
 };
 
-/// Most judgements after a failing one.
+/// Maximum number of judgements after a failing one.
 const MOST_CONFIRM: f64 = 10.0;
 
 pub(super) fn llm_grader(
     fields: &mut Fields<'_>,
-    cx: Context<'_>,
-    notes: &mut Notes,
+    cx: GraderContext<'_>,
+    notes: &mut GraderNotes,
     d: &mut Diagnostics,
 ) -> Option<LlmGrader> {
     let prompt_entry = fields.get("prompt");
@@ -35,7 +35,7 @@ pub(super) fn llm_grader(
     Some(LlmGrader { prompt, rubrics, judge: judge? })
 }
 
-/// Settings of `rubrics`; the criteria stand under one of `keys`, of which the first is the usual one.
+/// Settings of `rubrics`; the criteria are under one of `keys`, of which the first is the usual one.
 pub(super) fn rubrics(
     fields: &mut Fields<'_>,
     scope: Scope<'_>,

@@ -44,7 +44,7 @@ pub(super) fn execution_metrics(fields: &mut Fields<'_>, d: &mut Diagnostics) ->
         ),
         exploration_tolerance: None,
     };
-    // By itself a tolerance checks nothing.
+    // A tolerance alone checks nothing.
     let written = limits.written;
     metrics.exploration_tolerance = limits.read("exploration_tolerance", "explorationTolerance");
     limits.written = written;

@@ -32,55 +32,55 @@ use crate::{
 pub(crate) use criteria::{list as criteria, plain as plain_criterion};
 pub(crate) use preprocessors::read as preprocessors;
 
-/// Where a grader stands.
+/// Where a grader is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Context<'a> {
+pub(crate) struct GraderContext<'a> {
     pub(crate) scope: Scope<'a>,
     /// Composites around it.
     pub(crate) depth: usize,
     /// Templates around it, the innermost first.
-    pub(crate) templates: Option<&'a Template<'a>>,
+    pub(crate) templates: Option<&'a IncludedTemplate<'a>>,
 }
 
 /// A template that is being included.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Template<'a> {
+pub(crate) struct IncludedTemplate<'a> {
     pub(crate) path: &'a Path,
-    pub(crate) parent: Option<&'a Template<'a>>,
+    pub(crate) parent: Option<&'a IncludedTemplate<'a>>,
 }
 
-impl<'a> Context<'a> {
+impl<'a> GraderContext<'a> {
     /// The place of a list in a file of the suite.
     pub(crate) fn new(scope: Scope<'a>) -> Self {
         Self { scope, depth: 0, templates: None }
     }
 
-    /// Whether `${{ }}` is resolved in this file: in the tasks layout nothing is.
+    /// Whether variables are resolved in this file: not in the tasks layout.
     fn interpolates(&self) -> bool {
         !self.scope.roots.only_root
     }
 }
 
-/// What is known about a grader beside its settings.
+/// What is known about a grader in addition to its settings.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Notes {
+pub(crate) struct GraderNotes {
     /// Graders registered in Rust that it uses, and where they are named.
     pub(crate) users: Vec<(String, Span)>,
     /// Paths of `field-accuracy`, and where they are written.
     pub(crate) fields: Vec<(String, Span)>,
     /// Whether it compares with a reference.
     pub(crate) needs_reference: bool,
-    /// Judge graders that say nothing themselves about what to judge by.
+    /// Judge graders without a prompt or criteria of their own.
     pub(crate) bare_judges: Vec<Span>,
-    /// Graders of answers' likeness that say nothing themselves about what to compare with.
+    /// `similar` graders without a text of their own to compare with.
     pub(crate) bare_similar: Vec<Span>,
     /// A pass mark that is a setting of the type.
     pub(crate) pass_mark: Option<f64>,
 }
 
-impl Notes {
+impl GraderNotes {
     /// Adds what is known about a member.
-    fn extend(&mut self, member: &Notes) {
+    fn extend(&mut self, member: &GraderNotes) {
         self.users.extend_from_slice(&member.users);
         self.fields.extend_from_slice(&member.fields);
         self.needs_reference |= member.needs_reference;
@@ -89,25 +89,26 @@ impl Notes {
     }
 }
 
-type Reader = fn(&mut Fields<'_>, Context<'_>, &mut Notes, &mut Diagnostics) -> Option<GraderConfig>;
+type SettingsReader =
+    fn(&mut Fields<'_>, GraderContext<'_>, &mut GraderNotes, &mut Diagnostics) -> Option<GraderConfig>;
 
 /// A built-in type.
-pub(crate) struct Type {
+pub(crate) struct GraderType {
     name: &'static str,
     /// How messages call an entry of the type.
     pub(crate) what: &'static str,
     /// Whether keys that it does not know belong to its `config`.
     pub(crate) takes_any_key: bool,
-    read: Reader,
+    read: SettingsReader,
 }
 
-impl Type {
+impl GraderType {
     /// Reads the settings of the type. `None`: a problem was reported.
     pub(crate) fn read(
         &self,
         fields: &mut Fields<'_>,
-        cx: Context<'_>,
-        notes: &mut Notes,
+        cx: GraderContext<'_>,
+        notes: &mut GraderNotes,
         d: &mut Diagnostics,
     ) -> Option<GraderConfig> {
         (self.read)(fields, cx, notes, d)
@@ -116,7 +117,7 @@ impl Type {
 
 macro_rules! types {
     ($($name:literal => $read:expr;)*) => {
-        const TYPES: &[Type] = &[$(Type {
+        const TYPES: &[GraderType] = &[$(GraderType {
             name: $name,
             what: concat!("`", $name, "`"),
             takes_any_key: matches!($name.as_bytes(), b"code-grader"),
@@ -153,7 +154,7 @@ types! {
 }
 
 /// The old type `rubric`.
-pub(crate) const RUBRIC: Type = Type {
+pub(crate) const RUBRIC: GraderType = GraderType {
     name: "rubric",
     what: "`rubric`",
     takes_any_key: false,
@@ -161,7 +162,7 @@ pub(crate) const RUBRIC: Type = Type {
 };
 
 /// The built-in type with this name; `_` and `-` are the same.
-pub(crate) fn built_in(name: &str) -> Option<&'static Type> {
+pub(crate) fn built_in(name: &str) -> Option<&'static GraderType> {
     if name.contains('_') {
         let folded = name.replace('_', "-");
         return TYPES.iter().find(|known| known.name == folded);
@@ -169,7 +170,7 @@ pub(crate) fn built_in(name: &str) -> Option<&'static Type> {
     TYPES.iter().find(|known| known.name == name)
 }
 
-/// The name of a grader whose author gave none; `written` is the type as it is written.
+/// The name of a grader without `name`; `written` is the type as written.
 pub(crate) fn automatic_name(config: &GraderConfig, written: &str) -> String {
     match config {
         GraderConfig::Contains(text)

@@ -6,7 +6,7 @@ use fancy_regex::{Assertion, CompileError, Error, Expr, LookAround, ParseError, 
 /// hundred times before a limit of the regex engine is reached.
 const MAX_COST: usize = 100;
 
-/// Most characters and classes that a pattern may stand for, repeats written out. The engine refuses far shorter ones, but
+/// Maximum number of characters and classes of a pattern with its repeats expanded. The engine refuses far shorter ones, but
 /// counts them in a way that has an end.
 const MAX_EXTENT: usize = 1_000_000;
 
@@ -19,7 +19,7 @@ pub(super) fn check(pattern: &str, flags: &str) -> Result<(), String> {
         return Ok(());
     }
     if is_too_large(pattern) {
-        return Err(format!("the pattern does not compile: it stands for more than {MAX_EXTENT} characters"));
+        return Err(format!("the pattern does not compile: it expands to more than {MAX_EXTENT} characters"));
     }
     let mut builder = RegexBuilder::new(pattern);
     builder
@@ -49,8 +49,8 @@ fn explain(pattern: &str, error: &Error) -> String {
     format!("the pattern does not compile: {text}")
 }
 
-/// The explanation at the end of a chain of causes. Explanations of the regex engine draw the pattern before they say
-/// what is wrong in their last line.
+/// The explanation at the end of a chain of causes. Explanations of the regex engine draw the pattern before they state
+/// the problem in their last line.
 fn innermost(mut error: &dyn std::error::Error) -> String {
     while let Some(source) = error.source() {
         error = source;
@@ -70,7 +70,7 @@ fn is_too_large(pattern: &str) -> bool {
     if pattern.len() > MAX_LENGTH {
         return true;
     }
-    // What does not parse is explained by the engine.
+    // The engine explains what does not parse.
     let Ok(tree) = Expr::parse_tree(pattern) else { return false };
     let mut calls = false;
     let mut repeats = 1;
@@ -79,7 +79,7 @@ fn is_too_large(pattern: &str) -> bool {
     extent > MAX_EXTENT || calls && repeats > MAX_EXTENT
 }
 
-/// How many characters and classes an expression stands for, whether it calls groups, and the product of all its repeats.
+/// Number of characters and classes that an expression expands to, whether it calls groups, and the product of its repeats.
 fn extent(expr: &Expr, calls: &mut bool, repeats: &mut usize) -> usize {
     *calls |= matches!(expr, Expr::SubroutineCall(_));
     let own = match expr {
@@ -106,7 +106,7 @@ fn certainly_compiles(pattern: &str, flags: &str) -> bool {
     tree.is_ok_and(|tree| cost(&tree.expr).is_some_and(|cost| cost <= MAX_COST))
 }
 
-/// How many characters and classes an expression expands to; `None` where that does not tell whether it compiles.
+/// Number of characters and classes that an expression expands to; `None` if that does not decide whether it compiles.
 fn cost(expr: &Expr) -> Option<usize> {
     match expr {
         Expr::Empty => Some(0),

@@ -5,7 +5,7 @@ use evalsuite_schema::{
     placeholder::Syntax,
 };
 
-use super::Context;
+use super::GraderContext;
 use crate::{
     diagnostic::{Code, Diagnostic, Diagnostics},
     fields::{self, Fields, command, paths::Kind},
@@ -16,24 +16,24 @@ use crate::{
 
 const VARIABLES: &[&str] = &["input", "output", "expected_output", "criteria", "file_changes", "tool_calls"];
 
-/// Of one file, so many variables are complained about: what has more is no prompt.
+/// Maximum number of unknown variables that are reported for one file: a file with more is not a prompt.
 const MOST_REPORTED: usize = 100;
 
 /// Those that show what is graded.
 const ANSWERS: &[&str] = &["output", "expected_output"];
 
-/// Old names of variables, and what they are now.
+/// Old and current names of variables.
 const OLD_VARIABLES: &[(&str, &str)] =
     &[("input_text", "input"), ("output_text", "output"), ("expected_output_text", "expected_output")];
 
 /// The only variable of an aggregator's prompt.
 const RESULTS: &[&str] = &["EVALUATOR_RESULTS_JSON"];
 
-/// Endings by which a text is recognised as the name of a file.
+/// Extensions by which a text is recognised as the name of a file.
 const ENDINGS: &[&str] = &[".md", ".txt", ".prompt", ".tmpl", ".jinja", ".j2", ".hbs", ".liquid"];
 
 /// Reads `prompt` of an `llm-grader`: text, a file or a command.
-pub(super) fn grader(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Prompt> {
+pub(super) fn grader(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
     match &node.data {
         Data::Mapping(_) => from_command(node, cx, d),
         Data::String(text) => from_text(text, node, cx, VARIABLES, d),
@@ -45,12 +45,12 @@ pub(super) fn grader(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Optio
 }
 
 /// Reads `prompt` of a composite's aggregator: text or a file.
-pub(super) fn aggregator(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Prompt> {
+pub(super) fn aggregator(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
     let text = fields::string(node, "`prompt`", d)?;
     from_text(&text, node, cx, RESULTS, d)
 }
 
-fn from_command(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Prompt> {
+fn from_command(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
     let mut fields = Fields::new(node, "`prompt`", d)?;
     let command = fields.get_renamed("command", &["script"], d);
     if command.is_none() {
@@ -65,7 +65,7 @@ fn from_command(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Pro
     Some(Prompt::Command { run: PreparedCommand { command, cwd: None }, config: config? })
 }
 
-fn from_text(text: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut Diagnostics) -> Option<Prompt> {
+fn from_text(text: &str, node: &Node, cx: GraderContext<'_>, known: &[&str], d: &mut Diagnostics) -> Option<Prompt> {
     if let Some(path) = text.trim().strip_prefix("file://") {
         return from_file(path, node, cx, known, d);
     }
@@ -89,7 +89,7 @@ fn looks_like_path(text: &str) -> bool {
         && (text.starts_with("./") || text.starts_with("../") || ENDINGS.iter().any(|ending| text.ends_with(ending)))
 }
 
-fn from_file(path: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut Diagnostics) -> Option<Prompt> {
+fn from_file(path: &str, node: &Node, cx: GraderContext<'_>, known: &[&str], d: &mut Diagnostics) -> Option<Prompt> {
     let scope = cx.scope;
     if !fields::literal(path, node, "`prompt`", d) {
         return None;
@@ -105,7 +105,7 @@ fn from_file(path: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut D
         return None;
     }
     let mut shows_answer = false;
-    let mut places = Places::new(&text, file);
+    let mut places = PositionFinder::new(&text, file);
     let mut reported = 0;
     for variable in Syntax::Template.placeholders(&text) {
         shows_answer |= ANSWERS.contains(&variable.name);
@@ -128,7 +128,7 @@ fn from_file(path: &str, node: &Node, cx: Context<'_>, known: &[&str], d: &mut D
     Some(Prompt::File { file: reference, text: text.as_ref().to_owned() })
 }
 
-/// Reports an old or unknown variable, and gives its name as it is now.
+/// Reports an old or unknown variable, and returns its current name.
 fn check<'v>(name: &'v str, span: Span, known: &[&str], d: &mut Diagnostics) -> &'v str {
     if known.contains(&name) {
         return name;
@@ -138,13 +138,13 @@ fn check<'v>(name: &'v str, span: Span, known: &[&str], d: &mut Diagnostics) -> 
         d.report(Code::DeprecatedKey, span, message, format!("rename it to `{new}`"));
         return new;
     }
-    let message = format!("`{{{{ {name} }}}}` is not a variable of this prompt, and stays as it is");
+    let message = format!("`{{{{ {name} }}}}` is not a variable of this prompt, and is left as it is");
     d.report(Code::UnknownTemplateVariable, span, message, suggest::did_you_mean_or_known(name, known));
     name
 }
 
-/// Finds the places of stretches of a file's text, one after the other.
-struct Places<'t> {
+/// Converts byte ranges of a file's text to spans, in order.
+struct PositionFinder<'t> {
     text: &'t str,
     file: FileId,
     /// Up to where lines and columns were counted.
@@ -152,12 +152,12 @@ struct Places<'t> {
     pos: Position,
 }
 
-impl<'t> Places<'t> {
+impl<'t> PositionFinder<'t> {
     fn new(text: &'t str, file: FileId) -> Self {
         Self { text, file, offset: 0, pos: Position::START }
     }
 
-    /// The place of a stretch that is not before the last one.
+    /// The span of a byte range that is not before the last one.
     fn of(&mut self, range: std::ops::Range<usize>) -> Span {
         let start = self.at(range.start);
         Span::new(self.file, start, self.at(range.end))

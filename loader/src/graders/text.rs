@@ -5,7 +5,7 @@ use evalsuite_schema::{
     placeholder::Syntax,
 };
 
-use super::{Context, Notes, pattern, require};
+use super::{GraderContext, GraderNotes, pattern, require};
 use crate::{
     diagnostic::{Code, Diagnostics},
     fields::{self, Fields, label},
@@ -30,7 +30,7 @@ pub(super) fn values(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<Tex
     (value.len() == items.len()).then_some(TextList { value })
 }
 
-/// Text that may be blank, since blanks can be looked for, but not empty.
+/// Text that is not empty; it may be blank, since a grader can look for blanks.
 fn not_empty(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
     let text = fields::string(node, what, d)?;
     if text.is_empty() {
@@ -41,7 +41,7 @@ fn not_empty(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
 }
 
 /// Settings of `regex`.
-pub(super) fn regex(fields: &mut Fields<'_>, cx: Context<'_>, d: &mut Diagnostics) -> Option<Regex> {
+pub(super) fn regex(fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Regex> {
     let value_entry = require(fields, "value", d);
     let flags_entry = fields.get("flags");
     let flags = match flags_entry {
@@ -65,11 +65,11 @@ pub(super) fn regex(fields: &mut Fields<'_>, cx: Context<'_>, d: &mut Diagnostic
     Some(Regex { value, flags })
 }
 
-/// Settings of `similar`. In the tasks layout, whose references are no text, it has to say what to compare with.
+/// Settings of `similar`. In the tasks layout, whose references are not text, `value` is required.
 pub(super) fn similar(
     fields: &mut Fields<'_>,
-    cx: Context<'_>,
-    notes: &mut Notes,
+    cx: GraderContext<'_>,
+    notes: &mut GraderNotes,
     d: &mut Diagnostics,
 ) -> Option<Similar> {
     let value_entry = if cx.scope.roots.only_root { Some(require(fields, "value", d)?) } else { fields.get("value") };
@@ -91,7 +91,7 @@ pub(super) fn similar(
     Some(Similar { value, ignore_case })
 }
 
-/// Flags without those that mean nothing.
+/// The flags that have an effect.
 fn flags(node: &Node, d: &mut Diagnostics) -> Option<String> {
     let written = fields::string(node, "`flags`", d)?;
     let mut flags = String::with_capacity(written.len());

@@ -22,7 +22,7 @@ pub struct Loaded {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct LoadedSuite {
-    /// What the suite says beside its cases.
+    /// The suite without its cases.
     pub suite: Suite,
     /// Name of the generated module: the last component of the entry path, made an identifier.
     pub module: String,
@@ -44,9 +44,9 @@ pub struct LoadedCase {
     pub case: Case,
     /// The file that defines it, relative to the suite root.
     pub source: String,
-    /// Where it stands.
+    /// Where it is.
     pub span: Span,
-    /// Modules its test lies in, below the suite's module and the target's.
+    /// Modules of its test, below the suite's module and the target's.
     pub folders: Vec<String>,
     /// Name of its test function.
     pub function: String,

@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 use crate::{
     calibration,
     cases::{
-        self, Placed,
+        self, PlacedCase,
         case::Defaults,
-        sources::{self, Source, Sources},
+        sources::{self, CaseSource, CaseSources},
         task,
     },
     diagnostic::{Code, Diagnostic, Diagnostics, resolve},
@@ -43,12 +43,12 @@ pub fn load(request: &Request) -> Loaded {
     Loaded { suite: suite.filter(|_| !diagnostics.has_errors()), user_graders, diagnostics, files }
 }
 
-/// A suite without what only the whole of it can say.
-struct Parts {
+/// What the files of a suite contain, before its cases are checked against each other.
+struct SuiteParts {
     suite: Suite,
-    cases: Vec<Placed>,
+    cases: Vec<PlacedCase>,
     watched: Vec<(String, String)>,
-    /// Where the suite's own settings stand.
+    /// Where the suite's own settings are.
     place: Span,
 }
 
@@ -68,7 +68,7 @@ fn read(
         Layout::Directories => Some(bare(entry, None, scope, d)),
         Layout::Lines { file } => Some(bare(entry, Some(file), scope, d)),
     }?;
-    let Parts { mut suite, cases, watched, place } = parts;
+    let SuiteParts { mut suite, cases, watched, place } = parts;
     if cases.len() > cross_check::MAX_CASES {
         d.report(
             Code::LimitExceeded,
@@ -102,8 +102,8 @@ fn read(
     Some(LoadedSuite { suite, module, sources: watched, cases, tests, calibration })
 }
 
-/// What stands beside the suite to measure its judges by.
-fn calibration(entry: &Entry, cases: &[Placed], scope: Scope<'_>, d: &mut Diagnostics) -> Option<Calibration> {
+/// The calibration of the suite's judges.
+fn calibration(entry: &Entry, cases: &[PlacedCase], scope: Scope<'_>, d: &mut Diagnostics) -> Option<Calibration> {
     let own = match &entry.layout {
         Layout::Cases { eval_file: file } | Layout::Lines { file } => Some(paths::file_name(file)),
         Layout::Tasks { .. } | Layout::Combined { .. } | Layout::Directories => None,
@@ -113,7 +113,7 @@ fn calibration(entry: &Entry, cases: &[Placed], scope: Scope<'_>, d: &mut Diagno
     calibration::read(&path, all, scope, d)
 }
 
-impl Placed {
+impl PlacedCase {
     fn into_loaded(self) -> LoadedCase {
         LoadedCase {
             case: self.checked.case,
@@ -125,7 +125,7 @@ impl Placed {
     }
 }
 
-fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
+fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<SuiteParts> {
     let json = suite_json::read(path, SuiteLayout::Tasks, scope.roots, scope.files, d);
     let root = &scope.roots.suite_root;
     let listing = evalsuite_discovery::list(root, root, "tasks", "tasks");
@@ -140,32 +140,32 @@ fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
             "add a JSON file per task",
         );
     }
-    let rules = task::Rules {
+    let rules = task::TaskRules {
         needs_reference: json.as_ref().is_some_and(|json| json.require_reference_solution),
         threshold: json.as_ref().and_then(|json| json.task_pass_threshold),
     };
     let cases = cases::read_tasks(&listing.files, rules, scope, d);
     let place = Span::whole(scope.files.add(path));
-    Some(Parts { suite: json?.suite, cases, watched: vec![("tasks".to_owned(), "tasks".to_owned())], place })
+    Some(SuiteParts { suite: json?.suite, cases, watched: vec![("tasks".to_owned(), "tasks".to_owned())], place })
 }
 
-fn combined(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
+fn combined(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<SuiteParts> {
     let json = suite_json::read(path, SuiteLayout::Combined, scope.roots, scope.files, d);
-    // Of a suite file that cannot be read nobody knows the kind: every strategy may be right.
+    // The kind of an unreadable suite file is unknown: every strategy may be right.
     let mut defaults = Defaults::new(json.as_ref().map_or(Kind::Capability, |json| json.suite.kind));
     if let Some(json) = &json {
         defaults.threshold = json.task_pass_threshold;
         defaults.needs_reference = json.require_reference_solution;
     }
     let directory = scope.roots.suite_root.join("cases");
-    let mut sources = Sources::default();
+    let mut sources = CaseSources::default();
     sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
     let cases = cases::read_sources(&sources.list, &defaults, scope, d);
     let place = Span::whole(scope.files.add(path));
-    Some(Parts { suite: json?.suite, cases, watched: sources.watched, place })
+    Some(SuiteParts { suite: json?.suite, cases, watched: sources.watched, place })
 }
 
-fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parts> {
+fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<SuiteParts> {
     let root = eval_file::parse(path, scope, d)?;
     let (mut eval, tests) = eval_file::read(&root, path, scope, d)?;
     eval.defaults.targets.extend(scope.request.targets.iter().cloned());
@@ -173,7 +173,7 @@ fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Pa
         Some(entry) => sources::read(entry, scope, d),
         None => {
             let directory = scope.roots.suite_root.join("cases");
-            let mut sources = Sources::default();
+            let mut sources = CaseSources::default();
             if directory.is_dir() {
                 sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
             } else {
@@ -183,22 +183,24 @@ fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Pa
         }
     };
     let cases = cases::read_sources(&sources.list, &eval.defaults, scope, d);
-    Some(Parts { suite: eval.suite, cases, watched: sources.watched, place: eval.targets_span })
+    Some(SuiteParts { suite: eval.suite, cases, watched: sources.watched, place: eval.targets_span })
 }
 
-fn bare(entry: &Entry, lines: Option<&Path>, scope: Scope<'_>, d: &mut Diagnostics) -> Parts {
+fn bare(entry: &Entry, lines: Option<&Path>, scope: Scope<'_>, d: &mut Diagnostics) -> SuiteParts {
     let mut defaults = Defaults::new(Kind::Capability);
     defaults.targets.clone_from(&scope.request.targets);
     let root = &scope.roots.suite_root;
     let place = Span::whole(scope.files.add(lines.unwrap_or(root)));
-    let mut sources = Sources::default();
+    let mut sources = CaseSources::default();
     match lines {
-        Some(file) => sources.list.push(Source::List { file: file.to_path_buf(), source: String::new(), span: place }),
+        Some(file) => {
+            sources.list.push(CaseSource::List { file: file.to_path_buf(), source: String::new(), span: place })
+        }
         None => sources::directory(root, place, scope, &mut sources, d),
     }
     let suite = suite_json::empty(entry.stem.clone(), SuiteLayout::Bare, place, scope.roots, scope.files);
     let cases = cases::read_sources(&sources.list, &defaults, scope, d);
-    Parts { suite, cases, watched: sources.watched, place }
+    SuiteParts { suite, cases, watched: sources.watched, place }
 }
 
 /// The matrix named by the request, for a suite whose files have none.
@@ -225,11 +227,11 @@ fn matrix(suite: &mut Suite, request: &Request, roots: &Roots, files: &Files, d:
     }
 }
 
-/// Most tests of one suite: every case with a few targets.
+/// Maximum number of tests of one suite: every case with a few targets.
 const MAX_TESTS: usize = 10 * cross_check::MAX_CASES;
 
-fn count_tests(suite: &Suite, cases: &[Placed]) -> usize {
-    let of_case = |case: &Placed| match case.checked.case.targets.len() {
+fn count_tests(suite: &Suite, cases: &[PlacedCase]) -> usize {
+    let of_case = |case: &PlacedCase| match case.checked.case.targets.len() {
         0 => suite.targets.len().max(1),
         chosen => chosen,
     };
@@ -237,8 +239,8 @@ fn count_tests(suite: &Suite, cases: &[Placed]) -> usize {
 }
 
 /// One test per case, or one per target and case.
-fn tests(suite: &Suite, cases: &[Placed]) -> Vec<Test> {
-    let path = |prefix: Option<&str>, case: &Placed| {
+fn tests(suite: &Suite, cases: &[PlacedCase]) -> Vec<Test> {
+    let path = |prefix: Option<&str>, case: &PlacedCase| {
         let mut path: Vec<String> = prefix.map(names::segment).into_iter().collect();
         path.extend(case.folders.iter().cloned());
         path.push(case.function.clone());

@@ -1,8 +1,10 @@
+//! A position in a text, by which marks of the YAML parser are corrected.
+
 use crate::source::Position;
 
 /// Goes through a text from position to position, forwards.
 ///
-/// The parser's marks lie behind quoted scalars' trailing comments, behind the dash of some lists and in the line below a
+/// The parser's marks are after quoted scalars' trailing comments, after the dash of some lists and in the line below a
 /// block scalar; looking into the text puts them right.
 pub(super) struct Cursor<'t> {
     bytes: &'t [u8],
@@ -16,7 +18,7 @@ impl<'t> Cursor<'t> {
         Self { bytes: text.as_bytes(), at: 0, line: 1, column: 1 }
     }
 
-    /// The position of the character at a byte offset, and of the one behind it.
+    /// The position of the character at a byte offset, and of the next one.
     pub(super) fn around(text: &'t str, offset: usize) -> (Position, Position) {
         let mut cursor = Self::new(text);
         while cursor.at < offset && !cursor.at_end() {
@@ -40,7 +42,7 @@ impl<'t> Cursor<'t> {
         if self.at > 0 { self.bytes[self.at - 1] } else { 0 }
     }
 
-    /// How many bytes lie before the cursor.
+    /// Number of bytes before the cursor.
     pub(super) fn offset(&self) -> usize {
         self.at
     }
@@ -66,7 +68,7 @@ impl<'t> Cursor<'t> {
         self.at >= self.bytes.len()
     }
 
-    /// Goes to a position, or to the end if the text ends before it. A position behind the cursor stays behind.
+    /// Moves to a position, or to the end if the text ends before it. The cursor does not move back.
     pub(super) fn seek(&mut self, pos: Position) {
         while self.line < pos.line && !self.at_end() {
             let byte = self.bytes[self.at];
@@ -81,8 +83,8 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Goes to what follows an anchor, a tag or both, with the comments behind them, and says where that is.
-    pub(super) fn behind_properties(&mut self, start: Position) -> Position {
+    /// Moves past an anchor, a tag or both, and the comments after them, and returns the position.
+    pub(super) fn skip_properties(&mut self, start: Position) -> Position {
         self.seek(start);
         while matches!(self.byte(), b'&' | b'!' | b'#') {
             let is_comment = self.byte() == b'#';
@@ -96,10 +98,10 @@ impl<'t> Cursor<'t> {
         self.pos()
     }
 
-    /// Goes behind the quoted scalar that starts at `start`, where an anchor or a tag may come before the quotes, and
-    /// says where that is.
-    pub(super) fn behind_quoted(&mut self, start: Position) -> Position {
-        self.behind_properties(start);
+    /// Moves past the quoted scalar that starts at `start`, where an anchor or a tag may precede the quotes, and
+    /// returns the position.
+    pub(super) fn skip_quoted(&mut self, start: Position) -> Position {
+        self.skip_properties(start);
         let quote = self.byte();
         self.step();
         while !self.at_end() {
@@ -108,7 +110,7 @@ impl<'t> Cursor<'t> {
             if byte == b'\\' && quote == b'"' {
                 self.step();
             } else if byte == quote {
-                // Two single quotes stand for one.
+                // Two single quotes are an escaped quote.
                 if quote == b'"' || self.byte() != quote {
                     break;
                 }
@@ -118,17 +120,17 @@ impl<'t> Cursor<'t> {
         self.pos()
     }
 
-    /// Goes to `end` and says where the last character that is not white space, from `start` on, ends.
-    pub(super) fn behind_content(&mut self, start: Position, end: Position) -> Position {
+    /// Moves to `end` and returns the end of the last character from `start` that is not white space.
+    pub(super) fn end_of_content(&mut self, start: Position, end: Position) -> Position {
         self.seek(start);
-        let mut behind = start;
+        let mut after = start;
         while self.pos() < end && !self.at_end() {
             let blank = matches!(self.byte(), b' ' | b'\t' | b'\n' | b'\r');
             self.step();
             if !blank {
-                behind = self.pos();
+                after = self.pos();
             }
         }
-        behind
+        after
     }
 }

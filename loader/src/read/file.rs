@@ -1,3 +1,5 @@
+//! Reads text files.
+
 use std::{
     fs::{self, File, FileType},
     io::{self, Read},
@@ -15,7 +17,7 @@ use crate::{
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Reads a text file and registers it, or says why it cannot be read.
+/// Reads a text file and registers it, or reports why it cannot be read.
 ///
 /// The text is without a leading byte order mark; the digest is of the bytes as they are.
 pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostics) -> Option<(FileId, Arc<str>)> {
@@ -28,7 +30,7 @@ pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostic
                     let text: Arc<str> = text.into();
                     return Some((files.add_text(path, Arc::clone(&text), digest), text));
                 }
-                Err(error) => Problem::invalid_utf8(start + error.valid_up_to()),
+                Err(error) => ReadProblem::invalid_utf8(start + error.valid_up_to()),
             }
         }
         Err(problem) => problem,
@@ -38,13 +40,13 @@ pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostic
     None
 }
 
-struct Problem {
+struct ReadProblem {
     code: Code,
     message: String,
     help: &'static str,
 }
 
-impl Problem {
+impl ReadProblem {
     fn unreadable(message: impl Into<String>, help: &'static str) -> Self {
         Self { code: Code::UnreadableFile, message: message.into(), help }
     }
@@ -68,28 +70,28 @@ impl Problem {
     }
 }
 
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
+fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadProblem> {
     if path.to_str().is_none() {
-        return Err(Problem::unreadable("the name is not UTF-8", "rename it"));
+        return Err(ReadProblem::unreadable("the name is not UTF-8", "rename it"));
     }
     // Looking comes before opening: opening a FIFO waits for somebody to write to it.
-    check(&fs::metadata(path).map_err(|error| Problem::io(&error))?)?;
-    let file = File::open(path).map_err(|error| Problem::io(&error))?;
-    let metadata = file.metadata().map_err(|error| Problem::io(&error))?;
+    check(&fs::metadata(path).map_err(|error| ReadProblem::io(&error))?)?;
+    let file = File::open(path).map_err(|error| ReadProblem::io(&error))?;
+    let metadata = file.metadata().map_err(|error| ReadProblem::io(&error))?;
     check(&metadata)?;
     let expected = usize::try_from(metadata.len()).unwrap_or(MAX_BYTES);
     let mut bytes = Vec::with_capacity(expected + 1);
-    // One byte more than allowed tells a file that is too large, also one that grew since it was looked at.
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|error| Problem::io(&error))?;
-    if bytes.len() > MAX_BYTES { Err(Problem::too_large()) } else { Ok(bytes) }
+    // One byte more than allowed detects a file that is too large, even if it grew since its size was checked.
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|error| ReadProblem::io(&error))?;
+    if bytes.len() > MAX_BYTES { Err(ReadProblem::too_large()) } else { Ok(bytes) }
 }
 
-fn check(metadata: &fs::Metadata) -> Result<(), Problem> {
+fn check(metadata: &fs::Metadata) -> Result<(), ReadProblem> {
     if !metadata.is_file() {
         let kind = describe(metadata.file_type());
-        return Err(Problem::unreadable(format!("expected a file, found {kind}"), "only plain files can be read"));
+        return Err(ReadProblem::unreadable(format!("expected a file, found {kind}"), "only plain files can be read"));
     }
-    if metadata.len() > MAX_BYTES as u64 { Err(Problem::too_large()) } else { Ok(()) }
+    if metadata.len() > MAX_BYTES as u64 { Err(ReadProblem::too_large()) } else { Ok(()) }
 }
 
 fn describe(kind: FileType) -> &'static str {

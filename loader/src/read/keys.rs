@@ -1,3 +1,5 @@
+//! Repeated keys of a mapping.
+
 use super::node::Entry;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 

@@ -1,3 +1,5 @@
+//! The tree of values that a file is read into, with their spans.
+
 use serde_json::{Number, Value};
 
 use crate::source::Span;

@@ -2,7 +2,7 @@
 
 use evalsuite_schema::diagnostic::Diagnostic;
 
-/// A problem as a workflow command of GitHub, which shows it beside the line:
+/// A problem as a workflow command of GitHub, which shows it at the line:
 /// `::error file=FILE,line=LINE,col=COLUMN,title=E019 unknown-key::MESSAGE`. The help, if there is one, is the second line of
 /// the message.
 pub fn github(diagnostic: &Diagnostic) -> String {

@@ -1,4 +1,4 @@
-//! Every form of a diagnostic, as text that a reader would see.
+//! Every form of a diagnostic.
 
 use std::{path::Path, sync::Arc};
 
@@ -98,7 +98,7 @@ fn one_line_has_place_message_code_and_help() {
 }
 
 #[test]
-fn warnings_and_problems_without_help_are_shown_alike() {
+fn warnings_and_problems_without_help_are_shown_in_the_same_form() {
     let fixture = Fixture::new();
     let file = fixture.file("EVAL.yaml", "\n\n\n\n\n\n\n\n  cache: true\n");
     fixture.shows(
@@ -277,7 +277,7 @@ error[E004 json-syntax]: unknown word `NaN`
 }
 
 #[test]
-fn places_behind_the_end_are_moved_there() {
+fn places_after_the_end_are_moved_there() {
     let fixture = Fixture::new();
     for (content, expected) in [("a: [1\n\n", "1 | a: [1\n  |      ^"), ("", "1 |\n  | ^")] {
         let file = fixture.file("a.yaml", content);

@@ -107,7 +107,7 @@ impl ShownPlace<'_> {
             && self.excerpt.line.abs_diff(other.excerpt.line) <= TOGETHER
     }
 
-    /// The renderer names the column of what it sees, which is not the whole of a long line.
+    /// Replaces the renderer's column, which counts in the shown part of a long line.
     fn correct_column(&self, text: &mut String) {
         let Excerpt { line, column, .. } = self.excerpt;
         let shown_column = self.excerpt.column_in_text();
@@ -146,7 +146,7 @@ impl<'p> Source<'p> {
         let mut annotations = Vec::new();
         for line in first_line..=last_line {
             let mut here = places.iter().filter(|place| place.excerpt.line == line).peekable();
-            // Of the lines between two places, the renderer shows one that is the only one.
+            // The renderer shows the line between two places that are two lines apart.
             let before = places.iter().find(|place| place.excerpt.line + 1 == line);
             let content = here.peek().map(|place| &place.excerpt.text).or(before.map(|place| &place.excerpt.next_line));
             for place in here.clone() {

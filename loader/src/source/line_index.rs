@@ -1,4 +1,6 @@
 //! Lines of a file by their number, and the part of a line that is shown with a diagnostic.
+//!
+//! `annotate-snippets` would do this at rendering, from the whole file; a diagnostic has to be shown without it.
 
 use std::{ops::Range, sync::Arc};
 
@@ -10,7 +12,7 @@ use evalsuite_schema::{
 /// Lines with more characters are shown in part.
 const LONG: usize = 160;
 
-/// How much of a long line is shown, and how much of that before the place.
+/// How much of a long line is shown, and how much of that before the range.
 const SHOWN: usize = 100;
 const BEFORE: usize = 30;
 
@@ -21,7 +23,7 @@ const STEP: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct LineIndex {
     text: Arc<str>,
-    /// The characters of each line, without what ends it.
+    /// The characters of each line, without the line break.
     lines: Vec<Range<usize>>,
     /// The byte of every 1024th character.
     bytes: Vec<usize>,

@@ -16,12 +16,12 @@ pub(crate) use line_index::LineIndex;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
 
-/// A stretch of a file, from the first character to behind the last one. A whole file or directory has no positions.
+/// A range of a file, or a file or directory as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Span {
     /// The file.
     pub file: FileId,
-    /// First character and the one behind the last; `None` for the file as a whole.
+    /// The first character and the one after the last; `None` for the file or directory as a whole.
     pub range: Option<(Position, Position)>,
 }
 
@@ -45,7 +45,7 @@ impl Span {
 /// A file or directory that was looked at.
 #[derive(Debug, Clone)]
 pub struct SourceFile {
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
     /// How it is shown: relative to the workspace root, with `/` separators.
     pub shown: Arc<str>,
@@ -68,7 +68,7 @@ impl Files {
         Self { shown_from: root.to_path_buf(), files: Mutex::new(Vec::new()) }
     }
 
-    /// How `path` is shown: relative to the workspace root if it lies inside, with `/` separators.
+    /// How `path` is shown: relative to the workspace root if it is inside, with `/` separators.
     pub fn shown(&self, path: &Path) -> String {
         let relative = path.strip_prefix(&self.shown_from).unwrap_or(path);
         let text = relative.to_string_lossy();

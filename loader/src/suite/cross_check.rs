@@ -5,24 +5,24 @@ use std::collections::HashMap;
 use evalsuite_schema::Suite;
 
 use crate::{
-    cases::Placed,
+    cases::PlacedCase,
     diagnostic::{Code, Diagnostic, Diagnostics, are_many},
     names,
     source::{Files, Span},
     suggest,
 };
 
-/// Most cases of one suite.
+/// Maximum number of cases of one suite.
 pub(crate) const MAX_CASES: usize = 10_000;
 
-pub(crate) fn check(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
+pub(crate) fn check(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
     unique_ids(cases, files, d);
     unique_names(cases, files, d);
     dependencies(cases, d);
 }
 
-fn unique_ids(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
-    let mut seen: HashMap<&str, &Placed> = HashMap::with_capacity(cases.len());
+fn unique_ids(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
+    let mut seen: HashMap<&str, &PlacedCase> = HashMap::with_capacity(cases.len());
     for case in cases {
         let id = case.checked.case.id.as_str();
         match seen.get(id) {
@@ -69,8 +69,8 @@ fn shown(span: Span, files: &Files) -> String {
     }
 }
 
-fn unique_names(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
-    let mut seen: HashMap<String, &Placed> = HashMap::with_capacity(cases.len());
+fn unique_names(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
+    let mut seen: HashMap<String, &PlacedCase> = HashMap::with_capacity(cases.len());
     for case in cases {
         let mut path = case.folders.join("::");
         if !path.is_empty() {
@@ -97,13 +97,13 @@ fn unique_names(cases: &[Placed], files: &Files, d: &mut Diagnostics) {
 }
 
 /// Whether the test is called as the case's id, not as its file or directory: where a file holds several cases.
-fn is_named_by_id(case: &Placed, files: &Files) -> bool {
+fn is_named_by_id(case: &PlacedCase, files: &Files) -> bool {
     let file = files.get(case.checked.span.file).path;
     let name = file.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     case.source.is_empty() || !matches!(name.as_str(), "case.yaml" | "case.yml") && !name.ends_with(".json")
 }
 
-fn label(case: &Placed, files: &Files) -> String {
+fn label(case: &PlacedCase, files: &Files) -> String {
     if is_named_by_id(case, files) {
         format!("id `{}`", case.checked.case.id)
     } else {
@@ -111,7 +111,7 @@ fn label(case: &Placed, files: &Files) -> String {
     }
 }
 
-fn dependencies(cases: &[Placed], d: &mut Diagnostics) {
+fn dependencies(cases: &[PlacedCase], d: &mut Diagnostics) {
     if cases.iter().all(|case| case.checked.dependencies.is_empty()) {
         return;
     }
@@ -122,10 +122,15 @@ fn dependencies(cases: &[Placed], d: &mut Diagnostics) {
             if *id == case.checked.case.id {
                 d.report(Code::UnknownDependency, *span, format!("`{id}` depends on itself"), "delete it");
             } else if !index.contains_key(id.as_str()) {
-                // Looking through all ids takes long, so that it is not done for mistakes without end.
+                // Searching all ids is slow: it is skipped if there are many mistakes.
                 let near = if are_many(d) { None } else { suggest::did_you_mean(id, index.keys().copied()) };
                 let help = near.unwrap_or_else(|| "name the id of a case of this suite".to_owned());
-                d.report(Code::UnknownDependency, *span, format!("`depends_on` names `{id}`, which is no case"), help);
+                d.report(
+                    Code::UnknownDependency,
+                    *span,
+                    format!("`depends_on` names `{id}`, which is not a case"),
+                    help,
+                );
             }
         }
     }
@@ -133,7 +138,7 @@ fn dependencies(cases: &[Placed], d: &mut Diagnostics) {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+enum VisitState {
     New,
     /// On the way that is being walked.
     Open,
@@ -141,18 +146,18 @@ enum State {
 }
 
 /// Reports each cycle once, at the edge that closes it. Walks without recursion: chains can be long.
-fn cycles(cases: &[Placed], index: &HashMap<&str, usize>, d: &mut Diagnostics) {
-    let mut state = vec![State::New; cases.len()];
+fn cycles(cases: &[PlacedCase], index: &HashMap<&str, usize>, d: &mut Diagnostics) {
+    let mut state = vec![VisitState::New; cases.len()];
     for start in 0..cases.len() {
-        if state[start] != State::New {
+        if state[start] != VisitState::New {
             continue;
         }
         let mut way = vec![(start, 0)];
-        state[start] = State::Open;
+        state[start] = VisitState::Open;
         while let Some((case, edge)) = way.last_mut() {
             let checked = &cases[*case].checked;
             let Some((id, span)) = checked.dependencies.get(*edge) else {
-                state[*case] = State::Done;
+                state[*case] = VisitState::Done;
                 way.pop();
                 continue;
             };
@@ -162,12 +167,12 @@ fn cycles(cases: &[Placed], index: &HashMap<&str, usize>, d: &mut Diagnostics) {
                 continue;
             }
             match state[next] {
-                State::New => {
-                    state[next] = State::Open;
+                VisitState::New => {
+                    state[next] = VisitState::Open;
                     way.push((next, 0));
                 }
-                State::Done => {}
-                State::Open => {
+                VisitState::Done => {}
+                VisitState::Open => {
                     let from = way.iter().position(|(case, _)| *case == next).unwrap_or(0);
                     let mut names: Vec<&str> =
                         way[from..].iter().map(|(case, _)| cases[*case].checked.case.id.as_str()).collect();

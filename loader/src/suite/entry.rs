@@ -1,4 +1,4 @@
-//! The entry path: what lies there decides the layout.
+//! The entry path, and the layout of the suite that it names.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::{
     suggest,
 };
 
-/// Where cases lie, exactly so.
+/// The directory of cases; the case of its letters matters.
 const TASKS: &str = "tasks";
 const CASES: &str = "cases";
 
@@ -38,7 +38,7 @@ pub(crate) struct Entry {
     pub(crate) stem: String,
 }
 
-/// Finds the entry path of `request` and tells its layout.
+/// Finds the entry path of `request` and its layout.
 pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<Entry> {
     let path = locate(request, files, d)?;
     let is_file = path.is_file();
@@ -113,7 +113,7 @@ fn file_layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Layout
     if lower == "suite.json" {
         return suite_json_layout(path, files, d);
     }
-    // A name that is nothing but an ending names no suite.
+    // A name that is only an extension does not name a suite.
     let ends_with = |ending: &str| lower.len() > ending.len() && lower.ends_with(ending);
     if ends_with(".jsonl") {
         warn_of_sidecar(path, files, d);
@@ -132,7 +132,7 @@ fn file_layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Layout
     None
 }
 
-/// YAML beside a JSONL entry looks as if it were read with it.
+/// YAML next to a JSONL entry looks as if it were read with it.
 fn warn_of_sidecar(path: &Path, files: &Files, d: &mut Diagnostics) {
     for ending in ["yaml", "yml", "eval.yaml", "eval.yml"] {
         let sidecar = path.with_extension(ending);
@@ -141,7 +141,7 @@ fn warn_of_sidecar(path: &Path, files: &Files, d: &mut Diagnostics) {
             d.push(
                 Diagnostic::new(
                     Code::NoEffect,
-                    format!("`{shown}` has no effect: the entry path names the `.jsonl` file beside it"),
+                    format!("`{shown}` has no effect: the entry path names the `.jsonl` file next to it"),
                 )
                 .at(Span::whole(files.add(&sidecar)))
                 .help("name the YAML file in the macro, and the `.jsonl` file in its `tests`"),
@@ -208,7 +208,7 @@ fn directory_layout(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<L
     }
 }
 
-/// Whether a name is one of a suite file, upper and lower case alike.
+/// Whether a name is that of a suite file, in upper or lower case.
 pub(crate) fn is_suite_file(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     lower == "suite.json" || is_eval_file(&lower)
@@ -238,9 +238,9 @@ fn suite_json_layout(path: &Path, files: &Files, d: &mut Diagnostics) -> Option<
     let (message, help) = match (exists(TASKS), exists(CASES)) {
         (true, false) => return Some(Layout::Tasks { suite_json }),
         (false, true) => return Some(Layout::Combined { suite_json }),
-        (true, true) => ("both `tasks/` and `cases/` exist beside `suite.json`", "keep one of them"),
+        (true, true) => ("both `tasks/` and `cases/` exist next to `suite.json`", "keep one of them"),
         (false, false) => (
-            "neither `tasks/` nor `cases/` exists beside `suite.json`",
+            "neither `tasks/` nor `cases/` exists next to `suite.json`",
             "create `tasks/` with one JSON file per task, or `cases/` with one directory per case",
         ),
     };

@@ -9,7 +9,7 @@ use crate::{
     cases::{
         case::{self, Defaults},
         execution, input,
-        requires::{self, Place},
+        requires::{self, SettingsOwner},
         workspace,
     },
     diagnostic::{Code, Diagnostic, Diagnostics},
@@ -30,7 +30,7 @@ use crate::{
 const TESTS: &str = "tests";
 const OLD_TESTS: &[&str] = &["eval_cases", "evalcases"];
 
-/// What an eval file says beside its cases.
+/// An eval file without its cases.
 pub(crate) struct EvalFile {
     pub(crate) suite: Suite,
     pub(crate) defaults: Defaults,
@@ -95,7 +95,7 @@ pub(crate) fn read<'n>(
 
     let mut defaults = Defaults::new(kind);
     if let Some(entry) = fields.get("requires") {
-        defaults.requires = requires::read(entry, Place::Suite, d);
+        defaults.requires = requires::read(entry, SettingsOwner::Suite, d);
     }
     if let Some(entry) = fields.get("input") {
         defaults.messages =
@@ -111,7 +111,7 @@ pub(crate) fn read<'n>(
     }
     case::evaluator(&mut fields, d);
     if let Some(entry) = fields.get("workspace") {
-        defaults.workspace = workspace::read(entry, Place::Suite, scope, d);
+        defaults.workspace = workspace::read(entry, SettingsOwner::Suite, scope, d);
         suite.workspace = workspace::merge(defaults.workspace.as_ref(), None, d);
     }
     if let Some(entry) = fields.get("preprocessors") {

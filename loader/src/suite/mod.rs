@@ -1,4 +1,4 @@
-//! Suites: which file of a directory describes one, what that file says, and what only all cases together can show.
+//! Suites: which file of a directory describes one, its contents, and the checks across all cases.
 
 pub(crate) mod cross_check;
 pub(crate) mod entry;

@@ -14,7 +14,7 @@ use crate::{
 pub(crate) const KINDS: &[(&str, Kind)] =
     &[("capability", Kind::Capability), ("regression", Kind::Regression), ("mixed", Kind::Mixed)];
 
-/// What `suite.json` says.
+/// The contents of `suite.json`.
 #[derive(Debug)]
 pub(crate) struct SuiteJson {
     pub(crate) suite: Suite,

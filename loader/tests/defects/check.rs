@@ -118,6 +118,6 @@ fn resolve(project: &Project, expected: &Expected) -> (u32, u32) {
 pub(crate) fn assert_sorted(found: &[Found]) {
     let place = |found: &Found| (found.file.clone(), found.line, found.column);
     for pair in found.windows(2) {
-        assert!(place(&pair[0]) <= place(&pair[1]), "{:?} stands before {:?}", pair[0], pair[1]);
+        assert!(place(&pair[0]) <= place(&pair[1]), "{:?} is before {:?}", pair[0], pair[1]);
     }
 }

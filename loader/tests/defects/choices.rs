@@ -18,7 +18,7 @@ impl Choices {
         Self { numbers, next: 0, full: None, turns: BTreeMap::new() }
     }
 
-    /// The choices of a suite that has everything; `start` says with which of its alternatives each decision begins.
+    /// The choices of a suite that has everything; `start` is the first alternative of each decision.
     pub(crate) fn full(start: usize) -> Self {
         Self { full: Some(start), ..Self::new(Vec::new()) }
     }

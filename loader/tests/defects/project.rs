@@ -52,7 +52,7 @@ pub(crate) struct Data {
     pub(crate) syntax: Syntax,
     pub(crate) byte_order_mark: bool,
     pub(crate) crlf: bool,
-    /// Written behind the values.
+    /// Written after the values.
     pub(crate) end: Vec<u8>,
 }
 

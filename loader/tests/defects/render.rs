@@ -1,4 +1,4 @@
-//! Writes values as YAML, JSON or JSON lines, and says where each of them then stands.
+//! Writes values as YAML, JSON or JSON lines, and returns where each of them is.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ struct Writer {
     line: u32,
     column: u32,
     places: BTreeMap<(Path, Part), Pos>,
-    /// Where the value that is being written stands.
+    /// Where the value that is being written is.
     path: Path,
 }
 
@@ -88,7 +88,7 @@ impl Writer {
         self.put("\n");
     }
 
-    /// A collection without brackets; its first line goes on where the writer stands.
+    /// A collection without brackets; its first line continues at the writer's position.
     fn block(&mut self, node: &Node, indent: usize, mut at_line_start: bool) {
         match &node.body {
             Body::Map(entries) => {

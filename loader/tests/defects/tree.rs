@@ -50,7 +50,7 @@ pub(crate) struct Style {
     /// A list at the indentation of its key.
     pub(crate) indentless: bool,
     pub(crate) quote: Quote,
-    /// What stands before the entry or item.
+    /// What is before the entry or item.
     pub(crate) before: Before,
 }
 
@@ -263,12 +263,12 @@ pub(crate) fn any_text(text: impl Into<String>) -> Node {
     Node::new(Body::Text(text.into()))
 }
 
-/// Text that may not be blank.
+/// Text that is not blank.
 pub(crate) fn text(written: impl Into<String>) -> Node {
     any_text(written).rule(Rule::Text)
 }
 
-/// Text that may be neither blank nor interpolated.
+/// Text that is neither blank nor interpolated.
 pub(crate) fn name(written: impl Into<String>) -> Node {
     text(written).literal()
 }

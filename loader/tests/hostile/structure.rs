@@ -128,7 +128,7 @@ fn huge_files_are_not_read() {
             "suite/d/case.yaml",
             format!("{CASE}assertions: [{{type: llm-grader, prompt: 'file://_shared/judge.md'}}]\n"),
         );
-        // What an agent gets is not read before it runs.
+        // The agent's input files are not read while compiling.
         package.write("suite/e/case.yaml", format!("{CASE}input_files: [_shared/input.bin]\n"));
         let said = package.load();
         said.only(&[Code::LimitExceeded; 4]);

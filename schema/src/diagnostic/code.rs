@@ -55,7 +55,7 @@ impl Code {
         if self.as_str().starts_with('E') { Severity::Error } else { Severity::Warning }
     }
 
-    /// The code with this name, as it is used to silence warnings.
+    /// The code with this name, by which warnings are allowed.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|code| code.name() == name)
     }
@@ -94,7 +94,7 @@ codes! {
     SeveralSuiteFiles = "E012", "several-suite-files";
     /// Entry file of another kind.
     UnsupportedSuiteFile = "E013", "unsupported-suite-file";
-    /// Beside suite.json are both `tasks` and `cases`, or neither.
+    /// Both `tasks` and `cases` are next to suite.json, or neither.
     AmbiguousLayout = "E014", "ambiguous-layout";
     /// A source yields zero cases.
     NoCases = "E015", "no-cases";
@@ -122,7 +122,7 @@ codes! {
     UnsupportedKey = "E026", "unsupported-key";
     /// `${{ }}` in a structural value.
     InterpolationNotAllowed = "E027", "interpolation-not-allowed";
-    /// Settings that cannot work together or there (also `strategy: pass_at_k` with kind regression/mixed).
+    /// Settings that exclude each other or are not allowed here (also `strategy: pass_at_k` with kind regression/mixed).
     SettingConflict = "E028", "setting-conflict";
     /// Number, boolean, blank, control character.
     InvalidId = "E029", "invalid-id";
@@ -218,9 +218,9 @@ codes! {
     GraderConfigRejected = "E074", "grader-config-rejected";
     /// Directory differs from the compiled suite (`suite_check`).
     SuiteChanged = "E075", "suite-changed";
-    /// The schema of a `json-schema` grader is none, or leads out of its file.
+    /// The schema of a `json-schema` grader is invalid, or refers outside its file.
     InvalidJsonSchema = "E076", "invalid-json-schema";
-    /// A sample of a calibration names no case of the suite, or one that does not ask the judge it means.
+    /// A sample of a calibration does not name a case of the suite, or names one that does not ask the judge.
     UnknownSampleCase = "E077", "unknown-sample-case";
     /// A calibration with fewer than two samples.
     TooFewSamples = "E078", "too-few-samples";
@@ -230,7 +230,7 @@ codes! {
     MissingCaseFile = "W002", "missing-case-file";
     /// `required: 0.7`, `required_min_score`.
     DeprecatedValue = "W003", "deprecated-value";
-    /// Accepted setting or file that does nothing here (cache, pooled mode, `shared` for a case with its own template, YAML beside a .jsonl entry).
+    /// Accepted setting or file without effect here (cache, pooled mode, `shared` for a case with its own template, YAML next to a .jsonl entry).
     NoEffect = "W004", "no-effect";
     /// Flag g or y.
     IgnoredRegexFlag = "W005", "ignored-regex-flag";
@@ -240,7 +240,7 @@ codes! {
     UnknownTemplateVariable = "W007", "unknown-template-variable";
     /// A referenced text file is empty.
     EmptyFile = "W008", "empty-file";
-    /// An argv element starts with `./` or `../` but names nothing.
+    /// An argv element starts with `./` or `../` but does not exist.
     ArgumentNotFound = "W009", "argument-not-found";
     /// Regex with interpolation.
     CheckedAtRunTime = "W010", "checked-at-run-time";
@@ -258,7 +258,7 @@ codes! {
     UnusedGrader = "W016", "unused-grader";
     /// The files that cases need are too large, or cannot be read, to travel in the test program.
     NotEmbedded = "W017", "not-embedded";
-    /// A grader names a judge that the macro does not list, and there is no targets file that may have it.
+    /// A grader names a judge that the macro does not list, and no targets file was found.
     UnknownJudge = "W018", "unknown-judge";
 }
 

@@ -16,7 +16,7 @@ pub use source_range::{Excerpt, Position, SourceRange};
 
 /// One problem with a suite.
 ///
-/// It holds everything that is printed of it. `P` is how it refers to files: the loader uses positions in files that it has
+/// It contains everything that is printed. `P` is how it refers to files: the loader uses positions in files that it has
 /// open, and turns them into [`SourceRange`]s at the end of a load.
 ///
 /// ```

@@ -49,7 +49,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// What stands for the part of a long line that is left out.
+    /// Replaces the part of a long line that is left out.
     pub const CUT: &str = "...";
 
     /// Column in characters, counted from 1, where the range starts in `text`.

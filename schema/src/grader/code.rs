@@ -1,3 +1,5 @@
+//! Settings of `code-grader`.
+
 use serde::{Deserialize, Serialize};
 
 use super::Preprocessor;

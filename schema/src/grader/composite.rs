@@ -1,3 +1,5 @@
+//! Settings of `composite`.
+
 use serde::{Deserialize, Serialize};
 
 use super::{Grader, PreparedCommand, Prompt};

@@ -56,11 +56,11 @@ built_in_graders! {
     ContainsAny(TextList) = "contains-any", Code;
     /// The answer contains several texts.
     ContainsAll(TextList) = "contains-all", Code;
-    /// As `contains`, upper and lower case alike.
+    /// As `contains`, ignoring case.
     Icontains(TextValue) = "icontains", Code;
-    /// As `contains-any`, upper and lower case alike.
+    /// As `contains-any`, ignoring case.
     IcontainsAny(TextList) = "icontains-any", Code;
-    /// As `contains-all`, upper and lower case alike.
+    /// As `contains-all`, ignoring case.
     IcontainsAll(TextList) = "icontains-all", Code;
     /// The answer starts with a text.
     StartsWith(TextValue) = "starts-with", Code;

@@ -1,3 +1,5 @@
+//! Settings of `field-accuracy`, and the document it compares with.
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -75,7 +77,7 @@ pub enum FieldMatch {
     },
     /// The same day.
     Date {
-        /// Formats that say which order of day and month is meant; empty: all.
+        /// Formats that decide the order of day and month; empty: all.
         formats: Vec<DateFormat>,
     },
 }

@@ -1,3 +1,5 @@
+//! Settings of `json-schema`.
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,6 +10,6 @@ use crate::PathRef;
 pub struct JsonSchema {
     /// The file of the schema.
     pub file: PathRef,
-    /// The schema as the file had it while compiling: an object or a boolean, whose references all lead into itself.
+    /// The schema as it was while compiling: an object or a boolean, whose references are all internal.
     pub schema: Value,
 }

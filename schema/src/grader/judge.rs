@@ -1,3 +1,5 @@
+//! Settings of `llm-grader` and `rubrics`.
+
 use serde::{Deserialize, Serialize};
 
 use super::PreparedCommand;
@@ -39,7 +41,7 @@ pub struct JudgeSettings {
     /// Temperature, 0 to 2; `None`: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Steps of a judge that acts, 1 to 50; `None`: 10.
+    /// Maximum steps of an agentic judge, 1 to 50; `None`: 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u32>,
     /// Limit of one call in seconds; `None`: 120 s.

@@ -1,3 +1,5 @@
+//! Settings of `latency`, `cost`, `token-usage` and `execution-metrics`.
+
 use serde::{Deserialize, Serialize};
 
 /// Settings of `latency`.

@@ -29,7 +29,7 @@ use crate::{Location, is_default};
 pub struct Grader {
     /// Key of the score, unique in the case.
     pub name: String,
-    /// Where the entry stands.
+    /// Where the entry is.
     pub location: Location,
     /// Share in the weighted mean, at least 0; 0 is shown and not counted.
     #[serde(default = "one", skip_serializing_if = "is_one")]

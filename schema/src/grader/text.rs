@@ -1,3 +1,5 @@
+//! Settings of the graders that compare text.
+
 use serde::{Deserialize, Serialize};
 
 /// Settings of the graders that look for one text.
@@ -30,7 +32,7 @@ pub struct Similar {
     /// The text to compare with, not empty; `None`: the reference text of the case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// Whether upper and lower case are alike.
+    /// Whether case is ignored.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub ignore_case: bool,
 }

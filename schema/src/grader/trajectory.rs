@@ -1,3 +1,5 @@
+//! Settings of `tool-trajectory` and `skill-trigger`.
+
 use serde::{Deserialize, Serialize};
 
 use crate::Object;
@@ -13,7 +15,7 @@ pub struct ToolTrajectory {
     /// Expected calls (every other mode).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<ExpectedCall>,
-    /// How arguments are compared where an item does not say it.
+    /// How arguments are compared by default.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub args_match: ArgsMatch,
 }
@@ -24,7 +26,7 @@ pub struct ToolTrajectory {
 pub enum TrajectoryMode {
     /// Each tool is called often enough.
     AnyOrder,
-    /// The expected calls occur in this order, others may stand between.
+    /// The expected calls occur in this order, possibly with others in between.
     InOrder,
     /// The expected calls and no others, in this order.
     Exact,
@@ -59,7 +61,7 @@ pub struct ExpectedCall {
     /// Expected arguments; `None` when none are written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Args>,
-    /// How they are compared; `None`: as the grader says.
+    /// How they are compared; `None`: as set for the grader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args_match: Option<ArgsMatch>,
     /// Longest duration of the call, in milliseconds.

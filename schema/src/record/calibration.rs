@@ -1,3 +1,5 @@
+//! Records of calibrations.
+
 use serde::{Deserialize, Serialize};
 
 use super::{GraderRecord, ReasonCode, Usage};

@@ -1,3 +1,5 @@
+//! Records of cases.
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! Records of graders.
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -150,7 +152,7 @@ pub struct GraderRecord {
     pub code: Option<ReasonCode>,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
-    /// Where the entry stands.
+    /// Where the entry is.
     pub location: Location,
     /// Members of a composite.
     pub members: Vec<GraderRecord>,

@@ -31,7 +31,7 @@ pub enum CaseOutcome {
     Failed,
     /// Not decided: the agent, a grader or the surroundings broke.
     Error,
-    /// Not run, for a reason that is no defect.
+    /// Not run, for a reason that is not a defect.
     Skipped,
 }
 

@@ -1,3 +1,5 @@
+//! Records of runs.
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

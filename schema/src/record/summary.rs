@@ -1,3 +1,5 @@
+//! Summaries of runs.
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! Records of trials.
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

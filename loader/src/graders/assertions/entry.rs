@@ -2,11 +2,11 @@
 
 use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig};
 
-use super::{Parsed, location};
+use super::{ParsedGrader, location};
 use crate::{
     diagnostic::{Code, Diagnostic, Diagnostics},
     fields::{self, Fields},
-    graders::{self, Context, Notes},
+    graders::{self, GraderContext, GraderNotes},
     read::node::{Data, Entry, Node},
     suggest,
 };
@@ -14,11 +14,11 @@ use crate::{
 /// Types that are now called otherwise.
 const REMOVED: &[(&str, &str)] = &[("code-judge", "code-grader"), ("llm-judge", "llm-grader")];
 
-pub(super) fn read(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Parsed {
-    try_read(node, cx, d).unwrap_or_else(|| Parsed::broken(node, cx.scope))
+pub(super) fn read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> ParsedGrader {
+    try_read(node, cx, d).unwrap_or_else(|| ParsedGrader::broken(node, cx.scope))
 }
 
-fn try_read(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Parsed> {
+fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<ParsedGrader> {
     let Some(type_entry) = node.entry("type").filter(|entry| !entry.value.is_null()) else {
         no_type(node, d);
         return None;
@@ -47,8 +47,8 @@ fn try_read(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Parsed>
     fields.get("type");
     let name = fields.get("name");
     let name_text = name.and_then(|entry| fields::literal_text(&entry.value, "`name`", d));
-    let common = Common::read(&mut fields, d);
-    let mut notes = Notes::default();
+    let common = CommonSettings::read(&mut fields, d);
+    let mut notes = GraderNotes::default();
     let config = match built_in {
         Some(known) => {
             let config = known.read(&mut fields, cx, &mut notes, d);
@@ -64,7 +64,7 @@ fn try_read(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Parsed>
     };
     let name_is_broken = name.is_some() && name_text.is_none();
     let Some(config) = config.filter(|_| !name_is_broken) else {
-        return Some(Parsed { notes, ..Parsed::broken(node, cx.scope) });
+        return Some(ParsedGrader { notes, ..ParsedGrader::broken(node, cx.scope) });
     };
     let name_text = name_text.unwrap_or_else(|| graders::automatic_name(&config, &written));
     let grader = Grader {
@@ -74,13 +74,13 @@ fn try_read(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<Parsed>
         negate: common.negate,
         ..Grader::new(name_text, location(node.span, cx.scope), config)
     };
-    Some(Parsed { named: name.map(|entry| entry.value.span), notes, ..Parsed::new(grader, node.span) })
+    Some(ParsedGrader { named: name.map(|entry| entry.value.span), notes, ..ParsedGrader::new(grader, node.span) })
 }
 
 fn no_type(node: &Node, d: &mut Diagnostics) {
     if let Some(include) = node.entry("include") {
         for other in node.as_mapping().unwrap_or_default().iter().filter(|entry| entry.key != include.key) {
-            let message = format!("unknown key `{}` beside `include`", other.key);
+            let message = format!("unknown key `{}` next to `include`", other.key);
             d.report(Code::UnknownKey, other.key_span, message, "an include has no other keys");
         }
         return;
@@ -97,14 +97,14 @@ fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<Gr
         None => evalsuite_schema::Object::new(),
     };
     for entry in fields.rest() {
-        // The key may be right, and the type be wrong.
+        // The key may be right and the type wrong.
         let meant = suggest::nearest(written, BUILT_IN.iter().copied());
         let help = if meant.is_empty() {
             suggest::did_you_mean(&entry.key, fields.known().iter().copied())
-                .unwrap_or_else(|| format!("settings of `{written}` stand under `config`"))
+                .unwrap_or_else(|| format!("settings of `{written}` belong under `config`"))
         } else {
             format!(
-                "did you mean type {}? settings of a grader in Rust stand under `config`",
+                "did you mean type {}? settings of a grader in Rust belong under `config`",
                 suggest::quoted(&meant, "or")
             )
         };
@@ -114,14 +114,14 @@ fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<Gr
 }
 
 /// What every grader has.
-struct Common {
+struct CommonSettings {
     weight: f64,
     required: bool,
     min_score: Option<f64>,
     negate: bool,
 }
 
-impl Common {
+impl CommonSettings {
     fn read(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Self {
         let weight = fields.get("weight").and_then(|entry| graders::weight(&entry.value, "`weight`", d));
         let required = fields.get("required");

@@ -6,9 +6,9 @@ use crate::{
     diagnostic::{Code, Diagnostic, Diagnostics},
     fields::{
         self, Fields,
-        paths::{self, Kind, Miss},
+        paths::{self, Kind, SearchFailure},
     },
-    graders::{Context, Template},
+    graders::{GraderContext, IncludedTemplate},
     read::node::{Entry, Node},
 };
 
@@ -22,7 +22,7 @@ const LEAST_SIZE: usize = 2048;
 const DIRECTORIES: &[&str] = &[".evalsuite/templates", ".agentv/templates"];
 const ENDINGS: &[&str] = &["yaml", "yml"];
 
-/// The include of an entry that is one: a mapping with this key only.
+/// The include of an entry: a mapping with only this key.
 pub(super) fn name(node: &Node) -> Option<&Entry> {
     match node.as_mapping() {
         Some([only]) if only.key == "include" => Some(only),
@@ -30,12 +30,12 @@ pub(super) fn name(node: &Node) -> Option<&Entry> {
     }
 }
 
-/// Hands the entries of the named template to `read`, with the place they stand in. `None`: a problem was reported.
+/// Calls `read` with the entries of the named template and their context. `None`: a problem was reported.
 pub(super) fn expand(
     entry: &Entry,
-    cx: Context<'_>,
+    cx: GraderContext<'_>,
     d: &mut Diagnostics,
-    read: impl FnOnce(&[Node], Context<'_>, &mut Diagnostics),
+    read: impl FnOnce(&[Node], GraderContext<'_>, &mut Diagnostics),
 ) -> Option<()> {
     let node = &entry.value;
     let written = fields::literal_text(node, "`include`", d)?;
@@ -50,13 +50,13 @@ pub(super) fn expand(
     if !cx.scope.shared.may_copy(tree.size().max(LEAST_SIZE), node.span, d) {
         return None;
     }
-    let template = Template { path: &path, parent: cx.templates };
+    let template = IncludedTemplate { path: &path, parent: cx.templates };
     let directory = path.parent().unwrap_or(Path::new(""));
-    read(items, Context { scope: cx.scope.at(directory), templates: Some(&template), ..cx }, d);
+    read(items, GraderContext { scope: cx.scope.at(directory), templates: Some(&template), ..cx }, d);
     Some(())
 }
 
-fn find(written: &str, node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<PathBuf> {
+fn find(written: &str, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<PathBuf> {
     let scope = cx.scope;
     let describe = (Code::IncludeNotFound, Kind::File);
     if written.contains(['/', '\\']) || written.starts_with('.') {
@@ -73,7 +73,7 @@ fn find(written: &str, node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Opt
                         scope.note_missed(&tried);
                         return Some(found.path);
                     }
-                    Err(Miss::Missing(paths)) => tried.extend(paths),
+                    Err(SearchFailure::Missing(paths)) => tried.extend(paths),
                     Err(miss) => {
                         d.push(scope.describe(miss, written, node, "`include`", describe));
                         return None;
@@ -89,8 +89,8 @@ fn find(written: &str, node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Opt
     None
 }
 
-/// A template neither includes itself nor lies deeper than templates may.
-fn check_chain(path: &Path, node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Option<()> {
+/// A template does not include itself, and templates are not nested too deeply.
+fn check_chain(path: &Path, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<()> {
     let mut chain = vec![path];
     let mut template = cx.templates;
     while let Some(current) = template {

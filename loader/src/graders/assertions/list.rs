@@ -2,33 +2,33 @@
 
 use evalsuite_schema::grader::{Criterion, Grader, GraderConfig, Rubrics};
 
-use super::{Parsed, entry, include, location};
+use super::{ParsedGrader, entry, include, location};
 use crate::{
     diagnostic::{Code, Diagnostics},
     fields,
-    graders::{Context, plain_criterion},
+    graders::{GraderContext, plain_criterion},
     read::node::{Data, Node},
     source::Span,
 };
 
 /// What the plain strings of a list become.
 #[derive(Clone, Copy)]
-struct Group {
+struct StringGroup {
     name: &'static str,
     id: &'static str,
     is_required: bool,
 }
 
-const RUBRICS: Group = Group { name: "rubrics", id: "rubric", is_required: true };
-const TURN_RUBRICS: Group = Group { name: "turn-rubrics", id: "criterion", is_required: false };
+const RUBRICS: StringGroup = StringGroup { name: "rubrics", id: "rubric", is_required: true };
+const TURN_RUBRICS: StringGroup = StringGroup { name: "turn-rubrics", id: "criterion", is_required: false };
 
 /// Reads a list of assertions.
-pub(crate) fn read_list(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Vec<Parsed> {
+pub(crate) fn read_list(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Vec<ParsedGrader> {
     read(node, RUBRICS, cx, d)
 }
 
 /// Reads the list of a turn, whose strings are weighed against each other, but none is required.
-pub(super) fn read_turn(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Vec<Parsed> {
+pub(super) fn read_turn(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Vec<ParsedGrader> {
     let mut parsed = read(node, TURN_RUBRICS, cx, d);
     for parsed in &mut parsed {
         if parsed.grader.name == TURN_RUBRICS.name && parsed.named.is_none() {
@@ -38,9 +38,9 @@ pub(super) fn read_turn(node: &Node, cx: Context<'_>, d: &mut Diagnostics) -> Ve
     parsed
 }
 
-fn read(node: &Node, group: Group, cx: Context<'_>, d: &mut Diagnostics) -> Vec<Parsed> {
+fn read(node: &Node, group: StringGroup, cx: GraderContext<'_>, d: &mut Diagnostics) -> Vec<ParsedGrader> {
     let Some(items) = fields::list(node, "`assertions`", d) else {
-        return vec![Parsed::broken(node, cx.scope)];
+        return vec![ParsedGrader::broken(node, cx.scope)];
     };
     let mut reading = Reading { parsed: Vec::with_capacity(items.len()), criteria: Vec::new(), position: None, group };
     reading.read(items, cx, d);
@@ -48,15 +48,15 @@ fn read(node: &Node, group: Group, cx: Context<'_>, d: &mut Diagnostics) -> Vec<
 }
 
 struct Reading {
-    parsed: Vec<Parsed>,
+    parsed: Vec<ParsedGrader>,
     criteria: Vec<Criterion>,
     /// Index among the graders and place of the first string.
     position: Option<(usize, Span)>,
-    group: Group,
+    group: StringGroup,
 }
 
 impl Reading {
-    fn read(&mut self, items: &[Node], cx: Context<'_>, d: &mut Diagnostics) {
+    fn read(&mut self, items: &[Node], cx: GraderContext<'_>, d: &mut Diagnostics) {
         for item in items {
             match &item.data {
                 Data::String(text) => self.criterion(text, item, cx, d),
@@ -64,24 +64,24 @@ impl Reading {
                     Some(name) => {
                         let found = include::expand(name, cx, d, |items, cx, d| self.read(items, cx, d));
                         if found.is_none() {
-                            self.parsed.push(Parsed::broken(item, cx.scope));
+                            self.parsed.push(ParsedGrader::broken(item, cx.scope));
                         }
                     }
                     None => self.parsed.push(entry::read(item, cx, d)),
                 },
                 _ => {
                     fields::wrong_type(item, "an assertion", "text or a mapping", d);
-                    self.parsed.push(Parsed::broken(item, cx.scope));
+                    self.parsed.push(ParsedGrader::broken(item, cx.scope));
                 }
             }
         }
     }
 
-    fn criterion(&mut self, text: &str, node: &Node, cx: Context<'_>, d: &mut Diagnostics) {
+    fn criterion(&mut self, text: &str, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) {
         let text = text.trim();
         if text.is_empty() {
             d.report(Code::BlankValue, node.span, "blank assertion", "write the criterion or delete the line");
-            self.parsed.push(Parsed::broken(node, cx.scope));
+            self.parsed.push(ParsedGrader::broken(node, cx.scope));
             return;
         }
         self.position.get_or_insert((self.parsed.len(), node.span));
@@ -89,13 +89,13 @@ impl Reading {
         self.criteria.push(plain_criterion(id, text.to_owned(), self.group.is_required));
     }
 
-    fn finish(mut self, cx: Context<'_>) -> Vec<Parsed> {
+    fn finish(mut self, cx: GraderContext<'_>) -> Vec<ParsedGrader> {
         if let Some((index, span)) = self.position {
             #[allow(clippy::cast_precision_loss, reason = "a list has fewer than 2^52 strings")]
             let weight = self.criteria.len() as f64;
             let config = GraderConfig::Rubrics(Rubrics { criteria: self.criteria, ..Rubrics::default() });
             let grader = Grader { weight, ..Grader::new(self.group.name, location(span, cx.scope), config) };
-            self.parsed.insert(index, Parsed::new(grader, span));
+            self.parsed.insert(index, ParsedGrader::new(grader, span));
         }
         self.parsed
     }

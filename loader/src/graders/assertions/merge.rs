@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use evalsuite_schema::{Message, grader::Grader};
 
-use super::{Parsed, reference::Reference};
+use super::{ParsedGrader, reference::Reference};
 use crate::{
     diagnostic::{Code, Diagnostic, Diagnostics},
     source::Span,
@@ -17,7 +17,7 @@ pub(crate) struct CaseFacts<'a> {
     /// The reference answer has a reported problem, and is missing for that reason.
     pub(crate) reference_is_broken: bool,
     pub(crate) has_criteria: bool,
-    /// Where the case stands.
+    /// Where the case is.
     pub(crate) span: Span,
     pub(crate) tasks_layout: bool,
 }
@@ -30,7 +30,12 @@ impl CaseFacts<'_> {
 }
 
 /// Puts graders of the case and the suite together, and checks what concerns all of them.
-pub(crate) fn merge(case: Vec<Parsed>, suite: &[Parsed], facts: &CaseFacts<'_>, d: &mut Diagnostics) -> Vec<Grader> {
+pub(crate) fn merge(
+    case: Vec<ParsedGrader>,
+    suite: &[ParsedGrader],
+    facts: &CaseFacts<'_>,
+    d: &mut Diagnostics,
+) -> Vec<Grader> {
     let own = case.len();
     let mut all = case;
     all.extend_from_slice(suite);
@@ -50,7 +55,7 @@ pub(crate) fn merge(case: Vec<Parsed>, suite: &[Parsed], facts: &CaseFacts<'_>, 
 }
 
 /// A judge grader without prompt and rubrics judges by criteria or reference of the case.
-fn check_judges(parsed: &Parsed, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+fn check_judges(parsed: &ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
     if facts.has_criteria || !facts.expected_output.is_empty() {
         return;
     }
@@ -67,7 +72,7 @@ fn check_judges(parsed: &Parsed, is_own: bool, facts: &CaseFacts<'_>, d: &mut Di
 }
 
 /// Without a text of its own a `similar` grader compares with the reference.
-fn check_similar(parsed: &Parsed, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+fn check_similar(parsed: &ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
     if facts.reference_is_broken || !facts.expected_output.is_empty() {
         return;
     }
@@ -82,8 +87,8 @@ fn check_similar(parsed: &Parsed, is_own: bool, facts: &CaseFacts<'_>, d: &mut D
     }
 }
 
-fn check_weights(all: &[Parsed], own: usize, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
-    let is_zero = |parsed: &Parsed| !parsed.is_broken && parsed.grader.weight == 0.0;
+fn check_weights(all: &[ParsedGrader], own: usize, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+    let is_zero = |parsed: &ParsedGrader| !parsed.is_broken && parsed.grader.weight == 0.0;
     if all.is_empty() || !all.iter().all(is_zero) {
         return;
     }
@@ -92,7 +97,7 @@ fn check_weights(all: &[Parsed], own: usize, facts: &CaseFacts<'_>, d: &mut Diag
 }
 
 /// Makes names unique: a repeated one gets `#2`, `#3` and so on.
-fn number_names(all: &mut [Parsed], own: usize, tasks_layout: bool, d: &mut Diagnostics) {
+fn number_names(all: &mut [ParsedGrader], own: usize, tasks_layout: bool, d: &mut Diagnostics) {
     let mut firsts: HashMap<String, usize> = HashMap::with_capacity(all.len());
     let mut repeats: Vec<(usize, usize)> = Vec::new();
     for (index, parsed) in all.iter().enumerate() {

@@ -18,7 +18,7 @@ use evalsuite_schema::{
 use crate::{
     diagnostic::{Code, Diagnostics},
     fields::{self, paths::Scope},
-    graders::{self, Context, Notes},
+    graders::{self, GraderContext, GraderNotes},
     read::node::Node,
     source::Span,
 };
@@ -32,7 +32,7 @@ pub(crate) const OLD_KEYS: &[&str] = &["assert", "evaluators"];
 
 /// A grader as it was read.
 #[derive(Debug, Clone)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedGrader {
     /// The grader, with the name its author gave it or an automatic one.
     pub(crate) grader: Grader,
     /// Where the author wrote the name.
@@ -40,14 +40,14 @@ pub(crate) struct Parsed {
     /// The entry.
     pub(crate) span: Span,
     /// What checks of the whole case need to know.
-    pub(crate) notes: Notes,
-    /// The entry has a reported problem; the grader only stands in for it, so that a case does not seem to have none.
+    pub(crate) notes: GraderNotes,
+    /// The entry has a reported problem; the grader is a stand-in, so that a case does not seem to have no graders.
     pub(crate) is_broken: bool,
 }
 
-impl Parsed {
+impl ParsedGrader {
     pub(crate) fn new(grader: Grader, span: Span) -> Self {
-        Self { grader, named: None, span, notes: Notes::default(), is_broken: false }
+        Self { grader, named: None, span, notes: GraderNotes::default(), is_broken: false }
     }
 
     /// Stands for an entry with a problem that was reported.
@@ -58,22 +58,22 @@ impl Parsed {
 }
 
 /// Reads the value of a key `assertions`.
-pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Parsed> {
-    read_list(node, Context::new(scope), d)
+pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<ParsedGrader> {
+    read_list(node, GraderContext::new(scope), d)
 }
 
 /// Reads one assertion where there can be no other.
-pub(crate) fn single(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Parsed {
+pub(crate) fn single(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> ParsedGrader {
     if node.as_mapping().is_none() {
         fields::wrong_type(node, "a grader", "a mapping", d);
-        return Parsed::broken(node, scope);
+        return ParsedGrader::broken(node, scope);
     }
     if node.entry("include").is_some() && node.entry("type").is_none() {
         let help = "write the grader itself: `type: llm-grader` or `type: rubrics`";
         d.report(Code::MissingGraderSetting, node.span, "an include where one grader has to be", help);
-        return Parsed::broken(node, scope);
+        return ParsedGrader::broken(node, scope);
     }
-    entry::read(node, Context::new(scope), d)
+    entry::read(node, GraderContext::new(scope), d)
 }
 
 /// Reads `assertions` of one turn of a conversation, of which `expected_output` is the reference: the graders, and the uses
@@ -84,7 +84,7 @@ pub(crate) fn turn(
     scope: Scope<'_>,
     d: &mut Diagnostics,
 ) -> (Vec<Grader>, Vec<(String, Span)>) {
-    let parsed = list::read_turn(node, Context::new(scope), d);
+    let parsed = list::read_turn(node, GraderContext::new(scope), d);
     // The case may have criteria; whether it has none is not known here.
     let facts = CaseFacts {
         expected_output,
@@ -98,19 +98,21 @@ pub(crate) fn turn(
 }
 
 /// Reads the old key `rubrics` of a case: one grader, or none if the list is empty.
-pub(crate) fn rubrics_key(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parsed> {
+pub(crate) fn rubrics_key(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ParsedGrader> {
     let Some(criteria) = graders::criteria(node, "`rubrics`", d) else {
-        return Some(Parsed::broken(node, scope));
+        return Some(ParsedGrader::broken(node, scope));
     };
     if criteria.is_empty() {
         return None;
     }
     let config = GraderConfig::Rubrics(Rubrics { criteria, ..Rubrics::default() });
-    Some(Parsed::new(Grader::new("rubric", location(node.span, scope), config), node.span))
+    Some(ParsedGrader::new(Grader::new("rubric", location(node.span, scope), config), node.span))
 }
 
 /// Every grader that is not built in, inside composites, too, and where it is named.
-pub(crate) fn user_graders<'p>(parsed: impl IntoIterator<Item = &'p Parsed>) -> impl Iterator<Item = (String, Span)> {
+pub(crate) fn user_graders<'p>(
+    parsed: impl IntoIterator<Item = &'p ParsedGrader>,
+) -> impl Iterator<Item = (String, Span)> {
     parsed.into_iter().flat_map(|parsed| parsed.notes.users.iter().cloned())
 }
 

@@ -7,14 +7,14 @@ use evalsuite_schema::{
 };
 use serde_json::Value;
 
-use super::Parsed;
+use super::ParsedGrader;
 use crate::{
     diagnostic::{Code, Diagnostic, Diagnostics, are_many},
     source::Span,
     suggest,
 };
 
-/// The document that fields are compared with, as far as it is known now.
+/// The document that fields are compared with, as far as it is known while compiling.
 pub(super) enum Reference {
     Missing,
     /// It is interpolated.
@@ -33,7 +33,7 @@ impl Reference {
     }
 
     /// Reports fields that the reference does not have; those of a suite's grader are left out for this case.
-    pub(super) fn check(&self, parsed: &mut Parsed, is_own: bool, case: Span, d: &mut Diagnostics) {
+    pub(super) fn check(&self, parsed: &mut ParsedGrader, is_own: bool, case: Span, d: &mut Diagnostics) {
         let document = match self {
             Reference::Unknown => return,
             Reference::Missing => {
@@ -62,7 +62,7 @@ impl Reference {
     }
 }
 
-fn missing(parsed: &Parsed, is_own: bool, case: Span, d: &mut Diagnostics) {
+fn missing(parsed: &ParsedGrader, is_own: bool, case: Span, d: &mut Diagnostics) {
     let help = "add an object as `expected_output`";
     let diagnostic = if is_own {
         let message = "the case has no `expected_output` with fields to compare with";

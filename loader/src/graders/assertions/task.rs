@@ -5,30 +5,30 @@ use evalsuite_schema::{
     grader::{Grader, GraderConfig},
 };
 
-use super::{Parsed, location};
+use super::{ParsedGrader, location};
 use crate::{
     diagnostic::Diagnostics,
     fields::{self, Fields, paths::Scope},
-    graders::{self, Context, Notes},
+    graders::{self, GraderContext, GraderNotes},
     read::node::{Data, Entry, Node},
 };
 
 /// Reads a list of `{name, config}`.
-pub(crate) fn task_graders(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Parsed> {
+pub(crate) fn task_graders(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<ParsedGrader> {
     let Some(items) = fields::list(node, "`graders`", d) else {
-        return vec![Parsed::broken(node, scope)];
+        return vec![ParsedGrader::broken(node, scope)];
     };
-    items.iter().map(|item| grader(item, scope, d).unwrap_or_else(|| Parsed::broken(item, scope))).collect()
+    items.iter().map(|item| grader(item, scope, d).unwrap_or_else(|| ParsedGrader::broken(item, scope))).collect()
 }
 
-fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parsed> {
+fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ParsedGrader> {
     let mut fields = Fields::new(node, "a grader", d)?;
     let name_entry = fields.require("name", d);
     let config_entry = fields.get("config");
     fields.finish(d);
     let name_entry = name_entry?;
     let name = fields::text(&name_entry.value, "`name`", d)?;
-    let mut notes = Notes::default();
+    let mut notes = GraderNotes::default();
     let mut parsed = match graders::built_in(&name) {
         Some(known) => built_in(known, node, config_entry, (scope, &mut notes), d)?,
         None => {
@@ -41,15 +41,15 @@ fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Parsed> 
         }
     };
     parsed.name = name;
-    Some(Parsed { named: Some(name_entry.value.span), notes, ..Parsed::new(parsed, node.span) })
+    Some(ParsedGrader { named: Some(name_entry.value.span), notes, ..ParsedGrader::new(parsed, node.span) })
 }
 
-/// A built-in type; its settings and what every grader can have stand in `config` together.
+/// A built-in type; `config` has both its settings and those of every grader.
 fn built_in(
-    known: &graders::Type,
+    known: &graders::GraderType,
     node: &Node,
     config: Option<&Entry>,
-    (scope, notes): (Scope<'_>, &mut Notes),
+    (scope, notes): (Scope<'_>, &mut GraderNotes),
     d: &mut Diagnostics,
 ) -> Option<Grader> {
     let absent = Node { span: node.span, data: Data::Mapping(Vec::new()) };
@@ -57,7 +57,7 @@ fn built_in(
     let mut fields = Fields::new(settings, known.what, d)?;
     let min_score = fields.get("min_score").and_then(|entry| graders::min_score(&entry.value, d));
     let negate = fields.get("negate").and_then(|entry| fields::boolean(&entry.value, "`negate`", d));
-    let config = known.read(&mut fields, Context::new(scope), notes, d);
+    let config = known.read(&mut fields, GraderContext::new(scope), notes, d);
     if !known.takes_any_key {
         fields.finish(d);
     }

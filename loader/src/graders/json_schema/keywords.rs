@@ -1,4 +1,4 @@
-//! The keywords of JSON Schema and what stands under them.
+//! The keywords of JSON Schema and their values.
 
 use super::{invalid, is_schema};
 use crate::{
@@ -35,15 +35,15 @@ impl Draft {
         if found.is_none() {
             let names: Vec<&str> = DRAFTS.iter().map(|(name, _)| *name).collect();
             let help = format!("name one of {}, or leave it out for the last of them", suggest::quoted(&names, "and"));
-            invalid(&entry.value, "`$schema` names no draft that is known here", help, d);
+            invalid(&entry.value, "`$schema` is not a known draft", help, d);
         }
         found
     }
 }
 
-/// What stands under a keyword.
+/// The value of a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum ValueShape {
     Anything,
     Boolean,
     Count,
@@ -71,72 +71,72 @@ enum Shape {
 }
 
 /// A keyword, and the first and the last draft that has it.
-type Keyword = (&'static str, Shape, Draft, Draft);
+type Keyword = (&'static str, ValueShape, Draft, Draft);
 
 const KEYWORDS: &[Keyword] = &[
-    ("$anchor", Shape::Text, Draft201909, Draft202012),
-    ("$comment", Shape::Text, Draft7, Draft202012),
-    ("$defs", Shape::NamedSchemas, Draft201909, Draft202012),
-    ("$dynamicAnchor", Shape::Text, Draft202012, Draft202012),
-    ("$dynamicRef", Shape::Text, Draft202012, Draft202012),
-    ("$id", Shape::Identifier, Draft6, Draft202012),
-    ("$recursiveAnchor", Shape::Boolean, Draft201909, Draft201909),
-    ("$recursiveRef", Shape::Text, Draft201909, Draft201909),
-    ("$ref", Shape::Text, Draft6, Draft202012),
-    ("$schema", Shape::Text, Draft6, Draft202012),
-    ("$vocabulary", Shape::Anything, Draft201909, Draft202012),
-    ("additionalItems", Shape::Schema, Draft6, Draft201909),
-    ("additionalProperties", Shape::Schema, Draft6, Draft202012),
-    ("allOf", Shape::Schemas, Draft6, Draft202012),
-    ("anyOf", Shape::Schemas, Draft6, Draft202012),
-    ("const", Shape::Anything, Draft6, Draft202012),
-    ("contains", Shape::Schema, Draft6, Draft202012),
-    ("contentEncoding", Shape::Text, Draft7, Draft202012),
-    ("contentMediaType", Shape::Text, Draft7, Draft202012),
-    ("contentSchema", Shape::Schema, Draft201909, Draft202012),
-    ("default", Shape::Anything, Draft6, Draft202012),
-    ("definitions", Shape::NamedSchemas, Draft6, Draft202012),
-    ("dependencies", Shape::Dependencies, Draft6, Draft202012),
-    ("dependentRequired", Shape::NamedTexts, Draft201909, Draft202012),
-    ("dependentSchemas", Shape::NamedSchemas, Draft201909, Draft202012),
-    ("deprecated", Shape::Boolean, Draft201909, Draft202012),
-    ("description", Shape::Text, Draft6, Draft202012),
-    ("else", Shape::Schema, Draft7, Draft202012),
-    ("enum", Shape::Enum, Draft6, Draft202012),
-    ("examples", Shape::Anything, Draft6, Draft202012),
-    ("exclusiveMaximum", Shape::Number, Draft6, Draft202012),
-    ("exclusiveMinimum", Shape::Number, Draft6, Draft202012),
-    ("format", Shape::Format, Draft6, Draft202012),
-    ("if", Shape::Schema, Draft7, Draft202012),
-    ("items", Shape::SchemaOrList, Draft6, Draft201909),
-    ("items", Shape::Schema, Draft202012, Draft202012),
-    ("maxContains", Shape::Count, Draft201909, Draft202012),
-    ("maxItems", Shape::Count, Draft6, Draft202012),
-    ("maxLength", Shape::Count, Draft6, Draft202012),
-    ("maxProperties", Shape::Count, Draft6, Draft202012),
-    ("maximum", Shape::Number, Draft6, Draft202012),
-    ("minContains", Shape::Count, Draft201909, Draft202012),
-    ("minItems", Shape::Count, Draft6, Draft202012),
-    ("minLength", Shape::Count, Draft6, Draft202012),
-    ("minProperties", Shape::Count, Draft6, Draft202012),
-    ("minimum", Shape::Number, Draft6, Draft202012),
-    ("multipleOf", Shape::PositiveNumber, Draft6, Draft202012),
-    ("not", Shape::Schema, Draft6, Draft202012),
-    ("oneOf", Shape::Schemas, Draft6, Draft202012),
-    ("pattern", Shape::Pattern, Draft6, Draft202012),
-    ("patternProperties", Shape::PatternSchemas, Draft6, Draft202012),
-    ("prefixItems", Shape::Schemas, Draft202012, Draft202012),
-    ("properties", Shape::NamedSchemas, Draft6, Draft202012),
-    ("propertyNames", Shape::Schema, Draft6, Draft202012),
-    ("readOnly", Shape::Boolean, Draft7, Draft202012),
-    ("required", Shape::Texts, Draft6, Draft202012),
-    ("then", Shape::Schema, Draft7, Draft202012),
-    ("title", Shape::Text, Draft6, Draft202012),
-    ("type", Shape::Type, Draft6, Draft202012),
-    ("unevaluatedItems", Shape::Schema, Draft201909, Draft202012),
-    ("unevaluatedProperties", Shape::Schema, Draft201909, Draft202012),
-    ("uniqueItems", Shape::Boolean, Draft6, Draft202012),
-    ("writeOnly", Shape::Boolean, Draft7, Draft202012),
+    ("$anchor", ValueShape::Text, Draft201909, Draft202012),
+    ("$comment", ValueShape::Text, Draft7, Draft202012),
+    ("$defs", ValueShape::NamedSchemas, Draft201909, Draft202012),
+    ("$dynamicAnchor", ValueShape::Text, Draft202012, Draft202012),
+    ("$dynamicRef", ValueShape::Text, Draft202012, Draft202012),
+    ("$id", ValueShape::Identifier, Draft6, Draft202012),
+    ("$recursiveAnchor", ValueShape::Boolean, Draft201909, Draft201909),
+    ("$recursiveRef", ValueShape::Text, Draft201909, Draft201909),
+    ("$ref", ValueShape::Text, Draft6, Draft202012),
+    ("$schema", ValueShape::Text, Draft6, Draft202012),
+    ("$vocabulary", ValueShape::Anything, Draft201909, Draft202012),
+    ("additionalItems", ValueShape::Schema, Draft6, Draft201909),
+    ("additionalProperties", ValueShape::Schema, Draft6, Draft202012),
+    ("allOf", ValueShape::Schemas, Draft6, Draft202012),
+    ("anyOf", ValueShape::Schemas, Draft6, Draft202012),
+    ("const", ValueShape::Anything, Draft6, Draft202012),
+    ("contains", ValueShape::Schema, Draft6, Draft202012),
+    ("contentEncoding", ValueShape::Text, Draft7, Draft202012),
+    ("contentMediaType", ValueShape::Text, Draft7, Draft202012),
+    ("contentSchema", ValueShape::Schema, Draft201909, Draft202012),
+    ("default", ValueShape::Anything, Draft6, Draft202012),
+    ("definitions", ValueShape::NamedSchemas, Draft6, Draft202012),
+    ("dependencies", ValueShape::Dependencies, Draft6, Draft202012),
+    ("dependentRequired", ValueShape::NamedTexts, Draft201909, Draft202012),
+    ("dependentSchemas", ValueShape::NamedSchemas, Draft201909, Draft202012),
+    ("deprecated", ValueShape::Boolean, Draft201909, Draft202012),
+    ("description", ValueShape::Text, Draft6, Draft202012),
+    ("else", ValueShape::Schema, Draft7, Draft202012),
+    ("enum", ValueShape::Enum, Draft6, Draft202012),
+    ("examples", ValueShape::Anything, Draft6, Draft202012),
+    ("exclusiveMaximum", ValueShape::Number, Draft6, Draft202012),
+    ("exclusiveMinimum", ValueShape::Number, Draft6, Draft202012),
+    ("format", ValueShape::Format, Draft6, Draft202012),
+    ("if", ValueShape::Schema, Draft7, Draft202012),
+    ("items", ValueShape::SchemaOrList, Draft6, Draft201909),
+    ("items", ValueShape::Schema, Draft202012, Draft202012),
+    ("maxContains", ValueShape::Count, Draft201909, Draft202012),
+    ("maxItems", ValueShape::Count, Draft6, Draft202012),
+    ("maxLength", ValueShape::Count, Draft6, Draft202012),
+    ("maxProperties", ValueShape::Count, Draft6, Draft202012),
+    ("maximum", ValueShape::Number, Draft6, Draft202012),
+    ("minContains", ValueShape::Count, Draft201909, Draft202012),
+    ("minItems", ValueShape::Count, Draft6, Draft202012),
+    ("minLength", ValueShape::Count, Draft6, Draft202012),
+    ("minProperties", ValueShape::Count, Draft6, Draft202012),
+    ("minimum", ValueShape::Number, Draft6, Draft202012),
+    ("multipleOf", ValueShape::PositiveNumber, Draft6, Draft202012),
+    ("not", ValueShape::Schema, Draft6, Draft202012),
+    ("oneOf", ValueShape::Schemas, Draft6, Draft202012),
+    ("pattern", ValueShape::Pattern, Draft6, Draft202012),
+    ("patternProperties", ValueShape::PatternSchemas, Draft6, Draft202012),
+    ("prefixItems", ValueShape::Schemas, Draft202012, Draft202012),
+    ("properties", ValueShape::NamedSchemas, Draft6, Draft202012),
+    ("propertyNames", ValueShape::Schema, Draft6, Draft202012),
+    ("readOnly", ValueShape::Boolean, Draft7, Draft202012),
+    ("required", ValueShape::Texts, Draft6, Draft202012),
+    ("then", ValueShape::Schema, Draft7, Draft202012),
+    ("title", ValueShape::Text, Draft6, Draft202012),
+    ("type", ValueShape::Type, Draft6, Draft202012),
+    ("unevaluatedItems", ValueShape::Schema, Draft201909, Draft202012),
+    ("unevaluatedProperties", ValueShape::Schema, Draft201909, Draft202012),
+    ("uniqueItems", ValueShape::Boolean, Draft6, Draft202012),
+    ("writeOnly", ValueShape::Boolean, Draft7, Draft202012),
 ];
 
 const TYPES: &[&str] = &["array", "boolean", "integer", "null", "number", "object", "string"];
@@ -164,20 +164,20 @@ const FORMATS: &[&str] = &[
 /// Words of other vocabularies that are close to a keyword and mean something else.
 const NO_MISTAKES: &[&str] = &["example", "optional"];
 
-/// Reports what is wrong with the schema `root` and all those in it, and gives all of them.
+/// Reports problems with the schema `root` and all schemas in it, and returns all of them.
 pub(super) fn check<'n>(root: &'n Node, draft: Draft, d: &mut Diagnostics) -> Vec<&'n Node> {
-    let mut check = Check { draft, found: Vec::new(), d };
+    let mut check = SchemaCheck { draft, found: Vec::new(), d };
     check.schema(root, "a schema");
     check.found
 }
 
-struct Check<'n, 'd> {
+struct SchemaCheck<'n, 'd> {
     draft: Draft,
     found: Vec<&'n Node>,
     d: &'d mut Diagnostics,
 }
 
-impl<'n> Check<'n, '_> {
+impl<'n> SchemaCheck<'n, '_> {
     fn schema(&mut self, node: &'n Node, what: &str) {
         self.found.push(node);
         let Some(entries) = node.as_mapping() else {
@@ -201,7 +201,7 @@ impl<'n> Check<'n, '_> {
         }
     }
 
-    /// Words that are no keywords are allowed, and do nothing; what is nearly a keyword was meant to do something.
+    /// Unknown keywords are allowed and have no effect; one that is close to a known keyword is a misspelling.
     fn unknown(&mut self, entry: &Entry) {
         if NO_MISTAKES.contains(&entry.key.as_str()) {
             return;
@@ -213,51 +213,54 @@ impl<'n> Check<'n, '_> {
         }
     }
 
-    fn value(&mut self, entry: &'n Entry, shape: Shape, is_root: bool) {
+    fn value(&mut self, entry: &'n Entry, shape: ValueShape, is_root: bool) {
         let (node, what) = (&entry.value, format!("`{}`", entry.key));
         match shape {
-            Shape::Anything => {}
-            Shape::Boolean => self.expect(matches!(node.data, Data::Bool(_)), node, &what, "`true` or `false`"),
-            Shape::Text => self.expect(node.as_str().is_some(), node, &what, "text"),
-            Shape::Number => self.expect(matches!(node.data, Data::Number(_)), node, &what, "a number"),
-            Shape::PositiveNumber => {
+            ValueShape::Anything => {}
+            ValueShape::Boolean => self.expect(matches!(node.data, Data::Bool(_)), node, &what, "`true` or `false`"),
+            ValueShape::Text => self.expect(node.as_str().is_some(), node, &what, "text"),
+            ValueShape::Number => self.expect(matches!(node.data, Data::Number(_)), node, &what, "a number"),
+            ValueShape::PositiveNumber => {
                 self.expect(number(node).is_some_and(|n| n > 0.0), node, &what, "a number above 0")
             }
-            Shape::Count => {
+            ValueShape::Count => {
                 let is_count = number(node).is_some_and(|n| n >= 0.0 && n.fract() == 0.0);
                 self.expect(is_count, node, &what, "a whole number of at least 0");
             }
-            Shape::Identifier => self.identifier(node, &what, is_root),
-            Shape::Format => self.format(node, &what),
-            Shape::Pattern => match node.as_str() {
+            ValueShape::Identifier => self.identifier(node, &what, is_root),
+            ValueShape::Format => self.format(node, &what),
+            ValueShape::Pattern => match node.as_str() {
                 Some(text) => self.pattern(text, node),
                 None => self.kind(node, &what, "text"),
             },
-            Shape::Enum => {
+            ValueShape::Enum => {
                 let has_values = node.as_sequence().is_some_and(|values| !values.is_empty());
                 self.expect(has_values, node, &what, "a list of at least one value");
             }
-            Shape::Type => self.types(node, &what),
-            Shape::Texts => self.texts(node, &what),
-            Shape::Schema => self.schema(node, &what),
-            Shape::Schemas => self.schemas(node, &what),
-            Shape::SchemaOrList if node.as_sequence().is_some() => {
+            ValueShape::Type => self.types(node, &what),
+            ValueShape::Texts => self.texts(node, &what),
+            ValueShape::Schema => self.schema(node, &what),
+            ValueShape::Schemas => self.schemas(node, &what),
+            ValueShape::SchemaOrList if node.as_sequence().is_some() => {
                 node.as_sequence().unwrap_or_default().iter().for_each(|item| self.schema(item, &what));
             }
-            Shape::SchemaOrList => self.schema(node, &what),
-            Shape::NamedSchemas | Shape::PatternSchemas | Shape::NamedTexts | Shape::Dependencies => {
+            ValueShape::SchemaOrList => self.schema(node, &what),
+            ValueShape::NamedSchemas
+            | ValueShape::PatternSchemas
+            | ValueShape::NamedTexts
+            | ValueShape::Dependencies => {
                 let Some(entries) = node.as_mapping() else { return self.kind(node, &what, "a mapping") };
                 entries.iter().for_each(|entry| self.named(entry, shape));
             }
         }
     }
 
-    fn named(&mut self, entry: &'n Entry, shape: Shape) {
+    fn named(&mut self, entry: &'n Entry, shape: ValueShape) {
         let what = format!("`{}`", entry.key);
         match shape {
-            Shape::NamedTexts => return self.texts(&entry.value, &what),
-            Shape::Dependencies if entry.value.as_sequence().is_some() => return self.texts(&entry.value, &what),
-            Shape::PatternSchemas => {
+            ValueShape::NamedTexts => return self.texts(&entry.value, &what),
+            ValueShape::Dependencies if entry.value.as_sequence().is_some() => return self.texts(&entry.value, &what),
+            ValueShape::PatternSchemas => {
                 if let Err(problem) = pattern::check(&entry.key, "") {
                     let help = "the keys of `patternProperties` are patterns";
                     self.d.report(Code::InvalidJsonSchema, entry.key_span, problem, help);
@@ -275,7 +278,7 @@ impl<'n> Check<'n, '_> {
         }
     }
 
-    /// The root may have a name; a schema inside it with a name of its own would be another document.
+    /// The root may have an `$id`; a schema inside it with its own would be another document.
     fn identifier(&mut self, node: &Node, what: &str, is_root: bool) {
         match node.as_str() {
             None => self.kind(node, what, "text"),
@@ -289,7 +292,7 @@ impl<'n> Check<'n, '_> {
         }
     }
 
-    /// Formats nobody knows are allowed, and check nothing.
+    /// Unknown formats are allowed, and check nothing.
     fn format(&mut self, node: &Node, what: &str) {
         let Some(text) = node.as_str() else { return self.kind(node, what, "text") };
         if FORMATS.contains(&text) {
@@ -320,7 +323,7 @@ impl<'n> Check<'n, '_> {
             if !TYPES.contains(&name) {
                 let help = suggest::did_you_mean(name, TYPES.iter().copied())
                     .unwrap_or_else(|| format!("write {}", suggest::quoted(TYPES, "or")));
-                invalid(item, format!("`type` is `{name}`, which is no type of JSON"), help, self.d);
+                invalid(item, format!("`type` is `{name}`, which is not a JSON type"), help, self.d);
             }
             self.repeated(&items[..index], item, name);
         }
@@ -350,8 +353,8 @@ impl<'n> Check<'n, '_> {
 
     fn kind(&mut self, node: &Node, what: &str, expected: &str) {
         let help = match (&node.data, what) {
-            (Data::Sequence(_), "`items`") => "schemas by position stand under `prefixItems`".to_owned(),
-            (Data::Bool(_), "`required`") => "list the names of required properties beside `properties`".to_owned(),
+            (Data::Sequence(_), "`items`") => "schemas by position belong under `prefixItems`".to_owned(),
+            (Data::Bool(_), "`required`") => "list the names of required properties next to `properties`".to_owned(),
             _ => format!("write {expected}"),
         };
         let found = match &node.data {

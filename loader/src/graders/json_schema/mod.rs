@@ -1,7 +1,7 @@
 //! `json-schema`, and whether its schema is one.
 //!
-//! The schema is checked here rather than by a validator: this knows the place of every mistake, finds misspelled keywords,
-//! which a validator has to ignore, and adds nothing to what a suite's users compile for their macros.
+//! The schema is checked here and not by the `jsonschema` crate: this knows the position of every mistake, finds misspelled
+//! keywords, which a validator has to ignore, and adds nothing to what a suite's users compile for their macros.
 
 mod keywords;
 mod references;

@@ -1,4 +1,4 @@
-//! Where the references of a schema lead: somewhere in the same file, and not in a circle.
+//! References of a schema: to schemas of the same file, without cycles.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::{
 
 const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// Keywords whose schemas look at the same value as the schema they stand in.
+/// Keywords whose schemas apply to the same value as the schema around them.
 const IN_PLACE: &[&str] = &["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
 
-/// Reports references of `schemas`, all those in `root`, that lead nowhere, out of the file, or in a circle.
+/// Reports references of `schemas`, all those in `root`, that are broken, outside the file, or circular.
 pub(super) fn check(root: &Node, schemas: &[&Node], d: &mut Diagnostics) {
     let document =
         Document { root, anchors: anchors(schemas), id: root.entry("$id").and_then(|entry| entry.value.as_str()) };
@@ -58,12 +58,12 @@ struct Document<'n> {
 }
 
 impl<'n> Document<'n> {
-    /// The schema that a reference leads to, or what is wrong with it and what to do.
+    /// The schema that a reference refers to, or what is wrong with the reference and what to do.
     fn target(&self, written: &str) -> Result<&'n Node, (String, String)> {
         let (file, fragment) = written.split_once('#').unwrap_or((written, ""));
         if !file.is_empty() && Some(file) != self.id.map(|id| id.trim_end_matches('#')) {
             return Err((
-                format!("`{written}` leads out of the file, and nothing is fetched"),
+                format!("`{written}` refers outside the file, and nothing is fetched"),
                 "copy the schema into this file below `$defs`, and refer to `#/$defs/NAME`".to_owned(),
             ));
         }
@@ -75,8 +75,8 @@ impl<'n> Document<'n> {
         };
         found.filter(|node| is_schema(node)).ok_or_else(|| {
             (
-                format!("`{written}` leads to no schema of this file"),
-                "name the place of a schema: `#/$defs/NAME`".to_owned(),
+                format!("`{written}` does not refer to a schema in this file"),
+                "name the path of a schema: `#/$defs/NAME`".to_owned(),
             )
         })
     }
@@ -110,35 +110,35 @@ fn percent_decoded(text: &str) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+enum VisitState {
     /// On the way that is being walked.
     Open,
     Done,
 }
 
 /// Reports each schema that asks itself about the same value, at the reference that closes the circle: no validator
-/// comes to an end there.
+/// ends there.
 fn circles(document: &Document<'_>, schemas: &[&Node], d: &mut Diagnostics) {
-    let mut states: BTreeMap<*const Node, State> = BTreeMap::new();
+    let mut states: BTreeMap<*const Node, VisitState> = BTreeMap::new();
     for schema in schemas {
         if states.contains_key(&std::ptr::from_ref(*schema)) {
             continue;
         }
-        states.insert(*schema, State::Open);
+        states.insert(*schema, VisitState::Open);
         let mut way = vec![(*schema, in_place(document, schema))];
         while let Some((node, next)) = way.last_mut() {
             let Some((place, target)) = next.pop() else {
-                states.insert(*node, State::Done);
+                states.insert(*node, VisitState::Done);
                 way.pop();
                 continue;
             };
             match states.get(&std::ptr::from_ref(target)) {
-                Some(State::Done) => {}
-                Some(State::Open) => {
+                Some(VisitState::Done) => {}
+                Some(VisitState::Open) => {
                     invalid(place, "the schema refers to itself for the same value", "remove the reference", d);
                 }
                 None => {
-                    states.insert(target, State::Open);
+                    states.insert(target, VisitState::Open);
                     way.push((target, in_place(document, target)));
                 }
             }
@@ -146,7 +146,7 @@ fn circles(document: &Document<'_>, schemas: &[&Node], d: &mut Diagnostics) {
     }
 }
 
-/// The schemas that look at the same value as this one, and where they are written.
+/// The schemas that apply to the same value as this one, and where they are written.
 fn in_place<'n>(document: &Document<'n>, schema: &'n Node) -> Vec<(&'n Node, &'n Node)> {
     let mut found: Vec<(&Node, &Node)> = references(schema)
         .filter_map(|(place, text)| document.target(text).ok().map(|target| (place, target)))

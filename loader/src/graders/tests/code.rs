@@ -1,3 +1,5 @@
+//! `code-grader`.
+
 use evalsuite_schema::{Argument, Command, PathRef, grader::GraderConfig};
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! `composite`.
+
 use evalsuite_schema::grader::{Aggregator, GraderConfig};
 
 use super::{check, config};

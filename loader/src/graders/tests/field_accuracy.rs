@@ -1,3 +1,5 @@
+//! `field-accuracy`.
+
 use evalsuite_schema::grader::{DateFormat, FieldAggregation, FieldMatch, GraderConfig};
 
 use super::{check, config};

@@ -1,3 +1,5 @@
+//! `json-schema`.
+
 use evalsuite_schema::grader::GraderConfig;
 use serde_json::json;
 
@@ -60,7 +62,7 @@ fn the_file_has_to_be_there() {
 fn mistakes_have_their_place_and_are_reported_once() {
     let table: &[(&str, &[&str])] = &[
         ("[]", &["1:1 E076 a schema must be a mapping, `true` or `false`, found a list"]),
-        ("type: objekt", &["1:7 E076 `type` is `objekt`, which is no type of JSON"]),
+        ("type: objekt", &["1:7 E076 `type` is `objekt`, which is not a JSON type"]),
         ("type: [string, string]", &["1:16 E076 `string` is named twice"]),
         ("requird: [a]", &["1:1 E076 unknown keyword `requird` in a schema"]),
         ("x-note: 1\nexample: 2\nnullable: true", &[]),
@@ -76,16 +78,13 @@ fn mistakes_have_their_place_and_are_reported_once() {
         ),
         ("format: datetime", &["1:9 E076 unknown format `datetime`"]),
         ("format: int32", &[]),
-        (
-            "$schema: http://json-schema.org/draft-04/schema#",
-            &["1:10 E076 `$schema` names no draft that is known here"],
-        ),
+        ("$schema: http://json-schema.org/draft-04/schema#", &["1:10 E076 `$schema` is not a known draft"]),
         (
             "$schema: http://json-schema.org/draft-07/schema#\nprefixItems: [{}]\nitems: [{}]",
             &["2:1 E076 `prefixItems` has no meaning in the draft of this schema"],
         ),
         ("properties: {a: {$id: other.json}}", &["1:23 E076 a schema inside the schema has an `$id` of its own"]),
-        ("properties: {type: {type: text}}", &["1:27 E076 `type` is `text`, which is no type of JSON"]),
+        ("properties: {type: {type: text}}", &["1:27 E076 `type` is `text`, which is not a JSON type"]),
         ("const: {type: 5}\nenum: [{type: 5}]\ndefault: {minimum: a}", &[]),
     ];
     for (schema, expected) in table {
@@ -102,12 +101,12 @@ fn references_lead_into_the_file() {
         ("properties: {a: {$ref: '#'}}", &[]),
         ("properties: {a: {$ref: '#name'}}\n$defs: {b: {$anchor: name}}", &[]),
         ("$id: https://example.org/s\nproperties: {a: {$ref: 'https://example.org/s#/$defs/b'}}\n$defs: {b: {}}", &[]),
-        ("items: {$ref: '#/$defs/b'}", &["1:15 E076 `#/$defs/b` leads to no schema of this file"]),
-        ("items: {$ref: '#/type'}\ntype: array", &["1:15 E076 `#/type` leads to no schema of this file"]),
-        ("items: {$ref: other.json}", &["1:15 E076 `other.json` leads out of the file, and nothing is fetched"]),
+        ("items: {$ref: '#/$defs/b'}", &["1:15 E076 `#/$defs/b` does not refer to a schema in this file"]),
+        ("items: {$ref: '#/type'}\ntype: array", &["1:15 E076 `#/type` does not refer to a schema in this file"]),
+        ("items: {$ref: other.json}", &["1:15 E076 `other.json` refers outside the file, and nothing is fetched"]),
         (
             "items: {$ref: 'https://example.org/s.json#/a'}",
-            &["1:15 E076 `https://example.org/s.json#/a` leads out of the file, and nothing is fetched"],
+            &["1:15 E076 `https://example.org/s.json#/a` refers outside the file, and nothing is fetched"],
         ),
         ("$ref: '#'", &["1:7 E076 the schema refers to itself for the same value"]),
         (

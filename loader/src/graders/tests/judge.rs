@@ -1,3 +1,5 @@
+//! `llm-grader` and `rubrics`.
+
 use evalsuite_schema::grader::{Criterion, GraderConfig, Prompt};
 
 use super::{check, config};
@@ -144,7 +146,7 @@ fn settings_of_a_judge_are_checked() {
             "{type: llm-grader, prompt: 'a {{ ouput }} {{ input_text }} ${{ KEY }}'}",
             &[
                 "1:30 W001 `{{ input_text }}` is now `{{ input }}`",
-                "1:30 W007 `{{ ouput }}` is not a variable of this prompt, and stays as it is",
+                "1:30 W007 `{{ ouput }}` is not a variable of this prompt, and is left as it is",
             ],
         ),
     ]);
@@ -173,7 +175,7 @@ fn a_prompt_file_is_read_and_checked() {
         [
             "5:30 W008 `suite/empty.md` is empty",
             "empty.md:1:1 E059 the template never shows the answer",
-            "odd.md:2:3 W007 `{{ nope }}` is not a variable of this prompt, and stays as it is",
+            "odd.md:2:3 W007 `{{ nope }}` is not a variable of this prompt, and is left as it is",
             "silent.md:1:1 E059 the template never shows the answer",
         ]
     );

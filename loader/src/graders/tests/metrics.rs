@@ -1,3 +1,5 @@
+//! `latency`, `cost`, `token-usage` and `execution-metrics`.
+
 use evalsuite_schema::grader::{ExecutionMetrics, GraderConfig, TokenUsage};
 
 use super::{check, config};

@@ -1,4 +1,4 @@
-//! Settings of each type of grader, as snippets of YAML and what is said about them.
+//! Settings of each type of grader, as snippets of YAML and the problems reported in them.
 
 mod code;
 mod composite;
@@ -14,13 +14,13 @@ use evalsuite_schema::grader::{Grader, GraderConfig};
 
 use crate::{
     diagnostic::Diagnostics,
-    graders::assertions::{self, Parsed},
+    graders::assertions::{self, ParsedGrader},
     test_package::Package,
 };
 
 impl Package {
     /// Reads a list of assertions.
-    pub(crate) fn read(&self, yaml: &str) -> (Vec<Parsed>, Diagnostics) {
+    pub(crate) fn read(&self, yaml: &str) -> (Vec<ParsedGrader>, Diagnostics) {
         let mut d = Diagnostics::new();
         let parsed = assertions::read(&self.node(yaml), self.scope(), &mut d);
         (parsed, d)

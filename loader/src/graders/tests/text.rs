@@ -1,3 +1,5 @@
+//! Graders of text.
+
 use evalsuite_schema::grader::{GraderConfig, Regex, Similar, TextList, TextValue};
 
 use super::{check, config, graders};
@@ -131,7 +133,7 @@ fn common_keys_are_checked_for_every_type() {
 }
 
 #[test]
-fn likeness_has_a_threshold_that_is_the_pass_mark() {
+fn the_threshold_of_similar_is_the_pass_mark() {
     let grader = graders("[{type: similar, value: a b, threshold: 0.9, ignore_case: true}]").remove(0);
     assert_eq!((grader.name.as_str(), grader.min_score), ("similar", Some(0.9)));
     assert_eq!(grader.config, GraderConfig::Similar(Similar { value: Some("a b".into()), ignore_case: true }));

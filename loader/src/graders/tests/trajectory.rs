@@ -1,3 +1,5 @@
+//! `tool-trajectory` and `skill-trigger`.
+
 use evalsuite_schema::grader::{Args, ArgsMatch, GraderConfig, SkillTrigger, TrajectoryMode};
 
 use super::{check, config};

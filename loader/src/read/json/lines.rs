@@ -1,3 +1,5 @@
+//! JSON lines.
+
 use super::reader::Reader;
 use crate::{
     diagnostic::{Code, Diagnostics},
@@ -7,7 +9,7 @@ use crate::{
 
 /// The values of JSON lines, without those that are not JSON: these are reported.
 ///
-/// Blank lines are skipped. Whether a value is an object, as it should be, is for the caller to say.
+/// Blank lines are skipped. That a value is an object is for the caller to check.
 pub(crate) fn parse_jsonl(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Vec<Node> {
     let mut values = Vec::new();
     let mut nodes = 0;

@@ -1,3 +1,5 @@
+//! JSON numbers.
+
 use serde_json::Number;
 
 use super::{
@@ -21,12 +23,12 @@ impl Reader<'_, '_> {
                 return Err(syntax_error::bad_number(self, start, first, "numbers have no leading zeros"));
             }
         } else {
-            self.digits(start, first, "a digit is missing behind `-`")?;
+            self.digits(start, first, "a digit is missing after `-`")?;
         }
         if self.byte(self.at) == b'.' {
             is_float = true;
             self.at += 1;
-            self.digits(start, first, "a digit is missing behind the decimal point")?;
+            self.digits(start, first, "a digit is missing after the decimal point")?;
         }
         if matches!(self.byte(self.at), b'e' | b'E') {
             is_float = true;

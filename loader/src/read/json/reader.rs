@@ -15,7 +15,7 @@ pub(super) struct Reader<'a, 't> {
     pub(super) at: usize,
     pub(super) file: FileId,
     line: u32,
-    /// Where the line starts, moved on by the bytes that are not the first of their character: what is between here and
+    /// Start of the line, plus the number of bytes that continue a character: what is between here and
     /// `at` counts characters.
     line_start: usize,
     pub(super) depth: usize,
@@ -50,13 +50,13 @@ impl<'a, 't> Reader<'a, 't> {
         Span::new(self.file, start, self.pos())
     }
 
-    /// Goes behind a byte that continues a character.
+    /// Moves past a byte that continues a character.
     pub(super) fn skip_continuation(&mut self) {
         self.at += 1;
         self.line_start += 1;
     }
 
-    /// Goes on to what is no white space.
+    /// Moves past white space.
     pub(super) fn skip_white_space(&mut self) {
         while self.at < self.bytes.len() {
             match self.bytes[self.at] {

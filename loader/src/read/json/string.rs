@@ -1,3 +1,5 @@
+//! JSON strings.
+
 use super::{
     reader::{Reader, Result},
     syntax_error,

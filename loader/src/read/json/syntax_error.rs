@@ -14,7 +14,7 @@ pub(super) enum Inside {
     Nothing,
     Array(Position),
     Object(Position),
-    /// Behind the colon of an entry of the object that starts there.
+    /// After the colon of an entry of the object that starts there.
     Entry(Position),
 }
 
@@ -30,7 +30,7 @@ fn next(reader: &Reader<'_, '_>) -> (Option<char>, Span) {
     (next, Span::new(reader.file, start, end))
 }
 
-/// Letters, digits and signs from the reader on, which it goes behind.
+/// Letters, digits and signs at the reader, which moves past them.
 fn word<'t>(reader: &mut Reader<'_, 't>) -> (&'t str, Span) {
     let (start, first) = (reader.pos(), reader.at);
     while matches!(reader.byte(reader.at), b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'$' | b'-' | b'+' | b'.') {
@@ -39,7 +39,7 @@ fn word<'t>(reader: &mut Reader<'_, 't>) -> (&'t str, Span) {
     (&reader.text[first..reader.at], reader.span(start))
 }
 
-/// A character in backticks: as it is if that can be read.
+/// A character as it is printed in backticks: escaped if it is not readable.
 fn shown(character: char) -> String {
     if matches!(character, '"' | '\'') { character.to_string() } else { character.escape_debug().to_string() }
 }
@@ -67,7 +67,7 @@ fn comma_before(reader: &Reader<'_, '_>) -> bool {
     before.last() == Some(&b',')
 }
 
-pub(super) fn no_value(reader: &mut Reader<'_, '_>, inside: Inside) -> Box<Diagnostic> {
+pub(super) fn missing_value(reader: &mut Reader<'_, '_>, inside: Inside) -> Box<Diagnostic> {
     let (next, span) = next(reader);
     let Some(next) = next else {
         return ends(reader, inside, span);
@@ -97,7 +97,7 @@ pub(super) fn no_value(reader: &mut Reader<'_, '_>, inside: Inside) -> Box<Diagn
     }
 }
 
-pub(super) fn no_separator(reader: &mut Reader<'_, '_>, inside: Inside) -> Box<Diagnostic> {
+pub(super) fn missing_separator(reader: &mut Reader<'_, '_>, inside: Inside) -> Box<Diagnostic> {
     let (next, span) = next(reader);
     let Some(next) = next else {
         return ends(reader, inside, span);
@@ -115,7 +115,7 @@ pub(super) fn no_separator(reader: &mut Reader<'_, '_>, inside: Inside) -> Box<D
     error(span, format!("expected `,` or `{bracket}`, found `{}`", shown(next)), help)
 }
 
-pub(super) fn no_key(reader: &mut Reader<'_, '_>, object: Position) -> Box<Diagnostic> {
+pub(super) fn missing_key(reader: &mut Reader<'_, '_>, object: Position) -> Box<Diagnostic> {
     let (next, span) = next(reader);
     let Some(next) = next else {
         return ends(reader, Inside::Object(object), span);
@@ -136,7 +136,7 @@ pub(super) fn no_key(reader: &mut Reader<'_, '_>, object: Position) -> Box<Diagn
     error(span, format!("expected a key, found `{}`", shown(next)), "keys are text in double quotes")
 }
 
-pub(super) fn no_colon(reader: &Reader<'_, '_>, key: &str, object: Position) -> Box<Diagnostic> {
+pub(super) fn missing_colon(reader: &Reader<'_, '_>, key: &str, object: Position) -> Box<Diagnostic> {
     let (next, span) = next(reader);
     let Some(next) = next else {
         return ends(reader, Inside::Object(object), span);
@@ -144,16 +144,16 @@ pub(super) fn no_colon(reader: &Reader<'_, '_>, key: &str, object: Position) -> 
     if is_comment(reader) {
         return error(span, "comments are not allowed", NO_EXTRAS);
     }
-    let message = format!("expected `:` behind the key `{}`, found `{}`", key.escape_debug(), shown(next));
+    let message = format!("expected `:` after the key `{}`, found `{}`", key.escape_debug(), shown(next));
     error(span, message, "put a colon between key and value")
 }
 
-pub(super) fn text_behind(reader: &mut Reader<'_, '_>) -> Box<Diagnostic> {
+pub(super) fn text_after_value(reader: &mut Reader<'_, '_>) -> Box<Diagnostic> {
     let (_, span) = next(reader);
     if is_comment(reader) {
         return error(span, "comments are not allowed", NO_EXTRAS);
     }
-    error(span, "unexpected text behind the JSON value", "one value per document; several belong into a list")
+    error(span, "unexpected text after the JSON value", "one value per document; put several in a list")
 }
 
 pub(super) fn in_string(reader: &mut Reader<'_, '_>, start: Position) -> Box<Diagnostic> {

@@ -1,3 +1,5 @@
+//! Files that are built to take time or memory.
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -10,7 +12,7 @@ use crate::{
     source::Files,
 };
 
-/// Generous: what is hostile would take hours, or all memory.
+/// Generous limits: without bounds, hostile files take hours, or all memory.
 const BOUND: Duration = Duration::from_secs(20);
 
 #[track_caller]
@@ -123,7 +125,7 @@ fn long_text_within_the_limits_is_read() {
 }
 
 #[test]
-fn keys_that_are_all_alike_take_no_quadratic_time() {
+fn equal_keys_do_not_take_quadratic_time() {
     let start = Instant::now();
     let (_, problems) = yaml(&"a: 1\n".repeat(40_000));
     assert_eq!(problems.len(), 39_999);

@@ -1,10 +1,12 @@
+//! JSON values and errors.
+
 use serde_json::json;
 
 use super::{good, json, list, place, value};
 use crate::diagnostic::Diagnostics;
 
 #[test]
-fn values_stand_where_their_first_character_is() {
+fn values_start_at_their_first_character() {
     let text = "{\n  \"größe\": [1, \"日本\", {\"a\": null}],\r\n\t\"b\" : -1.5e3\n}\n";
     let root = good(text, json(text));
     assert_eq!(root.to_json(), json!({ "größe": [1, "日本", { "a": null }], "b": -1500.0 }));
@@ -49,7 +51,7 @@ fn numbers_and_escapes_are_read_as_javascript_does() {
 
 /// Every text with its only problem.
 #[test]
-fn what_is_not_json_is_explained_where_it_stands() {
+fn json_errors_are_explained_at_their_position() {
     for (text, expected) in [
         ("", "1:1-1:1 E004 there is no JSON value"),
         ("{\"a\": 1,\n}", "2:1-2:2 E004 trailing comma before `}`"),
@@ -70,15 +72,15 @@ fn what_is_not_json_is_explained_where_it_stands() {
         ("[nullx]", "1:2-1:7 E004 unknown word `nullx`"),
         ("[1 2]", "1:4-1:5 E004 expected `,` or `]`, found `2`"),
         ("{\"a\": 1 \"b\": 2}", "1:9-1:10 E004 expected `,` or `}`, found `\"`"),
-        ("{\"a\" 1}", "1:6-1:7 E004 expected `:` behind the key `a`, found `1`"),
+        ("{\"a\" 1}", "1:6-1:7 E004 expected `:` after the key `a`, found `1`"),
         ("{\"a\": [1}", "1:9-1:10 E004 expected `,` or `]`, found `}`"),
         ("{\"a\": {\n", "2:1-2:1 E004 the text ends inside an object"),
         ("[1,", "1:4-1:4 E004 the text ends inside a list"),
-        ("{} {}", "1:4-1:5 E004 unexpected text behind the JSON value"),
+        ("{} {}", "1:4-1:5 E004 unexpected text after the JSON value"),
         ("[01]", "1:2-1:4 E004 `01`: numbers have no leading zeros"),
-        ("[-]", "1:2-1:3 E004 `-`: a digit is missing behind `-`"),
-        ("[1.]", "1:2-1:4 E004 `1.`: a digit is missing behind the decimal point"),
-        ("[1.x]", "1:2-1:5 E004 `1.x`: a digit is missing behind the decimal point"),
+        ("[-]", "1:2-1:3 E004 `-`: a digit is missing after `-`"),
+        ("[1.]", "1:2-1:4 E004 `1.`: a digit is missing after the decimal point"),
+        ("[1.x]", "1:2-1:5 E004 `1.x`: a digit is missing after the decimal point"),
         ("[1e+]", "1:2-1:5 E004 `1e+`: a digit is missing in the exponent"),
         ("[0x1F]", "1:2-1:6 E004 `0x1F`: not a number as JSON writes it"),
         ("[+1]", "1:2-1:4 E004 not a number as JSON writes it"),
@@ -104,7 +106,7 @@ fn what_is_not_json_is_explained_where_it_stands() {
 }
 
 #[test]
-fn every_line_of_json_lines_stands_for_itself() {
+fn every_line_of_json_lines_is_read_by_itself() {
     let text = "{\"a\": 1}\r\n\r\n  \n{\"a\": }\n[1]\n\t{\"b\": \"ä\", \"b\": 2}\n{\"c\":\n{\"d\": 4}";
     let mut diagnostics = Diagnostics::new();
     let values = crate::read::parse_jsonl(super::file(), text, &mut diagnostics);

@@ -1,3 +1,5 @@
+//! Both readers: values, spans and errors.
+
 mod hostile;
 mod json;
 mod second_opinion;

@@ -1,3 +1,5 @@
+//! Reading time of a typical case file.
+
 use std::{
     fmt::Write,
     time::{Duration, Instant},

@@ -1,8 +1,10 @@
+//! YAML errors.
+
 use super::{good, list, place, yaml};
 
 /// Every text with its only problem.
 #[test]
-fn what_is_not_yaml_is_explained_where_it_stands() {
+fn yaml_errors_are_explained_at_their_position() {
     for (text, expected) in [
         ("a: 1\nfoo\nb: 2\n", "2:1-2:4 E003 expected `key: value`, found text without a colon"),
         ("a: 1\n- foo", "2:1-2:2 E003 expected a key, found a list entry"),
@@ -20,7 +22,7 @@ fn what_is_not_yaml_is_explained_where_it_stands() {
         ("\ta: 1\n", "1:1-1:2 E003 tab in the indentation"),
         ("a:\tb: c\n", "1:5-1:6 E003 unexpected `:`"),
         ("a:\t- b\n", "1:4-1:5 E003 a list cannot start here"),
-        ("a: [x, |\n  y]\n", "1:8-2:4 E003 a block of text cannot stand inside brackets"),
+        ("a: [x, |\n  y]\n", "1:8-2:4 E003 a block of text is not allowed inside brackets"),
         ("é: -\t- b\n", "1:4-1:5 E003 a list cannot start here"),
         ("-\t- b\n", "1:2-1:3 E003 tab where a space is needed"),
         ("a: é\n\n\tx\n", "3:1-3:2 E003 tab in the indentation"),
@@ -38,14 +40,14 @@ fn what_is_not_yaml_is_explained_where_it_stands() {
         ("a: - b\n", "1:4-1:5 E003 a list cannot start here"),
         ("a: *x\n", "1:4-1:6 E003 unknown alias `*x`"),
         ("a: [*äö, 1]\n", "1:5-1:8 E003 unknown alias `*äö`"),
-        ("a: &x [*x]\n", "1:8-1:10 E003 the alias stands inside the value it stands for"),
-        ("a: &x\n  b: *x\n", "2:6-2:8 E003 the alias stands inside the value it stands for"),
+        ("a: &x [*x]\n", "1:8-1:10 E003 the alias is inside the value it refers to"),
+        ("a: &x\n  b: *x\n", "2:6-2:8 E003 the alias is inside the value it refers to"),
         ("a: \"é\\q\"\n", "1:6-1:8 E003 invalid escape `\\q`"),
         ("a: \"\\x41\\x4g\"\n", "1:9-1:12 E003 invalid escape `\\x4`"),
         ("a: \"\\ud83d\\ude00\"\n", "1:5-1:11 E003 invalid escape `\\ud83d`"),
         ("a: &b \"c\n  \\\\ \\! \"\n", "2:6-2:8 E003 invalid escape `\\!`"),
-        ("a: 'it's'\n", "1:8-1:10 E003 unexpected text behind the quotes"),
-        ("a: |x\n  foo\n", "1:4-1:5 E003 unexpected text behind the `|` or `>` of a block of text"),
+        ("a: 'it's'\n", "1:8-1:10 E003 unexpected text after the quotes"),
+        ("a: |x\n  foo\n", "1:4-1:5 E003 unexpected text after the `|` or `>` of a block of text"),
         ("? [a]\n: b\n", "1:3-1:4 E003 a list or a mapping cannot be a key"),
         ("a: {{ x }}\n", "1:5-1:6 E003 a list or a mapping cannot be a key"),
         ("[a, b]: c\n", "1:1-1:2 E003 a list or a mapping cannot be a key"),
@@ -55,7 +57,7 @@ fn what_is_not_yaml_is_explained_where_it_stands() {
         ("a: !!bool yes\n", "1:4-1:14 E003 the tag says a boolean, the value is something else"),
         ("a: !!binary abc\n", "1:4-1:16 E003 the tag `!!binary` does not fit here"),
         ("a: !!map [1]\n", "1:10-1:11 E003 the tag `!!map` does not fit here"),
-        ("%FOO\na: 1\n", "2:1-2:2 E003 expected `---` behind the directives"),
+        ("%FOO\na: 1\n", "2:1-2:2 E003 expected `---` after the directives"),
         ("a: 1 # c\n b\n", "1:6-1:7 E003 a comment inside text of several lines"),
         ("a: x\u{1b}y\n", "1:5-1:6 E003 character U+001B is not allowed in YAML"),
         ("a: 日\0\n", "1:5-1:6 E003 character U+0000 is not allowed in YAML"),
@@ -88,7 +90,7 @@ fn repeated_keys_name_the_first_and_leave_the_rest_to_be_checked() {
 }
 
 #[test]
-fn repeated_keys_of_large_mappings_are_found_alike() {
+fn repeated_keys_of_large_mappings_are_found_too() {
     let mut text: String = (0..100).map(|index| format!("k{index}: {index}\n")).collect();
     text.push_str("k7: x\nz: 1\nk3: y\nk7: z\n");
     let (root, problems) = yaml(&text);

@@ -1,3 +1,5 @@
+//! YAML values and their spans.
+
 use serde_json::{Value, json};
 
 use super::{good, place, value, yaml};
@@ -125,12 +127,12 @@ fn block_text_keeps_and_folds_lines() {
 }
 
 #[test]
-fn aliases_repeat_values_and_stand_where_they_are_written() {
+fn aliases_repeat_values_and_have_their_own_span() {
     let text = "base: &b {x: [1]}\nagain: *b\nlist: [*b]\n";
     let root = good(text, yaml(text));
     assert_eq!(root.to_json(), json!({ "base": { "x": [1] }, "again": { "x": [1] }, "list": [{ "x": [1] }] }));
     assert_eq!(place(&value(&root, "again").span), "2:8-2:10");
-    assert_eq!(place(&value(&root, "again.x").span), "1:14-1:17", "what is inside stands at the anchor");
+    assert_eq!(place(&value(&root, "again.x").span), "1:14-1:17", "what is inside is at the anchor");
     reads_as("a: &x 1\nb: &x 2\nc: *x\n", json!({ "a": 1, "b": 2, "c": 2 }));
     reads_as("&k a: 1\nb: {*k : 2}\n", json!({ "a": 1, "b": { "a": 2 } }));
 }
@@ -186,7 +188,7 @@ last: &y
 "#;
 
 #[test]
-fn values_stand_where_their_first_character_is() {
+fn values_start_at_their_first_character() {
     let root = good(PLACES, yaml(PLACES));
     for (path, expected) in [
         ("", "2:1-29:11"),

@@ -1,3 +1,5 @@
+//! Anchors and aliases.
+
 use crate::{
     diagnostic::{Code, Diagnostic},
     read::{
@@ -7,7 +9,7 @@ use crate::{
     source::Span,
 };
 
-/// What anchors stand for, and how much of it was copied: a few lines of aliases can stand for more than fits in memory.
+/// The values of anchors, and how much of them was copied: a few lines of aliases can expand to more than fits in memory.
 #[derive(Default)]
 pub(super) struct Anchors {
     /// By the parser's number of the anchor; `None` for one whose value has not ended.
@@ -32,7 +34,7 @@ struct Size {
 }
 
 impl Anchors {
-    /// Keeps what an anchor stands for.
+    /// Stores the value of an anchor.
     pub(super) fn keep(&mut self, anchor: usize, node: &Node) -> Result<(), Diagnostic> {
         let mut size = Size::default();
         let height = measure(node, &mut size);
@@ -51,8 +53,8 @@ impl Anchors {
         Ok(())
     }
 
-    /// What an alias stands for, at the place of the alias, which is `depth` collections deep. `nodes` grows by what is
-    /// inside of it.
+    /// The value of an alias, with the span of the alias, which is `depth` collections deep. `nodes` grows by the values
+    /// inside.
     pub(super) fn copy(
         &mut self,
         anchor: usize,
@@ -61,7 +63,7 @@ impl Anchors {
         nodes: &mut usize,
     ) -> Result<Node, Diagnostic> {
         let Some(Some(anchored)) = self.values.get(anchor) else {
-            let message = "the alias stands inside the value it stands for";
+            let message = "the alias is inside the value it refers to";
             return Err(Diagnostic::new(Code::YamlSyntax, message).at(span).help("a value cannot contain itself"));
         };
         if depth + anchored.height > MAX_DEPTH {
@@ -79,7 +81,7 @@ impl Anchors {
     }
 }
 
-/// Adds up values and text, and says how many collections are nested.
+/// Adds up values and text, and returns how many collections are nested.
 fn measure(node: &Node, size: &mut Size) -> usize {
     size.nodes += 1;
     match &node.data {

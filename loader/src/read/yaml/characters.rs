@@ -1,3 +1,5 @@
+//! The input of the YAML parser.
+
 use std::cell::Cell;
 
 use saphyr_parser::{
@@ -8,12 +10,12 @@ use saphyr_parser::{
 /// Brackets, braces and commas of flow collections in one file, at most: 100 000 values need no more.
 const MAX_FLOW_TOKENS: usize = 300_000;
 
-/// How far ahead the scanner may want to look; it sizes buffers by this.
+/// Maximum lookahead of the scanner; it sizes buffers by this.
 const BUFFER: usize = 16;
 
 /// The characters of a YAML text, for the scanner of `saphyr-parser`.
 ///
-/// It does what the parser's own input for strings does, in a third of the time when nothing is optimised, as is the
+/// It replaces the parser's own input for strings and takes a third of its time when nothing is optimised, as is the
 /// rule in procedural macros: bytes are indexed, only characters outside ASCII are decoded. And it bounds what the
 /// scanner keeps in memory: all tokens of a flow collection at once, as what follows may make the collection a key.
 pub(super) struct Characters<'t> {
@@ -29,7 +31,7 @@ pub(super) struct Characters<'t> {
 }
 
 impl<'t> Characters<'t> {
-    /// All of `text`. If it has too many flow tokens, the input ends early and `overflow` says where.
+    /// All of `text`. If it has too many flow tokens, the input ends early and `overflow` is set to where.
     pub(super) fn new(text: &'t str, overflow: &'t Cell<Option<usize>>) -> Self {
         let bytes = text.as_bytes();
         Self { text, bytes, at: 0, end: bytes.len(), lookahead: 0, flow_tokens: 0, overflow }
@@ -45,8 +47,8 @@ impl<'t> Characters<'t> {
         if byte < 0x80 { byte as char } else { self.text[at..].chars().next().unwrap_or('\0') }
     }
 
-    /// Where the character behind the one at `at` starts.
-    fn behind(&self, at: usize) -> usize {
+    /// Start of the character after the one at `at`.
+    fn after(&self, at: usize) -> usize {
         if at >= self.end {
             return at;
         }
@@ -80,7 +82,7 @@ impl<'t> Characters<'t> {
                 b'\n' | b'\r' | 0 => break,
                 0..0x80 => at += 1,
                 _ if self.is_byte_order_mark(at) => break,
-                _ => at = self.behind(at),
+                _ => at = self.after(at),
             }
             count += 1;
         }
@@ -120,7 +122,7 @@ impl Input for Characters<'_> {
 
     fn raw_read_ch(&mut self) -> char {
         let c = self.char(self.at);
-        self.at = self.behind(self.at);
+        self.at = self.after(self.at);
         c
     }
 
@@ -129,7 +131,7 @@ impl Input for Characters<'_> {
         if is_breakz(c) || c == '\u{FEFF}' {
             return None;
         }
-        self.at = self.behind(self.at);
+        self.at = self.after(self.at);
         Some(c)
     }
 
@@ -138,14 +140,14 @@ impl Input for Characters<'_> {
         if self.at < self.end && self.bytes[self.at] < 0x80 {
             self.at += 1;
         } else {
-            self.at = self.behind(self.at);
+            self.at = self.after(self.at);
         }
     }
 
     fn skip_n(&mut self, count: usize) {
         let mut left = count;
         while left > 0 {
-            self.at = self.behind(self.at);
+            self.at = self.after(self.at);
             left -= 1;
         }
     }
@@ -162,7 +164,7 @@ impl Input for Characters<'_> {
         let mut at = self.at;
         let mut left = n;
         while left > 0 {
-            at = self.behind(at);
+            at = self.after(at);
             left -= 1;
         }
         self.char(at)
@@ -213,10 +215,10 @@ impl Input for Characters<'_> {
             self.at = end;
             count += comment;
         }
-        // The scanner refuses words behind a colon and a tab, as they could be a mapping of their own. That is refused
-        // anyway, and a value may stand there.
-        let behind_colon = tab && start > 0 && self.bytes[start - 1] == b':';
-        (count, Ok(SkipTabs::Result(tab, blank || behind_colon)))
+        // The scanner refuses words after a colon and a tab, as they could be a mapping of their own. That is refused
+        // anyway, and a value is allowed there.
+        let after_colon = tab && start > 0 && self.bytes[start - 1] == b':';
+        (count, Ok(SkipTabs::Result(tab, blank || after_colon)))
     }
 
     fn next_can_be_plain_scalar(&self, in_flow: bool) -> bool {
@@ -295,7 +297,7 @@ impl Input for Characters<'_> {
     fn fetch_while_is_yaml_non_space(&mut self, out: &mut String) -> usize {
         let mut end = self.at;
         while !is_blank_or_breakz(self.byte(end) as char) && self.char(end) != '\u{FEFF}' {
-            end = self.behind(end);
+            end = self.after(end);
         }
         self.push_up_to(end, out)
     }

@@ -1,6 +1,6 @@
-//! Escapes of double-quoted text. The parser resolves them, but does not say which of them is wrong.
+//! Escapes of double-quoted text. The parser resolves them, but does not report which of them is invalid.
 
-/// Offset and length of the first escape, in text that starts with double quotes (maybe behind an anchor or a tag), that
+/// Offset and length of the first escape, in text that starts with double quotes (maybe after an anchor or a tag), that
 /// YAML does not know.
 pub(super) fn first_invalid(text: &str) -> Option<(usize, usize)> {
     let mut at = text.find('"')? + 1;

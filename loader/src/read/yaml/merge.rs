@@ -5,7 +5,7 @@ use crate::{
     read::node::{Data, Entry, Node},
 };
 
-/// The key, written without quotes: in quotes it is a key like any other, as in the `yaml` and `js-yaml` packages.
+/// The key, written without quotes: in quotes it is an ordinary key, as in the `yaml` and `js-yaml` packages.
 pub(super) const KEY: &str = "<<";
 
 /// Replaces the merge key by the entries of its mappings that are not written in the mapping itself.

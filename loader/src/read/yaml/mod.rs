@@ -52,7 +52,7 @@ pub(crate) fn parse_yaml(file: FileId, text: &str, diagnostics: &mut Diagnostics
         return None;
     }
     let root = tree.finish();
-    // A tree that failed has said why: it may have come to the limit before.
+    // A tree that failed has reported why: it may have reached the limit before.
     if root.is_some() && overflow.get().is_some() {
         diagnostics.push(too_many_values(file, text, &overflow));
         return None;
@@ -92,7 +92,7 @@ fn too_many_values(file: FileId, text: &str, overflow: &Cell<Option<usize>>) -> 
 }
 
 /// The scanner gives up at 256 nested flow collections, all of which it reads before the tree sees the first. Without what
-/// follows, the tree sees them, and says where the limit is reached.
+/// follows, the tree sees them, and reports where the limit is reached.
 fn too_deep(file: FileId, text: &str, error: &saphyr_parser::ScanError, diagnostics: &mut Diagnostics) -> Option<Node> {
     let pos = syntax_error::pos(error.marker());
     let mut cursor = Cursor::new(text);

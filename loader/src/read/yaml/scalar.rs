@@ -1,3 +1,5 @@
+//! YAML scalars.
+
 use std::borrow::Cow;
 
 use saphyr_parser::{ScalarStyle, Tag};
@@ -7,19 +9,19 @@ use crate::read::{node::Data, number};
 
 const CORE: &str = "tag:yaml.org,2002:";
 
-/// What a scalar stands for, by the core schema of YAML 1.2.
+/// The value of a scalar, by the core schema of YAML 1.2.
 #[derive(Debug, PartialEq)]
 pub(super) enum Scalar {
     Data(Data),
     /// A number that is infinite, too large for a float, or none at all.
     NotFinite,
-    /// The text is not of the type that its tag says; the type with its article.
+    /// The text is not of the type of its tag; the type with its article.
     Mismatch(&'static str),
     /// A tag that only collections or other schemas have.
     UnsupportedTag(String),
 }
 
-/// What a scalar stands for. A scalar with a tag of its own (`!env HOME`) is text: the tag is not ours to interpret.
+/// The value of a scalar. A scalar with a custom tag (`!env HOME`) is text: custom tags are not interpreted.
 pub(super) fn resolve(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Scalar {
     match tag {
         None if style == ScalarStyle::Plain => plain(text),

@@ -9,7 +9,7 @@ use crate::{
     source::{FileId, Position, Span},
 };
 
-/// What the parser says when its own limit of nested flow collections is reached.
+/// The parser's message when its own limit of nested flow collections is reached.
 pub(super) const TOO_DEEP: &str = "recursion limit exceeded";
 
 #[allow(clippy::cast_possible_truncation)] // Files are far smaller than 4 GiB.
@@ -33,7 +33,7 @@ pub(super) fn unsupported_tag(span: Span, tag: &str) -> Diagnostic {
 pub(super) fn block_in_brackets(span: Span) -> Diagnostic {
     error(
         span,
-        "a block of text cannot stand inside brackets",
+        "a block of text is not allowed inside brackets",
         "quote the text, or write the entries on lines of their own",
     )
 }
@@ -47,7 +47,7 @@ pub(super) fn tab(span: Span) -> Diagnostic {
 }
 
 /// Where the parser stopped, as far as it matters for a message.
-struct Place<'t> {
+struct ErrorPlace<'t> {
     file: FileId,
     text: &'t str,
     /// Byte offset.
@@ -55,7 +55,7 @@ struct Place<'t> {
     pos: Position,
 }
 
-impl<'t> Place<'t> {
+impl<'t> ErrorPlace<'t> {
     /// The parser marks the end of the text in a line of its own; that becomes the end of the last line with content.
     fn new(file: FileId, text: &'t str, mark: &Marker) -> Self {
         let mut cursor = Cursor::new(text);
@@ -113,26 +113,28 @@ impl<'t> Place<'t> {
 
 /// What a parser's error means. `opened` is the bracket that was not closed before, if one is known.
 pub(super) fn diagnostic(file: FileId, text: &str, scan_error: &ScanError, opened: Option<Position>) -> Diagnostic {
-    let mut place = Place::new(file, text, scan_error.marker());
+    let mut place = ErrorPlace::new(file, text, scan_error.marker());
     let info = scan_error.info();
     match info {
-        "simple key expect ':'" | "simple key expected" => no_colon(place),
+        "simple key expect ':'" | "simple key expected" => missing_colon(place),
         "mapping values are not allowed in this context" => error(
             place.character(),
             "unexpected `:`",
-            "quote a value that contains `: `, and indent the keys of a mapping alike",
+            "quote a value that contains `: `, and give the keys of a mapping the same indentation",
         ),
-        "while parsing a block mapping, did not find expected key" => no_key(place),
+        "while parsing a block mapping, did not find expected key" => missing_key(place),
         "while parsing a block collection, did not find expected '-' indicator" => error(
             place.character(),
             format!("expected the `-` of a list entry, {}", place.found()),
-            "indent the entries of a list alike, and what follows like the key of the list",
+            "give the entries of a list the same indentation, and what follows that of the list's key",
         ),
         "block sequence entries are not allowed in this context" => {
             error(place.character(), "a list cannot start here", "start it on a line of its own")
         }
-        "while parsing a flow sequence, expected ',' or ']'" => no_bracket(&place, "`,` or `]`", opened),
-        "while parsing a flow mapping, did not find expected ',' or '}'" => no_bracket(&place, "`,` or `}`", opened),
+        "while parsing a flow sequence, expected ',' or ']'" => missing_bracket(&place, "`,` or `]`", opened),
+        "while parsing a flow mapping, did not find expected ',' or '}'" => {
+            missing_bracket(&place, "`,` or `}`", opened)
+        }
         "illegal placement of ':' indicator" => {
             error(place.character(), "unexpected `:` inside brackets", "close the bracket that is open here")
         }
@@ -158,7 +160,7 @@ pub(super) fn diagnostic(file: FileId, text: &str, scan_error: &ScanError, opene
         }
         "while parsing node, found unknown anchor" => {
             let alias = place.word().split([',', ']', '}']).next().unwrap_or_default();
-            let help = format!("write `&{}` before the value it stands for, further up", alias.trim_start_matches('*'));
+            let help = format!("write `&{}` before the value it refers to, further up", alias.trim_start_matches('*'));
             error(place.span(alias.len()), format!("unknown alias `{alias}`"), help)
         }
         "while parsing a quoted scalar, found unknown escape character"
@@ -175,7 +177,7 @@ pub(super) fn diagnostic(file: FileId, text: &str, scan_error: &ScanError, opene
         }
         "invalid trailing content after double-quoted scalar" => error(
             place.span(place.word().len()),
-            "unexpected text behind the quotes",
+            "unexpected text after the quotes",
             "quote all of the value, and write a quote inside of it twice (`''`) or as `\\\"`",
         ),
         "comment intercepting the multiline text" => error(
@@ -208,7 +210,7 @@ fn indented_by_tab(text: &str) -> Option<usize> {
 }
 
 /// A line among the entries of a mapping has no colon. The parser notices at the next line.
-fn no_colon(mut place: Place<'_>) -> Diagnostic {
+fn missing_colon(mut place: ErrorPlace<'_>) -> Diagnostic {
     let before = if place.next().is_none() { place.offset } else { place.line_start() };
     let mut start = 0;
     let mut culprit = 0..0;
@@ -225,15 +227,15 @@ fn no_colon(mut place: Place<'_>) -> Diagnostic {
     error(
         place.span(culprit.len()),
         "expected `key: value`, found text without a colon",
-        "write a colon and a space behind the key; indent text that belongs to the value above deeper than its key",
+        "write a colon and a space after the key; indent text that belongs to the value above deeper than its key",
     )
 }
 
-fn no_key(mut place: Place<'_>) -> Diagnostic {
+fn missing_key(mut place: ErrorPlace<'_>) -> Diagnostic {
     let line = &place.text[place.line_start()..];
     let content = line.trim_start_matches(' ');
     let dash = place.line_start() + line.len() - content.len();
-    // The parser marks what comes behind the dash.
+    // The parser marks what follows the dash.
     if content.starts_with("- ") && dash < place.offset {
         place.go_to(dash);
         return error(
@@ -242,11 +244,12 @@ fn no_key(mut place: Place<'_>) -> Diagnostic {
             "put the list below the key it belongs to, where no value is written",
         );
     }
-    let help = "indent the keys of a mapping alike, and further lines of a value deeper than its key";
+    let help =
+        "give the keys of a mapping the same indentation, and indent further lines of a value deeper than its key";
     error(place.character(), format!("expected a key at the indentation of those above, {}", place.found()), help)
 }
 
-fn no_bracket(place: &Place<'_>, expected: &str, opened: Option<Position>) -> Diagnostic {
+fn missing_bracket(place: &ErrorPlace<'_>, expected: &str, opened: Option<Position>) -> Diagnostic {
     let message = format!("expected {expected}, {}", place.found());
     let diagnostic = error(place.character(), message, "close the bracket, and separate entries by commas");
     match opened {
@@ -258,7 +261,7 @@ fn no_bracket(place: &Place<'_>, expected: &str, opened: Option<Position>) -> Di
     }
 }
 
-fn bad_escape(mut place: Place<'_>) -> Diagnostic {
+fn bad_escape(mut place: ErrorPlace<'_>) -> Diagnostic {
     let Some((offset, length)) = escape::first_invalid(place.rest()) else {
         return error(place.character(), "invalid escape in this text", "write `\\\\` for a backslash");
     };
@@ -272,11 +275,11 @@ fn bad_escape(mut place: Place<'_>) -> Diagnostic {
     error(place.span(length), format!("invalid escape `{sequence}`"), help)
 }
 
-/// The rarer errors: what is expected, and what to do.
+/// The rarer errors: the parser's message, ours, and what to do.
 const OTHERS: &[(&str, &str, &str)] = &[
     (
         "while scanning a block scalar, did not find expected comment or line break",
-        "unexpected text behind the `|` or `>` of a block of text",
+        "unexpected text after the `|` or `>` of a block of text",
         "start the text on the next line; quote a value that starts with `|` or `>`",
     ),
     ("a block scalar content cannot start with a tab", "the block of text starts with a tab", "indent it with spaces"),
@@ -298,12 +301,12 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("the handle wasn't declared", "a tag with an unknown prefix", "remove the tag"),
     (
         "did not find expected <document start>",
-        "expected `---` behind the directives",
+        "expected `---` after the directives",
         "remove the line that starts with `%`",
     ),
     (
         "missing explicit document end marker before directive",
-        "a directive behind the document",
+        "a directive after the document",
         "quote text that starts with `%`",
     ),
     (
@@ -314,7 +317,7 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("invalid indentation", "the line is indented less than what it belongs to", "indent it deeper"),
     (
         "invalid indentation in flow construct",
-        "the line is indented less than the brackets it stands in",
+        "the line is indented less than the brackets around it",
         "indent it deeper",
     ),
     ("invalid indentation for anchor", "the anchor is indented less than what it belongs to", "indent it deeper"),
@@ -322,26 +325,26 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("tabs disallowed in this context", "unexpected tab", "use spaces"),
     (
         "comments must be separated from other tokens by whitespace",
-        "a comment right behind a value",
+        "a comment right after a value",
         "write a space before `#`, or quote the text",
     ),
     ("mapping keys are not allowed in this context", "unexpected `?`", "quote text that starts with `? `"),
-    ("invalid content after document end marker", "unexpected text behind `...`", "remove it"),
+    ("invalid content after document end marker", "unexpected text after `...`", "remove it"),
     (
         "plain scalar cannot start with '-' followed by ,[]{}",
         "unexpected `-` inside brackets",
         "put the text in quotes",
     ),
-    ("':' may not precede any of `[{` in flow mapping", "expected a space behind `:`", "write a space"),
+    ("':' may not precede any of `[{` in flow mapping", "expected a space after `:`", "write a space"),
 ];
 
-fn other(place: &Place<'_>, info: &str) -> Diagnostic {
+fn other(place: &ErrorPlace<'_>, info: &str) -> Diagnostic {
     for &(known, message, help) in OTHERS {
         if known == info {
             return error(place.character(), message, help);
         }
     }
-    // What is left concerns directives and tags; the parser's words say what it expected after what it was doing.
+    // The rest concerns directives and tags; the parser's message has what it was doing before what it expected.
     let message = info.rsplit_once(", ").map_or(info, |(_, problem)| problem);
     error(place.character(), message, "quote text that starts with `%`, `!`, `&`, `*` or `?`")
 }

@@ -1,3 +1,5 @@
+//! From the events of the YAML parser to a tree.
+
 use std::borrow::Cow;
 
 use saphyr_parser::{Event, Marker, ScalarStyle, Tag};
@@ -26,7 +28,7 @@ pub(super) struct Tree<'a, 't> {
     cursor: Cursor<'t>,
     diagnostics: &'a mut Diagnostics,
     /// Collections that have started and not ended, the root first.
-    open: Vec<Open>,
+    open: Vec<OpenCollection>,
     root: Option<Node>,
     anchors: Anchors,
     /// Values so far, aliases expanded.
@@ -42,7 +44,7 @@ pub(super) enum Next {
 }
 
 /// A collection that has started and not ended.
-struct Open {
+struct OpenCollection {
     start: Position,
     /// The parser's number of its anchor, 0 for none.
     anchor: usize,
@@ -107,7 +109,7 @@ impl<'a, 't> Tree<'a, 't> {
         Span::new(self.file, start, end)
     }
 
-    /// Reports what makes reading on pointless.
+    /// Reports problems after which reading cannot continue.
     fn fail(&mut self, diagnostic: Diagnostic) -> Next {
         self.diagnostics.push(diagnostic);
         self.failed = true;
@@ -140,8 +142,8 @@ impl<'a, 't> Tree<'a, 't> {
                 start
             }
             ScalarStyle::Plain => pos(at.end),
-            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => self.cursor.behind_quoted(start),
-            ScalarStyle::Literal | ScalarStyle::Folded => self.cursor.behind_content(start, pos(at.end)),
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => self.cursor.skip_quoted(start),
+            ScalarStyle::Literal | ScalarStyle::Folded => self.cursor.end_of_content(start, pos(at.end)),
         };
         let span = self.span(start, end);
         if style == ScalarStyle::Plain && text.starts_with(['|', '>']) {
@@ -165,10 +167,10 @@ impl<'a, 't> Tree<'a, 't> {
         self.place(Node { span, data }, anchor, is_merge)
     }
 
-    /// Where nothing is written although there could be a value: the parser marks what comes next.
+    /// The position of a missing value: the parser marks what comes next.
     fn nothing(&self, mark: Position) -> Position {
         match self.open.last() {
-            Some(Open { contents: Contents::Mapping { key: Some(key), .. }, .. }) => {
+            Some(OpenCollection { contents: Contents::Mapping { key: Some(key), .. }, .. }) => {
                 key.span.range.map_or(mark, |(_, end)| end)
             }
             _ => mark,
@@ -176,7 +178,7 @@ impl<'a, 't> Tree<'a, 't> {
     }
 
     fn expects_key(&self) -> bool {
-        matches!(self.open.last(), Some(Open { contents: Contents::Mapping { key: None, .. }, .. }))
+        matches!(self.open.last(), Some(OpenCollection { contents: Contents::Mapping { key: None, .. }, .. }))
     }
 
     fn start(
@@ -212,23 +214,24 @@ impl<'a, 't> Tree<'a, 't> {
                 return self.fail(syntax_error::unsupported_tag(place, &tag));
             }
         }
-        self.open.push(Open { start, anchor, is_flow, contents });
+        self.open.push(OpenCollection { start, anchor, is_flow, contents });
         Next::Event
     }
 
-    /// Where a collection starts, behind its anchor and tag; and whether it has brackets.
+    /// Where a collection starts, after its anchor and tag; and whether it has brackets.
     fn collection_start(&mut self, bracket: u8, has_properties: bool, at: saphyr_parser::Span) -> (Position, bool) {
         let (start, end) = (pos(at.start), pos(at.end));
         if has_properties {
-            let start = self.cursor.behind_properties(start);
+            let start = self.cursor.skip_properties(start);
             return (start, self.cursor.byte() == bracket && start < end);
         }
         // Brackets have a width, the start of a block has none.
         if start < end {
             return (start, true);
         }
-        // A list may be written at the indentation of the key above it. Then the parser marks what is behind its first dash.
-        if let Some(Open { is_flow: false, contents: Contents::Mapping { .. }, start: above, .. }) = self.open.last()
+        // A list may be written at the indentation of the key above it. Then the parser marks what follows its first dash.
+        if let Some(OpenCollection { is_flow: false, contents: Contents::Mapping { .. }, start: above, .. }) =
+            self.open.last()
             && bracket == b'['
             && start.line > above.line
         {
@@ -250,13 +253,13 @@ impl<'a, 't> Tree<'a, 't> {
         let data = match open.contents {
             Contents::Sequence(items) => {
                 if let Some(last) = items.last() {
-                    end = behind(&last.span, end);
+                    end = after(&last.span, end);
                 }
                 Data::Sequence(items)
             }
             Contents::Mapping { mut entries, has_merge, .. } => {
                 if let Some(last) = entries.last() {
-                    end = behind(&last.value.span, behind(&last.key_span, end));
+                    end = after(&last.value.span, after(&last.key_span, end));
                 }
                 keys::drop_repeated(&mut entries, self.diagnostics);
                 if has_merge {
@@ -281,7 +284,7 @@ impl<'a, 't> Tree<'a, 't> {
         }
     }
 
-    /// Puts a complete value where it belongs.
+    /// Adds a complete value to its collection.
     fn place(&mut self, node: Node, anchor: usize, is_merge: bool) -> Next {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
@@ -320,7 +323,7 @@ fn pos(mark: Marker) -> Position {
     syntax_error::pos(&mark)
 }
 
-fn behind(span: &Span, otherwise: Position) -> Position {
+fn after(span: &Span, otherwise: Position) -> Position {
     match span.range {
         Some((_, end)) if end > otherwise => end,
         _ => otherwise,

@@ -30,7 +30,7 @@ fn ids(breaks: &mut Breaks<'_>) {
     }
 }
 
-/// Samples that name a case. Which cases there are is known only while nothing is wrong with one.
+/// Samples that name a case. All cases are known only if none has a problem.
 fn cases(breaks: &mut Breaks<'_>) {
     let has_suite_graders = breaks.only("eval file").is_some_and(|root| root.node.get("assertions").is_some());
     let mut unusable = vec![("a sample of no case", "nobody".to_owned())];
@@ -41,7 +41,7 @@ fn cases(breaks: &mut Breaks<'_>) {
         if case.node.get("mode").is_some() {
             unusable.push(("a sample of a conversation", id));
         } else if (skips || !has_suite_graders) && list.iter().all(|item| item.tag == "grader" && !asks_at_all(item)) {
-            unusable.push(("a sample of a case that asks nobody", id));
+            unusable.push(("a sample of a case without a judge", id));
         }
     }
     for site in breaks.tagged("sample case") {
@@ -174,7 +174,7 @@ fn lists(breaks: &mut Breaks<'_>) {
         }
         for bad in [text("file://more.yaml"), number("3"), list([text("a")])] {
             let (path, index) = (site.path.clone(), site.node.items().len());
-            let what = format!("a sample that is no mapping in {:?}", site.syntax);
+            let what = format!("a sample that is not a mapping in {:?}", site.syntax);
             breaks.local(Code::WrongType, what, &site, move |root| {
                 root.items_at(&path).push(Node::new(bad.clone()));
                 (join(&path, index), Part::Value)

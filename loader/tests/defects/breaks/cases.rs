@@ -63,7 +63,7 @@ fn repeated_ids(breaks: &mut Breaks<'_>) {
 
 fn dependencies(breaks: &mut Breaks<'_>) {
     for site in breaks.tagged("dependency") {
-        breaks.replace(Code::UnknownDependency, "a dependency that is no case", &site, text("setpu"));
+        breaks.replace(Code::UnknownDependency, "a dependency that is not a case", &site, text("setpu"));
         let Some(case) = breaks.within(&site, "case") else { continue };
         let Some(id) = case.node.get("id").and_then(Node::text) else { continue };
         breaks.replace(Code::UnknownDependency, "a dependency on itself", &site, text(id));

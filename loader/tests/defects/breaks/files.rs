@@ -62,7 +62,7 @@ fn roots(site: &Site<'_>, breaks: &mut Breaks<'_>) {
         // A file of any name that is a list is one of cases.
         let is_list_of_cases = matches!(bad, Body::List(_)) && site.file.ends_with("/plain.yaml");
         let code = if is_list_of_cases { Code::UnsupportedSuiteFile } else { Code::RootNotMapping };
-        let added = breaks.replace(code, format!("a {} that is no mapping", site.node.tag), site, bad);
+        let added = breaks.replace(code, format!("a {} that is not a mapping", site.node.tag), site, bad);
         added.follow_ups = LOST;
         added.is_local = is_case_file(site);
     }
@@ -110,7 +110,7 @@ fn syntax(site: &Site<'_>, breaks: &mut Breaks<'_>) {
             &["'a'", "NaN", "Infinity", "undefined", "True", "01", "1.", "+1", "[1,]", "{\"a\":}", "/* 1 */ 2"],
         ),
     };
-    // One of them per place: what they are does not depend on where they stand.
+    // One of them per place: what they are does not depend on their place.
     let pick = site.path.iter().sum::<usize>() + site.path.len();
     let raw = bad[pick % bad.len()];
     let (file, path) = (site.file.to_owned(), site.path.clone());

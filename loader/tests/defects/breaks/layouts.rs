@@ -282,7 +282,7 @@ fn task_directories(breaks: &mut Breaks<'_>) {
     });
     for name in ["task.json", "positive/25 invoice/task.json"] {
         let file = format!("{directory}/{name}");
-        // The directory's name is the test's, and so is the stem of a file beside it.
+        // The directory's name is the test's, and so is the stem of a file next to it.
         let other = match name {
             "task.json" => format!("{directory}/task/task.json"),
             _ => format!("{directory}/positive/25-invoice.json"),
@@ -403,7 +403,7 @@ fn lists(breaks: &mut Breaks<'_>) {
         }
         for bad in [text("file://more.yaml"), number("3"), list([text("a")])] {
             let (path, index) = (site.path.clone(), site.node.items().len());
-            let what = format!("a case that is no mapping in {:?}", site.syntax);
+            let what = format!("a case that is not a mapping in {:?}", site.syntax);
             breaks.local(Code::InvalidExternalFile, what, &site, move |root| {
                 root.items_at(&path).push(Node::new(bad.clone()));
                 (super::join(&path, index), Part::Value)

@@ -63,7 +63,7 @@ fn messages(breaks: &mut Breaks<'_>) {
         let in_output = breaks.within(&site, "expected messages").is_some();
         if !is_output && !in_output {
             for bad in [text("Hello"), number("3"), list([])] {
-                breaks.replace(Code::InvalidMessage, "a message that is no mapping", &site, bad);
+                breaks.replace(Code::InvalidMessage, "a message that is not a mapping", &site, bad);
             }
             breaks.remove(Code::InvalidMessage, "a message without a role", &site, &["role"]);
         }
@@ -150,7 +150,7 @@ fn expected_outputs(breaks: &mut Breaks<'_>) {
 fn not_a_message(site: &Site<'_>, breaks: &mut Breaks<'_>) {
     for bad in [map([("content", text("Hello"))]), number("1"), text("Hello")] {
         let (path, index) = (site.path.clone(), site.node.items().len());
-        breaks.local(Code::InvalidExpectedOutput, "an element that is no message", site, move |root| {
+        breaks.local(Code::InvalidExpectedOutput, "an element that is not a message", site, move |root| {
             root.items_at(&path).push(Node::new(bad.clone()));
             (join(&path, index), Part::Value)
         });

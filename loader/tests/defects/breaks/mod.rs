@@ -51,7 +51,7 @@ pub(crate) struct Expected {
 pub(crate) enum Place {
     /// The file or directory as a whole.
     Whole,
-    /// A value or key, and so many columns behind it.
+    /// A value or key, and a number of columns after it.
     At(Path, Part, u32),
     /// A line, of which the column does not matter.
     Line(u32),
@@ -87,7 +87,7 @@ struct Breaks<'p> {
     list: Vec<Break>,
 }
 
-/// A value of a project, and where it stands.
+/// A value of a project, and where it is.
 #[derive(Clone)]
 struct Site<'p> {
     file: &'p str,

@@ -14,7 +14,7 @@ pub(super) fn add(breaks: &mut Breaks<'_>) {
     }
 }
 
-/// Values with a type of their own, whose breaks stand elsewhere.
+/// Values with a type of their own, whose breaks are elsewhere.
 const ROOTS: &[&str] =
     &["case", "task", "suite.json", "eval file", "template file", "workspace file root", "calibration"];
 

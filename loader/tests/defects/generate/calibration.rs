@@ -13,7 +13,7 @@ pub(super) struct Judged {
     case: String,
     /// Names of the graders.
     graders: Vec<String>,
-    /// There is no other grader that asks, so that nobody has to say which is meant.
+    /// There is no other grader that asks, so that no sample has to name it.
     is_only: bool,
 }
 

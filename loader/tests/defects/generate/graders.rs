@@ -110,7 +110,7 @@ impl Generator {
         node
     }
 
-    /// A grader of a task: what other layouts write side by side stands under `config`.
+    /// A grader of a task: what other layouts write side by side is under `config`.
     pub(super) fn task_grader(&mut self, kind: &'static str) -> Node {
         let node =
             keys("a grader").tag("task grader").need(Code::MissingKey, "name", text(kind).tag("task grader name"));

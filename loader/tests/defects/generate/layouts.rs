@@ -78,7 +78,7 @@ impl Generator {
         self.project.add(&ignored, File::Directory);
     }
 
-    /// Templates of assertions and a workspace file, if something names them: nobody reads them otherwise.
+    /// Templates of assertions and a workspace file, if something names them: otherwise they are unused.
     fn shared_files(&mut self) {
         if self.is_named("include", "./_shared/own.yaml") {
             let mut assertions = self.template_assertions();

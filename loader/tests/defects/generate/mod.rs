@@ -59,7 +59,7 @@ struct Generator {
     needs_reference: bool,
     /// Ids that later cases can depend on.
     ids: Vec<String>,
-    /// The list that is being made is one of a template, which includes no other; and its graders have no names, since it may
+    /// The list is that of a template, which includes no other; and its graders have no names, since it may
     /// be included twice.
     is_template: bool,
     /// Cases whose judges can be measured.

@@ -18,7 +18,7 @@ impl Generator {
         }
     }
 
-    /// What stands in a workspace file.
+    /// The contents of a workspace file.
     pub(super) fn workspace_object(&mut self, of_suite: bool) -> Node {
         let tag = if of_suite { "suite workspace" } else { "workspace" };
         let mut node = keys("`workspace`").tag(tag).put("template", self.shared_directory("template").tag("template"));

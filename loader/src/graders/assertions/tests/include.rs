@@ -1,3 +1,5 @@
+//! Includes of templates.
+
 use evalsuite_schema::grader::GraderConfig;
 
 use crate::test_package::Package;

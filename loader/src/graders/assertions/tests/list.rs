@@ -1,3 +1,5 @@
+//! Lists of assertions in all their forms.
+
 use evalsuite_schema::grader::{Grader, GraderConfig};
 
 use crate::{
@@ -20,7 +22,7 @@ fn criteria(grader: &Grader) -> Vec<(&str, &str, bool)> {
 }
 
 #[test]
-fn strings_become_one_grader_where_the_first_stands() {
+fn strings_become_one_grader_in_the_place_of_the_first() {
     let found = graders("['  C1 ', {type: contains, value: x}, C2]");
     let names: Vec<&str> = found.iter().map(|grader| grader.name.as_str()).collect();
     assert_eq!(names, ["rubrics", "contains-x"]);
@@ -29,8 +31,8 @@ fn strings_become_one_grader_where_the_first_stands() {
     assert_eq!(criteria(&found[0]), [("rubric-1", "C1", true), ("rubric-2", "C2", true)]);
     assert_eq!((found[0].location.line, found[0].location.column), (1, 2));
 
-    let behind = graders("[{type: contains, value: x}, C1]");
-    assert_eq!(behind[1].name, "rubrics");
+    let graders = graders("[{type: contains, value: x}, C1]");
+    assert_eq!(graders[1].name, "rubrics");
 }
 
 #[test]
@@ -57,7 +59,7 @@ fn entries_that_are_no_assertions_are_errors() {
         ("{type: '${{ T }}'}", &["1:10 E027 `type` cannot contain `${{ T }}`"]),
         ("{type: code-judge}", &["1:10 E051 type `code-judge` was removed"]),
         ("{type: llm_judge, prompt: x}", &["1:10 E051 type `llm_judge` was removed"]),
-        ("{include: a, weight: 1}", &["1:16 E019 unknown key `weight` beside `include`"]),
+        ("{include: a, weight: 1}", &["1:16 E019 unknown key `weight` next to `include`"]),
         ("{include: a, type: contains, value: x}", &["1:4 E019 unknown key `include` in `contains`"]),
     ]);
     let package = Package::new(&[]);

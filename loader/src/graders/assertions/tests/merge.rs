@@ -1,3 +1,5 @@
+//! Graders of a suite and of its cases together.
+
 use evalsuite_schema::{
     Content, Message, Role,
     grader::{Grader, GraderConfig},

@@ -1,3 +1,5 @@
+//! Lists of assertions, and what is reported about them.
+
 mod include;
 mod list;
 mod merge;

@@ -1,13 +1,15 @@
+//! Graders of the tasks layout.
+
 use evalsuite_schema::grader::{GraderConfig, TextValue};
 
 use crate::{
     diagnostic::Diagnostics,
-    graders::assertions::{self, CaseFacts, Parsed},
+    graders::assertions::{self, CaseFacts, ParsedGrader},
     source::Span,
     test_package::Package,
 };
 
-fn read(json: &str) -> (Vec<Parsed>, Vec<String>) {
+fn read(json: &str) -> (Vec<ParsedGrader>, Vec<String>) {
     let package = Package::tasks(&[]);
     let mut d = Diagnostics::new();
     let parsed = assertions::task_graders(&package.node(json), package.scope(), &mut d);

@@ -191,7 +191,7 @@ fn fields(breaks: &mut Breaks<'_>) {
         let compared = list.items().iter().position(|item| item.get("fields").is_some());
         let Some(grader) = compared else { continue };
         let path = case.path.clone();
-        breaks.local(Code::FieldNotInExpected, "a reference that is no document", &case, move |root| {
+        breaks.local(Code::FieldNotInExpected, "a reference that is not a document", &case, move |root| {
             let entries = root.entries_at(&path);
             entries[at].value.body = text("Order 1182");
             let assertions = entries.iter().position(|entry| entry.key == "assertions").unwrap_or_default();

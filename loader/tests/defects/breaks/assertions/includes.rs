@@ -66,7 +66,7 @@ fn includes(breaks: &mut Breaks<'_>) {
     }
     for site in breaks.tagged("template file") {
         for bad in [list([text("Stays polite")]), text("Stays polite")] {
-            breaks.replace(Code::InvalidExternalFile, "a template that is no mapping", &site, bad);
+            breaks.replace(Code::InvalidExternalFile, "a template that is not a mapping", &site, bad);
         }
     }
 }

@@ -186,7 +186,7 @@ fn prompt_files(breaks: &mut Breaks<'_>) {
         ]
     });
     let (file, judge_file) = (file.clone(), judge.file.to_owned());
-    breaks.push(Code::InvalidUtf8, "a prompt file that is no text", vec![file.clone(), judge_file], move |project| {
+    breaks.push(Code::InvalidUtf8, "a prompt file that is not text", vec![file.clone(), judge_file], move |project| {
         project.add(&file, File::Bytes(b"{{ output }} \xff\n".to_vec()));
         vec![Expected { code: Code::InvalidUtf8, file: file.clone(), place: Place::Whole }]
     });

@@ -12,7 +12,7 @@ pub(super) fn add(breaks: &mut Breaks<'_>) {
     let mistakes = [
         (Code::InvalidJsonSchema, "a misspelled keyword", "{\n  \"requierd\": [\"total\"]\n}\n", (2, 3)),
         (Code::InvalidJsonSchema, "a type that is none", "{ \"type\": \"objekt\" }\n", (1, 11)),
-        (Code::InvalidJsonSchema, "a limit that is no number", "{\n\"maximum\": \"3\" }\n", (2, 12)),
+        (Code::InvalidJsonSchema, "a limit that is not a number", "{\n\"maximum\": \"3\" }\n", (2, 12)),
         (Code::InvalidJsonSchema, "a pattern that does not compile", "{ \"pattern\": \"(\" }\n", (1, 14)),
         (Code::InvalidJsonSchema, "a reference to nothing", "{ \"$ref\": \"#/$defs/order\" }\n", (1, 11)),
         (Code::InvalidJsonSchema, "a list in place of a schema", "[]\n", (1, 1)),
