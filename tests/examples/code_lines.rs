@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use evalsuite_tests::source::{count_code_lines, read_source_files, workspace_root};
 
-/// The published crates, at their current and their former folders.
+/// Folders of the published crates; `build` is the former name of `codegen`.
 const CRATES: &[&str] = &["schema", "discovery", "loader", "build", "codegen", "macros", "runtime", "dynamic", "cli"];
 
 fn main() {

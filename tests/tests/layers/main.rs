@@ -20,12 +20,48 @@ struct FloorPlan {
 }
 
 const FLOOR_PLANS: &[FloorPlan] = &[
-    FloorPlan { krate: "macros", order: &["args", "place", "emit", "expand"], longest_lib: 120 },
+    FloorPlan { krate: "loader", order: LOADER, longest_lib: 120 },
+    FloorPlan { krate: "codegen", order: CODEGEN, longest_lib: 120 },
+    FloorPlan { krate: "macros", order: &["arguments", "call_site", "expand"], longest_lib: 120 },
     FloorPlan { krate: "runtime", order: RUNTIME, longest_lib: 120 },
 ];
 
 /// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
-const TIDY: &[&str] = &["dynamic"];
+const TIDY: &[&str] = &["schema", "discovery", "codegen", "macros", "dynamic"];
+
+const LOADER: &[&str] = &[
+    "names",
+    "request",
+    "suggest",
+    "source",
+    "diagnostic",
+    "read",
+    "fields",
+    "graders",
+    "cases",
+    "suite",
+    "calibration",
+    "targets_file",
+    "load",
+    "render",
+];
+
+const CODEGEN: &[&str] = &[
+    "cargo_environment",
+    "cargo_instructions",
+    "suite_search",
+    "allowed_warnings",
+    "rust_literals",
+    "code_text",
+    "embed",
+    "statics",
+    "suite_facts",
+    "cache",
+    "binding",
+    "expansion",
+    "track",
+    "generate",
+];
 
 /// The layers of the runtime, lowest first.
 const RUNTIME: &[&str] = &["platform", "model", "workspace", "record", "agents", "judge", "grade", "run", "entry"];
