@@ -24,9 +24,6 @@ use crate::suite_facts::SuiteFacts;
 pub use context::Context;
 pub use tokens::{compile_error, warning};
 
-/// Most errors, and most warnings, that are reported about one suite: more would fill the screen.
-const MAX_REPORTED: usize = 20;
-
 /// The code for a binding and the problems with it.
 pub struct Expansion {
     binding: Binding,
@@ -243,17 +240,7 @@ impl Expansion {
         if self.has_errors() {
             self.make_empty();
         }
-        let (errors, warnings) = std::mem::take(&mut self.problems).into_iter().partition(Problem::is_error);
-        for (severity, problems) in [(Severity::Error, errors), (Severity::Warning, warnings)] {
-            let problems: Vec<Problem> = problems;
-            let kept = if problems.len() > MAX_REPORTED { MAX_REPORTED - 1 } else { problems.len() };
-            let rest = problems.len() - kept;
-            self.problems.extend(problems.into_iter().take(kept));
-            if rest > 0 {
-                let (span, entry) = (self.binding.span(), self.binding.entry.value());
-                self.problems.push(Problem::more(span, severity, rest, &entry));
-            }
-        }
+        self.problems = binding::limited(std::mem::take(&mut self.problems), &self.binding.entry);
     }
 
     /// Leaves the embedded files as one archive below `out_dir`, and names the files that the code includes.

@@ -170,7 +170,7 @@ impl Generator {
         let mut instructions = Instructions::default();
         match Package::of_build_script() {
             Ok(package) => self.run(&package, &mut instructions),
-            Err(error) => instructions.error(&error),
+            Err(error) => instructions.error(&error.to_string()),
         }
         instructions.print();
     }
@@ -192,7 +192,7 @@ impl Generator {
         let mut context = Context::new(Request::new(self.binding.entry.value(), &package.root));
         match warnings_are_denied() {
             Ok(denied) => context.deny_warnings = denied,
-            Err(error) => self.report(error),
+            Err(error) => self.report(error.to_string()),
         }
         let mut expansion = expand(self.binding, &context, self.problems);
         expansion.archive(&package.out_dir);

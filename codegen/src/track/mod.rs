@@ -48,7 +48,7 @@ impl Tracker {
             Ok(package) => self.instructions(&package),
             Err(error) => {
                 let mut instructions = Instructions::default();
-                instructions.error(&error);
+                instructions.error(&error.to_string());
                 instructions
             }
         }
@@ -70,7 +70,7 @@ impl Tracker {
                     self.suite(&suite, package, &mut instructions);
                 }
             }
-            Err(refusal) => instructions.error(&refusal),
+            Err(refusal) => instructions.error(&refusal.to_string()),
         }
         instructions
     }
