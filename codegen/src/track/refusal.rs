@@ -1,7 +1,9 @@
 //! Directories that cannot be tracked.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use crate::cargo_environment::Package;
 
