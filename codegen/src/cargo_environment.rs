@@ -1,6 +1,10 @@
 //! The environment variables that cargo sets for build scripts and compilers.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    fmt,
+    path::{Path, PathBuf},
+};
 
 /// Start of the names of the variables that tell the macro which directories the build script tracks.
 const TRACKED: &str = "EVALSUITE_TRACKED_";
@@ -8,7 +12,30 @@ const TRACKED: &str = "EVALSUITE_TRACKED_";
 /// Variable that makes warnings fail the build.
 pub const DENY_WARNINGS: &str = "EVALSUITE_DENY_WARNINGS";
 
-/// Where a build script runs.
+/// A variable that is missing or has an invalid value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EnvironmentError {
+    /// A variable that cargo sets for build scripts and compilers.
+    NotSet(&'static str),
+    /// The value of [`DENY_WARNINGS`].
+    NotASwitch(String),
+}
+
+impl fmt::Display for EnvironmentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSet(name) => write!(f, "`{name}` is not set: evalsuite works in builds of cargo only"),
+            Self::NotASwitch(value) => {
+                write!(f, "{DENY_WARNINGS} is `{value}`; valid values are `1`, `true`, `0` and `false`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for EnvironmentError {}
+
+/// The package of a build script.
 #[derive(Debug, Clone)]
 pub(crate) struct Package {
     /// Directory of the package's `Cargo.toml`.
@@ -20,14 +47,19 @@ pub(crate) struct Package {
 impl Package {
     /// # Errors
     ///
-    /// If this is no build script.
-    pub(crate) fn of_build_script() -> Result<Self, String> {
+    /// If this is not a build script.
+    pub(crate) fn of_build_script() -> Result<Self, EnvironmentError> {
         Ok(Self { root: variable("CARGO_MANIFEST_DIR")?.into(), out_dir: variable("OUT_DIR")?.into() })
     }
 }
 
-fn variable(name: &str) -> Result<std::ffi::OsString, String> {
-    std::env::var_os(name).ok_or_else(|| format!("evalsuite_build belongs in a build script: {name} is not set"))
+/// The value of a variable that cargo sets.
+///
+/// # Errors
+///
+/// If it is not set.
+pub fn variable(name: &'static str) -> Result<OsString, EnvironmentError> {
+    std::env::var_os(name).ok_or(EnvironmentError::NotSet(name))
 }
 
 /// Name of the variable for the tracked directory with this number.
@@ -55,18 +87,18 @@ pub fn is_tracked(path: &Path, directories: &[PathBuf]) -> bool {
 /// # Errors
 ///
 /// If the variable is neither on nor off.
-pub fn warnings_are_denied() -> Result<bool, String> {
+pub fn warnings_are_denied() -> Result<bool, EnvironmentError> {
     match std::env::var_os(DENY_WARNINGS) {
         None => Ok(false),
         Some(value) => switch(&value.to_string_lossy()),
     }
 }
 
-fn switch(value: &str) -> Result<bool, String> {
+fn switch(value: &str) -> Result<bool, EnvironmentError> {
     match value {
         "1" | "true" => Ok(true),
         "" | "0" | "false" => Ok(false),
-        other => Err(format!("{DENY_WARNINGS} is `{other}`; it is `1` or `true`, `0` or `false`")),
+        other => Err(EnvironmentError::NotASwitch(other.to_owned())),
     }
 }
 
@@ -75,14 +107,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_switch_is_on_or_off_and_nothing_else() {
+    fn only_words_for_on_and_off_are_switches() {
         assert_eq!((switch("1"), switch("true")), (Ok(true), Ok(true)));
         assert_eq!((switch(""), switch("0"), switch("false")), (Ok(false), Ok(false), Ok(false)));
         assert!(switch("yes").is_err());
     }
 
     #[test]
-    fn a_tracked_directory_holds_what_lies_below_it_and_no_namesake() {
+    fn only_paths_below_a_tracked_directory_are_tracked() {
         let tracked = [PathBuf::from("/p/suites")];
         assert!(is_tracked(Path::new("/p/suites/a/b.json"), &tracked));
         assert!(!is_tracked(Path::new("/p/suites2/b.json"), &tracked));

@@ -1,8 +1,8 @@
 //! Code as text that becomes tokens.
 //!
-//! The shell around a suite is built with `quote!`; cases, tests, embedded files and trackers, of which a suite has thousands, are
-//! text that is parsed once. The text is what the cache of the build script holds, and the compiler's own lexer reads it faster than an
-//! unoptimised macro can make tokens: see "One expansion" in `benches/compile/README.md` for figures.
+//! The shell around a suite is built with `quote!`. Cases, tests, embedded files and trackers, of which a suite has thousands, are text
+//! that is parsed once: the cache of the build script holds text anyway, and for 2,000 cases of 400 bytes an unoptimised macro needs
+//! 0.02 s through one text and 0.04 s through `quote!`.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -6,29 +6,29 @@ use std::path::{Path, PathBuf};
 
 /// What is below a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundSuites {
     /// Entry paths of suites: their directory, or the eval file where several lie in one directory.
     pub suites: Vec<PathBuf>,
     /// Directories with a `Cargo.toml` of their own, which are not searched.
     pub packages: Vec<PathBuf>,
 }
 
-/// Directories that hold no suites, however they are called below.
-const SKIPPED: &[&str] = &["target", "node_modules", "workspace"];
+/// Directories in which there are no suites.
+const NEVER_SEARCHED: &[&str] = &["target", "node_modules", "workspace"];
 
-/// Directories that belong to the suite beside them.
-const OF_A_SUITE: &[&str] = &["tasks", "cases"];
+/// Directories with the cases of the suite beside them.
+const CASE_DIRECTORIES: &[&str] = &["tasks", "cases"];
 
 /// Searches `directory` and everything below it, in the order of names. Hidden directories, links, `target`, `node_modules`
 /// and `workspace` are left out, as are JSON Lines files: a suite cannot be told from data there. What cannot be read is
 /// left out too; loading a suite reports it.
-pub fn below(directory: &Path) -> Found {
-    let mut found = Found::default();
+pub fn below(directory: &Path) -> FoundSuites {
+    let mut found = FoundSuites::default();
     search(directory, &mut found);
     found
 }
 
-fn search(directory: &Path, found: &mut Found) {
+fn search(directory: &Path, found: &mut FoundSuites) {
     let mut eval_files = Vec::new();
     let mut has_suite_json = false;
     let mut directories = Vec::new();
@@ -56,8 +56,8 @@ fn search(directory: &Path, found: &mut Found) {
     let is_suite = has_suite_json || !eval_files.is_empty();
     for name in directories {
         let skipped = name.starts_with('.')
-            || SKIPPED.contains(&name.as_str())
-            || (is_suite && OF_A_SUITE.contains(&name.as_str()));
+            || NEVER_SEARCHED.contains(&name.as_str())
+            || (is_suite && CASE_DIRECTORIES.contains(&name.as_str()));
         let path = directory.join(&name);
         if skipped {
             continue;

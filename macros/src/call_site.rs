@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_build::cargo_environment;
+use evalsuite_build::cargo_environment::{self, EnvironmentError};
 use proc_macro2::Span;
 
 /// What the compiler and cargo say about a call.
@@ -26,13 +26,9 @@ impl CallSite {
     /// # Errors
     ///
     /// If cargo's environment is missing or a variable has an invalid value.
-    pub(crate) fn of(span: Span) -> Result<Self, String> {
-        let Some(package_root) = std::env::var_os("CARGO_MANIFEST_DIR") else {
-            return Err("`CARGO_MANIFEST_DIR` is not set: suites are found relative to the package that cargo builds"
-                .to_owned());
-        };
+    pub(crate) fn of(span: Span) -> Result<Self, EnvironmentError> {
         Ok(Self {
-            package_root: package_root.into(),
+            package_root: cargo_environment::variable("CARGO_MANIFEST_DIR")?.into(),
             source_dir: source_dir(span),
             out_dir: std::env::var_os("OUT_DIR").map(PathBuf::from),
             tracked: cargo_environment::tracked_directories(),

@@ -2,15 +2,19 @@
 
 use std::path::Path;
 
-use evalsuite_build::binding::Problem;
-use evalsuite_build::cargo_environment::{self, DENY_WARNINGS};
-use evalsuite_build::expansion::{self, Context, Expansion, compile_error};
+use evalsuite_build::{
+    binding::Problem,
+    cargo_environment::{self, DENY_WARNINGS},
+    expansion::{self, Context, Expansion, compile_error},
+};
 use evalsuite_loader::Request;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::arguments::{self, Arguments};
-use crate::call_site::CallSite;
+use crate::{
+    arguments::{self, Arguments},
+    call_site::CallSite,
+};
 
 /// Expands a call. Every problem becomes a compile error or a warning; with errors the suite has no cases, so that code which uses the
 /// suite still compiles.
@@ -19,7 +23,7 @@ pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
     let Arguments { binding, mut problems } = arguments::parse(tokens);
     let call_site = binding.as_ref().and_then(|binding| {
         CallSite::of(binding.entry.span())
-            .map_err(|message| problems.push(Problem::argument(binding.entry.span(), message)))
+            .map_err(|error| problems.push(Problem::argument(binding.entry.span(), error.to_string())))
             .ok()
     });
     let (Some(binding), Some(call_site)) = (binding, call_site) else {

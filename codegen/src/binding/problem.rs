@@ -3,6 +3,10 @@
 use evalsuite_loader::render;
 use evalsuite_schema::diagnostic::{Diagnostic, Severity};
 use proc_macro2::Span;
+use syn::LitStr;
+
+/// Most errors, and most warnings, that are reported about one suite: more would fill the screen.
+const MAX_REPORTED: usize = 20;
 
 /// A problem with a binding or with the suite that it names, and where in the caller's code it is reported.
 #[derive(Debug, Clone)]
@@ -36,13 +40,6 @@ impl Problem {
         self
     }
 
-    /// What takes the place of `count` further problems.
-    pub(crate) fn more(span: Span, severity: Severity, count: usize, entry: &str) -> Self {
-        let word = severity.as_str();
-        let message = format!("and {count} more {word}s; `cargo evalsuite check {entry}` lists all");
-        Self { span, severity, kind: Kind::Argument(message) }
-    }
-
     /// Where in the caller's code it is reported.
     pub fn span(&self) -> Span {
         self.span
@@ -61,4 +58,19 @@ impl Problem {
             Kind::Diagnostic(diagnostic) => render::text_without_severity(diagnostic),
         }
     }
+}
+
+/// The errors, then the warnings. Of many, the last one that is reported counts the rest.
+pub(crate) fn limited(problems: Vec<Problem>, entry: &LitStr) -> Vec<Problem> {
+    let (mut errors, mut warnings) = problems.into_iter().partition::<Vec<_>, _>(Problem::is_error);
+    for (severity, problems) in [(Severity::Error, &mut errors), (Severity::Warning, &mut warnings)] {
+        if problems.len() > MAX_REPORTED {
+            let rest = problems.drain(MAX_REPORTED - 1..).len();
+            let (word, path) = (severity.as_str(), entry.value());
+            let message = format!("and {rest} more {word}s; `cargo evalsuite check {path}` lists all");
+            problems.push(Problem { span: entry.span(), severity, kind: Kind::Argument(message) });
+        }
+    }
+    errors.append(&mut warnings);
+    errors
 }

@@ -78,3 +78,15 @@ fn a_grader_has_the_name_of_its_function() {
         assert_eq!(names(&grader.into_iter().collect::<Vec<_>>()).first().map(String::as_str), name, "{expression}");
     }
 }
+
+#[test]
+fn of_many_errors_and_warnings_the_last_one_counts_the_rest() {
+    use evalsuite_schema::diagnostic::{Code, Diagnostic};
+    let problem = |code| Problem::diagnostic(Span::call_site(), Diagnostic::new(code, "wrong"));
+    let mut problems = vec![problem(Code::UnusedGrader); 25];
+    problems.extend(vec![problem(Code::UnknownGrader); 20]);
+    let limited: Vec<String> = super::limited(problems, &literal("suites/a")).iter().map(Problem::text).collect();
+    assert_eq!(limited.len(), 40);
+    assert!(limited[..20].iter().all(|text| text.starts_with("[E050 unknown-grader]")), "{limited:?}");
+    assert_eq!(limited[39], "and 6 more warnings; `cargo evalsuite check suites/a` lists all");
+}

@@ -9,15 +9,16 @@ mod file_stamps;
 mod find;
 mod suite_record;
 
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
-use std::{fs, io};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
 
 use evalsuite_loader::{Loaded, Request};
 use evalsuite_schema::diagnostic::Diagnostic;
 
-use crate::embed::Contents;
-use crate::statics::Body;
+use crate::{embed::Contents, statics::Body};
 
 use file_stamps::FileStamps;
 #[cfg(feature = "expand")]

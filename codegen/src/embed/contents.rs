@@ -1,9 +1,11 @@
 //! Files, directories and links on disk, to be embedded.
 
-use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs::{self, Metadata},
+    io,
+    path::{Path, PathBuf},
+};
 
 use evalsuite_schema::embedded::{self, Header, Kind};
 use walkdir::WalkDir;

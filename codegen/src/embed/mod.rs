@@ -7,11 +7,9 @@ mod contents;
 mod include_code;
 mod references;
 
-use std::io;
-use std::path::Path;
+use std::{io, path::Path};
 
-use evalsuite_loader::source::Files;
-use evalsuite_loader::{LoadedSuite, Request};
+use evalsuite_loader::{LoadedSuite, Request, source::Files};
 use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
 
 #[cfg(feature = "expand")]

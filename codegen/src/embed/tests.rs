@@ -3,9 +3,11 @@
 use evalsuite_schema::embedded;
 
 use super::Embedded;
-use crate::binding::Agent;
-use crate::fixture::{Call, Fixture, TASK, texts};
-use crate::track::Tracker;
+use crate::{
+    binding::Agent,
+    fixture::{Call, Fixture, TASK, texts},
+    track::Tracker,
+};
 
 fn fixture() -> Fixture {
     let fixture = Fixture::new(&[

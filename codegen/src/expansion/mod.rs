@@ -9,23 +9,23 @@ mod tokens;
 
 use std::path::PathBuf;
 
-use evalsuite_loader::source::Files;
-use evalsuite_loader::{Loaded, LoadedSuite, Request, names, render};
-use evalsuite_schema::Requires;
-use evalsuite_schema::diagnostic::{Code, Diagnostic, Severity};
+use evalsuite_loader::{Loaded, LoadedSuite, Request, names, render, source::Files};
+use evalsuite_schema::{
+    Requires,
+    diagnostic::{Code, Diagnostic, Severity},
+};
 
-use crate::allowed_warnings;
-use crate::binding::{self, Agent, Binding, Problem};
-use crate::cache::CachedSuite;
-use crate::embed::{self, Embedded};
-use crate::statics::Body;
-use crate::suite_facts::SuiteFacts;
+use crate::{
+    allowed_warnings,
+    binding::{self, Agent, Binding, Problem},
+    cache::CachedSuite,
+    embed::{self, Embedded},
+    statics::Body,
+    suite_facts::SuiteFacts,
+};
 
 pub use context::Context;
 pub use tokens::{compile_error, warning};
-
-/// Most errors, and most warnings, that are reported about one suite: more would fill the screen.
-const MAX_REPORTED: usize = 20;
 
 /// The code for a binding and the problems with it.
 pub struct Expansion {
@@ -243,17 +243,7 @@ impl Expansion {
         if self.has_errors() {
             self.make_empty();
         }
-        let (errors, warnings) = std::mem::take(&mut self.problems).into_iter().partition(Problem::is_error);
-        for (severity, problems) in [(Severity::Error, errors), (Severity::Warning, warnings)] {
-            let problems: Vec<Problem> = problems;
-            let kept = if problems.len() > MAX_REPORTED { MAX_REPORTED - 1 } else { problems.len() };
-            let rest = problems.len() - kept;
-            self.problems.extend(problems.into_iter().take(kept));
-            if rest > 0 {
-                let (span, entry) = (self.binding.span(), self.binding.entry.value());
-                self.problems.push(Problem::more(span, severity, rest, &entry));
-            }
-        }
+        self.problems = binding::limited(std::mem::take(&mut self.problems), &self.binding.entry);
     }
 
     /// Leaves the embedded files as one archive below `out_dir`, and names the files that the code includes.

@@ -1,17 +1,21 @@
 //! `generate()`: the code of the macro as a file.
 
-use std::path::{Path, PathBuf};
-use std::{fmt, fs};
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+};
 
 use evalsuite_loader::Request;
 use proc_macro2::{Ident, Span};
 use syn::{Expr, LitInt, LitStr};
 
-use crate::binding::{Agent, Binding, Judge, NamedExpr, Problem};
-use crate::cargo_environment::{DENY_WARNINGS, Package, warnings_are_denied};
-use crate::cargo_instructions::Instructions;
-use crate::expansion::{Context, Expansion, expand};
-use crate::track::Tracker;
+use crate::{
+    binding::{Agent, Binding, Judge, NamedExpr, Problem},
+    cargo_environment::{DENY_WARNINGS, Package, warnings_are_denied},
+    cargo_instructions::Instructions,
+    expansion::{Context, Expansion, expand},
+    track::Tracker,
+};
 
 /// Code for a suite that a build script writes; see [`generate`](crate::generate()). The methods are the arguments of
 /// `include_eval_suite!`; a method called again for a single value replaces it.
@@ -170,7 +174,7 @@ impl Generator {
         let mut instructions = Instructions::default();
         match Package::of_build_script() {
             Ok(package) => self.run(&package, &mut instructions),
-            Err(error) => instructions.error(&error),
+            Err(error) => instructions.error(&error.to_string()),
         }
         instructions.print();
     }
@@ -192,7 +196,7 @@ impl Generator {
         let mut context = Context::new(Request::new(self.binding.entry.value(), &package.root));
         match warnings_are_denied() {
             Ok(denied) => context.deny_warnings = denied,
-            Err(error) => self.report(error),
+            Err(error) => self.report(error.to_string()),
         }
         let mut expansion = expand(self.binding, &context, self.problems);
         expansion.archive(&package.out_dir);

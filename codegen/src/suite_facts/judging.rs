@@ -1,8 +1,7 @@
 //! The judges that a suite's graders ask.
 
 use evalsuite_loader::LoadedSuite;
-use evalsuite_schema::grader::AskedJudge;
-use evalsuite_schema::{Grader, Location};
+use evalsuite_schema::{Grader, Location, grader::AskedJudge};
 use serde::{Deserialize, Serialize};
 
 /// The judges that a suite's graders ask.

@@ -2,16 +2,22 @@
 
 mod refusal;
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use evalsuite_loader::{Request, render};
 use evalsuite_schema::diagnostic::Diagnostic;
 
-use crate::cargo_environment::{Package, tracked_variable};
-use crate::cargo_instructions::Instructions;
-use crate::statics::Body;
-use crate::{allowed_warnings, cache, embed, suite_search};
+use crate::{
+    allowed_warnings, cache,
+    cargo_environment::{Package, tracked_variable},
+    cargo_instructions::Instructions,
+    embed,
+    statics::Body,
+    suite_search,
+};
 
 /// A directory of suites that a build script tracks; see [`track`](crate::track).
 #[derive(Debug, Clone)]
@@ -48,7 +54,7 @@ impl Tracker {
             Ok(package) => self.instructions(&package),
             Err(error) => {
                 let mut instructions = Instructions::default();
-                instructions.error(&error);
+                instructions.error(&error.to_string());
                 instructions
             }
         }
@@ -70,7 +76,7 @@ impl Tracker {
                     self.suite(&suite, package, &mut instructions);
                 }
             }
-            Err(refusal) => instructions.error(&refusal),
+            Err(refusal) => instructions.error(&refusal.to_string()),
         }
         instructions
     }

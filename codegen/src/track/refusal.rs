@@ -1,51 +1,78 @@
 //! Directories that cannot be tracked.
 
-use std::path::Path;
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use crate::cargo_environment::Package;
 
 /// A directory that can be tracked.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Tracked {
+pub(super) struct Tracked {
     /// As the build script wrote it.
-    pub(crate) written: String,
+    pub(super) written: String,
     /// The whole path.
-    pub(crate) absolute: String,
+    pub(super) absolute: String,
 }
 
+/// Why a directory cannot be tracked.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    directory: PathBuf,
+    reason: Reason,
+}
+
+#[derive(Debug)]
+enum Reason {
+    NotOneLineOfUtf8,
+    Missing { package_root: PathBuf },
+    WholePackage,
+    HoldsTargetDirectory,
+    PackageNotUtf8,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const REBUILDS: &str = "so every build would be a full one. Name the directory of the suites, such as `evalsuite_build::track(\"suites\")`";
+        write!(f, "cannot track `{}`: ", self.directory.display())?;
+        match &self.reason {
+            Reason::NotOneLineOfUtf8 => f.write_str("the path has to be UTF-8 without line breaks"),
+            Reason::Missing { package_root } => write!(
+                f,
+                "it does not exist in {}. The path is relative to the package's root, where Cargo.toml is",
+                package_root.display()
+            ),
+            Reason::WholePackage => {
+                write!(f, "this is the whole package, in which every build changes files, {REBUILDS}")
+            }
+            Reason::HoldsTargetDirectory => write!(f, "it contains cargo's target directory, {REBUILDS}"),
+            Reason::PackageNotUtf8 => f.write_str("the path of the package is not UTF-8"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
 /// Checks that `directory` can be tracked.
-///
-/// # Errors
-///
-/// A text that says why not, and what to write instead.
-pub(crate) fn checked(directory: &Path, package: &Package) -> Result<Tracked, String> {
-    let shown = directory.display();
+pub(super) fn checked(directory: &Path, package: &Package) -> Result<Tracked, Refusal> {
+    let refuse = |reason| Err(Refusal { directory: directory.to_path_buf(), reason });
     let Some(written) = directory.to_str().filter(|path| !path.contains(['\n', '\r'])) else {
-        return Err(format!("cannot track `{shown}`: cargo takes paths that are UTF-8 and one line"));
+        return refuse(Reason::NotOneLineOfUtf8);
     };
     // `join` and no more: cargo shows and compares paths as they are written, links are resolved only to compare.
     let absolute = package.root.join(written.trim_end_matches('/'));
     let Ok(resolved) = absolute.canonicalize() else {
-        return Err(format!(
-            "cannot track `{written}`: it does not exist in {}. A path is relative to the package's root, where Cargo.toml lies",
-            package.root.display()
-        ));
+        return refuse(Reason::Missing { package_root: package.root.clone() });
     };
-    let same = |other: &Path| other.canonicalize().is_ok_and(|other| other == resolved);
-    if same(&package.root) {
-        return Err(format!(
-            "cannot track `{written}`: this is the whole package, in which every build changes something, so that every build \
-             would be a full one. Name the folder of the suites, such as `evalsuite_build::track(\"suites\")`"
-        ));
+    if package.root.canonicalize().is_ok_and(|root| root == resolved) {
+        return refuse(Reason::WholePackage);
     }
     if package.out_dir.canonicalize().is_ok_and(|out_dir| out_dir.starts_with(&resolved)) {
-        return Err(format!(
-            "cannot track `{written}`: cargo's target directory lies below it, so that every build would be a full one. Name \
-             the folder of the suites, such as `evalsuite_build::track(\"suites\")`"
-        ));
+        return refuse(Reason::HoldsTargetDirectory);
     }
     match absolute.to_str() {
         Some(absolute) => Ok(Tracked { written: written.to_owned(), absolute: absolute.to_owned() }),
-        None => Err(format!("cannot track `{written}`: the path of the package is not UTF-8")),
+        None => refuse(Reason::PackageNotUtf8),
     }
 }

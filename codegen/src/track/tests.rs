@@ -39,8 +39,8 @@ fn a_directory_that_would_make_every_build_a_full_one_is_refused() {
         ("missing", "cannot track `missing`: it does not exist"),
         (".", "cannot track `.`: this is the whole package"),
         ("suites/..", "cannot track `suites/..`: this is the whole package"),
-        ("..", "cannot track `..`: cargo's target directory lies below it"),
-        ("target", "cannot track `target`: cargo's target directory lies below it"),
+        ("..", "cannot track `..`: it contains cargo's target directory"),
+        ("target", "cannot track `target`: it contains cargo's target directory"),
         ("a\nb", "cannot track `a"),
     ];
     for (directory, start) in table {

@@ -175,7 +175,8 @@ fn closures_and_casts_are_agents_and_graders() {
         )
         .write("suites/by_task/suite.json", suites::SUITE_JSON);
     for grader in ["polite", "short"] {
-        let task = suites::task(grader, "hello", "hello").replace("\"contains\"", &format!("{grader:?}"));
+        let contains = "{ \"name\": \"contains\", \"config\": { \"value\": \"hello\" } }";
+        let task = suites::task(grader, "hello", "hello").replace(contains, &format!("{{ \"name\": {grader:?} }}"));
         package.write(&format!("suites/by_task/tasks/{grader}.json"), &task);
     }
     let ran = package.cargo(["test"]).run().succeeds("both compile, and all cases pass");

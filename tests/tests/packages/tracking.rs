@@ -33,7 +33,7 @@ fn a_directory_that_cannot_be_tracked_fails_the_build_with_a_reason_and_advice()
         ("suits", "cannot track `suits`: it does not exist"),
         (".", "cannot track `.`: this is the whole package"),
         ("suites/..", "cannot track `suites/..`: this is the whole package"),
-        ("../..", "cannot track `../..`: cargo's target directory lies below it"),
+        ("../..", "cannot track `../..`: it contains cargo's target directory"),
         ("suites,nowhere", "cannot track `nowhere`: it does not exist"),
     ];
     for (directories, expected) in table {
