@@ -89,6 +89,11 @@ fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
     result
 }
 
+/// The error with the path it is about in its message.
+pub(crate) fn error_at(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
 /// Removes a file that may not be there.
 ///
 /// # Errors

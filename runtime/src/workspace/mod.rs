@@ -12,6 +12,8 @@ pub(crate) mod repos;
 pub(crate) mod reset;
 pub(crate) mod snapshot;
 pub(crate) mod template;
+pub(crate) mod tree_walk;
+pub(crate) mod workspace_diff;
 
 use evalsuite_schema::record::{Reason, ReasonCode, Stage};
 

@@ -19,11 +19,9 @@ use crate::{
         discard::make_room,
         git::git,
         link, repos,
+        tree_walk::CACHES,
     },
 };
-
-/// Directories of things that are made again when they are missing. A fast reset leaves what an agent adds to them.
-const CACHES: [&str; 4] = ["node_modules", "__pycache__", ".agentv", ".evalsuite"];
 
 /// Returns the repositories of a workspace to their commits.
 ///
@@ -88,6 +86,7 @@ impl Restoration<'_> {
         let wanted = names(from).map_err(|error| at(from, &error))?;
         for name in names(to).map_err(|error| at(to, &error))?.difference(&wanted) {
             let path = to.join(name);
+            // A fast reset leaves what an agent adds to caches.
             let is_cache = in_cache || CACHES.iter().any(|cache| name == cache);
             if self.reset == Reset::Strict || !is_cache {
                 make_room(&path).map_err(|error| at(&path, &error))?;

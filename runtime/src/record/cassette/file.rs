@@ -13,7 +13,7 @@ use crate::{
         redaction::Redactor,
     },
     record::cassette::Seen,
-    workspace::{path_placeholders::Placeholders, replayable_changes::Changes},
+    workspace::{path_placeholders::Placeholders, replayable_changes::ReplayableChanges},
 };
 
 /// Everything that has to be known of a trial to have it again without its agent.
@@ -48,7 +48,7 @@ pub(crate) struct AgentCall {
     /// What it reported while it worked.
     pub(crate) reported: Reported,
     /// What it did to its workspace.
-    pub(crate) workspace: Changes,
+    pub(crate) workspace: ReplayableChanges,
 }
 
 /// An [`Outcome`], as it is kept.
@@ -142,7 +142,7 @@ impl AgentCall {
         recording: &Recording,
         took: Duration,
         (started_at, ended_at): (String, String),
-        workspace: Changes,
+        workspace: ReplayableChanges,
     ) -> Self {
         let outcome = outcome.clone();
         let returned = Returned {
