@@ -9,10 +9,11 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    platform::files::error_at,
+    platform::{files::error_at, permissions::set_mode, symlinks::make_symlink},
     workspace::{
-        path_placeholders::Placeholders,
+        remove_entry::remove_entry,
         snapshot::{Snapshot, SnapshotEntry},
+        value_placeholders::Placeholders,
     },
 };
 
@@ -103,13 +104,13 @@ impl ReplayableChanges {
     pub(crate) fn apply(&self, directory: &Path) -> io::Result<()> {
         // The content of a directory before the directory.
         for path in self.deleted.iter().rev() {
-            remove(&path_inside(directory, path)?)?;
+            remove_entry(&path_inside(directory, path)?)?;
         }
         for written in &self.written {
             let path = path_inside(directory, &written.path)?;
             if matches!(written.content, Content::Directory {}) {
                 if !path.is_dir() {
-                    remove(&path)?;
+                    remove_entry(&path)?;
                     fs::create_dir_all(&path)?;
                 }
                 continue;
@@ -117,7 +118,7 @@ impl ReplayableChanges {
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent)?;
             }
-            remove(&path)?;
+            remove_entry(&path)?;
             match &written.content {
                 Content::Directory {} => {}
                 Content::Text(text) => fs::write(&path, text)?,
@@ -125,7 +126,7 @@ impl ReplayableChanges {
                     let bytes = BASE64_STANDARD.decode(text).map_err(|_| invalid(&written.path, "is not base64"))?;
                     fs::write(&path, bytes)?;
                 }
-                Content::Link(destination) => link(destination, &path)?,
+                Content::Link(destination) => make_symlink(Path::new(destination), &path, false)?,
             }
             if let (Some(mode), false) = (&written.mode, matches!(written.content, Content::Link(_))) {
                 let mode = u32::from_str_radix(mode, 8).map_err(|_| invalid(&written.path, "has an invalid mode"))?;
@@ -172,39 +173,6 @@ fn path_inside(directory: &Path, path: &str) -> io::Result<PathBuf> {
 
 fn invalid(path: &str, what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the recorded path `{path}` {what}"))
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    let result = match fs::symlink_metadata(path) {
-        Ok(there) if there.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(error) => Err(error),
-    };
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
-}
-
-#[cfg(unix)]
-fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o777))
-}
-
-#[cfg(not(unix))]
-fn set_mode(_: &Path, _: u32) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(unix)]
-fn link(destination: &str, path: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(destination, path)
-}
-
-#[cfg(windows)]
-fn link(destination: &str, path: &Path) -> io::Result<()> {
-    std::os::windows::fs::symlink_file(destination, path)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File, Metadata},
+    fs::{self, File},
     io,
     path::Path,
     sync::Arc,
@@ -13,6 +13,7 @@ use crate::{
     platform::{
         digest::{sha256, sha256_of},
         files::error_at,
+        permissions::mode,
     },
     workspace::tree_walk::{TreeEntry, is_ignored, walk},
 };
@@ -91,7 +92,7 @@ impl Snapshot {
         for found in walk(directory, is_ignored) {
             let entry = found.and_then(|found| {
                 let entry = SnapshotEntry::read(&found, earlier).map_err(|error| error_at(&found.path, &error))?;
-                Ok((found.relative, entry))
+                Ok((found.name(), entry))
             });
             match entry {
                 Ok((path, Some(entry))) => _ = entries.insert(path, entry),
@@ -126,7 +127,7 @@ impl SnapshotEntry {
 
 impl FileState {
     fn read(found: &TreeEntry, earlier: Option<&Snapshot>) -> io::Result<Self> {
-        let known = earlier.and_then(|earlier| earlier.file(&found.relative));
+        let known = earlier.and_then(|earlier| earlier.file(&found.name()));
         let metadata = fs::symlink_metadata(&found.path)?;
         let (size, modified) = (metadata.len(), metadata.modified().ok());
         let mut state = Self { size, mode: mode(&metadata), modified, digest: None, text: None };
@@ -163,15 +164,4 @@ impl PartialEq for FileState {
 /// The content of a text file.
 fn text(bytes: Vec<u8>) -> Option<String> {
     if bytes.contains(&0) { None } else { String::from_utf8(bytes).ok() }
-}
-
-#[cfg(unix)]
-fn mode(metadata: &Metadata) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(metadata.permissions().mode() & 0o777)
-}
-
-#[cfg(not(unix))]
-fn mode(_: &Metadata) -> Option<u32> {
-    None
 }

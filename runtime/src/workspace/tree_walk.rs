@@ -20,9 +20,9 @@ pub(crate) fn is_ignored(name: &OsStr) -> bool {
 
 /// A file, directory or symbolic link below the root of a walk.
 pub(crate) struct TreeEntry {
-    /// Relative to the root, with `/` separators.
-    pub(crate) relative: String,
     pub(crate) path: PathBuf,
+    /// Relative to the root.
+    pub(crate) relative_path: PathBuf,
     pub(crate) file_type: std::fs::FileType,
 }
 
@@ -31,16 +31,20 @@ pub(crate) struct TreeEntry {
 /// Errors name their path.
 pub(crate) fn walk(root: &Path, skipped: impl Fn(&OsStr) -> bool) -> impl Iterator<Item = io::Result<TreeEntry>> {
     let entries = WalkDir::new(root).min_depth(1).follow_links(false).follow_root_links(false).into_iter();
-    entries.filter_entry(move |entry| !(entry.file_type().is_dir() && skipped(entry.file_name()))).map(|entry| {
+    entries.filter_entry(move |entry| !(entry.file_type().is_dir() && skipped(entry.file_name()))).map(move |entry| {
         let entry = entry.map_err(|error| {
             let path = error.path().unwrap_or(root).to_owned();
             error_at(&path, &error.into())
         })?;
-        Ok(TreeEntry { relative: relative(root, entry.path()), file_type: entry.file_type(), path: entry.into_path() })
+        let relative_path = entry.path().strip_prefix(root).unwrap_or(entry.path()).to_owned();
+        Ok(TreeEntry { relative_path, file_type: entry.file_type(), path: entry.into_path() })
     })
 }
 
-fn relative(root: &Path, path: &Path) -> String {
-    let parts = path.strip_prefix(root).unwrap_or(path).components();
-    parts.map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+impl TreeEntry {
+    /// The relative path with `/` separators.
+    pub(crate) fn name(&self) -> String {
+        let parts = self.relative_path.components().map(|part| part.as_os_str().to_string_lossy());
+        parts.collect::<Vec<_>>().join("/")
+    }
 }

@@ -17,7 +17,7 @@ use crate::{
             agent::{self, Ask, Call},
         },
     },
-    workspace::{self, path_placeholders::Placeholders, replayable_changes::ReplayableChanges, snapshot::Snapshot},
+    workspace::{self, replayable_changes::ReplayableChanges, snapshot::Snapshot, value_placeholders::Placeholders},
 };
 
 /// The recording of a trial: to be written, or to be read in place of calling anybody.

@@ -9,11 +9,11 @@ use serde_json::Value;
 use crate::{
     model::{captured_spans::Captured, outcome::Outcome, recording::Recording},
     platform::{
-        files::{replace, write_json},
+        files::{replace_file, write_json},
         redaction::Redactor,
     },
-    record::cassette::Seen,
-    workspace::{path_placeholders::Placeholders, replayable_changes::ReplayableChanges},
+    record::cassette::AgentInput,
+    workspace::{replayable_changes::ReplayableChanges, value_placeholders::Placeholders},
 };
 
 /// Everything that has to be known of a trial to have it again without its agent.
@@ -28,10 +28,10 @@ pub(crate) struct CassetteFile {
     pub(crate) recorded_at: String,
     /// SHA-256 of `seen`, hexadecimal.
     pub(crate) input_digest: String,
-    pub(crate) seen: Seen,
+    pub(crate) seen: AgentInput,
     /// The agent's calls in order: one, or one per turn of a conversation.
     pub(crate) calls: Vec<AgentCall>,
-    /// Replies by [`key`](crate::record::cassette::key::key) of the request.
+    /// Replies by [`request_key`](crate::record::cassette::request_key::request_key) of the request.
     #[serde(default)]
     pub(crate) entries: BTreeMap<String, Entry>,
 }
@@ -132,7 +132,7 @@ impl CassetteFile {
     /// If it cannot be written.
     pub(crate) fn write_quickly(&self, path: &Path, placeholders: &Placeholders) -> io::Result<()> {
         let bytes = serde_json::to_vec(&placeholders.hide_in(serde_json::to_value(self)?))?;
-        replace(path, &bytes)
+        replace_file(path, &bytes)
     }
 }
 
