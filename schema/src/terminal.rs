@@ -37,7 +37,17 @@ fn one(character: char) -> char {
         // The pictures of control characters.
         '\0'..' ' => char::from_u32(0x2400 + u32::from(character)).unwrap_or('\u{FFFD}'),
         '\u{7F}' => '\u{2421}',
-        '\u{80}'..'\u{A0}'
+        _ if is_unprintable(character) => '\u{FFFD}',
+        _ => character,
+    }
+}
+
+/// Whether a character is a control, is invisible, or changes the direction of the text around it.
+pub fn is_unprintable(character: char) -> bool {
+    matches!(
+        character,
+        '\0'..' '
+        | '\u{7F}'..'\u{A0}'
         | '\u{AD}'
         | '\u{61C}'
         | '\u{180E}'
@@ -46,7 +56,6 @@ fn one(character: char) -> char {
         | '\u{2060}'..='\u{206F}'
         | '\u{FEFF}'
         | '\u{FFF9}'..='\u{FFFB}'
-        | '\u{E0000}'..='\u{E0FFF}' => '\u{FFFD}',
-        _ => character,
-    }
+        | '\u{E0000}'..='\u{E0FFF}'
+    )
 }

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     entry::{report::Report, run_options::RunOptions},
-    model::{evals::Evals, suite::EvalCase, suite_location::Places},
+    model::{evals::Evals, suite::EvalCase, suite_location::SuiteLocation},
     platform::{isolated_call::panic_message, notice},
     record::run_directory::{RunDirectory, new_run_id, run_id},
     run::{Session, case_report::CaseReport, run_case, settings::Settings},
@@ -52,8 +52,8 @@ impl Evals {
             Some(_) => run_id(settings.run_id()),
             None => new_run_id(),
         };
-        let run =
-            RunDirectory::new(settings.output.as_deref(), &Places::of(self.suite()), id.clone()).map_err(RunError)?;
+        let run = RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(self.suite()), id.clone())
+            .map_err(RunError)?;
         let cases: Vec<&'static EvalCase> =
             self.suite().cases.iter().filter(|case| options.selects(self, case)).collect();
         let threads = options

@@ -7,7 +7,7 @@ use evalsuite_schema::record::RunSummary;
 use crate::{
     platform::{
         file_lock::FileLock,
-        files::{below, write_json},
+        files::{sorted_entries, write_json},
         redaction::Redactor,
     },
     record::{run_directory::RunDirectory, summary},
@@ -39,8 +39,8 @@ pub fn finish(run: &Path) -> Result<Finished, String> {
     let echo = Settings::from_environment().map(|settings| settings.echo).unwrap_or_default();
     let (mut hooks, mut problems) = (0, Vec::new());
     // What cases owe lies inside of what their suites owe.
-    for suite in below(&run.path().join("suites")).map_err(failed)? {
-        for base in below(&suite.join("base")).map_err(failed)? {
+    for suite in sorted_entries(&run.path().join("suites")).map_err(failed)? {
+        for base in sorted_entries(&suite.join("base")).map_err(failed)? {
             let name = base.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let Some(case) = name.strip_prefix("case-") else { continue };
             match FileLock::try_acquire(&run.locks().join(lock_of(case))).map_err(failed)? {

@@ -7,7 +7,7 @@ use evalsuite_schema::{Case, Grader, GraderConfig, Layout, Suite};
 
 use crate::{
     grade::NO_JSON_SCHEMA,
-    model::{evals::Evals, suite::EvalSuite, suite_location::Places},
+    model::{evals::Evals, suite::EvalSuite, suite_location::SuiteLocation},
 };
 
 /// Names of added or removed files shown.
@@ -23,7 +23,7 @@ pub(crate) struct Findings {
 
 pub(crate) fn run(evals: &Evals) -> Findings {
     let mut findings = Findings::default();
-    let places = Places::of(evals.suite());
+    let places = SuiteLocation::of(evals.suite());
     compare(evals.suite(), &places, &mut findings);
     compare_calibration(evals.suite(), &places, &mut findings);
     let mut seen = BTreeSet::new();
@@ -73,7 +73,7 @@ fn check_grader(grader: &Grader, evals: &Evals, findings: &mut Findings) {
     }
 }
 
-fn compare(suite: &EvalSuite, places: &Places, findings: &mut Findings) {
+fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
     if suite.sources.is_empty() {
         return;
     }
@@ -111,7 +111,7 @@ fn compare(suite: &EvalSuite, places: &Places, findings: &mut Findings) {
 }
 
 /// Whether the calibration is the one that the build knew. What it says was compiled.
-fn compare_calibration(suite: &EvalSuite, places: &Places, findings: &mut Findings) {
+fn compare_calibration(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
     if !places.suite_dir.is_dir() {
         return;
     }

@@ -4,7 +4,7 @@ use evalsuite_schema::record::{CaseOutcome, ReasonCode};
 
 use crate::{
     entry::{description, suite_check},
-    model::{evals::Evals, suite_location::Places},
+    model::{evals::Evals, suite_location::SuiteLocation},
     platform::notice,
     record::run_directory::{RunDirectory, run_id},
     run::{SessionTest, calibration, run_case, settings::Settings},
@@ -24,8 +24,9 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
         let Some(case) = evals.suite().cases.get(index) else {
             return Err(format!("evaluation error (select/unsupported): the suite has no case {index}"));
         };
-        let run = RunDirectory::new(settings.output.as_deref(), &Places::of(evals.suite()), run_id(settings.run_id()))
-            .map_err(|error| setting_error(&error))?;
+        let run =
+            RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), run_id(settings.run_id()))
+                .map_err(|error| setting_error(&error))?;
         let broken = |error: String| format!("evaluation error (setup): {error}");
         let test = SessionTest::begin(&evals, case, settings, &run).map_err(broken)?;
         let report = run_case(&evals, case, settings, &run).map_err(broken)?;
@@ -59,8 +60,9 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
     let evals = evals();
     let name = evals.suite().name;
     let measured = Settings::from_environment().map_err(setting_error).and_then(|settings| {
-        let run = RunDirectory::new(settings.output.as_deref(), &Places::of(evals.suite()), run_id(settings.run_id()))
-            .map_err(|error| setting_error(&error))?;
+        let run =
+            RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), run_id(settings.run_id()))
+                .map_err(|error| setting_error(&error))?;
         let measured = calibration::measured(&evals, settings, &run);
         Ok((measured.map_err(|error| format!("evaluation error (setup): {error}"))?, settings.require))
     });

@@ -36,7 +36,9 @@ use evalsuite_schema::{
 
 use crate::{
     grade::{kept::KeptFiles, text::Case},
-    model::{command::CommandEnvironment, evals::Registry, evidence::Evidence, score::Score, suite_location::Places},
+    model::{
+        command::CommandEnvironment, evals::Registry, evidence::Evidence, score::Score, suite_location::SuiteLocation,
+    },
     platform::{
         cancel::Cancel,
         digest::file_key,
@@ -65,7 +67,7 @@ pub(crate) struct Context<'a> {
     /// Effective threshold of the trial.
     pub(crate) threshold: f64,
     pub(crate) registry: &'a Registry,
-    pub(crate) places: &'a Places,
+    pub(crate) places: &'a SuiteLocation,
     pub(crate) environment: &'a CommandEnvironment,
     pub(crate) trial_dir: &'a Path,
     /// Replies of judges go through it.

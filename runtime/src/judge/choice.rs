@@ -14,7 +14,7 @@ use crate::{
         agent::LoadTargets,
         cassette::Cassette,
         judge::{BoundJudge, IntoJudge, Judge, JudgeError, JudgeReply, JudgeRequest, Judges},
-        suite_location::Places,
+        suite_location::SuiteLocation,
     },
 };
 
@@ -44,7 +44,7 @@ pub(crate) struct Choice<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Commands<'a> {
     pub(crate) load: LoadTargets,
-    pub(crate) places: &'a Places,
+    pub(crate) places: &'a SuiteLocation,
     /// The targets file, if it is named.
     pub(crate) file: Option<&'a Path>,
     /// Name of the command under test, or of the target whose agent is.
@@ -63,7 +63,7 @@ pub(crate) struct OwnedChoice {
 #[derive(Debug, Clone)]
 struct OwnedCommands {
     load: LoadTargets,
-    places: Places,
+    places: SuiteLocation,
     file: Option<PathBuf>,
     under_test: Option<String>,
 }

@@ -11,7 +11,7 @@ use evalsuite_schema::TargetsFile;
 use crate::{
     model::{
         outcome::{AgentError, BoxError, Outcome},
-        suite_location::Places,
+        suite_location::SuiteLocation,
         trial::Trial,
     },
     platform::cancel::Cancel,
@@ -99,7 +99,7 @@ impl std::fmt::Debug for BoundAgent {
 /// Reads the targets file of a suite: the one that is named, a file or its directory, else the nearest one.
 ///
 /// It is handed around as a function, so that a program whose suites have agents in Rust has no reader of YAML in it.
-pub(crate) type LoadTargets = fn(&Places, Option<&Path>) -> Result<Targets, String>;
+pub(crate) type LoadTargets = fn(&SuiteLocation, Option<&Path>) -> Result<Targets, String>;
 
 /// A targets file without mistakes.
 #[derive(Debug)]

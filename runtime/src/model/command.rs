@@ -10,7 +10,7 @@ use std::{
 use evalsuite_schema::Case;
 
 use crate::{
-    model::suite_location::Places,
+    model::suite_location::SuiteLocation,
     platform::{
         environment,
         process::{RunningGroup, TERMINATION_GRACE, echo::Echo, end_groups, spawn},
@@ -26,7 +26,7 @@ pub(crate) struct CommandEnvironment {
 
 /// Where the programs of a trial find themselves.
 pub(crate) struct Site<'a> {
-    pub(crate) places: &'a Places,
+    pub(crate) places: &'a SuiteLocation,
     pub(crate) run_id: &'a str,
     pub(crate) case: &'a Case,
     pub(crate) target: &'a str,

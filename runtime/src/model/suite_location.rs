@@ -1,11 +1,13 @@
+//! Where the files of a suite are while a test program runs.
+
 use std::path::{Component, Path, PathBuf};
 
 use evalsuite_schema::PathRef;
 
 use crate::model::suite::EvalSuite;
 
-/// Directory for what lies outside of the package.
-const ELSEWHERE: &str = ".evalsuite-elsewhere";
+/// Name of the directory for files from outside the package.
+const OUTSIDE_PACKAGE: &str = ".evalsuite-elsewhere";
 
 /// File name of the running program.
 pub(crate) fn program() -> String {
@@ -15,60 +17,61 @@ pub(crate) fn program() -> String {
 
 /// Where the files of a suite are while this program runs.
 #[derive(Debug, Clone)]
-pub(crate) struct Places {
+pub(crate) struct SuiteLocation {
     pub(crate) package_root: PathBuf,
     pub(crate) suite_dir: PathBuf,
 }
 
-/// Variables by which build scripts tell macros what they track; cargo hands them on to tests.
-pub(crate) const OF_BUILDS: &str = "EVALSUITE_TRACKED_";
+/// Prefix of the variables that name the directories a build script tracks. Cargo passes them to macros and tests.
+pub(crate) const TRACKED_DIRECTORY_PREFIX: &str = "EVALSUITE_TRACKED_";
 
-impl Places {
+impl SuiteLocation {
     pub(crate) fn of(suite: &EvalSuite) -> Self {
         let package_root = suite.package_root();
         let suite_dir = package_root.join(suite.root);
         Self { package_root, suite_dir }
     }
 
-    /// What a directory lies in that must not be written to, if it does: every new file there would cause a rebuild.
-    pub(crate) fn watched(&self, directory: &Path) -> Option<String> {
+    /// Describes the directory around `directory` in which every new file causes a rebuild; `None` if there is none.
+    pub(crate) fn rebuild_trigger_around(&self, directory: &Path) -> Option<String> {
         let (directory, suite) = (real(directory), real(&self.suite_dir));
-        // Of a suite beside the manifest nobody watches more than its files: everything lies in the package.
+        // Of a suite beside the manifest only its files are tracked: the whole package is below its directory.
         if directory.starts_with(&suite) && !real(&self.package_root).starts_with(&suite) {
             return Some("the suite".to_owned());
         }
-        let tracked = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with(OF_BUILDS));
+        let tracked =
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with(TRACKED_DIRECTORY_PREFIX));
         let mut tracked = tracked.map(|(_, directory)| PathBuf::from(directory));
         let found = tracked.find(|tracked| directory.starts_with(real(tracked)))?;
         Some(format!("{}, which the build script tracks", found.display()))
     }
 
-    /// Absolute place of a path found by the loader.
+    /// Absolute path of a file found by the loader.
     pub(crate) fn resolve(&self, path: &PathRef) -> PathBuf {
         self.join(&path.path)
     }
 
-    /// Absolute place of a path relative to the package root.
+    /// Absolute path of a path relative to the package root.
     pub(crate) fn join(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         if path.is_absolute() {
-            let laid_out = inside(&self.package_root, path);
-            return if laid_out.exists() { laid_out } else { path.to_owned() };
+            let extracted = extracted_path(&self.package_root, path);
+            return if extracted.exists() { extracted } else { path.to_owned() };
         }
         self.package_root.join(path)
     }
 }
 
-/// Where a path is laid out below a directory.
-pub(crate) fn inside(root: &Path, path: &Path) -> PathBuf {
+/// Path of an extracted file below `root`.
+pub(crate) fn extracted_path(root: &Path, path: &Path) -> PathBuf {
     if path.is_relative() {
         return root.join(path);
     }
     let below = path.components().filter(|part| matches!(part, Component::Normal(_)));
-    root.join(ELSEWHERE).join(below.collect::<PathBuf>())
+    root.join(OUTSIDE_PACKAGE).join(below.collect::<PathBuf>())
 }
 
-/// The path without links and `..`, as far as it exists.
+/// The path without symbolic links and `..`, as far as it exists.
 fn real(path: &Path) -> PathBuf {
     for directory in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (directory.canonicalize(), path.strip_prefix(directory)) {

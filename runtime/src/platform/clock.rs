@@ -1,48 +1,35 @@
-//! Points in time as text.
+//! The current time as text, and what counts as a timestamp.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
-/// Now as RFC 3339 UTC with milliseconds.
+/// Now as RFC 3339 in UTC with milliseconds.
 pub(crate) fn timestamp() -> String {
-    let (date, time) = parts(since_epoch());
-    let (hours, minutes, seconds, millis) = time;
-    let (year, month, day) = date;
-    format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}.{millis:03}Z")
+    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }
 
-/// Now as it stands in names: `YYYYMMDDTHHMMSSZ`.
+/// Now as `YYYYMMDDTHHMMSSZ`, for names.
 pub(crate) fn compact_timestamp() -> String {
-    let (date, time) = parts(since_epoch());
-    let (year, month, day) = date;
-    let (hours, minutes, seconds, _) = time;
-    format!("{year:04}{month:02}{day:02}T{hours:02}{minutes:02}{seconds:02}Z")
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string().replace(['-', ':'], "")
 }
 
-fn since_epoch() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+/// Whether a text is a date and time of RFC 3339, other than in a leap second, which few readers accept.
+pub(crate) fn is_rfc3339(text: &str) -> bool {
+    // `humantime` knows no offsets.
+    let local = match text.strip_suffix(['Z', 'z']) {
+        Some(local) => local,
+        None => match text.rfind(['+', '-']) {
+            Some(sign) if is_offset(&text[sign + 1..]) => &text[..sign],
+            _ => return false,
+        },
+    };
+    local.get(17..19) != Some("60")
+        && !local.ends_with('.')
+        && humantime::parse_rfc3339(&format!("{}Z", local.to_ascii_uppercase())).is_ok()
 }
 
-type Date = (u64, u64, u64);
-type Time = (u64, u64, u64, u32);
-
-fn parts(since_epoch: Duration) -> (Date, Time) {
-    let seconds = since_epoch.as_secs();
-    let of_day = seconds % 86_400;
-    (date(seconds / 86_400), (of_day / 3600, of_day / 60 % 60, of_day % 60, since_epoch.subsec_millis()))
-}
-
-/// Date of a number of days after 1970-01-01, in eras of 400 years that begin on a first of March.
-fn date(days: u64) -> Date {
-    let days = days + 719_468;
-    let era = days / 146_097;
-    let of_era = days % 146_097;
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    (year, month, day)
+/// Whether a text is `HH:MM`.
+fn is_offset(text: &str) -> bool {
+    humantime::parse_rfc3339(&format!("2000-01-01T{text}:00Z")).is_ok()
 }
 
 #[cfg(test)]
@@ -50,11 +37,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_follow_the_calendar() {
-        assert_eq!(date(0), (1970, 1, 1));
-        assert_eq!(date(11_016), (2000, 2, 29));
-        assert_eq!(date(11_017), (2000, 3, 1));
-        assert_eq!(date(20_089), (2025, 1, 1));
-        assert_eq!(parts(Duration::from_millis(1_735_689_599_042)), ((2024, 12, 31), (23, 59, 59, 42)));
+    fn timestamps_are_rfc3339() {
+        assert!(is_rfc3339(&timestamp()), "{}", timestamp());
+        assert_eq!(timestamp().len(), "2026-01-04T09:15:00.123Z".len());
+        assert_eq!(compact_timestamp().len(), "20260104T091500Z".len());
+    }
+
+    #[test]
+    fn a_timestamp_has_a_valid_date_a_time_and_an_offset() {
+        for good in ["2026-01-04T09:15:00Z", "2024-02-29T23:59:59.123+05:30", "2026-01-04t09:15:00z"] {
+            assert!(is_rfc3339(good), "{good}");
+        }
+        for bad in [
+            "2026-01-04",
+            "2026-01-04T09:15:00",
+            "2025-02-29T00:00:00Z",
+            "2026-13-01T00:00:00Z",
+            "2026-01-04T24:00:00Z",
+            "2026-01-04T09:15:60Z",
+            "2026-01-04T09:15:00.Z",
+            "2026-01-04T09:15:00+24:00",
+            "2026-1-4T9:15:00Z",
+            "yesterday",
+            "",
+        ] {
+            assert!(!is_rfc3339(bad), "{bad}");
+        }
     }
 }

@@ -1,19 +1,19 @@
-//! SHA-256 and names made of it.
+//! SHA-256 digests, and file names made of them.
 
 use std::io::{self, Read};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// Characters of a name that are kept in front of its digest.
-const KEPT: usize = 80;
+/// Most characters of a text in the file name made of it.
+const SHOWN: usize = 80;
 
 /// SHA-256 in hexadecimal.
 pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-/// SHA-256 of everything a reader gives, in hexadecimal.
+/// SHA-256 of everything that can be read, in hexadecimal.
 ///
 /// # Errors
 ///
@@ -31,16 +31,22 @@ pub(crate) fn sha256_of(mut reader: impl Read) -> io::Result<String> {
     }
 }
 
-/// JSON with the keys of all objects sorted, so that the same data gives the same text.
-pub(crate) fn canonical(value: Value) -> Value {
+/// SHA-256 of JSON data, which does not depend on the order of keys. Entries of objects for which `counts` is false are
+/// left out.
+pub(crate) fn sha256_of_json(mut value: Value, counts: impl Fn(&str, &Value) -> bool) -> String {
+    retain_entries(&mut value, &counts);
+    value.sort_all_objects();
+    sha256(value.to_string())
+}
+
+fn retain_entries(value: &mut Value, counts: &impl Fn(&str, &Value) -> bool) {
     match value {
-        Value::Array(items) => items.into_iter().map(canonical).collect(),
+        Value::Array(items) => items.iter_mut().for_each(|item| retain_entries(item, counts)),
         Value::Object(object) => {
-            let mut entries: Vec<(String, Value)> = object.into_iter().collect();
-            entries.sort_by(|left, right| left.0.cmp(&right.0));
-            Value::Object(entries.into_iter().map(|(key, value)| (key, canonical(value))).collect())
+            object.retain(|key, value| counts(key, value));
+            object.values_mut().for_each(|value| retain_entries(value, counts));
         }
-        other => other,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
@@ -48,22 +54,22 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Directory name of a case: its id as far as it can be one, and a digest of suite, target and id.
+/// Directory name of a case: its id with characters replaced where necessary, and a digest of suite, target and id.
 pub(crate) fn case_key(suite: &str, target: &str, id: &str) -> String {
-    keyed(id, format!("{suite}\0{target}\0{id}"))
+    name_with_digest(id, format!("{suite}\0{target}\0{id}"))
 }
 
-/// A file name for any text: the text as far as it can be one, and a digest of it.
+/// A file name for any text: the text with characters replaced where necessary, and its digest.
 pub(crate) fn file_key(text: &str) -> String {
-    keyed(text, text)
+    name_with_digest(text, text)
 }
 
-fn keyed(shown: &str, digested: impl AsRef<[u8]>) -> String {
-    let kept: String = safe(shown).chars().take(KEPT).collect();
-    format!("{kept}-{}", &sha256(digested)[..8])
+fn name_with_digest(text: &str, digested: impl AsRef<[u8]>) -> String {
+    let shown: String = safe(text).chars().take(SHOWN).collect();
+    format!("{shown}-{}", &sha256(digested)[..8])
 }
 
-/// The text with every character outside `[A-Za-z0-9._-]` as `_`.
+/// The text with `_` for every character outside `[A-Za-z0-9._-]`.
 pub(crate) fn safe(text: &str) -> String {
     text.chars()
         .map(|character| match character {
@@ -78,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_safe_short_and_different_per_target() {
+    fn keys_are_safe_and_short_and_differ_by_target() {
         let key = case_key("shop", "default", "päd/../x");
         assert!(key.starts_with("p_d_.._x-"), "{key}");
         assert_eq!(key.len(), "p_d_.._x-".len() + 8);

@@ -1,6 +1,8 @@
-//! Parts of long texts, and texts that are safe to show.
+//! Excerpts of long texts, and texts that are safe to print.
 
 use std::borrow::Cow;
+
+use evalsuite_schema::terminal::is_unprintable;
 
 /// The longest beginning that is at most `limit` bytes long.
 pub(crate) fn first_bytes(text: &str, limit: usize) -> &str {
@@ -11,7 +13,7 @@ pub(crate) fn first_bytes(text: &str, limit: usize) -> &str {
     &text[..end]
 }
 
-/// The first `limit` characters, with a mark where something is left out.
+/// The first `limit` characters, with `…` for the rest.
 pub(crate) fn first_chars(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -19,7 +21,7 @@ pub(crate) fn first_chars(text: &str, limit: usize) -> String {
     }
 }
 
-/// The last `limit` characters, with a mark where something is left out.
+/// The last `limit` characters, with `…` for the rest.
 pub(crate) fn last_chars(text: &str, limit: usize) -> String {
     match text.char_indices().rev().nth(limit.saturating_sub(1)) {
         Some((start, _)) if start > 0 => format!("…{}", &text[start..]),
@@ -27,12 +29,12 @@ pub(crate) fn last_chars(text: &str, limit: usize) -> String {
     }
 }
 
-/// The text if it has at most `limit` characters, else its beginning and its end with a mark between them.
+/// The text if it has at most `limit` characters, else its beginning and its end with `…` between them.
 pub(crate) fn middle_out(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit || text.char_indices().nth(limit).is_none() {
         return Cow::Borrowed(text);
     }
-    // The beginning says more than the end.
+    // The beginning usually matters more than the end.
     let tail = limit / 3;
     let head = limit.saturating_sub(tail + 1);
     let end = text.char_indices().nth(head).map_or(text.len(), |(end, _)| end);
@@ -40,24 +42,18 @@ pub(crate) fn middle_out(text: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…{}", &text[..end], &text[start..]))
 }
 
-/// The text with every character that does not show itself, or changes how others are shown, written as in Rust's
-/// literals; those of `kept` stay.
+/// The text with every character that is invisible or changes how others are shown written as an escape of Rust's
+/// literals, except those in `kept`.
 pub(crate) fn escaped(text: &str, kept: &[char]) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
-        if is_hidden(character) && !kept.contains(&character) {
+        if is_unprintable(character) && !kept.contains(&character) {
             escaped.extend(character.escape_default());
         } else {
             escaped.push(character);
         }
     }
     escaped
-}
-
-/// Controls, among them those of terminals and of writing direction, and line separators.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// Removes blanks at both ends: tab, line ends, vertical tab, form feed, byte order mark and Unicode space separators.

@@ -1,4 +1,4 @@
-//! Files that other processes read while they are written.
+//! Reading and writing files that other processes use at the same time.
 
 use std::{
     fs::{self, File},
@@ -15,7 +15,7 @@ use crate::platform::{json, redaction::Redactor};
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is something else.
+/// If the file cannot be read, or is not JSON of this type.
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
@@ -27,7 +27,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display())))
 }
 
-/// Writes JSON so that readers see a whole file or none, with secrets hidden. It is on the disk afterwards.
+/// Writes JSON with secrets hidden, flushed to disk. Readers see the old file or the new one.
 ///
 /// # Errors
 ///
@@ -36,7 +36,8 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize, redactor: &Redacto
     write_file(path, &encode(value, redactor)?, true)
 }
 
-/// The same without waiting for the disk: enough for what only counts as long as the machine is up.
+/// Writes JSON with secrets hidden. Readers see the old file or the new one. Not flushed to disk: a crash of the machine
+/// may lose it.
 ///
 /// # Errors
 ///
@@ -45,12 +46,12 @@ pub(crate) fn replace_json(path: &Path, value: &impl Serialize, redactor: &Redac
     write_file(path, &encode(value, redactor)?, false)
 }
 
-/// Writes a file so that readers see the old one or the new one, without waiting for the disk.
+/// Writes a file. Readers see the old one or the new one. Not flushed to disk: a crash of the machine may lose it.
 ///
 /// # Errors
 ///
-/// If the file cannot be written; what stood there before is then still there.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// If the file cannot be written; the old one is then unchanged.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_file(path, bytes, false)
 }
 
@@ -62,11 +63,11 @@ fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<Vec
     Ok(bytes)
 }
 
-/// Writes to a temporary name in the same directory, flushes to disk if asked to, and renames.
+/// Writes to a temporary file in the same directory and renames it.
 fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"));
     };
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let temporary = directory.join(format!(".{}.{}-{number}.tmp", name.to_string_lossy(), std::process::id()));
@@ -89,20 +90,29 @@ fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
     result
 }
 
-/// Removes a file that may not be there.
+/// The error with the path it is about in its message.
+pub(crate) fn error_at(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// Removes a file if it exists.
 ///
 /// # Errors
 ///
-/// If it is there and cannot be removed.
-pub(crate) fn remove_if_there(file: &Path) -> io::Result<()> {
+/// If it exists and cannot be removed.
+pub(crate) fn remove_if_exists(file: &Path) -> io::Result<()> {
     match fs::remove_file(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
     }
 }
 
-/// What lies in a directory, sorted; nothing if there is none.
-pub(crate) fn below(directory: &Path) -> io::Result<Vec<PathBuf>> {
+/// The paths in a directory, sorted; empty if it does not exist.
+///
+/// # Errors
+///
+/// If the directory cannot be read.
+pub(crate) fn sorted_entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -124,7 +134,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("deep/file.json");
         write_file(&path, b"one", true).unwrap();
-        replace(&path, b"two").unwrap();
+        replace_file(&path, b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     }

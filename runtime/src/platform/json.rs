@@ -1,12 +1,12 @@
-//! JSON as typed data.
+//! Decoding of JSON.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Reads JSON as a type, through a [`Value`].
+/// Decodes JSON as a type, through a [`Value`].
 ///
-/// Everything is read this way: a type's code to read itself is made once per kind of source, and all that code is linked,
-/// unoptimised and with its debug information, whenever a user's tests are built.
+/// All decoding goes through `Value`: `Deserialize` code is generated once per source of data, and all of it is linked,
+/// unoptimised and with debug information, whenever a user's tests are built.
 ///
 /// # Errors
 ///

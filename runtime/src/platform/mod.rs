@@ -1,4 +1,5 @@
-//! What the operating system offers: processes, locks, clock, environment, digests, safe text, calls on threads of their own.
+//! The operating system, as the rest of the crate uses it: processes, locks, files, the clock, environment variables, digests,
+//! printable text, and calls on threads of their own.
 
 pub(crate) mod cancel;
 pub(crate) mod clock;
@@ -10,5 +11,8 @@ pub(crate) mod files;
 pub(crate) mod isolated_call;
 pub(crate) mod json;
 pub(crate) mod notice;
+pub(crate) mod permissions;
 pub(crate) mod process;
 pub(crate) mod redaction;
+pub(crate) mod shell_quoting;
+pub(crate) mod symlinks;

@@ -1,3 +1,5 @@
+//! Secrets kept out of everything that is written or printed.
+
 use std::{
     collections::BTreeSet,
     sync::{Mutex, PoisonError},
@@ -7,19 +9,20 @@ use serde_json::Value;
 
 use crate::platform::environment;
 
-/// Shortest value that is hidden; a shorter one would hide ordinary words.
+/// Length of the shortest value that is hidden, in characters. A shorter value would hide ordinary words.
 const SHORTEST: usize = 6;
 
-/// The values of all cases of this process.
-static ALL: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+/// The secrets of all cases of this process. Process-wide, because a program can print the whole environment it inherits: the
+/// output of a case's hook can contain the secrets of other cases.
+static ALL_SECRETS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// The text without the secrets of any case of this process.
+/// The text with the secrets of all cases of this process hidden.
 pub(crate) fn without_secrets(text: &str) -> String {
-    let all = ALL.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let all = ALL_SECRETS.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Redactor::from_values(all).apply(text)
 }
 
-/// Replaces the values of variables a case uses, so that no secret reaches a record or a log.
+/// Replaces the values of the variables a case uses with `***`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Redactor(Vec<String>);
 
@@ -27,20 +30,20 @@ impl Redactor {
     /// Hides the values of these variables.
     pub(crate) fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let redactor = Self::from_values(names.into_iter().filter_map(environment::var));
-        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = ALL_SECRETS.lock().unwrap_or_else(PoisonError::into_inner);
         all.extend(redactor.0.iter().cloned());
         redactor
     }
 
     pub(crate) fn from_values(values: impl IntoIterator<Item = String>) -> Self {
         let mut values: Vec<String> = values.into_iter().filter(|value| value.chars().count() >= SHORTEST).collect();
-        // A value that contains another one goes first.
+        // A value is replaced before the values it contains.
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         values.dedup();
         Self(values)
     }
 
-    /// Hides the values of these variables, too.
+    /// Also hides the values of these variables.
     pub(crate) fn and<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Self {
         Self::from_values(self.0.iter().cloned().chain(Self::of(names).0))
     }
@@ -49,7 +52,7 @@ impl Redactor {
         self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "***"))
     }
 
-    /// Hides values in every text of a JSON value; keys stay.
+    /// Hides values in every string of a JSON value, except keys.
     pub(crate) fn apply_to(&self, value: &mut Value) {
         if self.0.is_empty() {
             return;

@@ -50,7 +50,7 @@ pub(crate) fn run_case(
 /// As [`run_case`].
 pub(crate) fn conduct(mut plan: Plan<'_>) -> Result<CaseReport, String> {
     // What an earlier run of the same id left, or one that was killed.
-    workspace::discard(&plan.directory).map_err(|error| plan.unwritable(&error))?;
+    workspace::remove_directory(&plan.directory).map_err(|error| plan.unwritable(&error))?;
     let mut trials = Vec::new();
     let mut ending = Ending::default();
     let prevented = match prevented(&plan) {

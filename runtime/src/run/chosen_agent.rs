@@ -7,7 +7,7 @@ use crate::{
     model::{
         agent::{Bound, Run},
         evals::Evals,
-        suite_location::Places,
+        suite_location::SuiteLocation,
     },
     run::settings::Settings,
 };
@@ -22,7 +22,7 @@ pub(crate) enum ChosenAgent {
 
 impl ChosenAgent {
     /// That of the target itself, else the suite's; where agents are commands, that of the targets file.
-    pub(crate) fn of(target: &str, evals: &Evals, suite: &Suite, settings: &Settings, places: &Places) -> Self {
+    pub(crate) fn of(target: &str, evals: &Evals, suite: &Suite, settings: &Settings, places: &SuiteLocation) -> Self {
         let load = match evals.agent_of(target).map(|agent| &agent.0) {
             None => return Self::Unusable(format!("no agent is bound to target `{target}`")),
             Some(Bound::Rust(agent)) => return Self::Rust(Arc::clone(agent)),

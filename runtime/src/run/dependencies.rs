@@ -13,7 +13,7 @@ use evalsuite_schema::{
 
 use crate::{
     model::{dependency::Dependency, suite::EvalCase},
-    platform::files::{read_json, remove_if_there, replace},
+    platform::files::{read_json, remove_if_exists, replace_file},
     run::{
         case::conduct,
         case_report::CaseReport,
@@ -70,7 +70,7 @@ pub(crate) fn untold(plan: &mut Plan<'_>) -> io::Result<Option<CaseReport>> {
     if plan.settings.runner.attempt > 1 || !mark.exists() {
         return Ok(None);
     }
-    remove_if_there(&mark)?;
+    remove_if_exists(&mark)?;
     let Some(directory) = plan.place.ended() else { return Ok(None) };
     let Some((case, trials)) = read_record(&directory)? else { return Ok(None) };
     plan.directory = directory;
@@ -84,7 +84,7 @@ pub(crate) fn untold(plan: &mut Plan<'_>) -> io::Result<Option<CaseReport>> {
 /// If the mark cannot be written or removed.
 pub(crate) fn mark(plan: &Plan<'_>) -> io::Result<()> {
     let mark = plan.place.untold();
-    if plan.requested_by.is_some() { replace(&mark, b"") } else { remove_if_there(&mark) }
+    if plan.requested_by.is_some() { replace_file(&mark, b"") } else { remove_if_exists(&mark) }
 }
 
 /// The dependencies without a record and theirs, each behind what it depends on itself; at the end those with a record, of

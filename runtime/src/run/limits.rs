@@ -7,7 +7,7 @@ use evalsuite_schema::record::{CaseOutcome, Note, Reason, ReasonCode, Stage, Tri
 use crate::{
     platform::{
         digest::file_key,
-        files::{remove_if_there, replace},
+        files::{remove_if_exists, replace_file},
     },
     record::coordination::Ledger,
     run::plan::Plan,
@@ -110,11 +110,11 @@ impl<'a> FirstError<'a> {
     fn write(&self) -> io::Result<()> {
         match self.read()? {
             Some(_) => Ok(()),
-            None => replace(&self.note, self.test().as_bytes()),
+            None => replace_file(&self.note, self.test().as_bytes()),
         }
     }
 
     fn take_back(&self) -> io::Result<()> {
-        if self.read()?.is_some_and(|first| first == self.test()) { remove_if_there(&self.note) } else { Ok(()) }
+        if self.read()?.is_some_and(|first| first == self.test()) { remove_if_exists(&self.note) } else { Ok(()) }
     }
 }

@@ -14,14 +14,11 @@ use crate::{
         evals::Evals,
         interpolation,
         suite::{EvalCase, EvalSuite},
-        suite_location::{Places, program},
+        suite_location::{SuiteLocation, program},
     },
-    platform::{
-        digest::{canonical, case_key, sha256},
-        redaction::Redactor,
-    },
+    platform::{digest::case_key, redaction::Redactor},
     record::{
-        cassette::{Seen, Unusable, recording_path},
+        cassette::{AgentInput, Unusable, cassette_path, digest_without_locations},
         embedded_files,
         run_directory::{CasePlace, RunDirectory},
         run_record::SuiteOfRun,
@@ -47,7 +44,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) run: &'a RunDirectory,
     pub(crate) suite_data: Suite,
     pub(crate) case: Case,
-    pub(crate) places: Places,
+    pub(crate) places: SuiteLocation,
     pub(crate) target: String,
     pub(crate) agent: ChosenAgent,
     pub(crate) agent_name: String,
@@ -65,7 +62,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) redactor: Redactor,
     pub(crate) digests: Digests,
     /// What the agent gets.
-    pub(crate) seen: Seen,
+    pub(crate) seen: AgentInput,
     /// Variables whose values are hidden.
     pub(crate) secrets: Vec<String>,
     /// The earlier trials that are graded again, or why there are none.
@@ -94,7 +91,7 @@ impl<'a> Plan<'a> {
             suite.decode().map_err(|error| format!("suite `{}` cannot be decoded: {error}", suite.name))?;
         let case = entry.decode().map_err(|error| format!("case `{}` cannot be decoded: {error}", entry.id))?;
         let target = target(entry, &case, settings)?;
-        let places = embedded_files::places(suite, run, &case.dir)?;
+        let places = embedded_files::suite_location(suite, run, &case.dir)?;
         let agent = ChosenAgent::of(&target, evals, &suite_data, settings, &places);
         let agent_name = suite.agent_name.map_or_else(|| agent.name(), str::to_owned);
         let default_threshold = if suite_data.layout == Layout::Tasks { 1.0 } else { 0.8 };
@@ -109,7 +106,7 @@ impl<'a> Plan<'a> {
         variables.extend(agent.variables());
         let mut secrets: Vec<String> = case.requires.env.iter().chain(&variables).cloned().collect();
         secrets.extend(KEYS.map(str::to_owned));
-        let seen = Seen::new(&case, &target, agent.command(), &places);
+        let seen = AgentInput::new(&case, &target, agent.command(), &places);
         let test = suite.test_path(entry);
         let regraded =
             settings.regrade.as_deref().map(|wanted| regrade::find(run, wanted, suite.name, &case_key, &test));
@@ -207,7 +204,7 @@ impl<'a> Plan<'a> {
     ///
     /// If it would lie in the suite.
     pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, String> {
-        recording_path(self.suite, &self.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
+        cassette_path(self.suite, &self.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
     }
 
     pub(crate) fn location(&self) -> Location {
@@ -245,30 +242,13 @@ fn target(entry: &EvalCase, case: &Case, settings: &Settings) -> Result<String, 
 }
 
 impl Digests {
-    fn of(case: &Case, seen: &Seen) -> Self {
+    fn of(case: &Case, seen: &AgentInput) -> Self {
         let value = |value: serde_json::Result<Value>| value.unwrap_or(Value::Null);
         Self {
-            case: digest(value(serde_json::to_value(case))),
+            case: digest_without_locations(value(serde_json::to_value(case))),
             input: seen.digest(),
-            graders: digest(value(serde_json::to_value(&case.graders))),
+            graders: digest_without_locations(value(serde_json::to_value(&case.graders))),
         }
-    }
-}
-
-fn digest(value: Value) -> String {
-    sha256(canonical(without_places(value)).to_string())
-}
-
-/// Without places in files: a case that only moved is the same case.
-fn without_places(value: Value) -> Value {
-    match value {
-        Value::Array(items) => items.into_iter().map(without_places).collect(),
-        Value::Object(object) => {
-            let is_place = |value: &Value| serde_json::from_value::<Location>(value.clone()).is_ok();
-            let kept = object.into_iter().filter(|(key, value)| key != "location" || !is_place(value));
-            Value::Object(kept.map(|(key, value)| (key, without_places(value))).collect())
-        }
-        other => other,
     }
 }
 
@@ -285,8 +265,8 @@ mod tests {
             case.graders.push(Grader::new("g", Location::new("f", line + 1, 1), GraderConfig::IsJson));
             case
         };
-        let places = Places { package_root: "/p".into(), suite_dir: "/p/s".into() };
-        let of = |line, target| Digests::of(&case(line), &Seen::new(&case(line), target, None, &places));
+        let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() };
+        let of = |line, target| Digests::of(&case(line), &AgentInput::new(&case(line), target, None, &places));
         let (here, there) = (of(1, "t"), of(9, "t"));
         assert_eq!((&here.case, &here.graders), (&there.case, &there.graders));
         assert_eq!(here.input, there.input);

@@ -12,7 +12,7 @@ use crate::{
     model::{evidence, outcome::Outcome, recording::Recording},
     platform::{clock::timestamp, excerpt::first_bytes},
     run::plan::Plan,
-    workspace::snapshot::Changes,
+    workspace::workspace_diff::WorkspaceDiff,
 };
 
 /// Bytes of an answer that are kept in the record.
@@ -106,7 +106,7 @@ pub(crate) fn keep_log(plan: &Plan<'_>, directory: &Path, recording: &Recording,
     }
 }
 
-pub(crate) fn keep_changes(plan: &Plan<'_>, directory: &Path, changes: &Changes, record: &mut TrialRecord) {
+pub(crate) fn keep_changes(plan: &Plan<'_>, directory: &Path, changes: &WorkspaceDiff, record: &mut TrialRecord) {
     let patch = (!changes.diff.is_empty()
         && keep(&directory.join("diff.patch"), &plan.redactor.apply(&changes.diff), record))
     .then(|| "diff.patch".to_owned());

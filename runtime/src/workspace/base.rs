@@ -1,4 +1,4 @@
-//! The directory that trials get copies of.
+//! Base workspaces, which trials get copies of.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use evalsuite_schema::{Workspace, record::Reason};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    model::suite_location::Places,
+    model::suite_location::SuiteLocation,
     platform::process::echo::Echo,
-    workspace::{at, copy::Copy, discard, repos, template::materialise, workspace_error},
+    workspace::{at, copy::CopyMode, remove_directory, repos, template::materialise, workspace_error},
 };
 
-/// What a reset has to know about a base.
+/// The state of a base workspace that a reset returns to.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct BaseFacts {
     /// Repositories by their path in the workspace.
@@ -24,7 +24,7 @@ pub(crate) struct BaseRepo {
     pub(crate) commit: String,
 }
 
-/// Makes a base anew: copies of the template, then the repositories.
+/// Makes a base workspace from nothing: copies of the template, then the repositories.
 ///
 /// # Errors
 ///
@@ -32,20 +32,20 @@ pub(crate) struct BaseRepo {
 pub(crate) fn build(
     workspace: Option<&Workspace>,
     directory: &Path,
-    places: &Places,
+    places: &SuiteLocation,
     echo: Echo,
 ) -> Result<(), Reason> {
-    discard(directory).map_err(|error| workspace_error(at(directory, &error)))?;
+    remove_directory(directory).map_err(|error| workspace_error(at(directory, &error)))?;
     materialise(workspace, directory, places).map_err(workspace_error)?;
     let repos = workspace.map_or(&[][..], |workspace| &workspace.repos);
     repos.iter().try_for_each(|repo| repos::clone(repo, directory, places, echo))
 }
 
 impl BaseFacts {
-    /// Looks at a base when it is finished, after the hook that works on it.
+    /// The state of a finished base workspace, after its hook.
     pub(crate) fn of(workspace: Option<&Workspace>, directory: &Path, echo: Echo) -> Self {
         let repos = workspace.map_or(&[][..], |workspace| &workspace.repos).iter();
-        // A repository the hook has taken away cannot be reset.
+        // A repository that the hook removed cannot be reset.
         let fact = |path: &String| {
             let commit = repos::head(&directory.join(repos::relative(path)), echo).ok()?;
             Some(BaseRepo { path: path.clone(), commit })
@@ -60,7 +60,7 @@ impl BaseFacts {
 ///
 /// What could not be copied.
 pub(crate) fn copy_to_trial(base: &Path, target: &Path) -> Result<(), String> {
-    discard(target).map_err(|error| at(target, &error))?;
+    remove_directory(target).map_err(|error| at(target, &error))?;
     std::fs::create_dir_all(target).map_err(|error| at(target, &error))?;
-    Copy::Whole.run(base, target)
+    CopyMode::Whole.run(base, target)
 }

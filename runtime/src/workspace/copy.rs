@@ -1,86 +1,102 @@
-//! Copies of directories, with modes and modification times.
+//! Copies of directories, with permissions and modification times.
 
 use std::{
+    ffi::OsStr,
     fs::{self, File, Metadata},
     io,
     path::Path,
 };
 
-use crate::workspace::{at, discard::make_room, link};
+use crate::{
+    platform::symlinks::make_symlink,
+    workspace::{
+        at,
+        remove_entry::remove_entry,
+        template_links::stays_inside,
+        tree_walk::{TreeEntry, walk},
+    },
+};
 
-/// What is copied of a directory, and how.
+/// Which files of a directory are copied, and where its links may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Copy {
+pub(crate) enum CopyMode {
     /// A directory of the suite: without `.git`, and no link may lead out of it.
     Template,
-    /// A workspace, with everything in it that a copy can have. A link to a place inside leads to the same place of the
+    /// A workspace, with everything in it that can be copied. A link to a path inside it leads to the same path of the
     /// copy.
     Whole,
 }
 
-impl Copy {
+impl CopyMode {
     /// Copies a directory's content over what is in `to`.
     ///
     /// # Errors
     ///
     /// What could not be copied, and why.
     pub(crate) fn run(self, from: &Path, to: &Path) -> Result<(), String> {
-        Tree { how: self, from, to }.directory(from, to)
+        TreeCopy { mode: self, from, to }.run()
     }
 }
 
-struct Tree<'a> {
-    how: Copy,
+struct TreeCopy<'a> {
+    mode: CopyMode,
     from: &'a Path,
     to: &'a Path,
 }
 
-impl Tree<'_> {
-    fn directory(&self, from: &Path, to: &Path) -> Result<(), String> {
-        for entry in fs::read_dir(from).map_err(|error| at(from, &error))? {
-            let entry = entry.map_err(|error| at(from, &error))?;
-            if self.how == Copy::Template && entry.file_name() == ".git" {
-                continue;
-            }
-            let (source, target) = (entry.path(), to.join(entry.file_name()));
-            let metadata = fs::symlink_metadata(&source).map_err(|error| at(&source, &error))?;
-            if metadata.is_symlink() {
+impl TreeCopy<'_> {
+    fn run(&self) -> Result<(), String> {
+        let mut directories = Vec::new();
+        for entry in walk(self.from, |name| self.leaves_out(name)) {
+            let TreeEntry { path: source, relative_path, file_type, .. } = entry.map_err(|error| error.to_string())?;
+            let target = self.to.join(relative_path);
+            if file_type.is_symlink() {
                 self.link(&source, &target)?;
-            } else if metadata.is_dir() {
+            } else if file_type.is_dir() {
                 if fs::symlink_metadata(&target).is_ok_and(|there| !there.is_dir()) {
-                    make_room(&target).map_err(|error| at(&target, &error))?;
+                    remove_entry(&target).map_err(|error| at(&target, &error))?;
                 }
                 fs::create_dir_all(&target).map_err(|error| at(&target, &error))?;
-                self.directory(&source, &target)?;
-                // After its content: a directory may be read-only, and its time is that of its last change.
-                keep_directory(&metadata, &target).map_err(|error| at(&target, &error))?;
-            } else if metadata.is_file() {
-                file(&source, &metadata, &target)?;
-            } else if self.how == Copy::Template {
+                directories.push((source, target));
+            } else if file_type.is_file() {
+                if !source.file_name().is_some_and(|name| self.leaves_out(name)) {
+                    let metadata = fs::symlink_metadata(&source).map_err(|error| at(&source, &error))?;
+                    file(&source, &metadata, &target)?;
+                }
+            } else if self.mode == CopyMode::Template {
                 return Err(format!("{} is neither a file, a directory nor a link", source.display()));
             }
-            // Sockets and pipes belong to the program that made them in the base: a copy of them leads nowhere.
+            // Sockets and pipes belong to the process that made them: a copy would lead nowhere.
+        }
+        // After their content: a directory may be read-only, and its time is that of its last change.
+        for (source, target) in directories.iter().rev() {
+            let metadata = fs::symlink_metadata(source).map_err(|error| at(source, &error))?;
+            keep_directory(&metadata, target).map_err(|error| at(target, &error))?;
         }
         Ok(())
     }
 
+    fn leaves_out(&self, name: &OsStr) -> bool {
+        self.mode == CopyMode::Template && name == ".git"
+    }
+
     fn link(&self, source: &Path, target: &Path) -> Result<(), String> {
         let mut destination = fs::read_link(source).map_err(|error| at(source, &error))?;
-        match self.how {
-            Copy::Template => {
-                let inside = source.parent().is_some_and(|parent| link::stays_inside(self.from, parent, &destination));
+        match self.mode {
+            CopyMode::Template => {
+                let inside = source.parent().is_some_and(|parent| stays_inside(self.from, parent, &destination));
                 if !inside {
                     return Err(format!("the link {} leads out of the workspace's template", source.display()));
                 }
             }
-            Copy::Whole => {
+            CopyMode::Whole => {
                 if let Ok(inside) = destination.strip_prefix(self.from) {
                     destination = self.to.join(inside);
                 }
             }
         }
-        make_room(target).map_err(|error| at(target, &error))?;
-        link::make(&destination, source, target).map_err(|error| at(target, &error))
+        remove_entry(target).map_err(|error| at(target, &error))?;
+        make_symlink(&destination, target, source.is_dir()).map_err(|error| at(target, &error))
     }
 }
 
@@ -93,7 +109,7 @@ impl Tree<'_> {
 ///
 /// What could not be copied, and why.
 pub(crate) fn file(source: &Path, metadata: &Metadata, target: &Path) -> Result<(), String> {
-    make_room(target).map_err(|error| at(target, &error))?;
+    remove_entry(target).map_err(|error| at(target, &error))?;
     fs::copy(source, target).map_err(|error| at(source, &error))?;
     keep_time(metadata, target).map_err(|error| at(target, &error))
 }
@@ -107,7 +123,7 @@ fn keep_time(metadata: &Metadata, target: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn keep_time(metadata: &Metadata, target: &Path) -> io::Result<()> {
     if metadata.permissions().readonly() {
-        // The copy cannot be opened for writing, and its time matters less than its mode.
+        // The copy cannot be opened for writing, and its time matters less than its permissions.
         return Ok(());
     }
     File::options().write(true).open(target)?.set_modified(metadata.modified()?)
@@ -129,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_copy_is_no_part_of_what_it_was_made_from() {
+    fn a_whole_copy_is_independent_of_its_original() {
         let root = tempfile::tempdir().unwrap();
         let (from, to) = (root.path().join("from"), root.path().join("to"));
         fs::create_dir_all(from.join("repo/.git")).unwrap();
@@ -144,7 +160,7 @@ mod tests {
         symlink(from.join("repo"), from.join("inside")).unwrap();
         symlink("/bin/sh", from.join("outside")).unwrap();
         let _server = UnixListener::bind(from.join("socket")).unwrap();
-        Copy::Whole.run(&from, &to).unwrap();
+        CopyMode::Whole.run(&from, &to).unwrap();
         assert_eq!(fs::read_to_string(to.join("repo/.git/HEAD")).unwrap(), "main");
         assert_eq!(fs::read_link(to.join("inside")).unwrap(), to.join("repo"));
         assert_eq!(fs::read_link(to.join("outside")).unwrap(), Path::new("/bin/sh"));
@@ -152,7 +168,7 @@ mod tests {
         let key = to.join("locked/key").metadata().unwrap();
         assert_eq!((key.permissions().mode() & 0o777, key.modified().unwrap()), (0o444, old));
         assert_eq!(to.join("locked").metadata().unwrap().permissions().mode() & 0o777, 0o555);
-        crate::workspace::discard(&to).unwrap();
-        crate::workspace::discard(&from).unwrap();
+        crate::workspace::remove_directory(&to).unwrap();
+        crate::workspace::remove_directory(&from).unwrap();
     }
 }

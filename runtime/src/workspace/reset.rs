@@ -1,4 +1,4 @@
-//! A workspace is returned to its base.
+//! Resets of a workspace to its base. Two trees are compared directory by directory, which no walk of one tree does.
 
 use std::{
     collections::BTreeSet,
@@ -11,19 +11,17 @@ use std::{
 use evalsuite_schema::Reset;
 
 use crate::{
-    platform::process::echo::Echo,
+    platform::{process::echo::Echo, symlinks::make_symlink},
     workspace::{
         at,
         base::BaseFacts,
-        copy::{self, Copy},
-        discard::make_room,
+        copy::{self, CopyMode},
         git::git,
-        link, repos,
+        remove_entry::remove_entry,
+        repos,
+        tree_walk::CACHES,
     },
 };
-
-/// Directories of things that are made again when they are missing. A fast reset leaves what an agent adds to them.
-const CACHES: [&str; 4] = ["node_modules", "__pycache__", ".agentv", ".evalsuite"];
 
 /// Returns the repositories of a workspace to their commits.
 ///
@@ -39,17 +37,17 @@ pub(crate) fn git_reset(workspace: &Path, facts: &BaseFacts, reset: Reset, echo:
 
 fn reset_repo(directory: &Path, commit: &str, reset: Reset, echo: Echo) -> Result<(), String> {
     if !directory.join(".git").exists() {
-        // Git would take a repository around the workspace for it.
-        return Err(format!("{} is no repository any more", directory.display()));
+        // Git would use a repository around the workspace instead.
+        return Err(format!("{} is not a repository any more", directory.display()));
     }
-    // First whatever an agent has begun, a merge for instance.
+    // Ends whatever the agent began, a merge for instance.
     git(directory, ["reset", "--quiet", "--hard"], echo)?;
     git(directory, ["checkout", "--quiet", "--force", "--detach", commit], echo)?;
     let clean = if reset == Reset::Strict { "-ffdxq" } else { "-ffdq" };
     git(directory, ["clean", clean], echo).map(drop)
 }
 
-/// Returns a shared workspace to its base: repositories by git, everything else from a copy that nobody has touched.
+/// Returns a shared workspace to its base: repositories by git, everything else from an unchanged copy.
 ///
 /// # Errors
 ///
@@ -66,10 +64,10 @@ pub(crate) fn restore(
         let path = repos::relative(&repo.path);
         let directory = workspace.join(&path);
         if reset_repo(&directory, &repo.commit, reset, echo).is_err() {
-            // Its files are damaged beyond what git can mend.
-            make_room(&directory).map_err(|error| at(&directory, &error))?;
+            // Its files are damaged beyond what git can repair.
+            remove_entry(&directory).map_err(|error| at(&directory, &error))?;
             fs::create_dir_all(&directory).map_err(|error| at(&directory, &error))?;
-            Copy::Whole.run(&pristine.join(&path), &directory)?;
+            CopyMode::Whole.run(&pristine.join(&path), &directory)?;
         }
         repos.insert(directory);
     }
@@ -88,9 +86,10 @@ impl Restoration<'_> {
         let wanted = names(from).map_err(|error| at(from, &error))?;
         for name in names(to).map_err(|error| at(to, &error))?.difference(&wanted) {
             let path = to.join(name);
+            // A fast reset leaves what an agent adds to caches.
             let is_cache = in_cache || CACHES.iter().any(|cache| name == cache);
             if self.reset == Reset::Strict || !is_cache {
-                make_room(&path).map_err(|error| at(&path, &error))?;
+                remove_entry(&path).map_err(|error| at(&path, &error))?;
             }
         }
         for name in &wanted {
@@ -102,7 +101,7 @@ impl Restoration<'_> {
             let there = fs::symlink_metadata(&target).ok();
             if metadata.is_dir() {
                 if !there.is_some_and(|there| there.is_dir()) {
-                    make_room(&target).map_err(|error| at(&target, &error))?;
+                    remove_entry(&target).map_err(|error| at(&target, &error))?;
                     fs::create_dir_all(&target).map_err(|error| at(&target, &error))?;
                 }
                 let is_cache = in_cache || CACHES.iter().any(|cache| name == cache);
@@ -127,11 +126,11 @@ impl Restoration<'_> {
         if fs::read_link(target).is_ok_and(|there| there == destination) {
             return Ok(());
         }
-        make_room(target).map_err(|error| at(target, &error))?;
-        link::make(&destination, source, target).map_err(|error| at(target, &error))
+        remove_entry(target).map_err(|error| at(target, &error))?;
+        make_symlink(&destination, target, source.is_dir()).map_err(|error| at(target, &error))
     }
 
-    /// Whether a file is as it was. A change nearly always shows in its time; a strict reset reads it.
+    /// Whether a file is unchanged: by size, permissions and time, in a strict reset also by content.
     fn is_same(&self, wanted: &Metadata, source: &Path, there: &Metadata, target: &Path) -> bool {
         let looks_same = there.is_file()
             && wanted.len() == there.len()
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strict_reset_sees_a_change_that_hides_its_time() {
+    fn a_strict_reset_finds_a_change_that_keeps_the_modification_time() {
         let root = tempfile::tempdir().unwrap();
         let (base, pristine) = (root.path().join("base"), root.path().join("pristine"));
         write(&base, "a", "old");

@@ -1,225 +1,167 @@
-//! What an agent changed in its workspace.
+//! The state of a workspace's files at one moment.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs::{self, File},
     io,
-    path::{Path, PathBuf},
+    path::Path,
+    sync::Arc,
+    time::SystemTime,
 };
 
 use crate::{
-    model::evidence::WorkspaceChanges,
     platform::{
         digest::{sha256, sha256_of},
-        excerpt::first_bytes,
+        files::error_at,
+        permissions::mode,
     },
+    workspace::tree_walk::{TreeEntry, is_ignored, walk},
 };
 
-/// Directories that are not looked into.
-pub(crate) const IGNORED: [&str; 5] = [".git", "node_modules", "__pycache__", ".agentv", ".evalsuite"];
-/// Largest text whose changes are shown line by line, in bytes.
+/// Largest file that is compared as text, in bytes.
 const TEXT_LIMIT: u64 = 512 * 1024;
-/// Bytes of a changed file that are kept in the record.
-const SNIPPET: usize = 4 * 1024;
 
-/// The regular files of a directory, by path with `/` separators.
+/// The files, directories and symbolic links of a workspace, by path with `/` separators.
+///
+/// A trial takes one before the agent is called and one after. [`WorkspaceDiff`](crate::workspace::workspace_diff::WorkspaceDiff)
+/// and [`ReplayableChanges`](crate::workspace::replayable_changes::ReplayableChanges) are computed from the two.
 #[derive(Debug, Default)]
-pub(crate) struct Snapshot(BTreeMap<String, Entry>);
+pub(crate) struct Snapshot(BTreeMap<String, SnapshotEntry>);
 
-#[derive(Debug)]
-struct Entry {
-    size: u64,
-    digest: String,
-    /// `None` for binary and large files.
-    text: Option<String>,
+#[derive(Debug, PartialEq)]
+pub(crate) enum SnapshotEntry {
+    Directory,
+    /// A symbolic link and its destination.
+    Link(String),
+    File(FileState),
 }
 
-/// What lies between two snapshots.
-#[derive(Debug, Default)]
-pub(crate) struct Changes {
-    pub(crate) files: WorkspaceChanges,
-    pub(crate) diff: String,
-    pub(crate) snippets: BTreeMap<String, String>,
+#[derive(Debug)]
+pub(crate) struct FileState {
+    pub(crate) size: u64,
+    /// Permission bits, where the system has them.
+    pub(crate) mode: Option<u32>,
+    modified: Option<SystemTime>,
+    /// SHA-256. `None` for a large file that the earlier snapshot does not have with this size: it has changed in any
+    /// case, and what agents build can be too large to read.
+    digest: Option<String>,
+    /// `None` for binary and large files.
+    pub(crate) text: Option<Arc<str>>,
 }
 
 impl Snapshot {
+    /// Takes a snapshot of a directory.
+    ///
     /// # Errors
     ///
-    /// The file that cannot be read, and why.
-    pub(crate) fn take(directory: &Path) -> Result<Self, String> {
+    /// If something cannot be read. The message names it. A file that is deleted meanwhile is no error.
+    pub(crate) fn take(directory: &Path) -> io::Result<Self> {
+        Self::read(directory, None)
+    }
+
+    /// Takes a later snapshot of the same directory, which shares unchanged texts with this one. Large files that this
+    /// one does not have with the same size are not read.
+    ///
+    /// # Errors
+    ///
+    /// As for [`take`](Self::take).
+    pub(crate) fn take_later(&self, directory: &Path) -> io::Result<Self> {
+        Self::read(directory, Some(self))
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&String, &SnapshotEntry)> {
+        self.0.iter()
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Option<&SnapshotEntry> {
+        self.0.get(path)
+    }
+
+    /// The regular file at this path.
+    pub(crate) fn file(&self, path: &str) -> Option<&FileState> {
+        self.get(path).and_then(SnapshotEntry::as_file)
+    }
+
+    fn read(directory: &Path, earlier: Option<&Self>) -> io::Result<Self> {
+        let metadata = fs::symlink_metadata(directory).map_err(|error| error_at(directory, &error))?;
+        // A link that an agent put in its place leads to something that is not the workspace.
+        if !metadata.is_dir() {
+            return Err(io::Error::other(format!("{} is not a directory any more", directory.display())));
+        }
         let mut entries = BTreeMap::new();
-        for (path, file) in files(directory)? {
-            if let Some(entry) = still_there(&file, Entry::read(&file))? {
-                entries.insert(path, entry);
+        for found in walk(directory, is_ignored) {
+            let entry = found.and_then(|found| {
+                let entry = SnapshotEntry::read(&found, earlier).map_err(|error| error_at(&found.path, &error))?;
+                Ok((found.name(), entry))
+            });
+            match entry {
+                Ok((path, Some(entry))) => _ = entries.insert(path, entry),
+                Ok((_, None)) => {}
+                // A process that the agent left running may delete files meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(Self(entries))
     }
+}
 
-    /// What has changed in the directory since the snapshot.
-    ///
-    /// # Errors
-    ///
-    /// The file that cannot be read, and why.
-    pub(crate) fn changes(&self, directory: &Path) -> Result<Changes, String> {
-        let mut now = BTreeMap::new();
-        for (path, file) in files(directory)? {
-            let change = Change::since(self.0.get(&path), &file);
-            if let Some(change) = still_there(&file, change)? {
-                now.insert(path, change);
-            }
-        }
-        let mut changes = Changes::default();
-        let paths: BTreeSet<&String> = self.0.keys().chain(now.keys()).collect();
-        for path in paths {
-            let old = self.0.get(path).map(|old| old.text.as_deref());
-            match now.get(path) {
-                Some(Change::Same) => {}
-                None => {
-                    changes.files.deleted.push(path.clone());
-                    changes.diff.push_str(&diff(path, old, None));
-                }
-                Some(Change::Content(text)) => {
-                    let list = if old.is_some() { &mut changes.files.modified } else { &mut changes.files.created };
-                    list.push(path.clone());
-                    changes.diff.push_str(&diff(path, old, Some(text.as_deref())));
-                    if let Some(text) = text {
-                        changes.snippets.insert(path.clone(), first_bytes(text, SNIPPET).to_owned());
-                    }
-                }
-            }
-        }
-        Ok(changes)
+impl SnapshotEntry {
+    /// `None` for sockets, pipes and devices.
+    fn read(found: &TreeEntry, earlier: Option<&Snapshot>) -> io::Result<Option<Self>> {
+        Ok(if found.file_type.is_dir() {
+            Some(Self::Directory)
+        } else if found.file_type.is_symlink() {
+            Some(Self::Link(fs::read_link(&found.path)?.to_string_lossy().into_owned()))
+        } else if found.file_type.is_file() {
+            Some(Self::File(FileState::read(found, earlier)?))
+        } else {
+            None
+        })
+    }
+
+    pub(crate) fn as_file(&self) -> Option<&FileState> {
+        if let Self::File(file) = self { Some(file) } else { None }
     }
 }
 
-impl Entry {
-    fn read(file: &Path) -> io::Result<Self> {
-        let size = file.metadata()?.len();
-        if size > TEXT_LIMIT {
-            return Ok(Self { size, digest: sha256_of(File::open(file)?)?, text: None });
-        }
-        let bytes = fs::read(file)?;
-        Ok(Self { size: bytes.len() as u64, digest: sha256(&bytes), text: text(bytes) })
-    }
-}
-
-/// A file beside the same file in a snapshot.
-enum Change {
-    Same,
-    /// Another content, or a new file; `None` for a binary or large one.
-    Content(Option<String>),
-}
-
-impl Change {
-    fn since(old: Option<&Entry>, file: &Path) -> io::Result<Self> {
-        let size = file.metadata()?.len();
-        if size > TEXT_LIMIT {
-            // Only a file of the same size can be the same; what agents build can be large and need not be read.
-            let same = match old {
-                Some(old) if old.size == size => old.digest == sha256_of(File::open(file)?)?,
-                _ => false,
+impl FileState {
+    fn read(found: &TreeEntry, earlier: Option<&Snapshot>) -> io::Result<Self> {
+        let known = earlier.and_then(|earlier| earlier.file(&found.name()));
+        let metadata = fs::symlink_metadata(&found.path)?;
+        let (size, modified) = (metadata.len(), metadata.modified().ok());
+        let mut state = Self { size, mode: mode(&metadata), modified, digest: None, text: None };
+        if size <= TEXT_LIMIT {
+            let bytes = fs::read(&found.path)?;
+            state.size = bytes.len() as u64;
+            state.digest = Some(sha256(&bytes));
+            state.text = match known {
+                Some(known) if known.digest == state.digest => known.text.clone(),
+                _ => text(bytes).map(Arc::from),
             };
-            return Ok(if same { Self::Same } else { Self::Content(None) });
+        } else if earlier.is_none() || known.is_some_and(|known| known.size == size) {
+            state.digest = Some(sha256_of(File::open(&found.path)?)?);
         }
-        let bytes = fs::read(file)?;
-        let same = old.is_some_and(|old| old.size == bytes.len() as u64 && old.digest == sha256(&bytes));
-        Ok(if same { Self::Same } else { Self::Content(text(bytes)) })
+        Ok(state)
     }
-}
 
-/// Something an agent left running may delete a file while it is looked at: then it is not there.
-fn still_there<T>(file: &Path, result: io::Result<T>) -> Result<Option<T>, String> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("{}: {error}", file.display())),
-    }
-}
-
-/// Regular files by path; links and special files are not followed.
-fn files(directory: &Path) -> Result<BTreeMap<String, PathBuf>, String> {
-    let mut files = BTreeMap::new();
-    let metadata = fs::symlink_metadata(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-    // Whatever a link in its place leads to is no workspace.
-    if !metadata.is_dir() {
-        return Err(format!("{} is no directory any more", directory.display()));
-    }
-    walk(directory, "", &mut files)?;
-    Ok(files)
-}
-
-fn walk(directory: &Path, prefix: &str, files: &mut BTreeMap<String, PathBuf>) -> Result<(), String> {
-    let Some(entries) = still_there(directory, fs::read_dir(directory))? else { return Ok(()) };
-    for entry in entries {
-        let found = entry.and_then(|entry| Ok((entry.file_type()?, entry)));
-        let Some((kind, entry)) = still_there(directory, found)? else { continue };
-        let name = entry.file_name();
-        let path = format!("{prefix}{}", name.to_string_lossy());
-        if kind.is_dir() {
-            if !IGNORED.iter().any(|ignored| name == *ignored) {
-                walk(&entry.path(), &format!("{path}/"), files)?;
+    /// Whether the content is the same, whatever the permissions.
+    pub(crate) fn has_content_of(&self, other: &Self) -> bool {
+        self.size == other.size
+            && match (&self.digest, &other.digest) {
+                (Some(digest), Some(other)) => digest == other,
+                _ => self.modified.is_some() && self.modified == other.modified,
             }
-        } else if kind.is_file() {
-            files.insert(path, entry.path());
-        }
     }
-    Ok(())
 }
 
-/// The content of a file that is text.
+impl PartialEq for FileState {
+    fn eq(&self, other: &Self) -> bool {
+        self.mode == other.mode && self.has_content_of(other)
+    }
+}
+
+/// The content of a text file.
 fn text(bytes: Vec<u8>) -> Option<String> {
     if bytes.contains(&0) { None } else { String::from_utf8(bytes).ok() }
-}
-
-/// The change of one file. The outer `None` is a file that is not there, the inner one a file that is no text.
-fn diff(path: &str, old: Option<Option<&str>>, new: Option<Option<&str>>) -> String {
-    let before = if old.is_some() { format!("a/{path}") } else { "/dev/null".to_owned() };
-    let after = if new.is_some() { format!("b/{path}") } else { "/dev/null".to_owned() };
-    match (old.unwrap_or(Some("")), new.unwrap_or(Some(""))) {
-        (Some(old), Some(new)) => crate::workspace::diff::unified(&before, &after, old, new),
-        _ => format!(
-            "Binary files {} and {} differ\n",
-            crate::workspace::diff::quoted(&before),
-            crate::workspace::diff::quoted(&after)
-        ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn created_modified_and_deleted_files_are_told_apart() {
-        let directory = tempfile::tempdir().unwrap();
-        let write = |path: &str, content: &[u8]| {
-            let path = directory.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, content).unwrap();
-        };
-        write("same", b"x");
-        write("old", b"one\ntwo\n");
-        write("gone", b"x\n");
-        write("image", b"\0\x01");
-        write(".git/HEAD", b"a");
-        let before = Snapshot::take(directory.path()).unwrap();
-        write("old", b"one\n2\n");
-        write("dir/new", b"hello\n");
-        write("image", b"\0\x02");
-        write(".git/HEAD", b"b");
-        fs::remove_file(directory.path().join("gone")).unwrap();
-        let changes = before.changes(directory.path()).unwrap();
-        assert_eq!(changes.files.created, ["dir/new"]);
-        assert_eq!(changes.files.modified, ["image", "old"]);
-        assert_eq!(changes.files.deleted, ["gone"]);
-        assert_eq!(changes.snippets.get("dir/new").map(String::as_str), Some("hello\n"));
-        assert_eq!(
-            changes.diff,
-            "--- /dev/null\n+++ b/dir/new\n@@ -0,0 +1 @@\n+hello\n\
-             --- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\
-             Binary files a/image and b/image differ\n\
-             --- a/old\n+++ b/old\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
-        );
-    }
 }

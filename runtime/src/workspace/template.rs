@@ -1,18 +1,20 @@
+//! Workspaces made from templates.
+
 use std::{fs, path::Path};
 
 use evalsuite_schema::Workspace;
 
 use crate::{
-    model::suite_location::Places,
-    workspace::{at, copy::Copy},
+    model::suite_location::SuiteLocation,
+    workspace::{at, copy::CopyMode},
 };
 
-/// Makes a fresh directory with copies of what a workspace names, the base fixture first.
+/// Makes a directory with copies of a workspace's base fixture and template, in this order.
 ///
 /// # Errors
 ///
 /// What could not be copied, and why.
-pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, places: &Places) -> Result<(), String> {
+pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, places: &SuiteLocation) -> Result<(), String> {
     fs::create_dir_all(target).map_err(|error| at(target, &error))?;
     let Some(workspace) = workspace else { return Ok(()) };
     for source in [&workspace.base_fixture, &workspace.template].into_iter().flatten() {
@@ -20,7 +22,7 @@ pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, places: 
         if !directory.is_dir() {
             return Err(format!("the directory `{}` does not exist ({})", source.written, directory.display()));
         }
-        Copy::Template.run(&directory, target)?;
+        CopyMode::Template.run(&directory, target)?;
     }
     Ok(())
 }
@@ -32,10 +34,10 @@ mod tests {
     use evalsuite_schema::PathRef;
 
     use super::*;
-    use crate::workspace::discard;
+    use crate::workspace::remove_directory;
 
-    fn places(root: &Path) -> Places {
-        Places { package_root: root.to_owned(), suite_dir: root.to_owned() }
+    fn places(root: &Path) -> SuiteLocation {
+        SuiteLocation { package_root: root.to_owned(), suite_dir: root.to_owned() }
     }
 
     fn reference(path: &str) -> Option<PathRef> {
@@ -43,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn the_template_is_laid_over_the_base_without_git() {
+    fn the_template_is_copied_over_the_base_fixture_without_git() {
         let root = tempfile::tempdir().unwrap();
         for (path, text) in
             [("base/a", "base"), ("base/b", "base"), ("over/b", "over"), ("over/d/c", "x"), ("over/.git/HEAD", "x")]
@@ -64,12 +66,12 @@ mod tests {
         assert!(!target.join(".git").exists());
         let time = |path: &Path| path.metadata().unwrap().modified().unwrap();
         assert_eq!(time(&target.join("a")), time(&root.path().join("base/a")));
-        discard(&target).unwrap();
+        remove_directory(&target).unwrap();
         assert!(!target.exists());
     }
 
     #[test]
-    fn a_link_that_leads_out_of_the_template_is_refused() {
+    fn a_link_that_leads_out_of_the_template_is_an_error() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("over")).unwrap();
         symlink("/etc", root.path().join("over/etc")).unwrap();

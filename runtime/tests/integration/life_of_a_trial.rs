@@ -201,7 +201,7 @@ fn a_workspace_that_became_a_link_is_not_followed() {
     let report = run_with(&evals.clone().agent(leaves), &directory.path().join("out"), options());
     let case = only(&report);
     assert_eq!(code(case), Some(ReasonCode::WorkspaceError), "{case}");
-    assert!(case.to_string().contains("is no directory any more"), "{case}");
+    assert!(case.to_string().contains("is not a directory any more"), "{case}");
     for entry in fs::read_dir(case.directory().join("trial-000")).unwrap().map(Result::unwrap) {
         let text = fs::read_to_string(entry.path()).unwrap_or_default();
         assert!(!text.contains("business"), "{}", entry.path().display());

@@ -152,7 +152,7 @@ fn a_conversation_is_replayed_turn_by_turn() {
 
     place.write("suites/x/note.txt", "another note");
     let message = stale(&place.replay(&evals().agent(never))).to_owned();
-    assert!(message.contains("input file: `note.txt` has changed"), "{message}");
+    assert!(message.contains("input file: `note.txt` changed"), "{message}");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_recording_belongs_to_the_command_that_made_it() {
     let replayed = place.replay(&evals());
     let message = stale(&replayed);
     for part in [
-        "the target's command is another one:",
+        "the target's command changed:",
         "-  \"command\": \"echo $MOOD > {OUTPUT_FILE}\",",
         "+  \"command\": \"exit 1; echo $MOOD > {OUTPUT_FILE}\",",
     ] {

@@ -8,7 +8,7 @@ use crate::{
     agents::command::{Ready, http},
     model::{
         command::{CommandEnvironment, shell},
-        suite_location::Places,
+        suite_location::SuiteLocation,
     },
     platform::{
         cancel::Cancel,
@@ -36,7 +36,7 @@ impl Ready<'_> {
     pub(crate) fn check_health(
         &self,
         locks: &Path,
-        places: &Places,
+        places: &SuiteLocation,
         environment: &CommandEnvironment,
         redactor: &Redactor,
     ) -> Result<(), String> {
@@ -142,7 +142,7 @@ mod tests {
         let agent = CliAgent { name: "mini".into(), file: root.join("targets.yaml"), location, target };
         let here = root.display().to_string();
         let ready = agent.ready(&|name: &str| (name == "HERE").then(|| here.clone())).unwrap();
-        let places = Places { package_root: root.to_owned(), suite_dir: root.to_owned() };
+        let places = SuiteLocation { package_root: root.to_owned(), suite_dir: root.to_owned() };
         let check =
             || ready.check_health(&root.join("locks"), &places, &CommandEnvironment::default(), &Redactor::default());
         (0..times).map(|_| check()).collect()

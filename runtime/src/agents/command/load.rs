@@ -2,14 +2,14 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_loader::{Request, find_targets_file, load_targets, render};
 
-use crate::model::{agent::Targets, suite_location::Places};
+use crate::model::{agent::Targets, suite_location::SuiteLocation};
 
 /// Finds and reads the targets file.
 ///
 /// # Errors
 ///
 /// If there is none, or it has mistakes: all of them, as a build shows those of a suite.
-pub(crate) fn load(places: &Places, named: Option<&Path>) -> Result<Targets, String> {
+pub(crate) fn load(places: &SuiteLocation, named: Option<&Path>) -> Result<Targets, String> {
     let path = match named {
         Some(named) => at(named)?,
         None => find_targets_file(&places.suite_dir, &places.package_root).ok_or_else(|| {
@@ -49,8 +49,8 @@ mod tests {
 
     const GOOD: &str = "targets:\n  - { name: default, provider: cli, command: echo }\n";
 
-    fn places(root: &Path) -> Places {
-        Places { package_root: root.to_owned(), suite_dir: root.join("suites/x") }
+    fn places(root: &Path) -> SuiteLocation {
+        SuiteLocation { package_root: root.to_owned(), suite_dir: root.join("suites/x") }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::{
     agents::command::{CliAgent, command_line::CommandLine},
     model::{
         interpolation::{self, Unresolved, fill_text, names},
-        suite_location::Places,
+        suite_location::SuiteLocation,
     },
 };
 
@@ -34,7 +34,7 @@ impl CliAgent {
     }
 
     /// Directory in which it runs where a case has no workspace.
-    pub(crate) fn directory(&self, places: &Places) -> PathBuf {
+    pub(crate) fn directory(&self, places: &SuiteLocation) -> PathBuf {
         self.target.cwd.as_ref().map_or_else(|| places.suite_dir.clone(), |cwd| places.resolve(cwd))
     }
 

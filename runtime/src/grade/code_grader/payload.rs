@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     grade::Context,
-    model::{messages::file_parts, suite_location::Places},
+    model::{messages::file_parts, suite_location::SuiteLocation},
 };
 
 /// Characters of a transcript up to which it is part of the input; a longer one is handed over as a file.
@@ -91,11 +91,11 @@ fn trace(transcript: &[Message], llm_calls: Option<u64>) -> Value {
     })
 }
 
-fn messages(messages: &[Message], places: &Places) -> Value {
+fn messages(messages: &[Message], places: &SuiteLocation) -> Value {
     messages.iter().map(|message| self::message(message, places)).collect()
 }
 
-fn message(message: &Message, places: &Places) -> Value {
+fn message(message: &Message, places: &SuiteLocation) -> Value {
     let mut object = Map::new();
     object.insert("role".to_owned(), message.role.as_str().into());
     let mut set = |key: &str, value: Option<Value>| {
@@ -115,7 +115,7 @@ fn message(message: &Message, places: &Places) -> Value {
     Value::Object(object)
 }
 
-fn content(content: &Content, places: &Places) -> Value {
+fn content(content: &Content, places: &SuiteLocation) -> Value {
     match content {
         Content::Text(text) => text.clone().into(),
         Content::Data(value) => value.clone(),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     model::judge::untrusted::{UNTRUSTED, fenced},
-    platform::digest::{canonical, sha256, sha256_of},
+    platform::digest::{sha256, sha256_of},
 };
 
 /// Limit of one call where none is set.
@@ -170,7 +170,7 @@ impl JudgeRequest {
             .iter()
             .map(|image| Ok(json!({"media_type": image.media_type, "sha256": image.digest()?})))
             .collect::<io::Result<Vec<_>>>()?;
-        Ok(canonical(json!({
+        let mut key = json!({
             "system": self.system,
             "user": self.user,
             "images": images,
@@ -179,7 +179,9 @@ impl JudgeRequest {
             "response_schema": self.response_schema,
             "config": self.config,
             "trial": self.trial,
-        })))
+        });
+        key.sort_all_objects();
+        Ok(key)
     }
 
     /// SHA-256 of both prompts.

@@ -1,10 +1,10 @@
 //! Recordings: what an agent did and what models replied, kept so that it can be had again without calling them.
 
-pub(crate) mod entries;
-pub(crate) mod file;
-pub(crate) mod key;
-pub(crate) mod place;
-pub(crate) mod seen;
+pub(crate) mod cassette_file;
+pub(crate) mod cassette_path;
+pub(crate) mod recorded_input;
+pub(crate) mod recorded_replies;
+pub(crate) mod request_key;
 
 use std::{
     path::PathBuf,
@@ -13,15 +13,15 @@ use std::{
 
 use evalsuite_schema::record::{Mode, ReasonCode};
 
-use crate::{model::cassette::Cassette, platform::clock::timestamp, record::cassette::entries::Entries};
+use crate::{model::cassette::Cassette, platform::clock::timestamp, record::cassette::recorded_replies::Entries};
 
 pub(crate) use crate::{
     record::cassette::{
-        file::{AgentCall, CassetteFile},
-        place::recording_path,
-        seen::{Seen, diff},
+        cassette_file::{AgentCall, CassetteFile},
+        cassette_path::cassette_path,
+        recorded_input::{AgentInput, diff, digest_without_locations},
     },
-    workspace::path_placeholders::Placeholders,
+    workspace::value_placeholders::Placeholders,
 };
 
 /// The recording of one trial: what its agent did, and the replies of models.
@@ -49,7 +49,7 @@ pub(crate) struct About {
     pub(crate) case_id: String,
     pub(crate) target: String,
     pub(crate) trial: u32,
-    pub(crate) seen: Seen,
+    pub(crate) seen: AgentInput,
 }
 
 /// What the trial has brought so far.

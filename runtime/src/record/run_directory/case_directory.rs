@@ -108,10 +108,10 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::model::suite_location::Places;
+    use crate::model::suite_location::SuiteLocation;
 
     fn run(root: &Path) -> RunDirectory {
-        let places = Places { package_root: "/p".into(), suite_dir: "/p/suites/x".into() };
+        let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/suites/x".into() };
         RunDirectory::new(Some(root), &places, "r".into()).unwrap()
     }
 

@@ -11,11 +11,11 @@ use std::{
 };
 
 use crate::{
-    model::suite_location::Places,
+    model::suite_location::SuiteLocation,
     platform::{
         clock::compact_timestamp,
         digest::{file_key, safe},
-        files::replace,
+        files::replace_file,
     },
 };
 
@@ -34,9 +34,9 @@ impl RunDirectory {
     /// # Errors
     ///
     /// If it would lie in the suite, where every new file would cause a rebuild.
-    pub(crate) fn new(output: Option<&Path>, places: &Places, run_id: String) -> Result<Self, String> {
+    pub(crate) fn new(output: Option<&Path>, places: &SuiteLocation, run_id: String) -> Result<Self, String> {
         let root = output_root(output, places)?;
-        if let Some(watched) = places.watched(&root) {
+        if let Some(watched) = places.rebuild_trigger_around(&root) {
             return Err(format!(
                 "the output directory {} lies in {watched}; set EVALSUITE_OUTPUT to another one",
                 root.display()
@@ -73,7 +73,7 @@ impl RunDirectory {
     /// If the file cannot be written.
     pub(crate) fn mark_latest(&self) -> io::Result<()> {
         match self.path.parent().and_then(Path::parent) {
-            Some(root) => replace(&root.join("latest"), self.run_id.as_bytes()),
+            Some(root) => replace_file(&root.join("latest"), self.run_id.as_bytes()),
             None => Ok(()),
         }
     }
@@ -115,7 +115,7 @@ pub(crate) fn new_run_id() -> String {
     format!("{}-{:06x}", compact_timestamp(), hasher.finish() & 0x00ff_ffff)
 }
 
-fn output_root(output: Option<&Path>, places: &Places) -> Result<PathBuf, String> {
+fn output_root(output: Option<&Path>, places: &SuiteLocation) -> Result<PathBuf, String> {
     if let Some(output) = output {
         return std::path::absolute(output)
             .map_err(|error| format!("EVALSUITE_OUTPUT is {}, which is no place: {error}", output.display()));
@@ -142,16 +142,16 @@ mod tests {
 
     #[test]
     fn records_are_not_written_into_the_suite() {
-        let places = Places { package_root: "/p".into(), suite_dir: "/p/suites/x".into() };
+        let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/suites/x".into() };
         assert!(RunDirectory::new(Some(Path::new("/p/suites/x/out")), &places, "r".into()).is_err());
         assert!(RunDirectory::new(Some(Path::new("/p/suites/xy")), &places, "r".into()).is_ok());
 
-        let beside_manifest = Places { package_root: "/p".into(), suite_dir: "/p".into() };
+        let beside_manifest = SuiteLocation { package_root: "/p".into(), suite_dir: "/p".into() };
         assert!(RunDirectory::new(Some(Path::new("/p/target/evalsuite")), &beside_manifest, "r".into()).is_ok());
 
         let package = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(package.path().join("suites/x")).unwrap();
-        let places = Places { package_root: package.path().into(), suite_dir: package.path().join("suites/x") };
+        let places = SuiteLocation { package_root: package.path().into(), suite_dir: package.path().join("suites/x") };
         let around = package.path().join("suites/../suites/x/out");
         assert!(RunDirectory::new(Some(&around), &places, "r".into()).is_err());
     }

@@ -20,14 +20,14 @@ use evalsuite_schema::{
 use crate::{
     model::{
         suite::EvalSuite,
-        suite_location::{Places, program},
+        suite_location::{SuiteLocation, program},
     },
     platform::{
         clock::timestamp,
         digest::{file_key, sha256},
         environment,
         file_lock::FileLock,
-        files::{read_json, replace, write_json},
+        files::{read_json, replace_file, write_json},
         process::echo::Echo,
         redaction::Redactor,
     },
@@ -38,7 +38,7 @@ use crate::{
 pub(crate) struct SuiteOfRun<'a> {
     pub(crate) suite: &'static EvalSuite,
     pub(crate) data: &'a Suite,
-    pub(crate) places: &'a Places,
+    pub(crate) places: &'a SuiteLocation,
     pub(crate) run: &'a RunDirectory,
     pub(crate) redactor: &'a Redactor,
     pub(crate) echo: Echo,
@@ -119,7 +119,7 @@ impl SuiteOfRun<'_> {
         }
         self.add_tests()?;
         write_json(&path, &record, self.redactor)?;
-        replace(mark, b"")
+        replace_file(mark, b"")
     }
 
     fn new_run(&self) -> RunRecord {

@@ -11,7 +11,7 @@ use std::{
 use evalsuite_schema::record::{CiRun, GitState};
 
 use crate::{
-    model::suite_location::OF_BUILDS,
+    model::suite_location::TRACKED_DIRECTORY_PREFIX,
     platform::process::{self, echo::Echo},
 };
 
@@ -73,7 +73,9 @@ pub(crate) fn ci(variable: impl Fn(&str) -> Option<String>) -> Option<CiRun> {
 pub(crate) fn settings(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, Option<String>> {
     variables
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
-        .filter(|(name, value)| name.starts_with("EVALSUITE_") && !name.starts_with(OF_BUILDS) && !value.is_empty())
+        .filter(|(name, value)| {
+            name.starts_with("EVALSUITE_") && !name.starts_with(TRACKED_DIRECTORY_PREFIX) && !value.is_empty()
+        })
         .map(|(name, value)| {
             let is_secret = SECRET.iter().any(|part| name.contains(part));
             (name, (!is_secret).then(|| without_user(&value)))

@@ -10,7 +10,7 @@ use evalsuite_schema::{
 use crate::{
     platform::{
         file_lock::FileLock,
-        files::{below, read_json},
+        files::{read_json, sorted_entries},
     },
     record::summary::{SummedCase, by_target},
 };
@@ -22,7 +22,7 @@ use crate::{
 /// If a record cannot be read.
 pub(crate) fn of_run(run: &Path, run_id: &str) -> io::Result<RunSummary> {
     let mut suites = Vec::new();
-    for directory in below(&run.join("suites"))? {
+    for directory in sorted_entries(&run.join("suites"))? {
         suites.extend(of_suite(&directory, run_id)?);
     }
     suites.sort_by(|left, right| left.suite.cmp(&right.suite));
@@ -41,7 +41,7 @@ fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> 
     let known: Option<SuiteRecord> = read_json(&directory.join("suite.json"))?;
     let mut problems: BTreeMap<String, String> = BTreeMap::new();
     let mut cases: BTreeMap<String, Stored> = BTreeMap::new();
-    for case in below(&directory.join("cases"))? {
+    for case in sorted_entries(&directory.join("cases"))? {
         let Some(record) = read_json::<CaseRecord>(&case.join("case.json"))? else {
             if let Some(problem) = died(&case)? {
                 problems.insert(without_attempt(&case), problem);
@@ -98,7 +98,7 @@ fn without_attempt(case: &Path) -> String {
 
 /// What became of a case without a record: while its test runs, that holds the case's lock.
 fn died(case: &Path) -> io::Result<Option<String>> {
-    for trial in below(case)?.iter().filter(|path| path.is_dir() && !path.join("result.json").exists()) {
+    for trial in sorted_entries(case)?.iter().filter(|path| path.is_dir() && !path.join("result.json").exists()) {
         if let Some(started) = read_json::<Started>(&trial.join("started.json"))? {
             let Started { case_id, target, trial, pid, .. } = &started;
             let about = format!("case `{case_id}` (target `{target}`)");

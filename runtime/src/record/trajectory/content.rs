@@ -1,6 +1,6 @@
 //! Contents of messages and outputs of tools, in both directions.
 
-use evalsuite_schema::{Content, Part, PathRef};
+use evalsuite_schema::{Content, Part, PathRef, media_type};
 use serde_json::{Value, json};
 
 use crate::{
@@ -9,21 +9,8 @@ use crate::{
     record::trajectory::{TrajectoryError, node::Node},
 };
 
-/// What an image can be in ATIF.
+/// The media types of images that ATIF allows.
 const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
-
-/// What a recording can be in ATIF, by the end of its file's name.
-const AUDIO_TYPES: [(&str, &str); 9] = [
-    ("wav", "audio/wav"),
-    ("mp3", "audio/mpeg"),
-    ("m4a", "audio/mp4"),
-    ("aac", "audio/aac"),
-    ("ogg", "audio/ogg"),
-    ("oga", "audio/ogg"),
-    ("flac", "audio/flac"),
-    ("aiff", "audio/aiff"),
-    ("aif", "audio/aiff"),
-];
 
 /// Form of a content that the document's own does not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,8 +67,8 @@ fn part(part: &Part) -> Value {
 }
 
 fn audio_type(path: &str) -> Option<&'static str> {
-    let (_, end) = path.rsplit_once('.')?;
-    AUDIO_TYPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(end)).map(|(_, media_type)| *media_type)
+    let (_, extension) = path.rsplit_once('.')?;
+    media_type::of_extension(extension).filter(|media_type| media_type.starts_with("audio/"))
 }
 
 /// A content that stands in a document.

@@ -7,7 +7,6 @@
 pub(crate) mod content;
 pub(crate) mod document;
 pub(crate) mod error;
-pub(crate) mod moment;
 pub(crate) mod node;
 pub(crate) mod read;
 pub(crate) mod step;

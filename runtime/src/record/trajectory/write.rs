@@ -4,13 +4,12 @@ use evalsuite_schema::{Message, Object, Role, ToolCall, record::Usage};
 use serde_json::{Value, json};
 
 use crate::{
-    platform::redaction::Redactor,
+    platform::{clock::is_rfc3339, redaction::Redactor},
     record::trajectory::{
         VERSION,
         content::{self, Form},
         document::{Agent, Call, Document, FinalMetrics, Observation, Result, Source, Step},
         extra,
-        moment::is_rfc3339,
     },
 };
 

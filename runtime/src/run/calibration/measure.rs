@@ -26,11 +26,11 @@ use crate::{
         evals::Evals,
         evidence::{Evidence, Facts},
         interpolation,
-        suite_location::Places,
+        suite_location::SuiteLocation,
     },
     platform::{clock::timestamp, digest::file_key, environment, redaction::Redactor},
     record::{
-        cassette::{About, Opening, Seen, TrialCassette, Unusable, recording_path},
+        cassette::{About, AgentInput, Opening, TrialCassette, Unusable, cassette_path},
         embedded_files,
         run_directory::RunDirectory,
     },
@@ -39,7 +39,7 @@ use crate::{
         needs_judge,
         settings::Settings,
     },
-    workspace::path_placeholders::Placeholders,
+    workspace::value_placeholders::Placeholders,
 };
 
 /// Name of the directories of samples: no case has it.
@@ -139,7 +139,7 @@ impl Measuring<'_> {
     fn recording(&self, sample: &Sample) -> Result<PathBuf, String> {
         let suite = self.evals.suite();
         let key = format!("{DIRECTORY}/{}", file_key(&sample.id));
-        recording_path(suite, &key, 0, self.settings.cassettes.as_deref(), &Places::of(suite))
+        cassette_path(suite, &key, 0, self.settings.cassettes.as_deref(), &SuiteLocation::of(suite))
     }
 
     /// Asks the sample's grader about its answer, as if an agent had given it.
@@ -148,7 +148,7 @@ impl Measuring<'_> {
         let broken = |message: String| Unusable { code: ReasonCode::GraderError, message };
         let case = interpolation::resolve(sample.case.clone(), self.suite.layout, environment::var)
             .map_err(|unset| Unusable { code: ReasonCode::VariableUnset, message: unset.message })?;
-        let places = embedded_files::places(evals.suite(), run, &case.dir).map_err(broken)?;
+        let places = embedded_files::suite_location(evals.suite(), run, &case.dir).map_err(broken)?;
         let directory = run.suite(evals.suite().name).join(DIRECTORY).join(file_key(&sample.id));
         let workspace = directory.join("workspace");
         fs::create_dir_all(&workspace).map_err(|error| broken(format!("{}: {error}", workspace.display())))?;
@@ -204,7 +204,7 @@ impl Measuring<'_> {
         Ok(grade::grade(grader, None, &context))
     }
 
-    fn choice<'c>(&'c self, is_recorded: bool, places: &'c Places) -> Choice<'c> {
+    fn choice<'c>(&'c self, is_recorded: bool, places: &'c SuiteLocation) -> Choice<'c> {
         let file = self.settings.targets_file.as_deref();
         // Nobody is under test: a person has said what the answers are worth.
         let commands = self.evals.commands().map(|load| Commands { load, places, file, under_test: None });
@@ -215,7 +215,7 @@ impl Measuring<'_> {
         &self,
         sample: &Sample,
         is_recorded: bool,
-        places: &Places,
+        places: &SuiteLocation,
         placeholders: Placeholders,
     ) -> Result<TrialCassette, Unusable> {
         let mode = self.mode();
@@ -231,7 +231,7 @@ impl Measuring<'_> {
             case_id: sample.id.clone(),
             target: DIRECTORY.to_owned(),
             trial: 0,
-            seen: Seen::new(&sample.case, DIRECTORY, None, places),
+            seen: AgentInput::new(&sample.case, DIRECTORY, None, places),
         };
         let hint = format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat);
         TrialCassette::open(Opening { mode, path, placeholders, about, hint, has_agent: false })

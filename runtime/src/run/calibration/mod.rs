@@ -13,7 +13,7 @@ use evalsuite_schema::record::{CalibrationRecord, Mode, Reason};
 use crate::{
     model::{
         evals::Evals,
-        suite_location::{Places, program},
+        suite_location::{SuiteLocation, program},
     },
     platform::{
         digest::{file_key, sha256},
@@ -42,7 +42,7 @@ pub(crate) type Measured = Result<CalibrationReport, Reason>;
 /// Measures in a run of its own, unless the settings name one.
 pub(crate) fn begin(evals: &Evals, settings: &Settings, repeat: &str) -> Result<Option<Measured>, String> {
     let id = if settings.run_id.is_some() { run_id(settings.run_id()) } else { new_run_id() };
-    let run = RunDirectory::new(settings.output.as_deref(), &Places::of(evals.suite()), id)?;
+    let run = RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), id)?;
     measured_as(evals, settings, &run, repeat)
 }
 
@@ -80,7 +80,7 @@ fn measured_as(
     let Some(text) = suite.calibration else { return Ok(None) };
     let Some(calibration) = suite.decode_calibration().map_err(undecodable)? else { return Ok(None) };
     let data = suite.decode().map_err(undecodable)?;
-    let places = embedded_files::places(suite, run, "")?;
+    let places = embedded_files::suite_location(suite, run, "")?;
     let secrets: BTreeSet<String> =
         calibration.samples.iter().flat_map(|sample| measure::secrets(sample, data.layout)).collect();
     let redactor = Redactor::of(secrets.iter().map(String::as_str));

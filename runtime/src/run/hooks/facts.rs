@@ -11,7 +11,7 @@ use crate::{
     model::{
         command::CommandEnvironment,
         messages::{content_text, prompt},
-        suite_location::Places,
+        suite_location::SuiteLocation,
     },
     platform::process::echo::Echo,
 };
@@ -47,7 +47,7 @@ pub(crate) struct End {
 }
 
 impl CaseFacts {
-    pub(crate) fn of(case: &Case, places: &Places) -> Self {
+    pub(crate) fn of(case: &Case, places: &SuiteLocation) -> Self {
         Self { dir: places.join(&case.dir), input: question(&case.input), metadata: case.metadata.clone() }
     }
 }
@@ -110,8 +110,8 @@ impl HookFacts {
         CommandEnvironment::new(variables, echo)
     }
 
-    pub(crate) fn places(&self) -> Places {
-        Places { package_root: self.package_root.clone(), suite_dir: self.suite_dir.clone() }
+    pub(crate) fn places(&self) -> SuiteLocation {
+        SuiteLocation { package_root: self.package_root.clone(), suite_dir: self.suite_dir.clone() }
     }
 }
 

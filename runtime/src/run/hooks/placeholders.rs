@@ -5,7 +5,8 @@ use std::{fmt, process};
 use evalsuite_schema::{Argument, Command};
 
 use crate::{
-    model::{command::shell, suite_location::Places},
+    model::{command::shell, suite_location::SuiteLocation},
+    platform::shell_quoting::quoted,
     run::hooks::HookFacts,
 };
 
@@ -18,7 +19,7 @@ pub(crate) enum Filled {
     Words(Vec<String>),
 }
 
-pub(crate) fn filled(command: &Command, facts: &HookFacts, places: &Places) -> Filled {
+pub(crate) fn filled(command: &Command, facts: &HookFacts, places: &SuiteLocation) -> Filled {
     match command {
         Command::Shell(line) => Filled::Line(fill(line, |name| facts.placeholder(name).map(|value| quoted(&value)))),
         Command::Argv(arguments) => {
@@ -79,15 +80,6 @@ fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     }
     filled.push_str(rest);
     filled
-}
-
-/// One word of a shell's line.
-fn quoted(value: &str) -> String {
-    if cfg!(windows) {
-        format!("\"{}\"", value.replace('"', "\"\""))
-    } else {
-        format!("'{}'", value.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

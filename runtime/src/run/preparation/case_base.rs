@@ -6,7 +6,7 @@ use evalsuite_schema::{Hook, Isolation, record::Reason};
 
 use crate::{
     platform::{
-        files::{read_json, remove_if_there, write_json},
+        files::{read_json, remove_if_exists, write_json},
         process::echo::Echo,
         redaction::Redactor,
     },
@@ -88,7 +88,7 @@ pub(crate) fn end_own_base(locks: &Path, base: &Path, echo: Echo) -> (bool, Vec<
     // Who comes after this makes it anew.
     let name = base.file_name().unwrap_or_default().to_string_lossy();
     let made = locks.join(format!("once-{}.json", made_once(&name)));
-    let removed = remove_if_there(&made).and_then(|()| workspace::discard(base));
+    let removed = remove_if_exists(&made).and_then(|()| workspace::remove_directory(base));
     problems.extend(removed.err().map(|error| format!("{} cannot be removed: {error}", base.display())));
     if let Some(bases) = base.parent() {
         // Other bases may still be there.

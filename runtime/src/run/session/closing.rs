@@ -93,7 +93,7 @@ impl Session {
         self.write(&state)?;
         if !state.keep {
             let base = self.base();
-            if let Err(error) = workspace::discard(&base) {
+            if let Err(error) = workspace::remove_directory(&base) {
                 closed.problems.push(format!("{} cannot be removed: {error}", base.display()));
             }
             if let Some(directory) = base.parent() {

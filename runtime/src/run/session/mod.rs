@@ -15,11 +15,11 @@ use std::{fs, io, path::PathBuf};
 use evalsuite_schema::{Isolation, Suite, Workspace, record::HookState};
 
 use crate::{
-    model::{suite::EvalSuite, suite_location::Places},
+    model::{suite::EvalSuite, suite_location::SuiteLocation},
     platform::{
         digest::{file_key, safe, sha256},
         file_lock::FileLock,
-        files::{below, replace},
+        files::{replace_file, sorted_entries},
         redaction::Redactor,
     },
     record::{run_directory::RunDirectory, run_record},
@@ -67,7 +67,7 @@ impl Session {
     ///
     /// If it cannot be noted whose session it is.
     pub(crate) fn of(suite: &EvalSuite, settings: &Settings, run: &RunDirectory) -> io::Result<Self> {
-        let directory = Places::of(suite).suite_dir;
+        let directory = SuiteLocation::of(suite).suite_dir;
         let owner = &sha256(directory.to_string_lossy().as_bytes())[..8];
         let claim = run.locks().join(format!("session-{}.owner", file_key(suite.name)));
         // Tests of one suite come at the same time, and all of them have to find its name.
@@ -75,7 +75,7 @@ impl Session {
         let is_first = match fs::read(&claim) {
             Ok(first) => first == owner.as_bytes(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                replace(&claim, owner.as_bytes())?;
+                replace_file(&claim, owner.as_bytes())?;
                 true
             }
             Err(error) => return Err(error),
@@ -196,8 +196,8 @@ impl Session {
     /// If a file cannot be read.
     pub(crate) fn all(run: &RunDirectory) -> io::Result<Vec<Self>> {
         let mut sessions = Vec::new();
-        for suite in below(&run.path().join("suites"))? {
-            for file in below(&suite)? {
+        for suite in sorted_entries(&run.path().join("suites"))? {
+            for file in sorted_entries(&suite)? {
                 let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 if name.starts_with("session")
                     && name.ends_with(".json")

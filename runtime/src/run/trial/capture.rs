@@ -9,7 +9,7 @@ use crate::{
         trial::{Stop, Trial, whole_millis},
         trial_record::keep_changes,
     },
-    workspace::snapshot::{Changes, Snapshot},
+    workspace::{snapshot::Snapshot, workspace_diff::WorkspaceDiff},
 };
 
 /// The workspace before the agent comes.
@@ -18,18 +18,19 @@ pub(crate) fn snapshot(trial: &Trial<'_>) -> Result<Snapshot, Stop> {
 }
 
 /// What the agent changed in the workspace, kept in the record.
-pub(crate) fn changes(trial: &Trial<'_>, before: &Snapshot, record: &mut TrialRecord) -> Result<Changes, Stop> {
+pub(crate) fn changes(trial: &Trial<'_>, before: &Snapshot, record: &mut TrialRecord) -> Result<WorkspaceDiff, Stop> {
     let changes = changes_so_far(trial, before)?;
     keep_changes(trial.plan, &trial.directory, &changes, record);
     Ok(changes)
 }
 
 /// What the agent changed until now, kept nowhere.
-pub(crate) fn changes_so_far(trial: &Trial<'_>, before: &Snapshot) -> Result<Changes, Stop> {
-    before.changes(&trial.workspace).map_err(|error| unreadable(Stage::Capture, &error))
+pub(crate) fn changes_so_far(trial: &Trial<'_>, before: &Snapshot) -> Result<WorkspaceDiff, Stop> {
+    let after = before.take_later(&trial.workspace).map_err(|error| unreadable(Stage::Capture, &error))?;
+    Ok(WorkspaceDiff::between(before, &after))
 }
 
-fn unreadable(stage: Stage, error: &str) -> Stop {
+fn unreadable(stage: Stage, error: &std::io::Error) -> Stop {
     Stop::error(stage, ReasonCode::WorkspaceError, format!("the workspace cannot be read: {error}"))
 }
 
@@ -40,7 +41,7 @@ pub(crate) fn facts(
     recording: &Recording,
     took: Duration,
     (started_at, ended_at): (String, String),
-    changes: Changes,
+    changes: WorkspaceDiff,
 ) -> evidence::Facts {
     let Trial { plan, case, index, workspace, .. } = trial;
     let (answer, reported) = transcript::assemble(outcome, recording);

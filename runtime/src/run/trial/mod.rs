@@ -100,7 +100,7 @@ pub(crate) struct Trial<'a> {
 /// If the record cannot be written.
 pub(crate) fn run_trial(plan: &Plan<'_>, ground: &Ground, index: u32, attempt: u32) -> io::Result<TrialRecord> {
     let directory = plan.directory.join(trial_directory(index, attempt));
-    workspace::discard(&directory)?;
+    workspace::remove_directory(&directory)?;
     let mut record = blank(plan, index, attempt);
     let started = Started {
         schema: Started::SCHEMA.to_owned(),

@@ -17,11 +17,7 @@ use crate::{
             agent::{self, Ask, Call},
         },
     },
-    workspace::{
-        self,
-        path_placeholders::Placeholders,
-        replayable_changes::{Changes, Tree},
-    },
+    workspace::{self, replayable_changes::ReplayableChanges, snapshot::Snapshot, value_placeholders::Placeholders},
 };
 
 /// The recording of a trial: to be written, or to be read in place of calling anybody.
@@ -95,12 +91,15 @@ pub(crate) fn call(trial: &Trial<'_>, ask: &Ask<'_>) -> Result<Call, Stop> {
     if !cassette.is_live() {
         return replay(trial);
     }
-    let before = Tree::take(&trial.workspace);
+    let before = Snapshot::take(&trial.workspace);
     let mut call = agent::call(trial, ask);
     if let Ok(outcome) = &call.result {
         let changes = before
-            .and_then(|before| before.changes(&trial.workspace, cassette.placeholders()))
-            .unwrap_or_else(|error| Changes { left_out: Some(error.to_string()), ..Changes::default() });
+            .and_then(|before| {
+                let after = before.take_later(&trial.workspace)?;
+                ReplayableChanges::between(&before, &after, &trial.workspace, cassette.placeholders())
+            })
+            .unwrap_or_else(|error| ReplayableChanges::unrecorded(&error));
         let kept = AgentCall::new(outcome, &call.recording, call.took, call.span.clone(), changes);
         if let Err(message) = cassette.keep_call(kept) {
             call.result = Err(Stop::error(Stage::Capture, ReasonCode::RecordingFailed, message));

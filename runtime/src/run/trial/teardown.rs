@@ -19,7 +19,7 @@ pub(crate) fn tidy(plan: &Plan<'_>, ground: &Ground, record: &mut TrialRecord) {
         return;
     }
     let Some(workspace) = &mut record.workspace else { return };
-    match workspace::discard(Path::new(&workspace.path)) {
+    match workspace::remove_directory(Path::new(&workspace.path)) {
         Ok(()) => workspace.kept = false,
         Err(error) => {
             record.notes.push(Note::new("workspace_not_removed", format!("{}: {error}", workspace.path)));

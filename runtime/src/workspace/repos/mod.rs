@@ -14,14 +14,14 @@ use evalsuite_schema::{
     record::{Reason, ReasonCode, Stage},
 };
 
-use crate::{model::suite_location::Places, platform::process::echo::Echo, workspace::git::git};
+use crate::{model::suite_location::SuiteLocation, platform::process::echo::Echo, workspace::git::git};
 
 /// Clones a repository to its place in the workspace.
 ///
 /// # Errors
 ///
 /// What git said.
-pub(crate) fn clone(repo: &Repo, workspace: &Path, places: &Places, echo: Echo) -> Result<(), Reason> {
+pub(crate) fn clone(repo: &Repo, workspace: &Path, places: &SuiteLocation, echo: Echo) -> Result<(), Reason> {
     Clone { repo, directory: workspace.join(relative(&repo.path)), places, echo }.make().map_err(|message| {
         let message = format!("the repository at `{}` cannot be made: {message}", repo.path);
         Reason::new(Stage::Workspace, ReasonCode::RepoError, message)
@@ -45,7 +45,7 @@ pub(crate) fn relative(path: &str) -> PathBuf {
 struct Clone<'a> {
     repo: &'a Repo,
     directory: PathBuf,
-    places: &'a Places,
+    places: &'a SuiteLocation,
     echo: Echo,
 }
 

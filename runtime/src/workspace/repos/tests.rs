@@ -79,14 +79,14 @@ impl Origin {
         }
     }
 
-    fn places(&self) -> Places {
-        Places { package_root: self.root.path().to_owned(), suite_dir: self.root.path().to_owned() }
+    fn places(&self) -> SuiteLocation {
+        SuiteLocation { package_root: self.root.path().to_owned(), suite_dir: self.root.path().to_owned() }
     }
 
     /// What `file` of the clone says.
     fn cloned(&self, repo: &Repo) -> Result<String, String> {
         let workspace = self.root.path().join("workspace");
-        crate::workspace::discard(&workspace).unwrap();
+        crate::workspace::remove_directory(&workspace).unwrap();
         fs::create_dir(&workspace).unwrap();
         clone(repo, &workspace, &self.places(), Echo::Off).map_err(|reason| reason.message)?;
         fs::read_to_string(workspace.join("deep/repo/file")).map_err(|error| error.to_string())

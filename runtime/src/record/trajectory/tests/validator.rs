@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::record::trajectory::moment::is_rfc3339;
+use crate::platform::clock::is_rfc3339;
 
 const ROOT: &[&str] = &["schema_version", "session_id", "trajectory_id", "agent", "steps", "final_metrics", "extra"];
 const AGENT: &[&str] = &["name", "version", "model_name", "tool_definitions", "extra"];

@@ -30,7 +30,7 @@ use crate::{
         trial_record::{first_of_answer, keep_log, report},
         turn_graders::turn_graders,
     },
-    workspace::snapshot::{Changes, Snapshot},
+    workspace::{snapshot::Snapshot, workspace_diff::WorkspaceDiff},
 };
 
 /// Holds the conversation and decides the trial.
@@ -154,7 +154,7 @@ impl Talk<'_> {
             }
         };
         let changes = match turn_graders(turn, &trial.case).is_empty() {
-            true => Changes::default(),
+            true => WorkspaceDiff::default(),
             false => capture::changes_so_far(trial, self.before)?,
         };
         let mut facts = capture::facts(trial, &outcome, &call.recording, call.took, call.span, changes);
@@ -169,7 +169,7 @@ impl Talk<'_> {
     fn conclude(
         mut self,
         conversation: &Conversation,
-        changes: Changes,
+        changes: WorkspaceDiff,
         record: &mut TrialRecord,
         done: &mut Option<Done>,
     ) {

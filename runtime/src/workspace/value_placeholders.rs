@@ -1,23 +1,24 @@
-//! What differs between machines, or is nobody's business, stands in a recording by its name.
+//! Placeholders in recordings for values that are secret or differ between machines.
 
 use std::{fmt, path::Path};
 
+use evalsuite_schema::placeholder::Syntax;
 use serde_json::Value;
 
-use crate::{model::suite_location::Places, platform::environment};
+use crate::{model::suite_location::SuiteLocation, platform::environment};
 
-/// Shortest value of a variable that is replaced; a shorter one would replace ordinary words.
+/// Length of the shortest value of a variable that is replaced, in characters. A shorter value would replace ordinary words.
 const SHORTEST: usize = 6;
 
-/// Values that are written as `${{ NAME }}`, and put back when the recording is read.
+/// Values that are written as `${{ NAME }}`, and restored when the recording is read.
 #[derive(Clone, Default)]
 pub(crate) struct Placeholders {
-    /// The longest value first: one that contains another goes before it.
-    known: Vec<Known>,
+    /// The longest value first: a value is replaced before the values it contains.
+    hidden: Vec<HiddenValue>,
 }
 
 #[derive(Clone)]
-struct Known {
+struct HiddenValue {
     name: String,
     value: String,
     is_path: bool,
@@ -26,12 +27,18 @@ struct Known {
 impl fmt::Debug for Placeholders {
     /// Without the values, some of which are secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.known.iter().map(|known| &known.name)).finish()
+        f.debug_list().entries(self.hidden.iter().map(|hidden| &hidden.name)).finish()
+    }
+}
+
+impl HiddenValue {
+    fn placeholder(&self) -> String {
+        format!("${{{{ {} }}}}", self.name)
     }
 }
 
 impl Placeholders {
-    /// The variables that are set, and directories of this run.
+    /// Placeholders for the variables that are set, and for directories of this run.
     pub(crate) fn new<'a>(
         variables: impl IntoIterator<Item = &'a str>,
         directories: impl IntoIterator<Item = (&'a str, &'a Path)>,
@@ -43,10 +50,10 @@ impl Placeholders {
         Self::of(variables, directories)
     }
 
-    /// Those of a trial: its variables, and the directories that differ between runs and machines.
+    /// Placeholders of a trial: its variables, and the directories that differ between runs and machines.
     pub(crate) fn of_trial<'a>(
         variables: impl IntoIterator<Item = &'a str>,
-        places: &'a Places,
+        suite: &'a SuiteLocation,
         directory: &'a Path,
         workspace: &'a Path,
     ) -> Self {
@@ -55,8 +62,8 @@ impl Placeholders {
             [
                 ("EVALSUITE_WORKSPACE", workspace),
                 ("EVALSUITE_TRIAL_DIR", directory),
-                ("EVALSUITE_SUITE_DIR", places.suite_dir.as_path()),
-                ("CARGO_MANIFEST_DIR", places.package_root.as_path()),
+                ("EVALSUITE_SUITE_DIR", suite.suite_dir.as_path()),
+                ("CARGO_MANIFEST_DIR", suite.package_root.as_path()),
             ],
         )
     }
@@ -68,31 +75,31 @@ impl Placeholders {
         let variables = variables
             .into_iter()
             .filter(|(_, value)| value.chars().count() >= SHORTEST)
-            .map(|(name, value)| Known { name, value, is_path: false });
+            .map(|(name, value)| HiddenValue { name, value, is_path: false });
         let directories = directories
             .into_iter()
             .filter(|(_, value)| Path::new(value).components().count() > 1)
-            .map(|(name, value)| Known { name, value, is_path: true });
-        let mut known: Vec<Known> = variables.chain(directories).collect();
-        known.sort_by_key(|known| std::cmp::Reverse(known.value.len()));
-        Self { known }
+            .map(|(name, value)| HiddenValue { name, value, is_path: true });
+        let mut hidden: Vec<HiddenValue> = variables.chain(directories).collect();
+        hidden.sort_by_key(|hidden| std::cmp::Reverse(hidden.value.len()));
+        Self { hidden }
     }
 
-    /// The text with names in place of values; of several values at one place the longest.
+    /// The text with placeholders for values; of several values at one position, for the longest.
     pub(crate) fn hide(&self, text: &str) -> String {
-        let mut found: Vec<(usize, &Known)> = Vec::new();
-        for known in &self.known {
+        let mut found: Vec<(usize, &HiddenValue)> = Vec::new();
+        for known in &self.hidden {
             let ends = |at: &usize| !known.is_path || ends_a_path(&text[at + known.value.len()..]);
             found.extend(text.match_indices(&known.value).map(|(at, _)| at).filter(ends).map(|at| (at, known)));
         }
-        // Stable: the longest value stays the first at its place.
+        // Stable: the longest value stays first at its position.
         found.sort_by_key(|(at, _)| *at);
         let mut hidden = String::new();
         let mut done = 0;
         for (at, known) in found {
             if at >= done {
                 hidden.push_str(&text[done..at]);
-                hidden.push_str(&format!("${{{{ {} }}}}", known.name));
+                hidden.push_str(&known.placeholder());
                 done = at + known.value.len();
             }
         }
@@ -100,29 +107,22 @@ impl Placeholders {
         hidden
     }
 
-    /// The text with values in place of the names that are known.
+    /// The text with values for the placeholders that [`hide`](Self::hide) writes. `${{NAME}}` without spaces is text.
     pub(crate) fn restore(&self, text: &str) -> String {
         let mut restored = String::new();
-        let mut rest = text;
-        while let Some(start) = rest.find("${{ ") {
-            let inside = start + "${{ ".len();
-            let found = rest[inside..].find(" }}").and_then(|length| {
-                let known = self.known.iter().find(|known| known.name == rest[inside..inside + length])?;
-                Some((known, inside + length + " }}".len()))
-            });
-            let (shown, end) = match found {
-                Some((known, end)) => (known.value.as_str(), end),
-                None => (&rest[start..inside], inside),
-            };
-            restored.push_str(&rest[..start]);
-            restored.push_str(shown);
-            rest = &rest[end..];
+        let mut end = 0;
+        for found in Syntax::Variable.placeholders(text) {
+            let known = self.hidden.iter().find(|hidden| hidden.placeholder() == text[found.range.clone()]);
+            if let Some(hidden) = known {
+                restored.push_str(&text[end..found.range.start]);
+                restored.push_str(&hidden.value);
+                end = found.range.end;
+            }
         }
-        restored.push_str(rest);
-        restored
+        restored + &text[end..]
     }
 
-    /// Hides in every text of a JSON value, keys too.
+    /// Hides values in every string of a JSON value, including keys.
     pub(crate) fn hide_in(&self, value: Value) -> Value {
         map(value, &|text| self.hide(&text))
     }
@@ -132,14 +132,14 @@ impl Placeholders {
         map(value, &|text| self.restore(&text))
     }
 
-    /// Name of a variable whose value these bytes hold.
+    /// Name of a variable whose value is in these bytes.
     pub(crate) fn secret_in(&self, bytes: &[u8]) -> Option<&str> {
         let holds = |value: &str| bytes.windows(value.len()).any(|window| window == value.as_bytes());
-        self.known.iter().find(|known| !known.is_path && holds(&known.value)).map(|known| known.name.as_str())
+        self.hidden.iter().find(|hidden| !hidden.is_path && holds(&hidden.value)).map(|hidden| hidden.name.as_str())
     }
 }
 
-/// Whether a path that stands before this text is whole: `/tmp/a` does not stand in `/tmp/ab`.
+/// Whether a path in front of this text ends here: `/tmp/ab` does not contain the path `/tmp/a`.
 fn ends_a_path(rest: &str) -> bool {
     !rest.starts_with(|next: char| next.is_alphanumeric() || matches!(next, '.' | '_' | '-'))
         || rest.starts_with(". ")
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_named_and_put_back() {
+    fn values_are_replaced_and_restored() {
         let text = "a secret-long, a secret, abc, in /run/trial/workspace/x and /run/trial.";
         let hidden = "a ${{ LONG_KEY }}, a ${{ KEY }}, abc, in ${{ WORKSPACE }}/x and ${{ TRIAL }}.";
         assert_eq!(placeholders().hide(text), hidden);
@@ -182,15 +182,15 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_not_its_namesake() {
+    fn a_directory_is_not_replaced_in_a_longer_name() {
         let text = "/run/trial-2 /run/trials /run/trial.d";
         assert_eq!(placeholders().hide(text), text);
     }
 
     #[test]
-    fn names_that_are_not_known_stay() {
-        let text = "${{ OTHER }} ${{ KEY} ${{ ${{ KEY }}";
-        assert_eq!(placeholders().restore(text), "${{ OTHER }} ${{ KEY} ${{ secret");
+    fn unknown_placeholders_are_text() {
+        let text = "${{ OTHER }} ${{KEY}} ${{ KEY} ${{ ${{ KEY }}";
+        assert_eq!(placeholders().restore(text), "${{ OTHER }} ${{KEY}} ${{ KEY} ${{ secret");
     }
 
     #[test]

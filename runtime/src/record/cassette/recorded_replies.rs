@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     model::cassette::{Asker, LookUp, ReplyStore, Request},
-    record::cassette::{Inner, file::Entry, key::key},
+    record::cassette::{Inner, cassette_file::Entry, request_key::request_key},
 };
 
 /// The replies of this trial.
@@ -41,7 +41,7 @@ impl ReplyStore for Inner {
 
     fn look_up(&self, asker: Asker, request: Value) -> LookUp {
         let inner = self;
-        let key = key(&request, &inner.placeholders);
+        let key = request_key(&request, &inner.placeholders);
         let reuses = match (inner.mode, asker) {
             (_, Asker::AbsentJudge) => true,
             (Mode::Live, _) => false,

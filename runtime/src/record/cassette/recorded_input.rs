@@ -1,4 +1,4 @@
-//! What an agent sees of its case: a recording made for something else is of no use.
+//! The input of an agent, as its cassette stores it: a recording can only be replayed for the same input.
 
 use std::{
     collections::BTreeMap,
@@ -14,27 +14,27 @@ use serde_json::Value;
 use crate::{
     model::{
         messages::{file_parts, prompt},
-        suite_location::Places,
+        suite_location::SuiteLocation,
     },
-    platform::digest::{sha256, sha256_of},
-    workspace::diff::unified,
+    platform::digest::{sha256_of, sha256_of_json},
+    workspace::{diff::unified, tree_walk::walk},
 };
 
-/// Differences that are listed.
-const SHOWN: usize = 10;
-/// Lines of a changed input that are shown.
+/// Most changed files that are listed.
+const SHOWN_FILES: usize = 10;
+/// Most lines of a changed input that are shown.
 const SHOWN_LINES: usize = 30;
 
-/// Everything an agent gets, as far as it does not differ between machines.
+/// Everything an agent is given that does not differ between machines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Seen {
+pub(crate) struct AgentInput {
     target: String,
-    /// As the files write it, with `${{ NAME }}` in place of values.
+    /// As written in the case file, with `${{ NAME }}` for values.
     input: Input,
-    /// What the user says in a conversation, turn by turn.
+    /// The user's input of each turn of a conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     turns: Vec<Value>,
-    /// SHA-256 of input files by the path as it is written.
+    /// SHA-256 of input files by their path in the case file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     files: BTreeMap<String, String>,
     /// SHA-256 of the workspace's files before any hook, by path.
@@ -42,14 +42,14 @@ pub(crate) struct Seen {
     workspace: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     repos: Vec<Value>,
-    /// What is called, where the target is a command of a targets file.
+    /// The command of the target, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    command: Option<Called>,
+    command: Option<CommandInput>,
 }
 
-/// A command as the targets file writes it, with `${{ NAME }}` in place of values.
+/// A command as written in the targets file, with `${{ NAME }}` for values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Called {
+struct CommandInput {
     command: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
@@ -58,83 +58,91 @@ struct Called {
     env: BTreeMap<String, String>,
 }
 
-impl Seen {
-    pub(crate) fn new(case: &Case, target: &str, command: Option<&CliTarget>, places: &Places) -> Self {
+impl AgentInput {
+    pub(crate) fn new(case: &Case, target: &str, command: Option<&CliTarget>, location: &SuiteLocation) -> Self {
         let messages = match &case.input {
             Input::Messages(messages) => messages.as_slice(),
             Input::Data(_) => &[],
         };
         let said = case.conversation.iter().flat_map(|conversation| &conversation.turns).map(|turn| &turn.input);
         let files = file_parts(messages.iter().chain(said))
-            .map(|file| (file.written.clone(), digest_of(&places.resolve(file))))
+            .map(|file| (file.written.clone(), digest_of(&location.resolve(file))))
             .collect();
         let mut workspace = BTreeMap::new();
         let mut repos = Vec::new();
         if let Some(wanted) = &case.workspace {
             for layer in [&wanted.base_fixture, &wanted.template].into_iter().flatten() {
-                list(&places.resolve(layer), "", &mut workspace);
+                add_digests(&location.resolve(layer), &mut workspace);
             }
             repos.extend(wanted.repos.iter().filter_map(|repo| serde_json::to_value(repo).ok()));
         }
         let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
         let turns = turns.filter_map(|turn| serde_json::to_value(&turn.input).ok()).collect();
-        let command = command.map(|target| Called {
+        let command = command.map(|target| CommandInput {
             command: target.command.clone(),
             cwd: target.cwd.as_ref().map(|cwd| cwd.written.clone()),
             files_format: target.files_format.clone(),
             env: target.env.iter().cloned().collect(),
         });
-        Self { target: target.to_owned(), input: as_written(&case.input), turns, files, workspace, repos, command }
+        Self {
+            target: target.to_owned(),
+            input: with_written_paths(&case.input),
+            turns,
+            files,
+            workspace,
+            repos,
+            command,
+        }
     }
 
-    /// Whether both were asked the same, by whatever command: what was answered can be graded as an answer to either.
+    /// Whether both ask the agent the same, by whatever command: an answer to one can be graded as an answer to the other.
     pub(crate) fn asks_the_same(&self, other: &Self) -> bool {
         let question = |seen: &Self| Self { command: None, ..seen.clone() }.digest();
         question(self) == question(other)
     }
 
-    /// SHA-256 of everything; the order of keys does not matter.
+    /// SHA-256 of everything, independent of the order of keys.
     pub(crate) fn digest(&self) -> String {
-        sha256(sorted(serde_json::to_value(self).unwrap_or_default()).to_string())
+        digest_without_locations(serde_json::to_value(self).unwrap_or_default())
     }
 
-    /// What is another one now, for people: the first differences, one a line.
+    /// The first differences to the input now, one per line, as text for people.
     pub(crate) fn difference(&self, now: &Self) -> String {
         let mut text = String::new();
-        let mut say = |line: String| {
+        let mut add_line = |line: String| {
             text.push_str("\n  ");
             text.push_str(&line);
         };
         if self.target != now.target {
-            say(format!("target: `{}`, now `{}`", self.target, now.target));
+            add_line(format!("target: `{}`, now `{}`", self.target, now.target));
         }
         if self.input != now.input {
-            say(format!("the input is another one:{}", diff(&shown(&self.input), &shown(&now.input))));
+            add_line(format!("the input changed:{}", diff(&shown(&self.input), &shown(&now.input))));
         }
         if self.turns != now.turns {
-            say("the turns of the conversation are others".to_owned());
+            add_line("the turns of the conversation changed".to_owned());
         }
         for line in changed_files("input file", &self.files, &now.files) {
-            say(line);
+            add_line(line);
         }
         for line in changed_files("workspace", &self.workspace, &now.workspace) {
-            say(line);
+            add_line(line);
         }
         if self.repos != now.repos {
-            say("the workspace's repositories are others".to_owned());
+            add_line("the workspace's repositories changed".to_owned());
         }
         if self.command != now.command {
-            let shown = |command: &Option<Called>| {
+            let shown = |command: &Option<CommandInput>| {
                 serde_json::to_string_pretty(command).unwrap_or_default().trim_matches(['{', '}', '\n']).to_owned()
             };
-            say(format!("the target's command is another one:{}", diff(&shown(&self.command), &shown(&now.command))));
+            add_line(format!("the target's command changed:{}", diff(&shown(&self.command), &shown(&now.command))));
         }
         text
     }
 }
 
-/// Files by the path that is written: the one where they were found differs between machines.
-fn as_written(input: &Input) -> Input {
+/// The input with the written paths of files: where they were found differs between machines.
+fn with_written_paths(input: &Input) -> Input {
     let mut input = input.clone();
     if let Input::Messages(messages) = &mut input {
         for message in messages {
@@ -155,7 +163,7 @@ fn shown(input: &Input) -> String {
 
 pub(crate) fn diff(old: &str, new: &str) -> String {
     if old == new {
-        // The same words in other messages.
+        // The same text, split into other messages.
         return String::new();
     }
     let unified = unified("recorded", "now", &format!("{old}\n"), &format!("{new}\n"));
@@ -172,39 +180,33 @@ pub(crate) fn diff(old: &str, new: &str) -> String {
 }
 
 fn changed_files(what: &str, then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
-    let gone = then.keys().filter(|path| !now.contains_key(*path)).map(|path| (path, "is gone"));
+    let gone = then.keys().filter(|path| !now.contains_key(*path)).map(|path| (path, "was deleted"));
     let other = now.iter().filter_map(|(path, digest)| match then.get(path) {
-        None => Some((path, "is new")),
-        Some(old) if old != digest => Some((path, "has changed")),
+        None => Some((path, "was added")),
+        Some(old) if old != digest => Some((path, "changed")),
         Some(_) => None,
     });
     let mut changes: Vec<(&String, &str)> = gone.chain(other).collect();
     changes.sort_unstable();
     let mut lines: Vec<String> =
-        changes.iter().take(SHOWN).map(|(path, change)| format!("{what}: `{path}` {change}")).collect();
-    if changes.len() > SHOWN {
-        lines.push(format!("{what}: … and {} more", changes.len() - SHOWN));
+        changes.iter().take(SHOWN_FILES).map(|(path, change)| format!("{what}: `{path}` {change}")).collect();
+    if changes.len() > SHOWN_FILES {
+        lines.push(format!("{what}: … and {} more", changes.len() - SHOWN_FILES));
     }
     lines
 }
 
-/// What cannot be read is no error here: making the workspace reports it.
-fn list(directory: &Path, prefix: &str, files: &mut BTreeMap<String, String>) {
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let path = format!("{prefix}{}", name.to_string_lossy());
-        let Ok(kind) = entry.file_type() else { continue };
-        if kind.is_dir() {
-            if name != ".git" {
-                list(&entry.path(), &format!("{path}/"), files);
-            }
-        } else if kind.is_symlink() {
-            let destination = fs::read_link(entry.path()).unwrap_or_default();
-            files.insert(path, format!("link to {}", destination.display()));
+/// The files and links below a directory, without `.git`. What cannot be read is left out: making the workspace reports it.
+fn add_digests(directory: &Path, files: &mut BTreeMap<String, String>) {
+    for found in walk(directory, |name| name == ".git").filter_map(Result::ok) {
+        let digest = if found.file_type.is_symlink() {
+            format!("link to {}", fs::read_link(&found.path).unwrap_or_default().display())
+        } else if found.file_type.is_dir() {
+            continue;
         } else {
-            files.insert(path, digest_of(&entry.path()));
-        }
+            digest_of(&found.path)
+        };
+        files.insert(found.name(), digest);
     }
 }
 
@@ -212,19 +214,10 @@ fn digest_of(file: &Path) -> String {
     File::open(file).and_then(sha256_of).unwrap_or_else(|_| "unreadable".to_owned())
 }
 
-/// Keys sorted, and without places in files: a case that only moved is the same case.
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Array(items) => items.into_iter().map(sorted).collect(),
-        Value::Object(object) => {
-            let is_place = |value: &Value| serde_json::from_value::<Location>(value.clone()).is_ok();
-            let mut entries: Vec<(String, Value)> =
-                object.into_iter().filter(|(key, value)| key != "location" || !is_place(value)).collect();
-            entries.sort_by(|left, right| left.0.cmp(&right.0));
-            Value::Object(entries.into_iter().map(|(key, value)| (key, sorted(value))).collect())
-        }
-        other => other,
-    }
+/// SHA-256 of a part of a case without its locations in files: a case that only moved is the same case.
+pub(crate) fn digest_without_locations(value: Value) -> String {
+    let is_location = |value: &Value| serde_json::from_value::<Location>(value.clone()).is_ok();
+    sha256_of_json(value, |key, value| key != "location" || !is_location(value))
 }
 
 #[cfg(test)]
@@ -246,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_agent_sees_is_told_apart() {
+    fn a_change_of_what_an_agent_is_given_is_found() {
         let root = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let path = root.path().join(path);
@@ -257,24 +250,24 @@ mod tests {
         write("template/kept", "a");
         write("template/d/changed", "a");
         write("template/.git/HEAD", "a");
-        let places = Places { package_root: root.path().to_owned(), suite_dir: root.path().to_owned() };
-        let then = Seen::new(&case("say hello"), "default", None, &places);
-        let kept: Seen = serde_json::from_value(serde_json::to_value(&then).unwrap()).unwrap();
+        let places = SuiteLocation { package_root: root.path().to_owned(), suite_dir: root.path().to_owned() };
+        let then = AgentInput::new(&case("say hello"), "default", None, &places);
+        let kept: AgentInput = serde_json::from_value(serde_json::to_value(&then).unwrap()).unwrap();
         assert_eq!((&kept, kept.digest()), (&then, then.digest()));
         write("template/.git/HEAD", "b");
-        assert_eq!(Seen::new(&case("say hello"), "default", None, &places).digest(), then.digest());
+        assert_eq!(AgentInput::new(&case("say hello"), "default", None, &places).digest(), then.digest());
 
         write("note.txt", "b");
         write("template/d/changed", "b");
         write("template/new", "b");
-        let now = Seen::new(&case("say goodbye"), "codex", None, &places);
+        let now = AgentInput::new(&case("say goodbye"), "codex", None, &places);
         assert_ne!(now.digest(), then.digest());
         assert_eq!(
             then.difference(&now),
-            "\n  target: `default`, now `codex`\n  the input is another one:\
+            "\n  target: `default`, now `codex`\n  the input changed:\
              \n    --- recorded\n    +++ now\n     <file: path=\"note.txt\">\n     \n    -say hello\n    +say goodbye\
-             \n  input file: `note.txt` has changed\
-             \n  workspace: `d/changed` has changed\n  workspace: `new` is new"
+             \n  input file: `note.txt` changed\
+             \n  workspace: `d/changed` changed\n  workspace: `new` was added"
         );
     }
 }

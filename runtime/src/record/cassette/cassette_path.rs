@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    model::{suite::EvalSuite, suite_location::Places},
+    model::{suite::EvalSuite, suite_location::SuiteLocation},
     platform::digest::file_key,
 };
 
@@ -12,19 +12,19 @@ use crate::{
 /// # Errors
 ///
 /// If it would lie in the suite, where every new file would cause a rebuild.
-pub(crate) fn recording_path(
+pub(crate) fn cassette_path(
     suite: &EvalSuite,
     case_key: &str,
     index: u32,
     cassettes: Option<&Path>,
-    places: &Places,
+    places: &SuiteLocation,
 ) -> Result<PathBuf, String> {
     let root = match cassettes {
         Some(directory) => std::path::absolute(directory)
             .map_err(|error| format!("EVALSUITE_CASSETTES is {}, which is no place: {error}", directory.display()))?,
         None => home(suite).join(".evalsuite").join("cassettes"),
     };
-    if let Some(watched) = places.watched(&root) {
+    if let Some(watched) = places.rebuild_trigger_around(&root) {
         return Err(format!(
             "the recordings' directory {} lies in {watched}; set EVALSUITE_CASSETTES to another one",
             root.display()

@@ -9,11 +9,11 @@ use serde_json::Value;
 use crate::{
     model::{captured_spans::Captured, outcome::Outcome, recording::Recording},
     platform::{
-        files::{replace, write_json},
+        files::{replace_file, write_json},
         redaction::Redactor,
     },
-    record::cassette::Seen,
-    workspace::{path_placeholders::Placeholders, replayable_changes::Changes},
+    record::cassette::AgentInput,
+    workspace::{replayable_changes::ReplayableChanges, value_placeholders::Placeholders},
 };
 
 /// Everything that has to be known of a trial to have it again without its agent.
@@ -28,10 +28,10 @@ pub(crate) struct CassetteFile {
     pub(crate) recorded_at: String,
     /// SHA-256 of `seen`, hexadecimal.
     pub(crate) input_digest: String,
-    pub(crate) seen: Seen,
+    pub(crate) seen: AgentInput,
     /// The agent's calls in order: one, or one per turn of a conversation.
     pub(crate) calls: Vec<AgentCall>,
-    /// Replies by [`key`](crate::record::cassette::key::key) of the request.
+    /// Replies by [`request_key`](crate::record::cassette::request_key::request_key) of the request.
     #[serde(default)]
     pub(crate) entries: BTreeMap<String, Entry>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct AgentCall {
     /// What it reported while it worked.
     pub(crate) reported: Reported,
     /// What it did to its workspace.
-    pub(crate) workspace: Changes,
+    pub(crate) workspace: ReplayableChanges,
 }
 
 /// An [`Outcome`], as it is kept.
@@ -132,7 +132,7 @@ impl CassetteFile {
     /// If it cannot be written.
     pub(crate) fn write_quickly(&self, path: &Path, placeholders: &Placeholders) -> io::Result<()> {
         let bytes = serde_json::to_vec(&placeholders.hide_in(serde_json::to_value(self)?))?;
-        replace(path, &bytes)
+        replace_file(path, &bytes)
     }
 }
 
@@ -142,7 +142,7 @@ impl AgentCall {
         recording: &Recording,
         took: Duration,
         (started_at, ended_at): (String, String),
-        workspace: Changes,
+        workspace: ReplayableChanges,
     ) -> Self {
         let outcome = outcome.clone();
         let returned = Returned {

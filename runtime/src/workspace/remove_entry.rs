@@ -1,0 +1,19 @@
+//! Removal of what is in the way.
+
+use std::{fs, io, path::Path};
+
+use crate::platform::permissions::remove_directory;
+
+/// Removes a file, link or directory if it exists, even if directories in it are read-only.
+///
+/// # Errors
+///
+/// If something cannot be removed.
+pub(crate) fn remove_entry(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => remove_directory(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
