@@ -101,15 +101,15 @@ fn calls(args: &Args, expansion: &Expansion, errors: &mut Vec<Error>) -> TokenSt
     let mut calls = emit::code("evals");
     let with_own = || args.agents.iter().map(|(target, _)| target.value.as_str());
     match (&args.agent, &expansion.suite) {
-        (Some(Agent::Expression(agent)), _) => calls.extend(emit::call("agent", agent.clone())),
-        (Some(Agent::Commands), _) => calls.extend(emit::call("agent", emit::code(COMMANDS))),
+        (Some(Agent::Expression(agent)), _) => calls.extend(emit::call("with_agent", agent.clone())),
+        (Some(Agent::Commands), _) => calls.extend(emit::call("with_agent", emit::code(COMMANDS))),
         (None, Some(about)) => match about.default_agent(with_own()) {
             Ok(Some(function)) => {
                 // Where it does not exist, rustc points at the path of the suite that asks for it, and says in what module
                 // it has looked.
                 let span = args.entry.span.resolved_at(Span::call_site());
                 let path = format!("{}::{function}", emit::agent_scope_name(&expansion.module));
-                calls.extend(emit::call("agent", emit::spanned(emit::code(&path), span)));
+                calls.extend(emit::call("with_agent", emit::spanned(emit::code(&path), span)));
             }
             Ok(None) => {}
             Err(problem) => errors.push(Error::new(args.entry.span, problem)),
@@ -127,18 +127,18 @@ fn calls(args: &Args, expansion: &Expansion, errors: &mut Vec<Error>) -> TokenSt
         arguments.extend(item.clone());
         emit::call(method, arguments)
     };
-    calls.extend(args.agents.iter().map(|(target, agent)| named("agent_for", target, agent)));
-    calls.extend(args.graders.iter().map(|grader| named("grader", &grader.name, &grader.item)));
-    calls.extend(args.judges.iter().map(|(name, judge)| named("judge_for", name, judge)));
+    calls.extend(args.agents.iter().map(|(target, agent)| named("with_target_agent", target, agent)));
+    calls.extend(args.graders.iter().map(|grader| named("with_grader", &grader.name, &grader.item)));
+    calls.extend(args.judges.iter().map(|(name, judge)| named("with_named_judge", name, judge)));
     calls.extend(args.judge.iter().filter_map(|judge| match judge {
-        Judge::Expression(judge) => Some(emit::call("judge", judge.clone())),
+        Judge::Expression(judge) => Some(emit::call("with_judge", judge.clone())),
         // No name is left where all of them are wrong.
         Judge::Named(names) if names.is_empty() => None,
-        Judge::Named(names) => Some(emit::call("judged_by", emit::code(&codegen::list(&texts(names))))),
+        Judge::Named(names) => Some(emit::call("with_default_judges", emit::code(&codegen::list(&texts(names))))),
     }));
-    calls.extend(args.judge_confirm.map(|number| emit::call("judge_confirm", emit::code(&number.to_string()))));
+    calls.extend(args.judge_confirm.map(|number| emit::call("with_judge_confirm", emit::code(&number.to_string()))));
     if expansion::may_be_commands(&judges(args), expansion.suite.as_ref()) {
-        calls.extend(emit::call("command_judges", TokenStream::new()));
+        calls.extend(emit::call("with_command_judges", TokenStream::new()));
     }
     calls
 }

@@ -124,20 +124,20 @@ impl Binding {
             (Agent::ByName, Some(about)) => about.default_agent(self.targets())?,
             _ => None,
         };
-        let mut calls = agent.map(|agent| format!(".agent({agent})")).unwrap_or_default();
+        let mut calls = agent.map(|agent| format!(".with_agent({agent})")).unwrap_or_default();
         let named = |method: &str, (name, expression): &(String, String)| {
             format!(".{method}({}, {expression})", string_literal(name))
         };
-        calls.extend(self.agents.iter().map(|entry| named("agent_for", entry)));
-        calls.extend(self.graders.iter().map(|entry| named("grader", entry)));
-        calls.extend(self.judges.iter().map(|entry| named("judge_for", entry)));
-        calls.extend(self.judge.iter().map(|expression| format!(".judge({expression})")));
+        calls.extend(self.agents.iter().map(|entry| named("with_target_agent", entry)));
+        calls.extend(self.graders.iter().map(|entry| named("with_grader", entry)));
+        calls.extend(self.judges.iter().map(|entry| named("with_named_judge", entry)));
+        calls.extend(self.judge.iter().map(|expression| format!(".with_judge({expression})")));
         if !self.default_judges.is_empty() {
-            calls.push_str(&format!(".judged_by({})", list(&self.default_judges)));
+            calls.push_str(&format!(".with_default_judges({})", list(&self.default_judges)));
         }
-        calls.extend(self.judge_confirm.map(|judgements| format!(".judge_confirm({judgements})")));
+        calls.extend(self.judge_confirm.map(|judgements| format!(".with_judge_confirm({judgements})")));
         if may_be_commands(&self.judges(), suite) {
-            calls.push_str(".command_judges()");
+            calls.push_str(".with_command_judges()");
         }
         Ok(calls)
     }

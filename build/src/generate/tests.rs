@@ -59,7 +59,10 @@ fn a_suite_becomes_a_readable_file() {
 }
 "
     );
-    assert!(code.contains("evals.agent(card_agent).grader(\"card_completion\", my::card_completion)"), "{code}");
+    assert!(
+        code.contains("evals.with_agent(card_agent).with_grader(\"card_completion\", my::card_completion)"),
+        "{code}"
+    );
     assert!(code.contains("sources: &[(\"tasks\", \"tasks\")]"), "{code}");
 }
 
@@ -81,7 +84,7 @@ fn every_option_reaches_the_code() {
     let code = code(&fixture, "other");
     for part in [
         "pub mod other {",
-        "evals.agent(a::b).agent_for(\"y\", a::c).judge_for(\"strict\", a::e).judge(a::d)",
+        "evals.with_agent(a::b).with_target_agent(\"y\", a::c).with_named_judge(\"strict\", a::e).with_judge(a::d)",
         "#[ignore = \"needs \\\"keys\\\"\"]",
         "mod x {",
         "mod y {",
@@ -99,11 +102,11 @@ fn commands_that_may_judge_reach_the_code() {
     let fixture = Fixture::new(&[]);
     let generator = || Generator::new("suites/card_agent").agent("a::b").judge_for("strict", "a::c");
     run(&fixture, generator().judged_by(["strict", "kind"]).judge_confirm(4));
-    let named = ".judge_for(\"strict\", a::c).judged_by([\"strict\", \"kind\"]).judge_confirm(4).command_judges()";
+    let named = ".with_named_judge(\"strict\", a::c).with_default_judges([\"strict\", \"kind\"]).with_judge_confirm(4).with_command_judges()";
     let code_of_both = code(&fixture, "card_agent").split_whitespace().collect::<String>();
     assert!(code_of_both.contains(&named.replace(' ', "")), "{code_of_both}");
     run(&fixture, generator().judged_by(["strict"]));
-    assert!(!code(&fixture, "card_agent").contains("command_judges"), "every judge is known");
+    assert!(!code(&fixture, "card_agent").contains("with_command_judges"), "every judge is known");
 }
 
 #[test]
@@ -138,7 +141,7 @@ fn commands_are_agents_like_others() {
     let without = run(&fixture, generator());
     let warning = "cargo::warning=[W015 no-targets-file]";
     assert!(without.lines().iter().any(|line| line.starts_with(warning)), "{:?}", without.lines());
-    assert!(code(&fixture, "card_agent").contains("evals.agent(::evalsuite::CliAgents)"));
+    assert!(code(&fixture, "card_agent").contains("evals.with_agent(::evalsuite::CliAgents)"));
 
     let denied = run(&fixture, generator().deny_warnings());
     assert!(denied.lines().iter().any(|line| line.starts_with("cargo::error=[W015")), "{:?}", denied.lines());

@@ -28,7 +28,7 @@ use crate::{
 ///
 /// impl Agent for Model {
 ///     async fn run(&self, trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
-///         Ok(Outcome::new().text(trial.prompt().to_uppercase()).model(self.name))
+///         Ok(Outcome::new().with_text(trial.prompt().to_uppercase()).with_model(self.name))
 ///     }
 /// }
 /// ```

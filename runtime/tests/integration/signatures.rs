@@ -42,7 +42,7 @@ async fn boxed_local(_: &mut Trial<'_>) -> Result<&'static str, Box<dyn Error>> 
 }
 
 async fn boxed_send(_: &mut Trial<'_>) -> Result<Outcome, BoxError> {
-    Ok(Outcome::new().text("x"))
+    Ok(Outcome::new().with_text("x"))
 }
 
 async fn custom(_: &mut Trial<'_>) -> Result<String, Custom> {

@@ -22,9 +22,11 @@ pub(crate) fn ledger_line(config: LedgerLine, evidence: &Evidence<'_>) -> Option
     let last = ledger.lines().last().unwrap_or_default();
     let columns = ledger.lines().next().unwrap_or_default();
     Some(vec![
-        Assertion::new("the last line is the expense", last == config.line).expected(&config.line).actual(last),
+        Assertion::new("the last line is the expense", last == config.line)
+            .with_expected(&config.line)
+            .with_actual(last),
         Assertion::new("the last line is ended", ledger.ends_with('\n')),
-        Assertion::new("the head is as it was", columns == "date,title,amount,currency").actual(columns),
+        Assertion::new("the head is as it was", columns == "date,title,amount,currency").with_actual(columns),
     ])
 }
 
@@ -47,10 +49,11 @@ impl Grader for ExistingFilesKept {
         let surprising: Vec<&String> =
             changes.modified.iter().filter(|path| !config.may_change.contains(path)).collect();
         Score::from_assertions([
-            Assertion::new("no file is deleted", changes.deleted.is_empty()).actual(format!("{:?}", changes.deleted)),
+            Assertion::new("no file is deleted", changes.deleted.is_empty())
+                .with_actual(format!("{:?}", changes.deleted)),
             Assertion::new("only expected files are changed", surprising.is_empty())
-                .expected(format!("{:?}", config.may_change))
-                .actual(format!("{surprising:?}")),
+                .with_expected(format!("{:?}", config.may_change))
+                .with_actual(format!("{surprising:?}")),
         ])
     }
 }

@@ -77,7 +77,7 @@ impl Service {
                 status if status.is_server_error() || is_busy(status) => {
                     let error = JudgeError::new(message);
                     return Err(match retry_after {
-                        Some(wait) => error.retry_after(wait),
+                        Some(wait) => error.with_retry_after(wait),
                         None => error,
                     });
                 }

@@ -79,6 +79,7 @@ pub(crate) fn call(trial: &Trial<'_>, ask: &Ask<'_>) -> Call {
         },
     };
     let (took, span) = (clock.elapsed(), (started_at, timestamp()));
+    let result = result.map(|outcome| outcome.or_reported(recording.outcome.clone()));
     let result = result.and_then(|outcome| match outcome.defect() {
         None => Ok(outcome),
         Some(defect) => Err(failed(defect)),
