@@ -166,7 +166,7 @@ mod tests {
         let position = |name: &str| {
             registry
                 .grader(name)
-                .and_then(|found| registry.0.iter().position(|(_, grader)| std::sync::Arc::ptr_eq(&grader.0, &found.0)))
+                .and_then(|found| registry.0.iter().position(|(_, grader)| std::ptr::eq(grader, found)))
         };
         assert_eq!((position("a-b"), position("a_b"), position("tone")), (Some(1), Some(0), Some(2)));
         assert_eq!(position("other"), None);

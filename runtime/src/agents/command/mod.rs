@@ -61,7 +61,7 @@ pub struct CommandAgent;
 #[cfg(feature = "cli-agents")]
 impl crate::model::agent::IntoAgent<CommandAgent> for CliAgents {
     fn into_agent(self) -> crate::model::agent::BoundAgent {
-        crate::model::agent::BoundAgent::commands(load::load)
+        crate::model::agent::BoundAgent(crate::model::agent::Bound::Commands(load::load))
     }
 }
 
