@@ -156,7 +156,7 @@ fn message() -> impl Strategy<Value = Message> {
 }
 
 fn given() -> impl Strategy<Value = Given> {
-    let usage = any::<[u64; 3]>().prop_map(|[input, output, cached]| Usage::new(input, output).cached(cached));
+    let usage = any::<[u64; 3]>().prop_map(|[input, output, cached]| Usage::new(input, output).with_cached(cached));
     let transcript = option::of(vec(message(), 0..4));
     (answer(), transcript, option::of(usage), option::of(number()), number(), vec(message(), 0..3)).prop_map(
         |(answer, transcript, usage, cost_usd, duration_ms, expected_output)| Given {

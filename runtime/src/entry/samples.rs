@@ -53,7 +53,7 @@ impl Samples {
         }));
         let evals = Evals::new(suite);
         #[cfg(feature = "cli-agents")]
-        let evals = evals.agent(crate::agents::command::CliAgents);
+        let evals = evals.with_agent(crate::agents::command::CliAgents);
         match begin(&evals, &settings, &self.repeat)? {
             None => Err("there are no samples".to_owned()),
             Some(Err(reason)) => Err(reason.message),

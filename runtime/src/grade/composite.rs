@@ -89,7 +89,7 @@ fn share(threshold: f64, members: &[GraderRecord]) -> Graded {
     let value = ratio(passing, count);
     let verdict = Verdict::from_passed(value >= threshold);
     let text = format!("{passing}/{count} evaluators passed (threshold: {threshold})");
-    Score::new(value).verdict(verdict).assertion(Assertion::new(text, verdict.is_pass())).into()
+    Score::new(value).with_verdict(verdict).with_assertion(Assertion::new(text, verdict.is_pass())).into()
 }
 
 /// What an aggregator reads.

@@ -7,12 +7,12 @@ use crate::{grade::shorten, model::score::Score};
 
 pub(crate) fn grade(answer: &str) -> Score {
     match serde_json::from_str::<IgnoredAny>(answer) {
-        Ok(_) => Score::pass().assertion(Assertion::new("Output is valid JSON", true)),
-        Err(error) => Score::from(false).assertion(
+        Ok(_) => Score::pass().with_assertion(Assertion::new("Output is valid JSON", true)),
+        Err(error) => Score::from(false).with_assertion(
             Assertion::new("Output is not valid JSON", false)
-                .expected("one JSON value")
-                .actual(shorten(answer))
-                .evidence(error.to_string()),
+                .with_expected("one JSON value")
+                .with_actual(shorten(answer))
+                .with_evidence(error.to_string()),
         ),
     }
 }

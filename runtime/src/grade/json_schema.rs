@@ -17,10 +17,10 @@ pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
         Ok(value) => value,
         Err(error) => {
             let assertion = Assertion::new("Output is not valid JSON", false)
-                .expected(format!("JSON as {} describes it", shorten(file)))
-                .actual(shorten(answer))
-                .evidence(error.to_string());
-            return Score::from(false).assertion(assertion);
+                .with_expected(format!("JSON as {} describes it", shorten(file)))
+                .with_actual(shorten(answer))
+                .with_evidence(error.to_string());
+            return Score::from(false).with_assertion(assertion);
         }
     };
     // Formats are checked in every draft: whoever writes one expects it to matter.
@@ -33,7 +33,7 @@ pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
     let mut assertions: Vec<Assertion> =
         violations.by_ref().take(LISTED).map(|error| violation(&error, &config.schema)).collect();
     if assertions.is_empty() {
-        return Score::pass().assertion(Assertion::new(format!("Output matches {}", in_text(file)), true));
+        return Score::pass().with_assertion(Assertion::new(format!("Output matches {}", in_text(file)), true));
     }
     let more = violations.count();
     if more > 0 {
@@ -64,9 +64,9 @@ fn violation(error: &jsonschema::ValidationError<'_>, schema: &Value) -> Asserti
     };
     let problem = error.masked_with("the value").to_string();
     Assertion::new(format!("{place}: {}", in_text(&problem)), false)
-        .expected(shorten(&expected))
-        .actual(shorten(&error.instance().to_string()))
-        .evidence(format!("schema: #{}", shorten(rule)))
+        .with_expected(shorten(&expected))
+        .with_actual(shorten(&error.instance().to_string()))
+        .with_evidence(format!("schema: #{}", shorten(rule)))
 }
 
 #[cfg(test)]

@@ -21,12 +21,12 @@ const EXPLORING: [&str; 10] =
 const EXPLORATION_TOLERANCE: f64 = 0.2;
 
 pub(crate) fn latency(config: &Latency, evidence: &Evidence<'_>) -> Score {
-    let held = evidence.duration_ms() <= config.threshold;
-    let (duration, limit, sign) = (show(evidence.duration_ms()), show(config.threshold), sign(held));
-    Score::from(held).assertion(
+    let held = evidence.facts().duration_ms <= config.threshold;
+    let (duration, limit, sign) = (show(evidence.facts().duration_ms), show(config.threshold), sign(held));
+    Score::from(held).with_assertion(
         Assertion::new(format!("Duration {duration}ms {sign} {limit}ms threshold"), held)
-            .expected(format!("at most {limit} ms"))
-            .actual(format!("{duration} ms")),
+            .with_expected(format!("at most {limit} ms"))
+            .with_actual(format!("{duration} ms")),
     )
 }
 
@@ -36,10 +36,10 @@ pub(crate) fn cost(config: &Cost, evidence: &Evidence<'_>) -> Score {
     };
     let held = cost <= config.budget;
     let sign = sign(held);
-    Score::from(held).assertion(
+    Score::from(held).with_assertion(
         Assertion::new(format!("Cost ${} {sign} ${} budget", fixed(cost, 4), fixed(config.budget, 4)), held)
-            .expected(format!("at most ${}", config.budget))
-            .actual(format!("${cost}")),
+            .with_expected(format!("at most ${}", config.budget))
+            .with_actual(format!("${cost}")),
     )
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
         let Some(limit) = limit else { return };
         assertions.push(match actual {
             Some(actual) => at_most(what, actual, limit, " max"),
-            None => Assertion::new(format!("{absent} not available"), false).expected(format!("at most {limit}")),
+            None => Assertion::new(format!("{absent} not available"), false).with_expected(format!("at most {limit}")),
         });
     };
     let count = calls.as_ref().map(|calls| tokens(calls.len() as u64));
@@ -85,19 +85,19 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
             Some(cost) => {
                 let held = cost <= limit;
                 Assertion::new(format!("Cost ${} {} ${} max", fixed(cost, 4), sign(held), fixed(limit, 4)), held)
-                    .expected(format!("at most ${limit}"))
-                    .actual(format!("${cost}"))
+                    .with_expected(format!("at most ${limit}"))
+                    .with_actual(format!("${cost}"))
             }
-            None => Assertion::new("Cost data not available", false).expected(format!("at most ${limit}")),
+            None => Assertion::new("Cost data not available", false).with_expected(format!("at most ${limit}")),
         });
     }
     if let Some(limit) = config.max_duration_ms {
-        let held = evidence.duration_ms() <= limit;
-        let (duration, limit) = (show(evidence.duration_ms()), show(limit));
+        let held = evidence.facts().duration_ms <= limit;
+        let (duration, limit) = (show(evidence.facts().duration_ms), show(limit));
         assertions.push(
             Assertion::new(format!("Duration {duration}ms {} {limit}ms max", sign(held)), held)
-                .expected(format!("at most {limit} ms"))
-                .actual(format!("{duration} ms")),
+                .with_expected(format!("at most {limit} ms"))
+                .with_actual(format!("{duration} ms")),
         );
     }
     if let Some(target) = config.target_exploration_ratio {
@@ -111,7 +111,7 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
 fn exploration(calls: Option<&[&str]>, target: f64, tolerance: f64) -> Assertion {
     let Some(calls @ [_, ..]) = calls else {
         return Assertion::new("Exploration ratio not available (no tool calls)", false)
-            .expected(format!("{target} ± {tolerance}"));
+            .with_expected(format!("{target} ± {tolerance}"));
     };
     let exploring = calls.iter().filter(|name| EXPLORING.contains(name)).count();
     let share = ratio(exploring, calls.len());
@@ -126,15 +126,15 @@ fn exploration(calls: Option<&[&str]>, target: f64, tolerance: f64) -> Assertion
             "Exploration ratio {shown} outside tolerance of target {target} (diff: {distance}, tolerance: {tolerance})"
         )
     };
-    Assertion::new(text, held).expected(format!("{target} ± {tolerance}")).actual(format!("{share}"))
+    Assertion::new(text, held).with_expected(format!("{target} ± {tolerance}")).with_actual(format!("{share}"))
 }
 
 fn at_most(what: &str, actual: f64, limit: f64, suffix: &str) -> Assertion {
     let held = actual <= limit;
     let (actual, limit) = (show(actual), show(limit));
     Assertion::new(format!("{what} {actual} {} {limit}{suffix}", sign(held)), held)
-        .expected(format!("at most {limit}"))
-        .actual(actual)
+        .with_expected(format!("at most {limit}"))
+        .with_actual(actual)
 }
 
 fn sign(held: bool) -> &'static str {
@@ -147,7 +147,7 @@ fn tokens(count: u64) -> f64 {
 }
 
 fn missing(text: &str, why: &str) -> Score {
-    Score::from(false).assertion(Assertion::new(text, false).evidence(why))
+    Score::from(false).with_assertion(Assertion::new(text, false).with_evidence(why))
 }
 
 #[cfg(test)]
@@ -162,7 +162,7 @@ mod tests {
         message.tool_calls = calls.iter().map(|name| ToolCall::new(*name)).collect();
         Evidence::new(Facts {
             transcript: Some(vec![message]),
-            usage: Some(Usage::new(100, 50).cached(25)),
+            usage: Some(Usage::new(100, 50).with_cached(25)),
             cost_usd: Some(0.05),
             duration_ms: 12.5,
             ..Facts::default()

@@ -217,9 +217,9 @@ fn user(path: &str, name: &str, config: &Object, context: &Context<'_>) -> Grade
     let ended = call_within(
         RUST_GRADER_LIMIT,
         &cancel,
-        grader.0.is_cooperative(),
+        grader.is_cooperative(),
         || (),
-        move || function.0.grade(&config, &evidence, &inner),
+        move || function.grade(&config, &evidence, &inner),
     );
     let score = match ended {
         Ok(Ended::Returned(score)) => score,
@@ -227,7 +227,7 @@ fn user(path: &str, name: &str, config: &Object, context: &Context<'_>) -> Grade
         Ok(Ended::TimedOut) => Score::error(format!("the grader did not end within {} s", RUST_GRADER_LIMIT.as_secs())),
         Err(error) => Score::error(format!("the grader's thread cannot be started: {error}")),
     };
-    let graded = Graded { kind: Some(grader.0.kind()), pass_mark: grader.0.pass_mark(), ..score.into() };
+    let graded = Graded { kind: Some(grader.kind), pass_mark: grader.pass_mark, ..score.into() };
     inquiry.conclude(graded, context)
 }
 

@@ -22,9 +22,9 @@ pub(crate) fn grade(config: &Regex, answer: &str) -> Score {
         flags => format!("{flags} (flags: {flags})"),
     };
     let assertion = Assertion::new(format!("Output {verb} pattern /{}/{flags}", in_text(&config.value)), found)
-        .expected(shorten(&config.value))
-        .actual(shorten(answer));
-    Score::from(found).assertion(assertion)
+        .with_expected(shorten(&config.value))
+        .with_actual(shorten(answer));
+    Score::from(found).with_assertion(assertion)
 }
 
 /// Compiles a pattern the way it was checked when the suite was loaded.

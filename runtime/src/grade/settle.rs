@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_forced_fail_keeps_its_value() {
-        let forced = Graded { forced_fail: true, ..Score::new(0.9).verdict(Verdict::Pass).into() };
+        let forced = Graded { forced_fail: true, ..Score::new(0.9).with_verdict(Verdict::Pass).into() };
         assert_eq!(verdict(&grader(|_| ()), forced, Layout::Cases), (Some(0.9), Some(Verdict::Fail)));
     }
 
@@ -155,10 +155,10 @@ mod tests {
         let record = settle(&negated, forced, Layout::Cases);
         assert_eq!((record.verdict, record.forced_fail), (Some(Verdict::Pass), false));
 
-        let score = Score::new(1.0).assertion(Assertion::new("has it", true).evidence("here"));
+        let score = Score::new(1.0).with_assertion(Assertion::new("has it", true).with_evidence("here"));
         let record = settle(&negated, score.into(), Layout::Cases);
         assert_eq!((record.value, record.verdict), (Some(0.0), Some(Verdict::Fail)));
-        assert_eq!(record.assertions, [Assertion::new("has it", false).evidence("[Negated] here")]);
+        assert_eq!(record.assertions, [Assertion::new("has it", false).with_evidence("[Negated] here")]);
         assert_eq!(record.rationale.as_deref(), Some("- has it"));
 
         let marked = grader(|grader| (grader.negate, grader.min_score) = (true, Some(0.5)));
@@ -182,7 +182,7 @@ mod tests {
             mark in proptest::option::of(0.001..=1.0f64),
         ) {
             let grader = grader(|grader| grader.min_score = mark);
-            let score = Score::new(value).assertion(Assertion::new("it", passed));
+            let score = Score::new(value).with_assertion(Assertion::new("it", passed));
             let before = settle(&grader, score.into(), Layout::Cases);
             let mut after = before.clone();
             for _ in 0..2 {

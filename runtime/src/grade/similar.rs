@@ -49,8 +49,9 @@ pub(crate) fn grade(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Sco
     let sign = if held { ">=" } else { "<" };
     let text =
         format!("Similarity {} {sign} {} ({distance} edits in {longest} characters)", fixed(value, 4), show(mark));
-    Score::new(value)
-        .assertion(Assertion::new(text, held).expected(shorten(&expected)).actual(shorten(evidence.answer())))
+    Score::new(value).with_assertion(
+        Assertion::new(text, held).with_expected(shorten(&expected)).with_actual(shorten(evidence.answer())),
+    )
 }
 
 fn characters(text: &str, ignore_case: bool) -> Vec<char> {

@@ -12,8 +12,8 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     let skill = &config.skill;
     let Some(calls) = evidence.tool_calls() else {
         let assertion = Assertion::new("No tool calls recorded", false)
-            .evidence("the agent reported neither messages nor tool calls");
-        return Score::from(false).assertion(assertion);
+            .with_evidence("the agent reported neither messages nor tool calls");
+        return Score::from(false).with_assertion(assertion);
     };
     let trigger = calls.iter().find_map(|call| trigger(call, skill));
     let held = trigger.is_some() == config.should_trigger;
@@ -26,9 +26,9 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
     let wanted = if config.should_trigger { "used" } else { "not used" };
     let assertion = Assertion::new(text, held)
-        .expected(format!("skill \"{skill}\" {wanted}"))
-        .actual(format!("calls: {}", shorten(&names.join(", "))));
-    Score::from(held).assertion(assertion)
+        .with_expected(format!("skill \"{skill}\" {wanted}"))
+        .with_actual(format!("calls: {}", shorten(&names.join(", "))));
+    Score::from(held).with_assertion(assertion)
 }
 
 /// How a call shows that the skill is used: by what it asks for, else by what it gave back.

@@ -84,8 +84,8 @@ pub(crate) fn equals(config: &TextValue, answer: &str) -> Score {
 }
 
 fn one(text: String, held: bool, expected: &str, answer: &str) -> Score {
-    let assertion = Assertion::new(text, held).expected(shorten(expected)).actual(shorten(answer));
-    Score::from(held).assertion(assertion)
+    let assertion = Assertion::new(text, held).with_expected(shorten(expected)).with_actual(shorten(answer));
+    Score::from(held).with_assertion(assertion)
 }
 
 fn quoted(values: &[String]) -> String {

@@ -18,8 +18,8 @@ use crate::{
 pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Graded {
     let Some(calls) = evidence.tool_calls() else {
         let assertion = Assertion::new("No trace available for evaluation", false)
-            .evidence("the agent reported neither messages nor tool calls");
-        return Score::from(false).assertion(assertion).into();
+            .with_evidence("the agent reported neither messages nor tool calls");
+        return Score::from(false).with_assertion(assertion).into();
     };
     match config.mode {
         TrajectoryMode::AnyOrder => any_order(config, &calls).into(),
@@ -58,8 +58,9 @@ impl Tally {
         let verb = if held { "completed in" } else { "took" };
         let (duration, limit) = (show(duration), show(limit));
         let text = format!("{} {verb} {duration}ms (max: {limit}ms)", item.tool);
-        let assertion =
-            Assertion::new(text, held).expected(format!("at most {limit} ms")).actual(format!("{duration} ms"));
+        let assertion = Assertion::new(text, held)
+            .with_expected(format!("at most {limit} ms"))
+            .with_actual(format!("{duration} ms"));
         self.add(held, assertion);
     }
 
@@ -73,7 +74,7 @@ impl Tally {
         let mut score = Score::new(value);
         score.assertions = self.assertions;
         if !self.unknown_durations.is_empty() {
-            score = score.detail("unknown_durations", self.unknown_durations);
+            score = score.with_detail("unknown_durations", self.unknown_durations);
         }
         score
     }
@@ -91,8 +92,9 @@ fn no_calls(mode: TrajectoryMode, calls: &[&ToolCall]) -> Score {
             "No tool sequence specified".to_owned()
         }
     };
-    Score::from(held)
-        .assertion(Assertion::new(text, held).expected("no calls").actual(crate::grade::shorten(&names.join(", "))))
+    Score::from(held).with_assertion(
+        Assertion::new(text, held).with_expected("no calls").with_actual(crate::grade::shorten(&names.join(", "))),
+    )
 }
 
 fn calls_in_words(count: u64) -> String {
@@ -106,7 +108,7 @@ fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
         let held = count >= *minimum;
         let text = format!("{tool}: called {count} times (required >={minimum})");
         let expected = format!("at least {}", calls_in_words(*minimum));
-        let assertion = Assertion::new(text, held).expected(expected).actual(calls_in_words(count));
+        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(calls_in_words(count));
         tally.add(held, assertion);
     }
     tally.score()
@@ -154,8 +156,8 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> Graded {
         let wanted: Vec<&str> = expected.iter().map(|item| item.tool.as_str()).collect();
         tally.assertions.push(
             Assertion::new(text, false)
-                .expected(crate::grade::shorten(&wanted.join(", ")))
-                .actual(crate::grade::shorten(&names.join(", "))),
+                .with_expected(crate::grade::shorten(&wanted.join(", ")))
+                .with_actual(crate::grade::shorten(&names.join(", "))),
         );
     }
     for (index, item) in expected.iter().enumerate() {
@@ -200,14 +202,14 @@ fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
 
 fn subset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
     if calls.is_empty() {
-        return Score::pass().assertion(Assertion::new("No actual tool calls (trivially a subset)", true));
+        return Score::pass().with_assertion(Assertion::new("No actual tool calls (trivially a subset)", true));
     }
     let mut tally = Tally { possible: calls.len(), ..Tally::default() };
     for (index, call) in calls.iter().enumerate() {
         let allowed = config.expected.iter().any(|item| matches(config, item, call));
         let verb = if allowed { "is" } else { "is not" };
         let text = format!("Position {index}: {} {verb} in allowed set", in_text(&call.tool));
-        tally.add(allowed, Assertion::new(text, allowed).actual(call_text(&call.tool, call.input.as_ref())));
+        tally.add(allowed, Assertion::new(text, allowed).with_actual(call_text(&call.tool, call.input.as_ref())));
     }
     tally.score()
 }
@@ -266,10 +268,10 @@ fn describe(assertion: Assertion, item: &ExpectedCall, call: Option<&ToolCall>) 
         Some(Args::Object(arguments)) => call_text(&item.tool, Some(&Value::Object(arguments.clone()))),
         Some(Args::Any) | None => item.tool.clone(),
     };
-    let assertion = assertion.expected(expected);
+    let assertion = assertion.with_expected(expected);
     match call {
-        Some(call) => assertion.actual(call_text(&call.tool, call.input.as_ref())),
-        None => assertion.actual("no such call"),
+        Some(call) => assertion.with_actual(call_text(&call.tool, call.input.as_ref())),
+        None => assertion.with_actual("no such call"),
     }
 }
 

@@ -86,8 +86,7 @@ fn call(judge: &BoundJudge, request: JudgeRequest) -> Result<JudgeReply, JudgeEr
     let limit = request.limit();
     let cancel = Cancel::default();
     let (inner, function) = (cancel.clone(), judge.clone());
-    let ended =
-        call_within(limit, &cancel, judge.0.is_cooperative(), || (), move || function.0.answer(request, &inner));
+    let ended = call_within(limit, &cancel, judge.is_cooperative(), || (), move || function.answer(request, &inner));
     let reply = match ended {
         Ok(Ended::Returned(result)) => result?,
         Ok(Ended::Panicked(message)) => return Err(JudgeError::permanent(format!("the judge panicked: {message}"))),

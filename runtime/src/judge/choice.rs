@@ -186,7 +186,7 @@ pub(crate) fn recorded_judges(chosen: &[Chosen], grader: &str, cassette: &Casset
 }
 
 fn chosen(judge: BoundJudge) -> Chosen {
-    Chosen { name: judge.0.name(), judge, is_named: false, is_absent: false }
+    Chosen { name: judge.name(), judge, is_named: false, is_absent: false }
 }
 
 /// Stands for a judge whose replies are recorded.

@@ -9,10 +9,10 @@ use crate::{
     agents::command::{Ask, CliAgent, Failure},
     model::{
         command::CommandEnvironment,
-        judge::{Answer, BoundJudge, JudgeError, JudgeReply, JudgeRequest},
+        judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest},
         messages::answer,
     },
-    platform::{cancel::Cancel, environment, redaction::Redactor},
+    platform::{environment, redaction::Redactor},
 };
 
 /// Where a command judges.
@@ -35,18 +35,20 @@ struct CommandJudge {
 
 pub(crate) fn judge(agent: CliAgent, site: &Site<'_>) -> BoundJudge {
     let variables = agent.variables();
-    BoundJudge(std::sync::Arc::new(CommandJudge {
+    let name = format!("cli:{}", agent.name);
+    let judge = CommandJudge {
         agent,
         directory: site.directory.clone(),
         workspace: site.workspace.to_owned(),
         environment: site.environment.clone(),
         redactor: site.redactor.and(variables.iter().map(String::as_str)),
         calls: AtomicU32::new(0),
-    }))
+    };
+    BoundJudge::blocking(name, move |request| judge.answer(request))
 }
 
-impl Answer for CommandJudge {
-    fn answer(&self, request: JudgeRequest, _cancel: &Cancel) -> Result<JudgeReply, JudgeError> {
+impl CommandJudge {
+    fn answer(&self, request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
         let ready = self
             .agent
             .ready(&|name: &str| environment::var(name))
@@ -81,13 +83,5 @@ impl Answer for CommandJudge {
             model: outcome.model,
             is_cut_off: false,
         })
-    }
-
-    fn is_cooperative(&self) -> bool {
-        false
-    }
-
-    fn name(&self) -> String {
-        format!("cli:{}", self.agent.name)
     }
 }

@@ -3,7 +3,7 @@
 use crate::{judge::options::Endpoint, model::judge::BoundJudge};
 
 #[cfg(feature = "judge")]
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 #[cfg(feature = "judge")]
 use crate::judge::endpoint;
@@ -21,7 +21,8 @@ pub(crate) fn judge_at(endpoint: &Endpoint) -> Result<BoundJudge, String> {
     if let Some((_, judge)) = known.iter().find(|(other, _)| other == endpoint) {
         return Ok(judge.clone());
     }
-    let judge = BoundJudge(Arc::new(endpoint::Service::new(endpoint.clone())));
+    let service = endpoint::Service::new(endpoint.clone());
+    let judge = BoundJudge::blocking(endpoint.model.as_str(), move |request| service.ask(&request));
     known.push((endpoint.clone(), judge.clone()));
     Ok(judge)
 }

@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn calls_replies_tokens_and_cost_add_up() {
         let mut tally = Tally::default();
-        let reply = JudgeReply::new("a").usage(Usage::new(3, 1)).cost_usd(0.5).model("m");
+        let reply = JudgeReply::new("a").with_usage(Usage::new(3, 1)).with_cost_usd(0.5).with_model("m");
         assert_eq!((tally.begin("one"), tally.begin("two")), (0, 0));
         tally.add("one", &reply, Some("reply-1.txt".into()));
         tally.add("two", &JudgeReply::new("b"), None);

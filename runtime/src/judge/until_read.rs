@@ -88,7 +88,7 @@ pub(crate) fn until_read<T>(
 
 /// Time until the next attempt: as long as the judge asks for, within bounds.
 fn wait(error: &JudgeError, attempt: u32) -> Duration {
-    error.wait().unwrap_or(WAIT * 2_u32.pow(attempt)).min(LONGEST_WAIT)
+    error.retry_after().unwrap_or(WAIT * 2_u32.pow(attempt)).min(LONGEST_WAIT)
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_judge_is_left_alone_as_long_as_it_asks_but_not_forever() {
-        let asks = |wait| JudgeError::new("busy").retry_after(wait);
+        let asks = |wait| JudgeError::new("busy").with_retry_after(wait);
         let seconds = Duration::from_secs;
         assert_eq!([0, 1].map(|attempt| wait(&JudgeError::new("gone"), attempt)), [seconds(1), seconds(2)]);
         assert_eq!(wait(&asks(seconds(7)), 1), seconds(7));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn soon() -> JudgeError {
-        JudgeError::new("busy").retry_after(Duration::ZERO)
+        JudgeError::new("busy").with_retry_after(Duration::ZERO)
     }
 
     #[test]

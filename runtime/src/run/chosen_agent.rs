@@ -1,11 +1,11 @@
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use evalsuite_schema::{CliTarget, Suite};
 
 use crate::{
     agents::command::CliAgent,
     model::{
-        agent::{Bound, Run},
+        agent::{Bound, RustAgent},
         evals::Evals,
         suite_location::SuiteLocation,
     },
@@ -14,7 +14,7 @@ use crate::{
 
 /// The agent of a target.
 pub(crate) enum ChosenAgent {
-    Rust(Arc<dyn Run>),
+    Rust(RustAgent),
     Command(Box<CliAgent>),
     /// There is none, and why.
     Unusable(String),
@@ -25,7 +25,7 @@ impl ChosenAgent {
     pub(crate) fn of(target: &str, evals: &Evals, suite: &Suite, settings: &Settings, places: &SuiteLocation) -> Self {
         let load = match evals.agent_of(target).map(|agent| &agent.0) {
             None => return Self::Unusable(format!("no agent is bound to target `{target}`")),
-            Some(Bound::Rust(agent)) => return Self::Rust(Arc::clone(agent)),
+            Some(Bound::Rust(agent)) => return Self::Rust(agent.clone()),
             Some(Bound::Commands(load)) => load,
         };
         let entry = suite.targets.iter().find(|entry| entry.name == target);
@@ -41,7 +41,7 @@ impl ChosenAgent {
     /// Name in records.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Rust(agent) => agent.name(),
+            Self::Rust(agent) => agent.name().to_owned(),
             Self::Command(agent) => format!("cli:{}", agent.name),
             Self::Unusable(_) => String::new(),
         }

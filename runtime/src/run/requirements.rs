@@ -68,7 +68,7 @@ fn asks_judge(grader: &Grader, registry: &Registry) -> bool {
             matches!(composite.aggregator, Aggregator::LlmGrader { .. })
                 || composite.members.iter().any(|member| asks_judge(member, registry))
         }
-        GraderConfig::User { grader, .. } => registry.grader(grader).is_some_and(|grader| grader.0.needs_judge()),
+        GraderConfig::User { grader, .. } => registry.grader(grader).is_some_and(|grader| grader.needs_judge),
         _ => false,
     }
 }

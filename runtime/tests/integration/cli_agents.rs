@@ -14,7 +14,7 @@ fn package(targets: &str, cases: &[Value]) -> (Evals, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir_all(directory.path().join("suites/x")).unwrap();
     fs::write(directory.path().join("targets.yaml"), targets).unwrap();
-    (Evals::new(suite("cases", "mixed", directory.path(), cases)).agent(CliAgents), directory)
+    (Evals::new(suite("cases", "mixed", directory.path(), cases)).with_agent(CliAgents), directory)
 }
 
 /// The only target, with these keys.
@@ -125,7 +125,7 @@ fn a_command_works_in_the_workspace_or_where_its_target_says() {
             json!({})
         };
         let case = case_json("a", json!([contains("/")]), workspace);
-        let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).agent(CliAgents);
+        let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).with_agent(CliAgents);
         let report = run(&evals, &directory.path().join("out"));
         let trial = &only(&report).trials()[0];
         let answer = trial.answer.clone().unwrap_or_else(|| panic!("{}", only(&report))).trim_end().to_owned();
@@ -235,7 +235,7 @@ fn targets_that_cannot_be_used_are_errors_of_their_cases_only() {
     async fn mine(_: &mut Trial<'_>) -> anyhow::Result<&'static str> {
         Ok("not fast")
     }
-    let report = run(&evals.agent_for("mine", mine), &directory.path().join("out"));
+    let report = run(&evals.with_target_agent("mine", mine), &directory.path().join("out"));
     let cases = report.cases();
     for passed in [0, 1, 4] {
         assert_eq!(cases[passed].outcome(), CaseOutcome::Passed, "{}", cases[passed]);

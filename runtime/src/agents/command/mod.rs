@@ -46,7 +46,7 @@ pub(crate) use crate::agents::command::{
 ///
 /// ```
 /// # fn bind(evals: evalsuite::Evals) -> evalsuite::Evals {
-/// evals.agent(evalsuite::CliAgents)
+/// evals.with_agent(evalsuite::CliAgents)
 /// # }
 /// ```
 #[cfg(feature = "cli-agents")]
@@ -61,7 +61,7 @@ pub struct CommandAgent;
 #[cfg(feature = "cli-agents")]
 impl crate::model::agent::IntoAgent<CommandAgent> for CliAgents {
     fn into_agent(self) -> crate::model::agent::BoundAgent {
-        crate::model::agent::BoundAgent::commands(load::load)
+        crate::model::agent::BoundAgent(crate::model::agent::Bound::Commands(load::load))
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn loader() -> Option<LoadTargets> {
 impl Evals {
     /// Lets commands of the targets file judge, where a grader or `EVALSUITE_JUDGE_TARGET` names one, also if no agent is one.
     /// Nothing happens without the feature `cli-agents`.
-    pub fn command_judges(self) -> Self {
-        self.with_command_judges(loader())
+    pub fn with_command_judges(self) -> Self {
+        self.with_judge_commands(loader())
     }
 }

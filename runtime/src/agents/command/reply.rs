@@ -75,10 +75,10 @@ fn usage(value: &Value) -> Result<Usage, String> {
     let required = |key: &str| tokens(key)?.ok_or_else(|| format!("`token_usage` has no `{key}`"));
     let mut usage = Usage::new(required("input")?, required("output")?);
     if let Some(cached) = tokens("cached")? {
-        usage = usage.cached(cached);
+        usage = usage.with_cached(cached);
     }
     if let Some(reasoning) = tokens("reasoning")? {
-        usage = usage.reasoning(reasoning);
+        usage = usage.with_reasoning(reasoning);
     }
     Ok(usage)
 }
@@ -135,7 +135,7 @@ mod tests {
             (outcome.text.as_deref(), outcome.cost_usd, outcome.duration_ms),
             (Some("done"), Some(0.5), Some(12.0))
         );
-        assert_eq!(outcome.usage, Some(Usage::new(5, 2).cached(1)));
+        assert_eq!(outcome.usage, Some(Usage::new(5, 2).with_cached(1)));
         assert_eq!(outcome.state.get("saved"), Some(&json!(true)));
         assert!(outcome.messages.is_none(), "nothing is said about the transcript");
     }

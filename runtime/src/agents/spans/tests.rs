@@ -86,7 +86,7 @@ fn a_loop_of_model_and_tools_becomes_a_transcript() {
     assert_eq!((&call.input, &call.output), (&Some(json!({"zone": "UTC"})), &Some(json!("12:30"))));
     assert!(call.duration_ms.is_some() && call.start_time.is_some() && call.end_time.is_some() && !call.is_error);
     assert_eq!((messages[2].llm_call_count, messages[2].name.as_deref()), (Some(1), None));
-    assert_eq!(captured.usage, Some(Usage::new(12, 6).cached(8)));
+    assert_eq!(captured.usage, Some(Usage::new(12, 6).with_cached(8)));
     assert_eq!((captured.model.as_deref(), captured.doubt), (Some("m-1"), None));
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn usage(fields: &Object) -> Option<Usage> {
     let (input, cached) = (input.unwrap_or(0), cached.unwrap_or(0));
     // Cached tokens are part of the input by the conventions; where they are more, they were left out of it.
     let fresh = input.checked_sub(cached).unwrap_or(input);
-    Some(Usage::new(fresh, output.unwrap_or(0)).cached(cached).reasoning(reasoning.unwrap_or(0)))
+    Some(Usage::new(fresh, output.unwrap_or(0)).with_cached(cached).with_reasoning(reasoning.unwrap_or(0)))
 }
 
 fn count(fields: &Object, names: &[&str]) -> Option<u64> {

@@ -66,8 +66,9 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
         ("", stderr) => last_chars(stderr, SHOWN),
         (stdout, _) => last_chars(stdout, SHOWN),
     };
-    let assertion = Assertion::new(text, code == 0).expected("exit code 0").actual(format!("exit code {code}"));
-    Score::from(code == 0).assertion(assertion)
+    let assertion =
+        Assertion::new(text, code == 0).with_expected("exit code 0").with_actual(format!("exit code {code}"));
+    Score::from(code == 0).with_assertion(assertion)
 }
 
 fn is_result(object: &Object) -> bool {
@@ -108,11 +109,11 @@ fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, String> {
         (Some(verdict), VerdictRule::Decides) if verdict != "undecided" => {
             score.verdict = Some(Verdict::from_passed(verdict == "pass"));
         }
-        (Some(verdict), _) => score = score.detail("verdict", verdict),
+        (Some(verdict), _) => score = score.with_detail("verdict", verdict),
         (None, _) => {}
     }
     if !result.is_empty() {
-        score = score.detail("extra", Value::Object(result));
+        score = score.with_detail("extra", Value::Object(result));
     }
     Ok(score)
 }

@@ -28,9 +28,9 @@ pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
         Ok(candidate) => candidate,
         Err(error) => {
             let assertion = Assertion::new("Failed to parse candidate answer as JSON", false)
-                .actual(shorten(evidence.answer()))
-                .evidence(error.to_string());
-            return Score::from(false).assertion(assertion);
+                .with_actual(shorten(evidence.answer()))
+                .with_evidence(error.to_string());
+            return Score::from(false).with_assertion(assertion);
         }
     };
     let mut hits = Vec::new();
@@ -91,9 +91,9 @@ fn compare(field: &Field, candidate: &Value, expected: &Value) -> (Option<bool>,
         let wanted = shorten(&expected.to_string());
         return if field.required {
             let assertion = Assertion::new(format!("{path} (required, missing)"), false);
-            (Some(false), assertion.expected(wanted).actual("no such field"))
+            (Some(false), assertion.with_expected(wanted).with_actual("no such field"))
         } else {
-            (None, Assertion::new(format!("{path}: optional field missing"), true).expected(wanted))
+            (None, Assertion::new(format!("{path}: optional field missing"), true).with_expected(wanted))
         };
     };
     let (hit, note) = match &field.matching {
@@ -102,8 +102,9 @@ fn compare(field: &Field, candidate: &Value, expected: &Value) -> (Option<bool>,
         FieldMatch::Date { formats } => dates(actual, expected, formats),
     };
     let text = if note.is_empty() { path.clone() } else { format!("{path} ({note})") };
-    let assertion =
-        Assertion::new(text, hit).expected(shorten(&expected.to_string())).actual(shorten(&actual.to_string()));
+    let assertion = Assertion::new(text, hit)
+        .with_expected(shorten(&expected.to_string()))
+        .with_actual(shorten(&actual.to_string()));
     (Some(hit), assertion)
 }
 

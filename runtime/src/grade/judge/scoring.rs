@@ -40,7 +40,7 @@ fn checklist(criteria: &[Criterion], checks: &[Check<bool>], reasoning: Option<S
         let (satisfied, evidence) = worst(checks, &criterion.id);
         forced_fail |= criterion.required && !satisfied;
         values.push((criterion.weight, if satisfied { 1.0 } else { 0.0 }));
-        assertions.push(Assertion::new(shown(criterion), satisfied).evidence(evidence.unwrap_or_default()));
+        assertions.push(Assertion::new(shown(criterion), satisfied).with_evidence(evidence.unwrap_or_default()));
     }
     finish(values, assertions, forced_fail, reasoning, unknown_ids(criteria, checks))
 }
@@ -79,7 +79,7 @@ fn finish(
     score.assertions = assertions;
     score.rationale = reasoning.filter(|text| !text.trim().is_empty());
     if !unknown.is_empty() {
-        score = score.detail("unknown_ids", unknown);
+        score = score.with_detail("unknown_ids", unknown);
     }
     Graded { forced_fail, ..score.into() }
 }

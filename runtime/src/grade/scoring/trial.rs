@@ -27,7 +27,7 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
     if let Some(broken) = graders.iter().find(|grader| grader.state == GraderState::Error) {
         let message = format!("grader `{}`: {}", broken.name, broken.error.as_deref().unwrap_or_default());
         let code = code_of(broken).unwrap_or(ReasonCode::GraderError);
-        let reason = Reason::new(Stage::Grading, code, message).at(broken.location.clone());
+        let reason = Reason::new(Stage::Grading, code, message).with_location(broken.location.clone());
         return TrialScore { outcome: CaseOutcome::Error, score: None, reason: Some(reason), notes: Vec::new() };
     }
     match layout {
@@ -55,7 +55,8 @@ fn code_of(grader: &GraderRecord) -> Option<ReasonCode> {
 fn score_case(graders: &[GraderRecord], threshold: f64) -> TrialScore {
     if let Some(closed) = graders.iter().find(|grader| gate_is_closed(grader, threshold)) {
         let message = format!("required grader `{}` failed", closed.name);
-        let reason = Reason::new(Stage::Grading, ReasonCode::RequiredGraderFailed, message).at(closed.location.clone());
+        let reason = Reason::new(Stage::Grading, ReasonCode::RequiredGraderFailed, message)
+            .with_location(closed.location.clone());
         return failed(Some(0.0), reason);
     }
     match weighted_mean(decided(graders).filter_map(|grader| Some((grader.weight, grader.value?)))) {
@@ -76,7 +77,8 @@ fn score_task(graders: &[GraderRecord], threshold: f64) -> TrialScore {
         None => passed(score, graders),
         Some(first) => {
             let message = format!("grader `{}` failed", first.name);
-            let reason = Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message).at(first.location.clone());
+            let reason =
+                Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message).with_location(first.location.clone());
             failed(Some(score), reason)
         }
     }

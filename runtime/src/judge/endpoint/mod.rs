@@ -17,8 +17,8 @@ use ureq::http::{StatusCode, header};
 
 use crate::{
     judge::{Endpoint, endpoint::wire::Format, options::Secret},
-    model::judge::{Answer, JudgeError, JudgeReply, JudgeRequest},
-    platform::{cancel::Cancel, excerpt::first_chars},
+    model::judge::{JudgeError, JudgeReply, JudgeRequest},
+    platform::excerpt::first_chars,
 };
 
 /// Bytes of a reply that are read.
@@ -46,7 +46,7 @@ impl Service {
     }
 
     /// One request, in the strictest form the service takes.
-    fn ask(&self, request: &JudgeRequest) -> Result<JudgeReply, JudgeError> {
+    pub(crate) fn ask(&self, request: &JudgeRequest) -> Result<JudgeReply, JudgeError> {
         let model = request.model().unwrap_or(&self.endpoint.model);
         let mut with_temperature = true;
         let mut position = self.format.load(Ordering::Relaxed);
@@ -77,7 +77,7 @@ impl Service {
                 status if status.is_server_error() || is_busy(status) => {
                     let error = JudgeError::new(message);
                     return Err(match retry_after {
-                        Some(wait) => error.retry_after(wait),
+                        Some(wait) => error.with_retry_after(wait),
                         None => error,
                     });
                 }
@@ -147,20 +147,6 @@ impl Service {
             _ => "",
         };
         format!("{}: {status}: {}{hint}", self.url, first_chars(&said, SHOWN))
-    }
-}
-
-impl Answer for Service {
-    fn answer(&self, request: JudgeRequest, _cancel: &Cancel) -> Result<JudgeReply, JudgeError> {
-        self.ask(&request)
-    }
-
-    fn is_cooperative(&self) -> bool {
-        false
-    }
-
-    fn name(&self) -> String {
-        self.endpoint.model.clone()
     }
 }
 

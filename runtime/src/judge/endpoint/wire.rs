@@ -103,7 +103,7 @@ fn usage(usage: &Value) -> Option<Usage> {
     let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0);
     let output = usage["completion_tokens"].as_u64().unwrap_or(0);
     let reasoning = usage["completion_tokens_details"]["reasoning_tokens"].as_u64().unwrap_or(0);
-    Some(Usage::new(input.saturating_sub(cached), output).cached(cached).reasoning(reasoning))
+    Some(Usage::new(input.saturating_sub(cached), output).with_cached(cached).with_reasoning(reasoning))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
@@ -133,7 +133,7 @@ mod tests {
             },
         });
         let reply = reply(&text.to_string(), Some((1.0, 2.0))).unwrap();
-        assert_eq!(reply.usage, Some(Usage::new(600, 500).cached(400).reasoning(100)));
+        assert_eq!(reply.usage, Some(Usage::new(600, 500).with_cached(400).with_reasoning(100)));
         assert_eq!((reply.cost_usd, reply.model.as_deref()), (Some(0.002), Some("m-1")));
     }
 

@@ -90,7 +90,7 @@ fn measured_as(
     // Other inclusions of the suite may have other judges, and a run can be gone on with after something was changed.
     let judges = evals.judges();
     let judges: Vec<String> =
-        judges.default.iter().map(|judge| judge.0.name()).chain(judges.default_names.clone()).collect();
+        judges.default.iter().map(|judge| judge.name()).chain(judges.default_names.clone()).collect();
     let place = format!("{}\0{}", program(), suite.module_path);
     let key = format!("{place}\0{text}\0{judges:?}\0{:?}\0{:?}", settings.judge, settings.mode);
     let key = format!("{}-{}", file_key(suite.name), &sha256(key)[..8]);

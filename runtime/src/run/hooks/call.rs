@@ -71,7 +71,9 @@ impl Trouble {
     pub(crate) fn reason(self) -> Reason {
         match self.location {
             None => Reason::new(Stage::BeforeHooks, ReasonCode::HookFailed, self.message),
-            Some(place) => Reason::new(Stage::BeforeHooks, ReasonCode::VariableUnset, self.message).at(place),
+            Some(place) => {
+                Reason::new(Stage::BeforeHooks, ReasonCode::VariableUnset, self.message).with_location(place)
+            }
         }
     }
 }

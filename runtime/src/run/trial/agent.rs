@@ -16,7 +16,7 @@ use crate::{
         spans::Trace,
     },
     model::{
-        agent::Run,
+        agent::RustAgent,
         command::EndWithTrial,
         messages::{file_parts, prompt},
         outcome::{AgentError, Outcome},
@@ -34,7 +34,7 @@ use crate::{
 
 /// An agent that can be called.
 pub(crate) enum Agent<'a> {
-    Rust(&'a Arc<dyn Run>),
+    Rust(&'a RustAgent),
     Command(Ready<'a>),
     /// What is replayed calls nobody.
     Nobody,
@@ -79,6 +79,7 @@ pub(crate) fn call(trial: &Trial<'_>, ask: &Ask<'_>) -> Call {
         },
     };
     let (took, span) = (clock.elapsed(), (started_at, timestamp()));
+    let result = result.map(|outcome| outcome.or_reported(recording.outcome.clone()));
     let result = result.and_then(|outcome| match outcome.defect() {
         None => Ok(outcome),
         Some(defect) => Err(failed(defect)),
@@ -94,7 +95,7 @@ fn files(trial: &Trial<'_>, input: &Input) -> Vec<PathBuf> {
     }
 }
 
-fn call_function(trial: &Trial<'_>, ask: &Ask<'_>, agent: &Arc<dyn Run>) -> Ending {
+fn call_function(trial: &Trial<'_>, ask: &Ask<'_>, agent: &RustAgent) -> Ending {
     let Trial { plan, case, index, workspace, environment, cassette, .. } = trial;
     let now = Instant::now();
     let facts = api::Facts {
@@ -121,7 +122,7 @@ fn call_function(trial: &Trial<'_>, ask: &Ask<'_>, agent: &Arc<dyn Run>) -> Endi
     let inner = cancel.clone();
     let (mut own, shared) = crate::model::trial::Trial::new(facts, cancel.clone());
     trial.programs.borrow_mut().push(EndWithTrial(shared.groups.clone()));
-    let function = Arc::clone(agent);
+    let function = agent.clone();
     let (case_id, index) = (trial.case.id.clone(), trial.index);
     let inner_trace = trace.clone();
     let ended = call_within(

@@ -43,7 +43,8 @@ pub(crate) fn resolve(plan: &Plan<'_>) -> Result<Case, Stop> {
 fn unset(unresolved: Unresolved) -> Stop {
     Stop {
         outcome: CaseOutcome::Error,
-        reason: Reason::new(Stage::Setup, ReasonCode::VariableUnset, unresolved.message).at(unresolved.location),
+        reason: Reason::new(Stage::Setup, ReasonCode::VariableUnset, unresolved.message)
+            .with_location(unresolved.location),
     }
 }
 

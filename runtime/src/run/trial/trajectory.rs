@@ -7,7 +7,7 @@ use crate::{
     model::{evidence::Evidence, messages::answer, recording::Recording},
     platform::files::replace_json,
     record::trajectory::{self, Work},
-    run::plan::Plan,
+    run::{plan::Plan, trial_record::first_of_answer},
 };
 
 /// Name of the file in the trial's directory.
@@ -23,10 +23,16 @@ pub(crate) enum Done {
 
 /// What was used until the call ended, however it ended.
 pub(crate) fn count(recording: &Recording, record: &mut TrialRecord) {
-    let captured = &recording.captured;
-    record.usage = recording.usage.or(captured.usage);
-    record.cost_usd = captured.cost_usd;
-    record.model.clone_from(&captured.model);
+    let reported = recording.outcome.clone();
+    record.usage = recording.known_usage();
+    record.cost_usd = recording.known_cost();
+    record.model = reported.model.or(recording.captured.model.clone());
+    record.state = reported.state;
+    record.agent_metadata = reported.metadata;
+    if let Some(text) = reported.text {
+        let (answer, truncated) = first_of_answer(&text);
+        (record.answer, record.answer_truncated) = (Some(answer), truncated);
+    }
 }
 
 /// Notes why spans may be missing, where the agent reported nothing in another way.
@@ -49,7 +55,9 @@ pub(crate) fn keep(plan: &Plan<'_>, directory: &Path, done: &Done, record: &mut 
         }
         Done::Recorded(recording) => {
             let transcript = recording.transcript();
-            (transcript, answer(transcript.unwrap_or_default()), &recording.captured.tools, [].as_slice())
+            let reported = recording.outcome.text.clone();
+            let text = reported.unwrap_or_else(|| answer(transcript.unwrap_or_default()));
+            (transcript, text, &recording.captured.tools, [].as_slice())
         }
     };
     let document = trajectory::document(

@@ -60,6 +60,9 @@ pub(crate) fn hold(
         }
         Err(stop) => {
             record.usage = talk.whole.known_usage();
+            record.cost_usd = talk.whole.known_cost();
+            let reported = talk.whole.outcome(&talk.history);
+            (record.model, record.state, record.agent_metadata) = (reported.model, reported.state, reported.metadata);
             record.duration_ms = talk.whole.known_duration();
             *done = Some(Done::Recorded(Box::new(talk.whole.into_recording())));
             Err(stop)

@@ -90,7 +90,9 @@ impl Whole {
 
     /// Adds a turn in which the agent broke.
     pub(crate) fn add_unfinished(&mut self, recording: Recording, took: Duration) {
-        self.usage.add(recording.usage.or(recording.captured.usage));
+        self.usage.add(recording.known_usage());
+        self.cost_usd.add(recording.known_cost());
+        self.report(recording.outcome, recording.captured.clone());
         let captured = recording.captured.messages.filter(|_| recording.messages.is_empty());
         self.recording.messages.extend(recording.messages.into_iter().chain(captured.unwrap_or_default()));
         self.took += took;
@@ -107,6 +109,11 @@ impl Whole {
     /// What is known of the tokens, also where not every turn reported them.
     pub(crate) fn known_usage(&self) -> Option<Usage> {
         self.usage.known
+    }
+
+    /// What is known of the cost in US dollars, also where not every turn reported it.
+    pub(crate) fn known_cost(&self) -> Option<f64> {
+        self.cost_usd.known
     }
 
     /// What is known of the duration in milliseconds.
