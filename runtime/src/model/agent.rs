@@ -1,12 +1,13 @@
 use std::{
     error::Error,
+    fmt,
     future::Future,
     marker::PhantomData,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use evalsuite_schema::TargetsFile;
+use evalsuite_schema::{TargetsFile, diagnostic::Diagnostic};
 
 use crate::{
     model::{
@@ -99,7 +100,23 @@ impl std::fmt::Debug for BoundAgent {
 /// Reads the targets file of a suite: the one that is named, a file or its directory, else the nearest one.
 ///
 /// It is handed around as a function, so that a program whose suites have agents in Rust has no reader of YAML in it.
-pub(crate) type LoadTargets = fn(&SuiteLocation, Option<&Path>) -> Result<Targets, String>;
+pub(crate) type LoadTargets = fn(&SuiteLocation, Option<&Path>) -> Result<Targets, UnusableTarget>;
+
+/// Why a target has no agent: diagnostics as a build prints them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnusableTarget(pub(crate) String);
+
+impl fmt::Display for UnusableTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<Diagnostic> for UnusableTarget {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self(diagnostic.to_string())
+    }
+}
 
 /// A targets file without mistakes.
 #[derive(Debug)]
