@@ -76,7 +76,7 @@ mod tests {
             };
             let vote = json!({
                 "name": "g", "type": "llm-grader", "kind": "model", "state": state, "value": value, "verdict": verdict,
-                "forced_fail": false, "weight": 1.0, "required": false, "negated": false, "duration_ms": 0, "location": {"file": "f", "line": 1, "column": 1},
+                "forced_fail": false, "weight": 1.0, "required": false, "negated": false, "duration_ms": 0, "assertions": [], "members": [], "location": {"file": "f", "line": 1, "column": 1},
             });
             serde_json::from_value(vote).unwrap()
         };
