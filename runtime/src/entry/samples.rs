@@ -4,11 +4,9 @@ use evalsuite_schema::{Calibration, Suite};
 
 use crate::{
     entry::run_options::RunOptions,
+    judge::calibration::CalibrationReport,
     model::{evals::Evals, suite::EvalSuite},
-    run::{
-        calibration::{CalibrationReport, begin},
-        settings::Settings,
-    },
+    run::{calibration::begin, settings::Settings},
 };
 
 /// Samples that are in no program, to be judged by who is named in the environment.

@@ -1,9 +1,9 @@
-//! The `is-json` grader.
+//! The `is-json` grader (grading.md, section 4).
 
 use evalsuite_schema::record::Assertion;
 use serde::de::IgnoredAny;
 
-use crate::{grade::shorten, model::score::Score};
+use crate::{grade::assertion_text::shorten, model::score::Score};
 
 pub(crate) fn grade(answer: &str) -> Score {
     match serde_json::from_str::<IgnoredAny>(answer) {

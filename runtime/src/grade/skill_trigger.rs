@@ -1,10 +1,10 @@
-//! The `skill-trigger` grader.
+//! The `skill-trigger` grader (grading.md, section 7).
 
 use evalsuite_schema::{ToolCall, grader::SkillTrigger, record::Assertion};
 use serde_json::Value;
 
 use crate::{
-    grade::{in_text, shorten},
+    grade::assertion_text::{in_text, shorten},
     model::{evidence::Evidence, score::Score},
 };
 
@@ -31,7 +31,7 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     Score::from(held).with_assertion(assertion)
 }
 
-/// How a call shows that the skill is used: by what it asks for, else by what it gave back.
+/// How a call shows that the skill is used: by its input, or else by its output.
 fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
     let text = |key: &str| match call.input.as_ref()?.get(key)? {
         Value::String(text) => Some(text.clone()),
@@ -39,7 +39,7 @@ fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
         _ => None,
     };
     let files = format!("skills/{skill}/");
-    let asked = match call.tool.as_str() {
+    let by_input = match call.tool.as_str() {
         "Skill" => {
             let name = text("skill").filter(|name| name.contains(skill));
             name.map(|name| format!("Skill tool invoked with skill=\"{}\"", in_text(&name)))
@@ -50,7 +50,7 @@ fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
         }
         _ => None,
     };
-    asked.or_else(|| {
+    by_input.or_else(|| {
         let output = match call.output.as_ref()? {
             Value::String(text) => text.contains(&files),
             other => other.to_string().contains(&files),

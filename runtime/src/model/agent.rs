@@ -3,12 +3,13 @@
 use std::{
     any::type_name,
     error::Error,
+    fmt,
     future::Future,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use evalsuite_schema::TargetsFile;
+use evalsuite_schema::{TargetsFile, diagnostic::Diagnostic};
 
 use crate::{
     model::{
@@ -106,7 +107,23 @@ pub(crate) type RustAgent =
 /// Reads the targets file of a suite: the given one, a file or its directory, else the nearest one.
 ///
 /// It is passed as a function, so that a program whose suites have agents in Rust contains no YAML reader.
-pub(crate) type LoadTargets = fn(&SuiteLocation, Option<&Path>) -> Result<Targets, String>;
+pub(crate) type LoadTargets = fn(&SuiteLocation, Option<&Path>) -> Result<Targets, UnusableTarget>;
+
+/// Why a target has no agent: diagnostics as a build prints them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnusableTarget(pub(crate) String);
+
+impl fmt::Display for UnusableTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<Diagnostic> for UnusableTarget {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self(diagnostic.to_string())
+    }
+}
 
 /// A valid targets file.
 #[derive(Debug)]

@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, time::Duration};
 use evalsuite_schema::{CliTarget, Suite};
 
 use crate::{
-    agents::command::CliAgent,
+    agents::command::cli_agent::CliAgent,
     model::{
         agent::{Bound, RustAgent},
         evals::Evals,
@@ -34,7 +34,7 @@ impl ChosenAgent {
             load(places, settings.targets_file.as_deref()).and_then(|targets| CliAgent::select(targets, name));
         match command {
             Ok(command) => Self::Command(Box::new(command)),
-            Err(problem) => Self::Unusable(problem),
+            Err(error) => Self::Unusable(error.to_string()),
         }
     }
 

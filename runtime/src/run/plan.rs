@@ -8,7 +8,10 @@ use serde_json::Value;
 
 use crate::{
     grade::scoring::case_rule,
-    judge::{Choice, Commands, KEYS},
+    judge::{
+        judge_choice::{JudgeChoice, JudgeCommands},
+        judge_options::KEYS,
+    },
     model::{
         dependency::Dependencies,
         evals::Evals,
@@ -166,7 +169,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Where the case's judges come from.
-    pub(crate) fn judges(&self) -> Choice<'_> {
+    pub(crate) fn judges(&self) -> JudgeChoice<'_> {
         let under_test = match &self.agent {
             ChosenAgent::Command(agent) => Some(agent.name.as_str()),
             // `default` is every target of which nothing is said: an entry of this name may be anything.
@@ -174,8 +177,8 @@ impl<'a> Plan<'a> {
             ChosenAgent::Unusable(_) => None,
         };
         let file = self.settings.targets_file.as_deref();
-        let commands = self.evals.commands().map(|load| Commands { load, places: &self.places, file, under_test });
-        Choice {
+        let commands = self.evals.commands().map(|load| JudgeCommands { load, places: &self.places, file, under_test });
+        JudgeChoice {
             judges: self.evals.judges(),
             options: &self.settings.judge,
             is_recorded: self.judges_are_recorded(),

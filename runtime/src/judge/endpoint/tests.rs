@@ -14,7 +14,7 @@ use crate::judge::endpoint::*;
 
 /// What the server does with a request.
 enum Act {
-    /// Status line and headers, and a body whose length is told.
+    /// Status line and headers, and a body with its length.
     Reply(&'static str, String),
     /// Bytes, as they are, and then the end.
     Bytes(Vec<u8>),
@@ -22,7 +22,7 @@ enum Act {
     Silence,
     /// A byte now and then, for as long as the client reads.
     Drip,
-    /// As much as the client reads, in a body whose length is not told.
+    /// As much as the client reads, in a body without its length.
     Flood,
 }
 
@@ -53,7 +53,7 @@ fn read(stream: &TcpStream) -> (String, Value) {
 }
 
 fn perform(act: &Act, stream: &mut TcpStream) {
-    // A client that has gone away is what some tests are about.
+    // In some tests, the client has disconnected.
     let mut send = |bytes: &[u8]| stream.write_all(bytes).and_then(|()| stream.flush()).is_ok();
     match act {
         Act::Reply(head, body) => {
@@ -221,8 +221,8 @@ fn what_is_no_reply_is_asked_for_again() {
     // What a server says that speaks TLS, to a client that does not.
     let alert = Act::Bytes(b"\x15\x03\x01\x00\x02\x02\x46".to_vec());
     assert!(!error(vec![alert], &request()).is_permanent());
-    let nobody = service("http://127.0.0.1:1/v1").ask(&request()).unwrap_err();
-    assert!(!nobody.is_permanent(), "{nobody}");
+    let unreachable = service("http://127.0.0.1:1/v1").ask(&request()).unwrap_err();
+    assert!(!unreachable.is_permanent(), "{unreachable}");
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_service_that_speaks_no_tls_is_no_judge() {
     });
     let error = service(&url).ask(&request()).unwrap_err();
     assert!(error.to_string().starts_with(&url), "{error}");
-    // One that says nothing at all: nobody accepts.
+    // A server that does not accept the connection.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}/v1", silent.local_addr().unwrap());
     let error = service(&url).ask(&request().with_limit(Duration::from_millis(300))).unwrap_err();

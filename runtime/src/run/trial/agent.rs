@@ -12,7 +12,7 @@ use evalsuite_schema::{
 use crate::{
     agents::{
         self,
-        command::{Failure, Ready},
+        command::{command_call::CommandFailure, resolved_command::ResolvedCommand},
         spans::Trace,
     },
     model::{
@@ -35,7 +35,7 @@ use crate::{
 /// An agent that can be called.
 pub(crate) enum Agent<'a> {
     Rust(&'a RustAgent),
-    Command(Ready<'a>),
+    Command(ResolvedCommand<'a>),
     /// What is replayed calls nobody.
     Nobody,
 }
@@ -152,12 +152,12 @@ fn call_function(trial: &Trial<'_>, ask: &Ask<'_>, agent: &RustAgent) -> Ending 
     Ending { result, recording, notes: Vec::new() }
 }
 
-fn call_command(trial: &Trial<'_>, ask: &Ask<'_>, command: &Ready<'_>) -> Ending {
+fn call_command(trial: &Trial<'_>, ask: &Ask<'_>, command: &ResolvedCommand<'_>) -> Ending {
     let Trial { plan, case, index, workspace, environment, directory, .. } = trial;
     let directory = directory.join("agent");
     // A case without a workspace of its own leaves the command where its target says.
     let elsewhere = command.agent.directory(&plan.places);
-    let answer = command.call(&agents::command::Ask {
+    let answer = command.call(&agents::command::command_call::CommandCall {
         prompt: &prompt(ask.input, |file| plan.places.resolve(file)),
         files: &files(trial, ask.input),
         case_id: &case.id,
@@ -177,8 +177,8 @@ fn call_command(trial: &Trial<'_>, ask: &Ask<'_>, command: &Ready<'_>) -> Ending
         recording.log(line);
     }
     let result = answer.result.map_err(|failure| match failure {
-        Failure::Failed(message) => failed(message),
-        Failure::TimedOut(message) => Stop::error(Stage::Agent, ReasonCode::Timeout, message),
+        CommandFailure::Failed(message) => failed(message),
+        CommandFailure::TimedOut(message) => Stop::error(Stage::Agent, ReasonCode::Timeout, message),
     });
     Ending { result, recording, notes: answer.notes }
 }

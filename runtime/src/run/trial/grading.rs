@@ -7,7 +7,8 @@ use evalsuite_schema::{
 
 use crate::{
     grade::{
-        self, Context, Judging,
+        self,
+        grading_context::GradingContext,
         scoring::{TrialScore, score_trial},
     },
     model::evidence::Evidence,
@@ -22,7 +23,7 @@ pub(crate) fn grade(trial: &Trial<'_>, evidence: Evidence<'_>, record: &mut Tria
     let case = &trial.case;
     let implicit;
     let graders = if case.graders.is_empty() {
-        implicit = [grade::judge::implicit(case.location.clone())];
+        implicit = [grade::llm_grader::implicit(case.location.clone())];
         implicit.as_slice()
     } else {
         &case.graders
@@ -41,7 +42,7 @@ pub(crate) fn run(
 ) -> Vec<GraderRecord> {
     let Trial { plan, case, directory, environment, cassette, .. } = trial;
     let notes = RefCell::new(Vec::new());
-    let context = Context {
+    let context = GradingContext {
         evidence: &evidence,
         suite: plan.suite.name,
         layout: plan.suite_data.layout,
@@ -53,7 +54,8 @@ pub(crate) fn run(
         cassette,
         redactor: &plan.redactor,
         notes: &notes,
-        judging: Judging { choice: plan.judges(), preprocessors: &case.preprocessors },
+        judges: plan.judges(),
+        preprocessors: &case.preprocessors,
     };
     let mut graded: Vec<GraderRecord> = graders.iter().map(|grader| grade::grade(grader, folder, &context)).collect();
     judges::add_up(&graded, record);

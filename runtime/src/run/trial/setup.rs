@@ -59,7 +59,7 @@ pub(crate) fn agent<'a>(plan: &'a Plan<'_>) -> Result<Agent<'a>, Stop> {
         _ if !is_live(plan) => Ok(Agent::Nobody),
         ChosenAgent::Rust(agent) => Ok(Agent::Rust(agent)),
         ChosenAgent::Command(command) => {
-            command.ready(&|name: &str| environment::var(name)).map(Agent::Command).map_err(unset)
+            command.resolve(&|name: &str| environment::var(name)).map(Agent::Command).map_err(unset)
         }
         ChosenAgent::Unusable(problem) => Err(Stop::error(Stage::Setup, ReasonCode::TargetUnusable, problem.as_str())),
     }
@@ -78,7 +78,7 @@ pub(crate) fn health(trial: &Trial<'_>) -> Result<(), Stop> {
     );
     command
         .check_health(&plan.run.locks(), &plan.places, &environment, &plan.redactor)
-        .map_err(|problem| Stop::error(Stage::Setup, ReasonCode::HealthcheckFailed, problem))
+        .map_err(|error| Stop::error(Stage::Setup, ReasonCode::HealthcheckFailed, error.to_string()))
 }
 
 /// Makes the trial's workspace.
