@@ -29,7 +29,7 @@ pub(crate) fn suite_location(suite: &EvalSuite, run: &RunDirectory, case_dir: &s
     let Some(pairs) = suite.embedded.filter(|_| !location.suite_dir.exists()) else { return Ok(location) };
     // One run may have several packages, and several inclusions of a suite in one package.
     let key = &sha256(format!("{}\0{}\0{}", suite.package, suite.module_path, suite.root))[..8];
-    let root = run.path().join("suites").join(file_key(suite.name)).join("embedded").join(key);
+    let root = run.suite(suite.name).join("embedded").join(key);
     let name = format!("embedded-{}-{key}", file_key(suite.name));
     let extracted =
         once(&run.locks(), &name, &Redactor::default(), || extract(pairs, &root).map_err(|e| e.to_string()));

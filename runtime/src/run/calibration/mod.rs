@@ -23,7 +23,10 @@ use crate::{
     record::{
         coordination::{Ledger, Spend, once},
         embedded_files,
-        run_directory::{RunDirectory, new_run_id, run_id},
+        run_directory::{
+            RunDirectory,
+            run_id::{new_run_id, run_id},
+        },
         run_record::{self, SuiteOfRun},
     },
     run::{calibration::measure::Measuring, rerun, settings::Settings},
@@ -85,7 +88,7 @@ fn measured_as(
         calibration.samples.iter().flat_map(|sample| measure::secrets(sample, data.layout)).collect();
     let redactor = Redactor::of(secrets.iter().map(String::as_str));
     let unwritable = |error| format!("what judges are worth cannot be recorded in {}: {error}", run.path().display());
-    let of_run = SuiteOfRun { suite, data: &data, places: &places, run, redactor: &redactor, echo: settings.echo };
+    let of_run = SuiteOfRun { suite, data: &data, location: &places, run, redactor: &redactor, echo: settings.echo };
     run_record::register(&of_run).map_err(unwritable)?;
     // Other inclusions of the suite may have other judges, and a run can be gone on with after something was changed.
     let judges = evals.judges();
