@@ -18,7 +18,7 @@ use crate::{
         process::{self, echo::Echo},
         redaction::Redactor,
     },
-    record::coordination::once,
+    record::coordination::run_once,
 };
 
 /// Limit of a check where none is written.
@@ -49,7 +49,7 @@ impl Ready<'_> {
         // Packages that share a run may have targets of the same name.
         let which = format!("{}\0{}\0{check:?}", self.agent.file.display(), self.agent.name);
         let name = format!("health-{}-{}", file_key(&self.agent.name), &sha256(which)[..8]);
-        once(locks, &name, redactor, || match &check.probe {
+        run_once(locks, &name, redactor, || match &check.probe {
             Probe::Url(url) => ask_url(url, limit, environment.echo).map_err(|problem| format!("{url}: {problem}")),
             Probe::Command { command, cwd } => {
                 let cwd = cwd.as_ref().map_or_else(|| self.agent.directory(places), |cwd| places.resolve(cwd));

@@ -21,7 +21,7 @@ use crate::{
         redaction::Redactor,
     },
     record::{
-        coordination::{Ledger, Spend, once},
+        coordination::{Ledger, Spend, run_once},
         embedded_files,
         run_directory::{
             RunDirectory,
@@ -98,7 +98,7 @@ fn measured_as(
     let key = format!("{place}\0{text}\0{judges:?}\0{:?}\0{:?}", settings.judge, settings.mode);
     let key = format!("{}-{}", file_key(suite.name), &sha256(key)[..8]);
     let mut kept = Ok(());
-    let result = once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
+    let result = run_once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
         let measuring = Measuring { evals, settings, run, suite: &data, calibration: &calibration, repeat };
         let record = Box::new(hidden(measuring.measure()?, &redactor));
         kept = keep(&record, run, settings, &redactor, &place);
