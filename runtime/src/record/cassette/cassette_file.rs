@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     model::{captured_spans::Captured, outcome::Outcome, recording::Recording},
     platform::{
-        files::{replace_file, write_json},
+        files::{error_at, replace_file, write_json},
         redaction::Redactor,
     },
     record::cassette::AgentInput,
@@ -98,22 +98,19 @@ impl CassetteFile {
     /// # Errors
     ///
     /// If it cannot be read, or is not a cassette of this version.
-    pub(crate) fn read(path: &Path, placeholders: &Placeholders) -> Result<Option<Self>, String> {
+    pub(crate) fn read(path: &Path, placeholders: &Placeholders) -> io::Result<Option<Self>> {
+        let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, format!("{}{what}", path.display()));
+        let broken = |error: serde_json::Error| invalid(format!(" is not a recording: {error}"));
         let bytes = match fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(format!("{}: {error}", path.display())),
+            Err(error) => return Err(error_at(path, &error)),
         };
-        let broken = |error: serde_json::Error| format!("{} is not a recording: {error}", path.display());
         let value: Value = serde_json::from_slice(&bytes).map_err(broken)?;
         match value.get("schema").and_then(Value::as_str) {
-            Some(Self::SCHEMA) => {}
-            found => {
-                let found = found.unwrap_or("nothing");
-                return Err(format!("{}: `schema` is {found}, not {}", path.display(), Self::SCHEMA));
-            }
+            Some(Self::SCHEMA) => serde_json::from_value(placeholders.restore_in(value)).map(Some).map_err(broken),
+            found => Err(invalid(format!(": `schema` is {}, not {}", found.unwrap_or("missing"), Self::SCHEMA))),
         }
-        serde_json::from_value(placeholders.restore_in(value)).map(Some).map_err(broken)
     }
 
     /// Writes it, flushed to disk. Readers see the old file or the new one.

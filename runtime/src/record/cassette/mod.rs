@@ -113,9 +113,9 @@ impl TrialCassette {
     pub(crate) fn open(opening: Opening) -> Result<Self, Unusable> {
         let Opening { mode, path, placeholders, about, hint, has_agent } = opening;
         let earlier = match &path {
-            Some(path) => CassetteFile::read(path, &placeholders).map_err(|message| Unusable {
+            Some(path) => CassetteFile::read(path, &placeholders).map_err(|error| Unusable {
                 code: ReasonCode::RecordingMissing,
-                message: format!("{message}; {hint}"),
+                message: format!("{error}; {hint}"),
             })?,
             None => None,
         };
