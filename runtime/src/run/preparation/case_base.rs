@@ -58,7 +58,7 @@ impl Preparation<'_> {
                 run(&call("before_all", hook), &plan.redactor, plan.settings.echo)?;
             }
             if is_shared {
-                workspace::copy_to_trial(&directory, &pristine).map_err(workspace_error)?;
+                workspace::copy_to_trial(&directory, &pristine).map_err(|error| workspace_error(error.to_string()))?;
             }
             Ok(BaseFacts::of(Some(written), &directory, plan.settings.echo))
         })?;

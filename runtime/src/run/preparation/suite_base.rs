@@ -51,7 +51,7 @@ impl Preparation<'_> {
             }
             let facts = BaseFacts::of(Some(written), &directory, plan.settings.echo);
             if is_shared {
-                workspace::copy_to_trial(&directory, &pristine).map_err(workspace_error)?;
+                workspace::copy_to_trial(&directory, &pristine).map_err(|error| workspace_error(error.to_string()))?;
             }
             Ok(facts)
         })?;
@@ -88,7 +88,7 @@ impl Preparation<'_> {
         let name = format!("target-{}-{key}.{}", session.key(), entered.epoch);
         let made = run_once(&plan.run.locks(), &name, &plan.redactor, || {
             if let Some(own) = &own {
-                workspace::copy_to_trial(base, own).map_err(workspace_error)?;
+                workspace::copy_to_trial(base, own).map_err(|error| workspace_error(error.to_string()))?;
             }
             let owed = hooks.after_all.as_ref().map(|hook| call("after_all", hook, "__target_after_all__"));
             tell(session.attempt(owed))?;
