@@ -14,6 +14,14 @@ mod workspace;
 /// The records of a run.
 pub mod record;
 
+/// The layout of run directories, for programs that read, merge or remove runs.
+pub mod run_directory {
+    pub use crate::record::run_directory::{
+        layout::*,
+        output_directory::{OutputDirectory, StoredRun},
+    };
+}
+
 /// How an agent is called, and what its spans report.
 mod agents;
 
@@ -82,7 +90,10 @@ pub mod __private {
 
     /// The id of a run as the name of its directory; where none is given, a new one.
     pub fn run_id(given: Option<&str>) -> String {
-        given.map_or_else(crate::record::run_directory::new_run_id, crate::record::run_directory::as_name)
+        given.map_or_else(
+            crate::record::run_directory::run_id::new_run_id,
+            crate::record::run_directory::run_id::directory_name,
+        )
     }
 
     /// Runs the case at an index of the suite as a test.

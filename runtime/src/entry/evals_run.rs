@@ -14,7 +14,10 @@ use crate::{
     entry::{report::Report, run_options::RunOptions},
     model::{evals::Evals, suite::EvalCase, suite_location::SuiteLocation},
     platform::{isolated_call::panic_message, notice},
-    record::run_directory::{RunDirectory, new_run_id, run_id},
+    record::run_directory::{
+        RunDirectory,
+        run_id::{new_run_id, run_id},
+    },
     run::{Session, case_report::CaseReport, run_case, settings::Settings},
 };
 

@@ -10,7 +10,13 @@ use crate::{
         files::{sorted_entries, write_json},
         redaction::Redactor,
     },
-    record::{run_directory::RunDirectory, summary},
+    record::{
+        run_directory::{
+            RunDirectory,
+            layout::{BASE_WORKSPACES, CaseDirectoryName, SUMMARY},
+        },
+        summary,
+    },
     run::{Session, end_own_base, settings::Settings},
 };
 
@@ -35,15 +41,17 @@ pub struct Finished {
 /// If the run's files cannot be read or written.
 pub fn finish(run: &Path) -> Result<Finished, String> {
     let failed = |error: std::io::Error| format!("run {} cannot be finished: {error}", run.display());
-    let run = RunDirectory::at(std::path::absolute(run).map_err(failed)?);
+    let run = RunDirectory::existing(std::path::absolute(run).map_err(failed)?);
     let echo = Settings::from_environment().map(|settings| settings.echo).unwrap_or_default();
     let (mut hooks, mut problems) = (0, Vec::new());
     // What cases owe lies inside of what their suites owe.
-    for suite in sorted_entries(&run.path().join("suites")).map_err(failed)? {
-        for base in sorted_entries(&suite.join("base")).map_err(failed)? {
+    for suite in sorted_entries(&run.suites()).map_err(failed)? {
+        for base in sorted_entries(&suite.join(BASE_WORKSPACES)).map_err(failed)? {
             let name = base.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let Some(case) = name.strip_prefix("case-") else { continue };
-            match FileLock::try_acquire(&run.locks().join(lock_of(case))).map_err(failed)? {
+            match FileLock::try_acquire(&run.locks().join(CaseDirectoryName::parse(case).lock_file()))
+                .map_err(failed)?
+            {
                 Some(_lock) => {
                     let (had_hook, found) = end_own_base(&run.locks(), &base, echo);
                     hooks += u32::from(had_hook);
@@ -59,13 +67,7 @@ pub fn finish(run: &Path) -> Result<Finished, String> {
         problems.extend(closed.problems);
     }
     let summary = summary::of_run(run.path(), &run.run_id).map_err(failed)?;
-    let file = run.path().join("summary.json");
+    let file = run.path().join(SUMMARY);
     write_json(&file, &summary, &Redactor::default()).map_err(failed)?;
     Ok(Finished { hooks, problems, summary, file })
-}
-
-/// The lock of a case by the name of its directory: stress runs of a case share it.
-fn lock_of(case: &str) -> String {
-    let name = case.split_once(".stress-").map_or(case, |(name, _)| name);
-    format!("{name}.lock")
 }

@@ -6,7 +6,7 @@ use crate::{
     entry::{description, suite_check},
     model::{evals::Evals, suite_location::SuiteLocation},
     platform::notice,
-    record::run_directory::{RunDirectory, run_id},
+    record::run_directory::{RunDirectory, run_id::run_id},
     run::{SessionTest, calibration, run_case, settings::Settings},
 };
 

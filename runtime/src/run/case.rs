@@ -7,7 +7,7 @@ use crate::{
     model::{evals::Evals, suite::EvalCase, suite_location::program},
     platform::{files::write_json, notice},
     record::{
-        run_directory::{RunDirectory, trial_directory},
+        run_directory::{RunDirectory, layout::trial_directory_name},
         run_record,
         statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability},
     },
@@ -202,7 +202,7 @@ fn summarise(trial: &TrialRecord) -> TrialSummary {
         score: trial.score,
         duration_ms: trial.duration_ms,
         cost_usd: trial.cost_usd,
-        path: format!("{}/result.json", trial_directory(trial.trial, trial.attempt)),
+        path: format!("{}/result.json", trial_directory_name(trial.trial, trial.attempt)),
     }
 }
 

@@ -66,12 +66,12 @@ pub(crate) fn run(plan: &mut Plan<'_>) -> Result<Option<(CaseOutcome, Reason)>, 
 ///
 /// If it cannot be read.
 pub(crate) fn untold(plan: &mut Plan<'_>) -> io::Result<Option<CaseReport>> {
-    let mark = plan.place.untold();
+    let mark = plan.place.unreported_mark();
     if plan.settings.runner.attempt > 1 || !mark.exists() {
         return Ok(None);
     }
     remove_if_exists(&mark)?;
-    let Some(directory) = plan.place.ended() else { return Ok(None) };
+    let Some(directory) = plan.place.last_ended_attempt() else { return Ok(None) };
     let Some((case, trials)) = read_record(&directory)? else { return Ok(None) };
     plan.directory = directory;
     Ok(Some(plan.report(case, trials)))
@@ -83,7 +83,7 @@ pub(crate) fn untold(plan: &mut Plan<'_>) -> io::Result<Option<CaseReport>> {
 ///
 /// If the mark cannot be written or removed.
 pub(crate) fn mark(plan: &Plan<'_>) -> io::Result<()> {
-    let mark = plan.place.untold();
+    let mark = plan.place.unreported_mark();
     if plan.requested_by.is_some() { replace_file(&mark, b"") } else { remove_if_exists(&mark) }
 }
 
@@ -107,7 +107,7 @@ fn order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCase>,
         }
         stack.push((entry, true));
         let of_entry = Plan::new(plan.evals, entry, settings, plan.run)?;
-        if of_entry.place.ended().is_none() {
+        if of_entry.place.last_ended_attempt().is_none() {
             for id in of_entry.case.depends_on.iter().rev().filter(|id| !seen.contains(id.as_str())) {
                 stack.push((find(plan, id)?, false));
             }
@@ -131,7 +131,7 @@ fn settle<'a>(
     again: Option<&'a Settings>,
     requested_by: &'static str,
 ) -> Result<(CaseRecord, Vec<TrialRecord>), String> {
-    let record = |plan: &Plan<'_>| match plan.place.ended() {
+    let record = |plan: &Plan<'_>| match plan.place.last_ended_attempt() {
         Some(directory) => read_record(&directory).map_err(|error| plan.unwritable(&error)),
         None => Ok(None),
     };
@@ -143,7 +143,7 @@ fn settle<'a>(
     // Its own test may be trying again.
     let _lock = plan.place.lock().map_err(|error| plan.unwritable(&error))?;
     if let Some(known) = record(&plan)? {
-        match again.filter(|_| known.0.outcome != CaseOutcome::Passed && plan.place.untold().exists()) {
+        match again.filter(|_| known.0.outcome != CaseOutcome::Passed && plan.place.unreported_mark().exists()) {
             None => return Ok(known),
             Some(settings) => plan = Plan::new(plan.evals, plan.entry, settings, plan.run)?,
         }

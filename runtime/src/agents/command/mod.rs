@@ -12,10 +12,13 @@ pub(crate) mod resolved_command;
 #[cfg(feature = "cli-agents")]
 pub(crate) mod targets_file;
 
+use crate::model::{
+    agent::{BoundAgent, IntoAgent, LoadTargets},
+    evals::Evals,
+};
+
 #[cfg(feature = "cli-agents")]
 use crate::model::agent::Bound;
-use crate::model::agent::{BoundAgent, IntoAgent};
-use crate::model::{agent::LoadTargets, evals::Evals};
 
 /// Agents that are commands of a targets file; see `agent = "cli"` of `include_eval_suite!`.
 ///

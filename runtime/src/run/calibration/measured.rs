@@ -16,9 +16,12 @@ use crate::{
         redaction::Redactor,
     },
     record::{
-        coordination::{Ledger, Spend, once},
+        coordination::{Ledger, Spend, run_once},
         embedded_files,
-        run_directory::{RunDirectory, new_run_id, run_id},
+        run_directory::{
+            RunDirectory,
+            run_id::{new_run_id, run_id},
+        },
         run_record::{self, SuiteOfRun},
     },
     run::{
@@ -66,7 +69,7 @@ fn measured_as(
         calibration.samples.iter().flat_map(|sample| measurement::secrets(sample, data.layout)).collect();
     let redactor = Redactor::of(secrets.iter().map(String::as_str));
     let unwritable = |error| format!("the calibration cannot be recorded in {}: {error}", run.path().display());
-    let of_run = SuiteOfRun { suite, data: &data, places: &places, run, redactor: &redactor, echo: settings.echo };
+    let of_run = SuiteOfRun { suite, data: &data, location: &places, run, redactor: &redactor, echo: settings.echo };
     run_record::register(&of_run).map_err(unwritable)?;
     // The suite may be included elsewhere with other judges, and a run can continue after a change.
     let judges = evals.judges();
@@ -76,7 +79,7 @@ fn measured_as(
     let key = format!("{place}\0{text}\0{judges:?}\0{:?}\0{:?}", settings.judge, settings.mode);
     let key = format!("{}-{}", file_key(suite.name), &sha256(key)[..8]);
     let mut written = Ok(());
-    let result = once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
+    let result = run_once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
         let measurement = JudgeMeasurement { evals, settings, run, suite: &data, calibration: &calibration, repeat };
         let record = Box::new(without_secrets(measurement.measure()?, &redactor));
         written = write(&record, run, settings, &redactor, &place);

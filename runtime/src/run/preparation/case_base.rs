@@ -10,7 +10,7 @@ use crate::{
         process::echo::Echo,
         redaction::Redactor,
     },
-    record::coordination::once,
+    record::coordination::run_once,
     run::{
         hooks::{CaseFacts, HookCall, HookFacts, Scope},
         plan::Plan,
@@ -48,7 +48,7 @@ impl Preparation<'_> {
         let before_all = own_hook(self.needs.own_before_all, &written.hooks.before_all);
         self.own = Some(base.clone());
         let is_shared = isolation == Isolation::Shared;
-        let built = once(&plan.run.locks(), &made_once(&name), &plan.redactor, || {
+        let built = run_once(&plan.run.locks(), &made_once(&name), &plan.redactor, || {
             build(written, &directory, plan)?;
             if let Some(hook) = &after_all {
                 // Should the process die, whoever finishes the run finds it.
@@ -58,7 +58,7 @@ impl Preparation<'_> {
                 run(&call("before_all", hook), &plan.redactor, plan.settings.echo)?;
             }
             if is_shared {
-                workspace::copy_to_trial(&directory, &pristine).map_err(workspace_error)?;
+                workspace::copy_to_trial(&directory, &pristine).map_err(|error| workspace_error(error.to_string()))?;
             }
             Ok(BaseFacts::of(Some(written), &directory, plan.settings.echo))
         })?;

@@ -9,7 +9,7 @@ use evalsuite_schema::{Hook, Isolation, Workspace, record::Reason};
 
 use crate::{
     platform::digest::file_key,
-    record::coordination::once,
+    record::coordination::run_once,
     run::{
         hooks::{HookCall, HookFacts, Scope},
         preparation::{Ground, Preparation, Source, build, facts, hooks_of_target, run, tell, workspace_error},
@@ -40,7 +40,7 @@ impl Preparation<'_> {
             log: session.log(name),
             location: plan.suite_data.location.clone(),
         };
-        let built = once(&plan.run.locks(), &name, &plan.redactor, || {
+        let built = run_once(&plan.run.locks(), &name, &plan.redactor, || {
             build(written, &directory, plan)?;
             let owed = written.hooks.after_all.as_ref().map(|hook| call("after_all", hook, "__after_all__"));
             tell(session.attempt(owed))?;
@@ -51,7 +51,7 @@ impl Preparation<'_> {
             }
             let facts = BaseFacts::of(Some(written), &directory, plan.settings.echo);
             if is_shared {
-                workspace::copy_to_trial(&directory, &pristine).map_err(workspace_error)?;
+                workspace::copy_to_trial(&directory, &pristine).map_err(|error| workspace_error(error.to_string()))?;
             }
             Ok(facts)
         })?;
@@ -86,9 +86,9 @@ impl Preparation<'_> {
             location: plan.suite_data.location.clone(),
         };
         let name = format!("target-{}-{key}.{}", session.key(), entered.epoch);
-        let made = once(&plan.run.locks(), &name, &plan.redactor, || {
+        let made = run_once(&plan.run.locks(), &name, &plan.redactor, || {
             if let Some(own) = &own {
-                workspace::copy_to_trial(base, own).map_err(workspace_error)?;
+                workspace::copy_to_trial(base, own).map_err(|error| workspace_error(error.to_string()))?;
             }
             let owed = hooks.after_all.as_ref().map(|hook| call("after_all", hook, "__target_after_all__"));
             tell(session.attempt(owed))?;

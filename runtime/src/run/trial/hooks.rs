@@ -104,9 +104,11 @@ fn reset(trial: &Trial<'_>, reset: Reset) -> Result<(), String> {
     }
     match trial.ground {
         Ground::Template => Ok(()),
-        Ground::Base { facts, .. } => workspace::git_reset(&trial.workspace, facts, reset, trial.plan.settings.echo),
+        Ground::Base { facts, .. } => workspace::git_reset(&trial.workspace, facts, reset, trial.plan.settings.echo)
+            .map_err(|error| error.to_string()),
         Ground::Shared { directory, pristine, facts } => {
             workspace::restore(directory, pristine, facts, reset, trial.plan.settings.echo)
+                .map_err(|error| error.to_string())
         }
     }
 }

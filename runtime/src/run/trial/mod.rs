@@ -34,7 +34,7 @@ use crate::{
         files::{replace_json, write_json},
         isolated_call::panic_message,
     },
-    record::{cassette::TrialCassette, run_directory::trial_directory},
+    record::{cassette::TrialCassette, run_directory::layout::trial_directory_name},
     run::{
         limits,
         plan::Plan,
@@ -99,7 +99,7 @@ pub(crate) struct Trial<'a> {
 ///
 /// If the record cannot be written.
 pub(crate) fn run_trial(plan: &Plan<'_>, ground: &Ground, index: u32, attempt: u32) -> io::Result<TrialRecord> {
-    let directory = plan.directory.join(trial_directory(index, attempt));
+    let directory = plan.directory.join(trial_directory_name(index, attempt));
     workspace::remove_directory(&directory)?;
     let mut record = blank(plan, index, attempt);
     let started = Started {

@@ -147,7 +147,7 @@ fn lay_kept_workspace(trial: &Trial<'_>, reason: &str) -> Result<(), String> {
         trial.cassette.lose_workspace(message);
         return Ok(());
     }
-    workspace::copy_to_trial(&kept, &trial.workspace)
+    workspace::copy_to_trial(&kept, &trial.workspace).map_err(|error| error.to_string())
 }
 
 /// Keeps what grading again needs beside the record, before the graders: they may break or never end.

@@ -88,5 +88,5 @@ pub(crate) fn workspace(trial: &Trial<'_>) -> Result<(), Stop> {
         Ground::Base { directory, .. } => workspace::copy_to_trial(directory, &trial.workspace),
         Ground::Shared { .. } => Ok(()),
     };
-    made.map_err(|message| Stop::error(Stage::Workspace, ReasonCode::WorkspaceError, message))
+    made.map_err(|error| Stop::error(Stage::Workspace, ReasonCode::WorkspaceError, error.to_string()))
 }

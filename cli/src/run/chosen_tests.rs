@@ -1,4 +1,4 @@
-//! Which tests are run.
+//! The tests that the command line chooses.
 
 use std::collections::BTreeSet;
 
@@ -6,17 +6,16 @@ use evalsuite::__private::{Described, Description};
 
 use crate::command_line::Run;
 
-/// What the command line chooses.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Chosen {
+pub(super) enum ChosenTests {
     /// Paths of tests, sorted.
-    Tests(Vec<String>),
-    /// None, and what there is to choose from.
-    Nothing(String),
+    Some(Vec<String>),
+    /// The error message, with what there is to choose from.
+    None(String),
 }
 
-/// The tests of the chosen cases, and those that check their suites.
-pub(super) fn tests(command: &Run, suites: &[Description]) -> Chosen {
+/// Chooses the tests of cases, and the tests that check their suites.
+pub(super) fn choose_tests(command: &Run, suites: &[Description]) -> ChosenTests {
     let mut tests = BTreeSet::new();
     for suite in suites {
         let cases: Vec<&Described> = suite.tests.iter().filter(|case| is_chosen(case, command)).collect();
@@ -25,7 +24,11 @@ pub(super) fn tests(command: &Run, suites: &[Description]) -> Chosen {
             tests.extend(cases.into_iter().map(|case| case.test.clone()));
         }
     }
-    if tests.is_empty() { Chosen::Nothing(nothing(suites)) } else { Chosen::Tests(tests.into_iter().collect()) }
+    if tests.is_empty() {
+        ChosenTests::None(nothing_chosen(suites))
+    } else {
+        ChosenTests::Some(tests.into_iter().collect())
+    }
 }
 
 fn is_chosen(case: &Described, command: &Run) -> bool {
@@ -38,7 +41,7 @@ fn is_chosen(case: &Described, command: &Run) -> bool {
         && (command.filters.is_empty() || command.filters.iter().any(named))
 }
 
-fn nothing(suites: &[Description]) -> String {
+fn nothing_chosen(suites: &[Description]) -> String {
     let cases = || suites.iter().flat_map(|suite| &suite.tests);
     let count = cases().count();
     if count == 0 {
@@ -77,9 +80,9 @@ mod tests {
             suite("card", &["nightly"], &[("late", Some("dates"))]),
             suite("bare", &[], &[("a", None)]),
         ];
-        match tests(&command, &suites) {
-            Chosen::Tests(tests) => tests,
-            Chosen::Nothing(why) => vec![why],
+        match choose_tests(&command, &suites) {
+            ChosenTests::Some(tests) => tests,
+            ChosenTests::None(message) => vec![message],
         }
     }
 
@@ -103,12 +106,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_chosen_says_what_there_is() {
+    fn a_choice_of_nothing_lists_what_there_is() {
         let none = Run { tags: texts(&["fast"]), buckets: texts(&["dates"]), ..Run::default() };
         let expected = "none of 4 tests of cases is chosen\n  = help: there are the suites `bare`, `card`, `shop`; \
                         the tags `fast`, `nightly`; the buckets `dates`, `money`";
         assert_eq!(chosen(none), [expected]);
-        let Chosen::Nothing(why) = tests(&Run::default(), &[]) else { panic!("there is nothing") };
-        assert!(why.starts_with("no suite is included in the tests of these packages\n"), "{why}");
+        let ChosenTests::None(message) = choose_tests(&Run::default(), &[]) else { panic!("expected no tests") };
+        assert!(message.starts_with("no suite is included in the tests of these packages\n"), "{message}");
     }
 }
