@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use evalsuite::__private::Samples;
 use evalsuite::RunOptions;
+use evalsuite::tooling::RatedSamples;
 use evalsuite_loader::{load, load_calibration, render};
 use evalsuite_schema::diagnostic::{Code, Diagnostics};
 use evalsuite_schema::{Calibration, Kind, Layout, Suite};
@@ -58,7 +58,7 @@ fn wrong(problem: &str) -> ExitCode {
 }
 
 /// The samples at a path, or the code to exit with: their problems were printed.
-fn samples(path: &Path) -> io::Result<Result<Samples, ExitCode>> {
+fn samples(path: &Path) -> io::Result<Result<RatedSamples, ExitCode>> {
     let request = place::request(path)?;
     let (found, diagnostics) = if path.is_dir() {
         let loaded = load(&request);
@@ -83,7 +83,7 @@ fn samples(path: &Path) -> io::Result<Result<Samples, ExitCode>> {
         return Ok(Err(wrong(&format!("suite `{}` has no calibration.yaml", suite.name))));
     };
     let repeat = format!("cargo evalsuite calibrate {}", path.display());
-    Ok(Ok(Samples { suite, calibration, package_root: request.package_root, repeat }))
+    Ok(Ok(RatedSamples::new(suite, calibration, request.package_root, repeat)))
 }
 
 fn print(diagnostics: &Diagnostics) -> io::Result<()> {

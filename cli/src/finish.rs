@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use evalsuite::__private::finish;
 use evalsuite::record::OutcomeCounts;
+use evalsuite::tooling::finish_run;
 
 use crate::command_line::Finish;
 use crate::runs;
@@ -24,7 +24,7 @@ pub(crate) fn run(command: &Finish) -> io::Result<ExitCode> {
 ///
 /// If the run's files cannot be read or written.
 pub(crate) fn end(run: &Path) -> io::Result<bool> {
-    let finished = finish(run).map_err(io::Error::other)?;
+    let finished = finish_run(run).map_err(io::Error::other)?;
     let mut out = anstream::stdout().lock();
     match finished.hooks {
         0 => writeln!(out, "no hooks were left to run")?,

@@ -12,6 +12,7 @@ mod regrade;
 mod run;
 mod runs;
 
+use std::error::Error;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -39,7 +40,13 @@ fn main() -> ExitCode {
         // Nobody reads the rest, as in `… | head`.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
         Err(error) => {
-            anstream::eprintln!("error: {error}");
+            let mut text = error.to_string();
+            let mut source = error.source();
+            while let Some(cause) = source {
+                text.push_str(&format!(": {cause}"));
+                source = cause.source();
+            }
+            anstream::eprintln!("error: {text}");
             ExitCode::FAILURE
         }
     }

@@ -7,7 +7,7 @@ mod runner;
 use std::io;
 use std::process::ExitCode;
 
-use evalsuite::__private::run_id;
+use evalsuite::tooling::run_id;
 
 use crate::command_line::Run;
 use crate::{finish, runs};

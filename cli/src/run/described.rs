@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::{ExitCode, Output, Stdio};
 
-use evalsuite::__private::{DESCRIBE, Description};
+use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
 
 use crate::command_line::Run;
 use crate::runs;
@@ -18,7 +18,7 @@ const CHECK: &str = "suite_check";
 /// # Errors
 ///
 /// If cargo cannot be run, or a description not be read.
-pub(super) fn suites(command: &Run) -> io::Result<Result<Vec<Description>, ExitCode>> {
+pub(super) fn suites(command: &Run) -> io::Result<Result<Vec<SuiteDescription>, ExitCode>> {
     // What the build says is for people to see, while it is said.
     let listed = runner::cargo_test(command)
         .args(["--", "--list", "--format", "terse"])
@@ -41,7 +41,7 @@ pub(super) fn suites(command: &Run) -> io::Result<Result<Vec<Description>, ExitC
     let output = runner::cargo_test(command)
         .args(["--no-fail-fast", "--", "--exact"])
         .args(&checks)
-        .env(DESCRIBE, directory.path())
+        .env(DESCRIBE_VARIABLE, directory.path())
         .stdin(Stdio::null())
         .output()?;
     if !output.status.success() {
@@ -50,7 +50,7 @@ pub(super) fn suites(command: &Run) -> io::Result<Result<Vec<Description>, ExitC
     }
     let mut suites = Vec::new();
     for entry in std::fs::read_dir(directory.path())? {
-        suites.extend(runs::read::<Description>(&entry?.path())?);
+        suites.extend(runs::read::<SuiteDescription>(&entry?.path())?);
     }
     suites.sort_by(|left, right| left.check.cmp(&right.check));
     Ok(Ok(suites))

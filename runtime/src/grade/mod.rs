@@ -1,6 +1,5 @@
 //! Built-in graders, one file per family, and what happens to the result of any grader.
 
-pub(crate) mod classification;
 pub(crate) mod code_grader;
 pub(crate) mod composite;
 pub(crate) mod direct;

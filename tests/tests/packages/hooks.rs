@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalsuite::__private::finish;
+use evalsuite::tooling::finish_run;
 use evalsuite_tests::throwaway::{Call, Package, Ran, has_nextest, suites};
 use serde_json::Value;
 
@@ -115,11 +115,11 @@ impl Hooked {
         // The hooks of this package name their log by a variable, which this process does not have.
         let text = fs::read_to_string(self.session()).expect("what is owed is on disk");
         fs::write(self.session(), text.replace("$HOOK_LOG", &self.log.display().to_string())).expect("writable");
-        let finished = finish(&self.run_directory()).expect("the run can be finished");
+        let finished = finish_run(&self.run_directory()).expect("the run can be finished");
         assert_eq!((finished.hooks, finished.problems.as_slice()), (1, &[] as &[String]));
         assert_eq!(json(&finished.file)["schema"], "evalsuite.summary/1");
         self.is_ended();
-        let again = finish(&self.run_directory()).expect("the run can be finished again");
+        let again = finish_run(&self.run_directory()).expect("the run can be finished again");
         assert_eq!((again.hooks, again.problems.as_slice()), (0, &[] as &[String]));
         assert_eq!(self.count("after_all"), 1, "nothing is undone twice");
     }
