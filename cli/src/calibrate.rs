@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use evalsuite::{__private::Samples, RunOptions};
+use evalsuite::{RunOptions, tooling::RatedSamples};
 use evalsuite_loader::{load, load_calibration, render};
 use evalsuite_schema::{
     Calibration, Kind, Layout, Suite,
@@ -63,7 +63,7 @@ fn invalid_input(problem: &str) -> ExitCode {
 }
 
 /// The samples at a path, or the exit code if there are none; their problems are printed.
-fn samples(path: &Path) -> io::Result<Result<Samples, ExitCode>> {
+fn samples(path: &Path) -> io::Result<Result<RatedSamples, ExitCode>> {
     let request = suite_request::request(path)?;
     let (found, diagnostics) = if path.is_dir() {
         let loaded = load(&request);
@@ -88,7 +88,7 @@ fn samples(path: &Path) -> io::Result<Result<Samples, ExitCode>> {
         return Ok(Err(invalid_input(&format!("suite `{}` has no calibration.yaml", suite.name))));
     };
     let repeat = format!("cargo evalsuite calibrate {}", path.display());
-    Ok(Ok(Samples { suite, calibration, package_root: request.package_root, repeat }))
+    Ok(Ok(RatedSamples::new(suite, calibration, request.package_root, repeat)))
 }
 
 fn print(diagnostics: &Diagnostics) -> io::Result<()> {

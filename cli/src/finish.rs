@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use evalsuite::{__private::finish, record::OutcomeCounts};
+use evalsuite::{record::OutcomeCounts, tooling::finish_run};
 
 use crate::{command_line::Finish, stored_runs};
 
@@ -24,7 +24,7 @@ pub(crate) fn run(command: &Finish) -> io::Result<ExitCode> {
 ///
 /// If the run's files cannot be read or written.
 pub(crate) fn finish_and_summarize(run: &Path) -> io::Result<bool> {
-    let finished = finish(run).map_err(io::Error::other)?;
+    let finished = finish_run(run).map_err(io::Error::other)?;
     let mut out = anstream::stdout().lock();
     match finished.hooks {
         0 => writeln!(out, "no hooks were left to run")?,

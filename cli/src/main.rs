@@ -13,6 +13,7 @@ mod run;
 mod stored_runs;
 mod suite_request;
 
+use std::error::Error;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -40,7 +41,13 @@ fn main() -> ExitCode {
         // The reader has stopped reading, as in `… | head`.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
         Err(error) => {
-            anstream::eprintln!("error: {error}");
+            let mut text = error.to_string();
+            let mut source = error.source();
+            while let Some(cause) = source {
+                text.push_str(&format!(": {cause}"));
+                source = cause.source();
+            }
+            anstream::eprintln!("error: {text}");
             ExitCode::FAILURE
         }
     }

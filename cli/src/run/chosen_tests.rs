@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite::__private::{Described, Description};
+use evalsuite::tooling::{SuiteDescription, TestDescription};
 
 use crate::command_line::Run;
 
@@ -15,10 +15,10 @@ pub(super) enum ChosenTests {
 }
 
 /// Chooses the tests of cases, and the tests that check their suites.
-pub(super) fn choose_tests(command: &Run, suites: &[Description]) -> ChosenTests {
+pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> ChosenTests {
     let mut tests = BTreeSet::new();
     for suite in suites {
-        let cases: Vec<&Described> = suite.tests.iter().filter(|case| is_chosen(case, command)).collect();
+        let cases: Vec<&TestDescription> = suite.tests.iter().filter(|case| is_chosen(case, command)).collect();
         if !cases.is_empty() {
             tests.insert(suite.check.clone());
             tests.extend(cases.into_iter().map(|case| case.test.clone()));
@@ -31,7 +31,7 @@ pub(super) fn choose_tests(command: &Run, suites: &[Description]) -> ChosenTests
     }
 }
 
-fn is_chosen(case: &Described, command: &Run) -> bool {
+fn is_chosen(case: &TestDescription, command: &Run) -> bool {
     let has = |tag: &String| case.tags.contains(tag);
     let is_in = |bucket: &String| case.bucket.as_ref() == Some(bucket);
     let named = |filter: &String| case.test.contains(filter.as_str()) || case.case_id.contains(filter.as_str());
@@ -41,7 +41,7 @@ fn is_chosen(case: &Described, command: &Run) -> bool {
         && (command.filters.is_empty() || command.filters.iter().any(named))
 }
 
-fn nothing_chosen(suites: &[Description]) -> String {
+fn nothing_chosen(suites: &[SuiteDescription]) -> String {
     let cases = || suites.iter().flat_map(|suite| &suite.tests);
     let count = cases().count();
     if count == 0 {
@@ -64,14 +64,14 @@ fn nothing_chosen(suites: &[Description]) -> String {
 mod tests {
     use super::*;
 
-    fn suite(name: &str, tags: &[&str], cases: &[(&str, Option<&str>)]) -> Description {
-        let tests = cases.iter().map(|(id, bucket)| Described {
-            test: format!("{name}::{}", id.replace('-', "_")),
-            case_id: (*id).to_owned(),
-            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-            bucket: bucket.map(str::to_owned),
+    fn suite(name: &str, tags: &[&str], cases: &[(&str, Option<&str>)]) -> SuiteDescription {
+        let tests = cases.iter().map(|(id, bucket)| {
+            let mut test = TestDescription::new(format!("{name}::{}", id.replace('-', "_")), *id);
+            test.tags = texts(tags);
+            test.bucket = bucket.map(str::to_owned);
+            test
         });
-        Description { suite: name.to_owned(), check: format!("{name}::suite_check"), tests: tests.collect() }
+        SuiteDescription::new(name, format!("{name}::suite_check"), tests.collect())
     }
 
     fn chosen(command: Run) -> Vec<String> {

@@ -6,7 +6,7 @@ mod suite_descriptions;
 
 use std::{env, io, process::ExitCode};
 
-use evalsuite::{__private::run_id, run_directory::OutputDirectory};
+use evalsuite::{run_directory::OutputDirectory, tooling::run_id};
 
 use crate::{cargo_process::exit_code, command_line::Run, finish, stored_runs};
 

@@ -7,7 +7,7 @@ use std::{
     process::{ExitCode, Output, Stdio},
 };
 
-use evalsuite::__private::{DESCRIBE, Description};
+use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
 
 use super::cargo_commands::cargo_test;
 use crate::{cargo_process::exit_code, command_line::Run, stored_runs};
@@ -20,7 +20,7 @@ const CHECK: &str = "suite_check";
 /// # Errors
 ///
 /// If cargo cannot be run, or a description cannot be read.
-pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<Description>, ExitCode>> {
+pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<SuiteDescription>, ExitCode>> {
     // The output of the build is shown while it runs.
     let listed = cargo_test(command)
         .args(["--", "--list", "--format", "terse"])
@@ -43,7 +43,7 @@ pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<Descriptio
     let output = cargo_test(command)
         .args(["--no-fail-fast", "--", "--exact"])
         .args(&checks)
-        .env(DESCRIBE, directory.path())
+        .env(DESCRIBE_VARIABLE, directory.path())
         .stdin(Stdio::null())
         .output()?;
     if !output.status.success() {
@@ -52,7 +52,7 @@ pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<Descriptio
     }
     let mut suites = Vec::new();
     for entry in fs::read_dir(directory.path())? {
-        suites.extend(stored_runs::read_record::<Description>(&entry?.path())?);
+        suites.extend(stored_runs::read_record::<SuiteDescription>(&entry?.path())?);
     }
     suites.sort_by(|left, right| left.check.cmp(&right.check));
     Ok(Ok(suites))

@@ -1,10 +1,11 @@
-//! The end of a run that no test has ended: `cargo evalsuite finish`.
+//! The end of a run that its tests did not end: `cargo evalsuite finish`.
 
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::record::RunSummary;
 
 use crate::{
+    entry::run_error::RunError,
     platform::{
         file_lock::FileLock,
         files::{sorted_entries, write_json},
@@ -20,31 +21,44 @@ use crate::{
     run::{Session, end_own_base, settings::Settings},
 };
 
-/// What it took to end a run.
-#[derive(Debug)]
-pub struct Finished {
-    /// Hooks that ran.
+/// Result of [`finish_run`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FinishedRun {
+    /// Number of hooks that ran.
     pub hooks: u32,
-    /// Hooks that failed, and what could not be removed.
+    /// Hooks that failed, and files that could not be removed.
     pub problems: Vec<String>,
-    /// What its cases came to.
+    /// Summary of the run's cases.
     pub summary: RunSummary,
-    /// Where that was written.
+    /// The file the summary was written to.
     pub file: PathBuf,
 }
 
-/// Runs the hooks after all tests that are still owed, removes base workspaces and writes `summary.json`. It can be
-/// called again and again, and while nothing of the run is running.
+/// Runs the pending hooks after all tests of a run, removes its base workspaces and writes its `summary.json`.
+///
+/// `run` is the directory of the run. Call this when no test of the run is running; further calls do no harm.
+///
+/// ```no_run
+/// use std::path::Path;
+///
+/// let finished = evalsuite::tooling::finish_run(Path::new("target/evalsuite/runs/nightly"))?;
+/// for suite in &finished.summary.suites {
+///     println!("{}: {} cases", suite.suite, suite.cases.len());
+/// }
+/// # Ok::<(), evalsuite::RunError>(())
+/// ```
 ///
 /// # Errors
 ///
-/// If the run's files cannot be read or written.
-pub fn finish(run: &Path) -> Result<Finished, String> {
-    let failed = |error: std::io::Error| format!("run {} cannot be finished: {error}", run.display());
+/// If the records of the run cannot be read or written.
+pub fn finish_run(run: &Path) -> Result<FinishedRun, RunError> {
+    let message = format!("run {} cannot be finished", run.display());
+    let failed = |error: std::io::Error| RunError::records(message.as_str()).with_source(error);
     let run = RunDirectory::existing(std::path::absolute(run).map_err(failed)?);
     let echo = Settings::from_environment().map(|settings| settings.echo).unwrap_or_default();
     let (mut hooks, mut problems) = (0, Vec::new());
-    // What cases owe lies inside of what their suites owe.
+    // Hooks of cases run before the hooks of their suites.
     for suite in sorted_entries(&run.suites()).map_err(failed)? {
         for base in sorted_entries(&suite.join(BASE_WORKSPACES)).map_err(failed)? {
             let name = base.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -69,5 +83,5 @@ pub fn finish(run: &Path) -> Result<Finished, String> {
     let summary = summary::of_run(run.path(), &run.run_id).map_err(failed)?;
     let file = run.path().join(SUMMARY);
     write_json(&file, &summary, &Redactor::default()).map_err(failed)?;
-    Ok(Finished { hooks, problems, summary, file })
+    Ok(FinishedRun { hooks, problems, summary, file })
 }
