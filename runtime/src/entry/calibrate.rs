@@ -40,7 +40,7 @@ impl Evals {
             .spawn(work)
             .map_err(|error| RunError::new(format!("cannot start a thread: {error}")))?;
         let result = receiver.await.map_err(|_| RunError::new("measuring the judges panicked"))?;
-        match result.map_err(RunError::new)? {
+        match result.map_err(|error| RunError::new(error.to_string()))? {
             None => Err(RunError::new(format!("suite `{name}` has no calibration.yaml"))),
             Some(Err(reason)) => Err(RunError::new(format!("suite `{name}` {}", reason.message))),
             Some(Ok(report)) => Ok(report),

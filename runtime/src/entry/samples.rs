@@ -52,7 +52,7 @@ impl Samples {
         let evals = Evals::new(suite);
         #[cfg(feature = "cli-agents")]
         let evals = evals.with_agent(crate::agents::command::CliAgents);
-        match begin(&evals, &settings, &self.repeat)? {
+        match begin(&evals, &settings, &self.repeat).map_err(|error| error.to_string())? {
             None => Err("there are no samples".to_owned()),
             Some(Err(reason)) => Err(reason.message),
             Some(Ok(report)) => Ok(report),
