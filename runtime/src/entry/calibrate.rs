@@ -43,7 +43,7 @@ impl Evals {
             .map_err(|error| RunError::new(RunErrorKind::Thread, "cannot start a thread").with_source(error))?;
         let panicked = |_| RunError::new(RunErrorKind::Thread, "the thread that measures the judges panicked");
         let nothing = |message| Err(RunError::new(RunErrorKind::NothingToMeasure, message));
-        match receiver.await.map_err(panicked)?.map_err(RunError::records)? {
+        match receiver.await.map_err(panicked)?.map_err(|error| RunError::records(error.to_string()))? {
             None => nothing(format!("suite `{name}` has no calibration.yaml")),
             Some(Err(reason)) => nothing(format!("suite `{name}` {}", reason.message)),
             Some(Ok(report)) => Ok(report),

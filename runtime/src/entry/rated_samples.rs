@@ -68,7 +68,7 @@ impl RatedSamples {
         #[cfg(feature = "cli-agents")]
         let evals = evals.with_agent(crate::agents::command::CliAgents);
         let nothing = |message: String| Err(RunError::new(RunErrorKind::NothingToMeasure, message));
-        match begin(&evals, &settings, &self.repeat).map_err(RunError::records)? {
+        match begin(&evals, &settings, &self.repeat).map_err(|error| RunError::records(error.to_string()))? {
             None => nothing("there are no samples".to_owned()),
             Some(Err(reason)) => nothing(reason.message),
             Some(Ok(report)) => Ok(report),

@@ -30,7 +30,7 @@ impl fmt::Display for JudgeFeatureMissing {
         write!(
             f,
             "the judge is `{model}` at {url}, but `evalsuite` was built without its feature `judge`\n\
-             help: write `features = [\"judge\"]` at the dependency in Cargo.toml"
+             help: add `features = [\"judge\"]` to the dependency in Cargo.toml"
         )
     }
 }
