@@ -1,3 +1,5 @@
+//! Tests of clones, checkouts and resets of repositories.
+
 use evalsuite_schema::{Checkout, PathRef, Reset};
 
 use crate::{

@@ -1,3 +1,5 @@
+//! Reading documents of other tools, and invalid ones.
+
 use evalsuite_schema::{Content, Message, Part, Role, record::Usage};
 use serde_json::{Value, json};
 
