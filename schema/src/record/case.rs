@@ -6,7 +6,8 @@ use super::{CaseOutcome, Reason};
 use crate::{Kind, Layout, Location, Strategy};
 
 /// `case.json`: what the trials of a case came to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CaseRecord {
     /// [`CaseRecord::SCHEMA`].
     pub schema: String,
@@ -94,13 +95,19 @@ pub struct CaseRecord {
 impl CaseRecord {
     /// Value of `schema` in records of this version.
     pub const SCHEMA: &'static str = "evalsuite.case/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
 }
 
 /// How trials decide a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// One has to pass.
+    #[default]
     Any,
     /// All have to pass.
     Every,
@@ -111,7 +118,8 @@ pub enum Rule {
 }
 
 /// One trial of a case.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TrialSummary {
     /// Index of the trial, from 0.
     pub index: u32,

@@ -74,7 +74,8 @@ pub(crate) fn run(
 ) -> Graded {
     let argv = argv(&prepared.command, context);
     let cwd = directory_of(prepared, context);
-    let mut record = CommandRecord { argv: argv.clone(), cwd: cwd.display().to_string(), ..CommandRecord::default() };
+    let mut record = CommandRecord::default();
+    (record.argv, record.cwd) = (argv.clone(), cwd.display().to_string());
     let score = match start(&argv, &cwd, input, limit, context) {
         Ok(finished) => {
             record.exit_code = finished.status.code();

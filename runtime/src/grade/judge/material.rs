@@ -76,9 +76,10 @@ impl Material {
 /// What was said so far: who says what, with an empty line between.
 fn conversation(list: &[Message], context: &Context<'_>) -> String {
     let said = |message: &Message| {
-        // Alone, what a user says stands there without a mark of its role.
-        let alone = [Message { role: Role::User, ..message.clone() }];
-        let text = messages::judge_prompt(&alone, |file| messages::file_text(&context.places.resolve(file)));
+        // A single message of the user is shown without its role.
+        let mut alone = message.clone();
+        alone.role = Role::User;
+        let text = messages::judge_prompt(&[alone], |file| messages::file_text(&context.places.resolve(file)));
         (!text.trim().is_empty()).then(|| format!("{}: {text}", message.role.as_str()))
     };
     list.iter().filter_map(said).collect::<Vec<_>>().join("\n\n")

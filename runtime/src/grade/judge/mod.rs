@@ -16,7 +16,7 @@ pub(crate) mod votes;
 use evalsuite_schema::{
     Grader, GraderConfig, Location,
     grader::{Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt},
-    record::{GraderKind, GraderRecord, JudgeRecord, Verdict},
+    record::{GraderKind, GraderRecord, Verdict},
 };
 use serde_json::Value;
 
@@ -143,7 +143,7 @@ fn decide(
         };
         let mut vote = settle(grader, complete(of_model(graded)), context.layout);
         vote.code = code;
-        vote.judge = Some(JudgeRecord { name: judge.name.clone(), ..JudgeRecord::default() });
+        vote.judge.get_or_insert_default().name.clone_from(&judge.name);
         let is_first_fail = votes.is_empty() && vote.verdict == Some(Verdict::Fail);
         votes.push(vote);
         if judges.len() == 1 && is_first_fail {

@@ -37,12 +37,12 @@ fn state(status: &str) -> Option<GitState> {
     let commit = status.lines().find_map(|line| line.strip_prefix("# branch.oid "))?;
     let is_commit = commit.chars().all(|character| character.is_ascii_hexdigit());
     let dirty = status.lines().any(|line| !line.starts_with('#'));
-    is_commit.then(|| GitState { commit: commit.to_owned(), dirty })
+    is_commit.then(|| GitState::new(commit, dirty))
 }
 
 /// The build server's run, as its variables tell.
 pub(crate) fn ci(variable: impl Fn(&str) -> Option<String>) -> Option<CiRun> {
-    let run = |provider: &str, url: Option<String>| Some(CiRun { provider: provider.to_owned(), url });
+    let run = |provider: &str, url: Option<String>| Some(CiRun::new(provider, url));
     if variable("GITHUB_ACTIONS").is_some() {
         let url = (|| {
             let (server, repository) = (variable("GITHUB_SERVER_URL")?, variable("GITHUB_REPOSITORY")?);
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn git_says_which_commit_it_is_and_what_was_changed() {
         let clean = "# branch.oid 0123abcd\n# branch.head main\n";
-        assert_eq!(state(clean), Some(GitState { commit: "0123abcd".into(), dirty: false }));
+        assert_eq!(state(clean), Some(GitState::new("0123abcd", false)));
         assert!(state(&format!("{clean}? new.txt\n")).unwrap().dirty);
         assert_eq!(state("# branch.oid (initial)\n"), None);
         assert_eq!(git(tempfile::tempdir().unwrap().path(), Echo::Off), None);
