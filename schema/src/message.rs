@@ -50,6 +50,7 @@ impl Role {
 /// assert_eq!(transcript[1].tool_calls[0].tool, "calendar");
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 #[must_use]
 pub struct Message {
     /// Author of the message.
@@ -206,6 +207,7 @@ pub enum Part {
 /// assert_eq!((call.tool.as_str(), call.duration_ms), ("read_file", Some(12.0)));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 #[must_use]
 pub struct ToolCall {
     /// Name of the tool.

@@ -86,12 +86,13 @@ impl Suite {
 }
 
 /// How the files of a suite are laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
     /// `suite.json` and one JSON file per case below `tasks/`.
     Tasks,
     /// An eval file (`EVAL.yaml`).
+    #[default]
     Cases,
     /// `suite.json` and case directories below `cases/`.
     Combined,
@@ -121,10 +122,11 @@ impl Layout {
 }
 
 /// How the trials of a case decide it without a `strategy`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// One passed trial shows that the agent can do it.
+    #[default]
     Capability,
     /// Every trial has to pass.
     Regression,

@@ -46,12 +46,13 @@ pub(super) fn pending_hooks(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String
 
 /// One record for all parts, which contains theirs.
 pub(super) fn merged_run<'a>(runs: &[RunRecord], suites: impl IntoIterator<Item = &'a SuiteRecord>) -> RunRecord {
-    let mut merged = RunRecord { shards: runs.to_vec(), ..runs[0].clone() };
+    let mut merged = runs[0].clone();
+    merged.shards = runs.to_vec();
     let mut known: BTreeMap<String, SuiteRun> = BTreeMap::new();
     for run in runs {
         merged.started_at = merged.started_at.min(run.started_at.clone());
         merged.git = match (merged.git, &run.git) {
-            (Some(git), Some(other)) => Some(GitState { dirty: git.dirty || other.dirty, ..git }),
+            (Some(git), Some(other)) => Some(GitState::new(git.commit, git.dirty || other.dirty)),
             (git, other) => git.or_else(|| other.clone()),
         };
         merged.ci = merged.ci.or_else(|| run.ci.clone());

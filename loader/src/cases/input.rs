@@ -124,7 +124,11 @@ pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
     };
     let name = fields.get("name").and_then(|entry| fields::string(&entry.value, "`name`", d));
     fields.finish(d);
-    Some(Message { name, content: content?, tool_calls: tool_calls.unwrap_or_default(), ..Message::empty(role?) })
+    let mut message = Message::empty(role?);
+    message.name = name;
+    message.content = content?;
+    message.tool_calls = tool_calls.unwrap_or_default();
+    Some(message)
 }
 
 fn invalid_message(node: &Node, message: String, help: &str, d: &mut Diagnostics) {
@@ -257,7 +261,9 @@ fn tool_call(node: &Node, d: &mut Diagnostics) -> Option<ToolCall> {
     let output = fields.get("output").map(|entry| entry.value.to_json());
     let id = fields.get("id").and_then(|entry| fields::string(&entry.value, "`id`", d));
     fields.finish(d);
-    Some(ToolCall { input, output, id, ..ToolCall::new(tool?) })
+    let mut call = ToolCall::new(tool?);
+    (call.input, call.output, call.id) = (input, output, id);
+    Some(call)
 }
 
 fn warn_of_role_markers(text: &str, node: &Node, d: &mut Diagnostics) {

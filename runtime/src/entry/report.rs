@@ -62,14 +62,13 @@ impl Report {
     /// means of graders, groups of cases, usage, cost and durations. It is what `summary.json` holds for each suite of a
     /// run.
     pub fn summary(&self) -> SuiteSummary {
-        SuiteSummary {
-            schema: SuiteSummary::SCHEMA.to_owned(),
-            run_id: self.run_id.clone(),
-            suite: self.suite.name.to_owned(),
-            targets: self.targets(),
-            problems: self.problems.clone(),
-            cases: self.cases.iter().map(|case| case.record().clone()).collect(),
-        }
+        let mut summary = SuiteSummary::new();
+        summary.run_id = self.run_id.clone();
+        summary.suite = self.suite.name.to_owned();
+        summary.targets = self.targets();
+        summary.problems = self.problems.clone();
+        summary.cases = self.cases.iter().map(|case| case.record().clone()).collect();
+        summary
     }
 
     fn targets(&self) -> Vec<TargetSummary> {

@@ -15,31 +15,22 @@ pub(crate) fn pass_mark(grader: &Grader, own: Option<f64>, layout: Layout) -> f6
 /// The record of a result.
 pub(crate) fn grader_record(grader: &Grader, result: GraderResult, layout: Layout) -> GraderRecord {
     let GraderResult { score, forced_fail, kind, pass_mark, command, members, judge, code } = result;
-    let mut record = GraderRecord {
-        name: grader.name.clone(),
-        grader_type: grader.config.type_name().to_owned(),
-        kind: kind.unwrap_or_else(|| grader.config.kind()),
-        state: GraderState::Error,
-        value: None,
-        verdict: None,
-        pass_mark: None,
-        forced_fail: false,
-        weight: grader.weight,
-        required: grader.required,
-        min_score: grader.min_score,
-        negated: false,
-        advisory: None,
-        assertions: score.assertions,
-        rationale: score.rationale,
-        details: (!score.details.is_empty()).then_some(score.details),
-        error: None,
-        duration_ms: 0,
-        location: grader.location.clone(),
-        members,
-        judge,
-        code,
-        command,
-    };
+    let mut record = GraderRecord::default();
+    record.name = grader.name.clone();
+    record.grader_type = grader.config.type_name().to_owned();
+    record.kind = kind.unwrap_or_else(|| grader.config.kind());
+    record.state = GraderState::Error;
+    record.weight = grader.weight;
+    record.required = grader.required;
+    record.min_score = grader.min_score;
+    record.assertions = score.assertions;
+    record.rationale = score.rationale;
+    record.details = (!score.details.is_empty()).then_some(score.details);
+    record.location = grader.location.clone();
+    record.members = members;
+    record.judge = judge;
+    record.code = code;
+    record.command = command;
     match score.state {
         State::Error(message) => record.error = Some(message),
         State::Undecided(reason) => {

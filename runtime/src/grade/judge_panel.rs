@@ -5,7 +5,7 @@ use std::fmt;
 use evalsuite_schema::{
     Grader,
     grader::{Criterion, JudgeSettings, PreparedCommand, Prompt},
-    record::{GraderKind, GraderRecord, JudgeRecord, Verdict},
+    record::{GraderKind, GraderRecord, Verdict},
 };
 
 use crate::{
@@ -133,7 +133,7 @@ pub(crate) fn ask(
         };
         let mut vote = record(grader, complete(result), context);
         vote.code = code;
-        vote.judge = Some(JudgeRecord { name: judge.name.clone(), ..JudgeRecord::default() });
+        vote.judge.get_or_insert_default().name.clone_from(&judge.name);
         let is_first_fail = votes.is_empty() && vote.verdict == Some(Verdict::Fail);
         votes.push(vote);
         if judges.len() == 1 && is_first_fail {

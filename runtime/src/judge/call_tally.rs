@@ -49,8 +49,9 @@ impl CallTally {
         self.replies.iter().map(|(_, replies)| replies).sum()
     }
 
-    pub(crate) fn into_record(self, prompt_sha256: String) -> JudgeRecord {
-        JudgeRecord { prompt_sha256, ..self.record }
+    pub(crate) fn into_record(mut self, prompt_sha256: String) -> JudgeRecord {
+        self.record.prompt_sha256 = prompt_sha256;
+        self.record
     }
 }
 

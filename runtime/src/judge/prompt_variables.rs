@@ -80,8 +80,9 @@ impl PromptVariables {
 fn conversation(list: &[Message], places: &SuiteLocation) -> String {
     let said = |message: &Message| {
         // A single user message is rendered without a mark of its role.
-        let single = [Message { role: Role::User, ..message.clone() }];
-        let text = messages::judge_prompt(&single, |file| messages::file_text(&places.resolve(file)));
+        let mut single = message.clone();
+        single.role = Role::User;
+        let text = messages::judge_prompt(&[single], |file| messages::file_text(&places.resolve(file)));
         (!text.trim().is_empty()).then(|| format!("{}: {text}", message.role.as_str()))
     };
     list.iter().filter_map(said).collect::<Vec<_>>().join("\n\n")

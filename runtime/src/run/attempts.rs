@@ -73,10 +73,12 @@ fn is_worth_repeating(record: &TrialRecord) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::trial_record::tests::record;
+    use crate::run::trial_record::tests::ended;
 
     fn broken(stage: Stage, code: ReasonCode) -> TrialRecord {
-        TrialRecord { outcome: CaseOutcome::Error, reason: Some(Reason::new(stage, code, "x")), ..record() }
+        let mut record = ended(CaseOutcome::Error);
+        record.reason = Some(Reason::new(stage, code, "x"));
+        record
     }
 
     fn agent_error() -> TrialRecord {
@@ -91,7 +93,11 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_half_a_minute() {
-        let (pauses, attempted) = pauses(7, |number| Ok(TrialRecord { attempt: number, ..agent_error() }));
+        let (pauses, attempted) = pauses(7, |number| {
+            let mut record = agent_error();
+            record.attempt = number;
+            Ok(record)
+        });
         assert_eq!(pauses, [1, 2, 4, 8, 16, 30, 30]);
         assert!(matches!(attempted, Attempted::Ran(record) if record.attempt == 7));
     }
@@ -104,15 +110,14 @@ mod tests {
         assert_eq!(times(broken(Stage::Workspace, ReasonCode::RepoError)), 3);
         assert_eq!(times(broken(Stage::Setup, ReasonCode::VariableUnset)), 0);
         assert_eq!(times(broken(Stage::Agent, ReasonCode::TargetUnusable)), 0);
-        assert_eq!(times(TrialRecord { outcome: CaseOutcome::Failed, ..agent_error() }), 0);
-        assert_eq!(times(TrialRecord { outcome: CaseOutcome::Passed, reason: None, ..record() }), 0);
+        assert_eq!(times(ended(CaseOutcome::Failed)), 0);
+        assert_eq!(times(ended(CaseOutcome::Passed)), 0);
     }
 
     #[test]
     fn the_first_attempt_that_counts_is_the_last_one() {
-        let (pauses, attempted) = pauses(5, |number| {
-            Ok(if number < 2 { agent_error() } else { TrialRecord { outcome: CaseOutcome::Failed, ..record() } })
-        });
+        let (pauses, attempted) =
+            pauses(5, |number| Ok(if number < 2 { agent_error() } else { ended(CaseOutcome::Failed) }));
         assert_eq!(pauses, [1, 2]);
         assert!(matches!(attempted, Attempted::Ran(record) if record.outcome == CaseOutcome::Failed));
     }

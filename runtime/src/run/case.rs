@@ -151,59 +151,58 @@ fn record(plan: &Plan<'_>, trials: &[TrialRecord], ending: Ending) -> CaseRecord
         .collect();
     let whole = !ending.truncated;
     let summary = Summary::of(&scores).filter(|_| whole);
-    CaseRecord {
-        schema: CaseRecord::SCHEMA.to_owned(),
-        run_id: plan.run.run_id.clone(),
-        suite: plan.suite.name.to_owned(),
-        suite_digest: plan.suite_data.digest.clone(),
-        layout: plan.suite_data.layout,
-        kind: plan.suite_data.kind,
-        case_id: plan.entry.id.to_owned(),
-        case_key: plan.case_key.clone(),
-        case_digest: plan.digests.case.clone(),
-        input_digest: plan.digests.input.clone(),
-        grader_digest: plan.digests.graders.clone(),
-        test_name: plan.suite.test_path(plan.entry),
-        program: program(),
-        target: plan.target.clone(),
-        agent: plan.agent_name.clone(),
-        location: plan.location(),
-        runner_attempt: plan.settings.runner.attempt,
-        requested_by: plan.requested_by.map(str::to_owned),
-        outcome: ending.outcome,
-        reason: ending.reason,
-        score: ending.score,
-        threshold: plan.threshold,
-        rule: plan.rule,
-        strategy: plan.case.trials.strategy,
-        trials: trials.iter().map(summarise).collect(),
-        planned: plan.planned,
-        completed: number(completed),
-        passed: number(passed),
-        errors: number(errors),
-        truncated: ending.truncated,
-        cost_limited: ending.cost_limited,
-        pass_at_k: by_k(completed, |k| pass_at_k(completed, passed, k).filter(|_| whole)),
-        pass_hat_k: by_k(completed, |k| pass_hat_k(completed, passed, k).filter(|_| whole)),
-        mean: summary.map(|summary| summary.mean),
-        min: summary.map(|summary| summary.min),
-        max: summary.map(|summary| summary.max),
-        stddev: summary.map(|summary| summary.stddev),
-        ci95_lower: summary.map(|summary| summary.lower),
-        ci95_upper: summary.map(|summary| summary.upper),
-        stability: stability(completed, passed).filter(|_| whole),
-    }
+    let mut record = CaseRecord::new();
+    record.run_id = plan.run.run_id.clone();
+    record.suite = plan.suite.name.to_owned();
+    record.suite_digest = plan.suite_data.digest.clone();
+    record.layout = plan.suite_data.layout;
+    record.kind = plan.suite_data.kind;
+    record.case_id = plan.entry.id.to_owned();
+    record.case_key = plan.case_key.clone();
+    record.case_digest = plan.digests.case.clone();
+    record.input_digest = plan.digests.input.clone();
+    record.grader_digest = plan.digests.graders.clone();
+    record.test_name = plan.suite.test_path(plan.entry);
+    record.program = program();
+    record.target = plan.target.clone();
+    record.agent = plan.agent_name.clone();
+    record.location = plan.location();
+    record.runner_attempt = plan.settings.runner.attempt;
+    record.requested_by = plan.requested_by.map(str::to_owned);
+    record.outcome = ending.outcome;
+    record.reason = ending.reason;
+    record.score = ending.score;
+    record.threshold = plan.threshold;
+    record.rule = plan.rule;
+    record.strategy = plan.case.trials.strategy;
+    record.trials = trials.iter().map(summarise).collect();
+    record.planned = plan.planned;
+    record.completed = number(completed);
+    record.passed = number(passed);
+    record.errors = number(errors);
+    record.truncated = ending.truncated;
+    record.cost_limited = ending.cost_limited;
+    record.pass_at_k = by_k(completed, |k| pass_at_k(completed, passed, k).filter(|_| whole));
+    record.pass_hat_k = by_k(completed, |k| pass_hat_k(completed, passed, k).filter(|_| whole));
+    record.mean = summary.map(|summary| summary.mean);
+    record.min = summary.map(|summary| summary.min);
+    record.max = summary.map(|summary| summary.max);
+    record.stddev = summary.map(|summary| summary.stddev);
+    record.ci95_lower = summary.map(|summary| summary.lower);
+    record.ci95_upper = summary.map(|summary| summary.upper);
+    record.stability = stability(completed, passed).filter(|_| whole);
+    record
 }
 
 fn summarise(trial: &TrialRecord) -> TrialSummary {
-    TrialSummary {
-        index: trial.trial,
-        outcome: trial.outcome,
-        score: trial.score,
-        duration_ms: trial.duration_ms,
-        cost_usd: trial.cost_usd,
-        path: format!("{}/result.json", trial_directory_name(trial.trial, trial.attempt)),
-    }
+    let mut summary = TrialSummary::default();
+    summary.index = trial.trial;
+    summary.outcome = trial.outcome;
+    summary.score = trial.score;
+    summary.duration_ms = trial.duration_ms;
+    summary.cost_usd = trial.cost_usd;
+    summary.path = format!("{}/result.json", trial_directory_name(trial.trial, trial.attempt));
+    summary
 }
 
 fn number(count: usize) -> u32 {

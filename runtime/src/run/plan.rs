@@ -215,12 +215,12 @@ impl<'a> Plan<'a> {
     }
 
     pub(crate) fn versions(&self) -> Versions {
-        Versions {
-            evalsuite: env!("CARGO_PKG_VERSION").to_owned(),
-            package: format!("{} {}", self.suite.package, self.suite.package_version),
-            os: std::env::consts::OS.to_owned(),
-            arch: std::env::consts::ARCH.to_owned(),
-        }
+        let mut versions = Versions::default();
+        versions.evalsuite = env!("CARGO_PKG_VERSION").to_owned();
+        versions.package = format!("{} {}", self.suite.package, self.suite.package_version);
+        versions.os = std::env::consts::OS.to_owned();
+        versions.arch = std::env::consts::ARCH.to_owned();
+        versions
     }
 }
 

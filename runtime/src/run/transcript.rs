@@ -38,7 +38,9 @@ fn end_with(transcript: &mut Vec<Message>, text: &str) {
         _ => {
             // What the agent makes of the model's answers is no further call of it.
             let llm_call_count = counted.then_some(0);
-            transcript.push(Message { llm_call_count, ..Message::text(Role::Assistant, text) });
+            let mut last = Message::text(Role::Assistant, text);
+            last.llm_call_count = llm_call_count;
+            transcript.push(last);
         }
     }
 }
@@ -112,8 +114,7 @@ mod tests {
 
     #[test]
     fn what_a_tool_says_is_what_its_call_returned() {
-        let mut call = Message::empty(Role::Assistant);
-        call.tool_calls.push(ToolCall { id: Some("a".into()), ..ToolCall::new("read") });
+        let call = Message::empty(Role::Assistant).with_tool_call(ToolCall::new("read").with_id("a"));
         let result = Message::tool_result("a", Content::Text("42".into()));
         let outcome = Outcome::new().with_text("done").with_messages(vec![call, result]);
         let transcript = assemble(&outcome, &Recording::default()).1.unwrap();

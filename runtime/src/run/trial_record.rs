@@ -2,10 +2,7 @@
 
 use std::{fs, path::Path};
 
-use evalsuite_schema::{
-    Object,
-    record::{CaseOutcome, Note, Timings, TrialRecord},
-};
+use evalsuite_schema::record::{Note, TrialRecord};
 use serde_json::Value;
 
 use crate::{
@@ -21,60 +18,39 @@ const ANSWER_LIMIT: usize = 64 * 1024;
 /// The record of a trial of which nothing is known yet.
 pub(crate) fn blank(plan: &Plan<'_>, index: u32, attempt: u32) -> TrialRecord {
     let now = timestamp();
-    TrialRecord {
-        schema: TrialRecord::SCHEMA.to_owned(),
-        run_id: plan.run.run_id.clone(),
-        suite: plan.suite.name.to_owned(),
-        suite_digest: plan.suite_data.digest.clone(),
-        layout: plan.suite_data.layout,
-        kind: plan.suite_data.kind,
-        case_id: plan.entry.id.to_owned(),
-        case_key: plan.case_key.clone(),
-        case_digest: plan.digests.case.clone(),
-        input_digest: plan.digests.input.clone(),
-        grader_digest: plan.digests.graders.clone(),
-        test_name: plan.suite.test_path(plan.entry),
-        target: plan.target.clone(),
-        agent: plan.agent_name.clone(),
-        location: plan.location(),
-        trial: index,
-        trials_planned: plan.planned,
-        attempt,
-        runner_attempt: plan.settings.runner.attempt,
-        mode: plan.settings.mode,
-        regraded_run: plan.regraded.as_ref().and_then(|found| Some(found.as_ref().ok()?.run_id.clone())),
-        requested_by: plan.requested_by.map(str::to_owned),
-        outcome: CaseOutcome::Error,
-        reason: None,
-        score: None,
-        threshold: plan.threshold,
-        started_at: now.clone(),
-        ended_at: now,
-        timings: Timings::default(),
-        duration_ms: None,
-        usage: None,
-        judge_usage: None,
-        cost_usd: None,
-        judge_cost_usd: None,
-        model: None,
-        answer: None,
-        answer_truncated: false,
-        state: Object::new(),
-        agent_metadata: Object::new(),
-        graders: Vec::new(),
-        turns: None,
-        workspace: None,
-        hooks: Vec::new(),
-        notes: Vec::new(),
-        trajectory: None,
-        dependencies: plan.dependencies.outcomes(),
-        metadata: plan.case.metadata.clone(),
-        tags: plan.entry.tags.iter().map(|tag| (*tag).to_owned()).collect(),
-        category: plan.suite_data.category.clone(),
-        conversation_id: plan.case.conversation_id.clone(),
-        failure_bucket: plan.case.metadata.get("failure_bucket").and_then(Value::as_str).map(str::to_owned),
-        versions: plan.versions(),
-    }
+    let mut record = TrialRecord::new();
+    record.run_id = plan.run.run_id.clone();
+    record.suite = plan.suite.name.to_owned();
+    record.suite_digest = plan.suite_data.digest.clone();
+    record.layout = plan.suite_data.layout;
+    record.kind = plan.suite_data.kind;
+    record.case_id = plan.entry.id.to_owned();
+    record.case_key = plan.case_key.clone();
+    record.case_digest = plan.digests.case.clone();
+    record.input_digest = plan.digests.input.clone();
+    record.grader_digest = plan.digests.graders.clone();
+    record.test_name = plan.suite.test_path(plan.entry);
+    record.target = plan.target.clone();
+    record.agent = plan.agent_name.clone();
+    record.location = plan.location();
+    record.trial = index;
+    record.trials_planned = plan.planned;
+    record.attempt = attempt;
+    record.runner_attempt = plan.settings.runner.attempt;
+    record.mode = plan.settings.mode;
+    record.regraded_run = plan.regraded.as_ref().and_then(|found| Some(found.as_ref().ok()?.run_id.clone()));
+    record.requested_by = plan.requested_by.map(str::to_owned);
+    record.threshold = plan.threshold;
+    record.started_at = now.clone();
+    record.ended_at = now;
+    record.dependencies = plan.dependencies.outcomes();
+    record.metadata = plan.case.metadata.clone();
+    record.tags = plan.entry.tags.iter().map(|tag| (*tag).to_owned()).collect();
+    record.category = plan.suite_data.category.clone();
+    record.conversation_id = plan.case.conversation_id.clone();
+    record.failure_bucket = plan.case.metadata.get("failure_bucket").and_then(Value::as_str).map(str::to_owned);
+    record.versions = plan.versions();
+    record
 }
 
 /// What the agent reported, in the record.
@@ -132,67 +108,14 @@ fn keep(path: &Path, text: &str, record: &mut TrialRecord) -> bool {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::collections::BTreeMap;
-
-    use evalsuite_schema::{Kind, Layout, Location, record::Versions};
+    use evalsuite_schema::record::CaseOutcome;
 
     use super::*;
 
-    /// A record that says nothing yet.
-    pub(crate) fn record() -> TrialRecord {
-        TrialRecord {
-            schema: TrialRecord::SCHEMA.to_owned(),
-            run_id: String::new(),
-            suite: String::new(),
-            suite_digest: String::new(),
-            layout: Layout::Cases,
-            kind: Kind::Mixed,
-            case_id: "c".to_owned(),
-            case_key: String::new(),
-            case_digest: String::new(),
-            input_digest: String::new(),
-            grader_digest: String::new(),
-            test_name: String::new(),
-            target: String::new(),
-            agent: String::new(),
-            location: Location::new("f", 1, 1),
-            trial: 0,
-            trials_planned: 1,
-            attempt: 0,
-            runner_attempt: 1,
-            requested_by: None,
-            mode: evalsuite_schema::record::Mode::Live,
-            regraded_run: None,
-            outcome: CaseOutcome::Error,
-            reason: None,
-            score: None,
-            threshold: 1.0,
-            started_at: String::new(),
-            ended_at: String::new(),
-            timings: Timings::default(),
-            duration_ms: None,
-            usage: None,
-            judge_usage: None,
-            cost_usd: None,
-            judge_cost_usd: None,
-            model: None,
-            answer: None,
-            answer_truncated: false,
-            state: Object::new(),
-            agent_metadata: Object::new(),
-            graders: Vec::new(),
-            turns: None,
-            workspace: None,
-            hooks: Vec::new(),
-            notes: Vec::new(),
-            trajectory: None,
-            dependencies: BTreeMap::new(),
-            metadata: Object::new(),
-            tags: Vec::new(),
-            category: None,
-            conversation_id: None,
-            failure_bucket: None,
-            versions: Versions::default(),
-        }
+    /// The record of a trial that has ended, with nothing else in it.
+    pub(crate) fn ended(outcome: CaseOutcome) -> TrialRecord {
+        let mut record = TrialRecord::new();
+        record.outcome = outcome;
+        record
     }
 }

@@ -18,8 +18,7 @@ fn trajectory(case: &CaseReport) -> Value {
 fn a_trial_leaves_its_trajectory_and_an_agent_can_return_it() {
     async fn works(trial: &mut Trial<'_>) -> anyhow::Result<Outcome> {
         trial.message(Message::text(Role::User, trial.prompt()));
-        let call =
-            ToolCall { input: Some(json!({"path": "a"})), output: Some(json!("hello")), ..ToolCall::new("read") };
+        let call = ToolCall::new("read").with_input(json!({"path": "a"})).with_output("hello");
         trial.tool_call(call);
         Ok(Outcome::new().with_text("hello world").with_usage(Usage::new(5, 2)).with_cost_usd(0.5).with_model("m-1"))
     }

@@ -6,7 +6,8 @@ use super::{GraderRecord, ReasonCode, Usage};
 use crate::{Bar, Location};
 
 /// `calibration.json`: how far a suite's judges agree with people.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CalibrationRecord {
     /// [`CalibrationRecord::SCHEMA`].
     pub schema: String,
@@ -53,10 +54,16 @@ pub struct CalibrationRecord {
 impl CalibrationRecord {
     /// Name and version of this record.
     pub const SCHEMA: &'static str = "evalsuite.calibration/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
 }
 
 /// How many samples ended how.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SampleCounts {
     /// All of them.
     pub samples: u32,
@@ -71,7 +78,8 @@ pub struct SampleCounts {
 }
 
 /// How judge and person agree.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CalibrationStatistics {
     /// Share of samples whose scores differ by at most the tolerance, 0 to 1.
     pub agreement: f64,
@@ -88,7 +96,8 @@ pub struct CalibrationStatistics {
 }
 
 /// Something demanded that is not reached.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Shortfall {
     /// Key of the demand: `kappa`, `spearman`, `pearson`, `agreement`, `mae`, or `valid` for the share of samples that were
     /// judged.
@@ -99,8 +108,16 @@ pub struct Shortfall {
     pub measured: Option<f64>,
 }
 
+impl Shortfall {
+    /// A requirement that is not met.
+    pub fn new(measure: impl Into<String>, demanded: f64, measured: Option<f64>) -> Self {
+        Self { measure: measure.into(), demanded, measured }
+    }
+}
+
 /// What came of one sample.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SampleRecord {
     /// Id of the sample.
     pub id: String,

@@ -8,7 +8,8 @@ use super::{CaseOutcome, Reason};
 use crate::{Kind, Layout, Location, Strategy};
 
 /// `case.json`: what the trials of a case came to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CaseRecord {
     /// [`CaseRecord::SCHEMA`].
     pub schema: String,
@@ -96,13 +97,19 @@ pub struct CaseRecord {
 impl CaseRecord {
     /// Value of `schema` in records of this version.
     pub const SCHEMA: &'static str = "evalsuite.case/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
 }
 
 /// How trials decide a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// One has to pass.
+    #[default]
     Any,
     /// All have to pass.
     Every,
@@ -113,7 +120,8 @@ pub enum Rule {
 }
 
 /// One trial of a case.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TrialSummary {
     /// Index of the trial, from 0.
     pub index: u32,

@@ -97,19 +97,21 @@ pub enum GraderKind {
 }
 
 /// How a grader ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GraderState {
     /// With a value and a verdict.
     Decided,
-    /// Without either; it does not count.
+    /// Without a value and a verdict; it does not count.
+    #[default]
     Undecided,
-    /// It broke; the trial is an error.
+    /// It failed; the trial is an error.
     Error,
 }
 
 /// What one grader said about one trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct GraderRecord {
     /// Key of the score.
     pub name: String,
@@ -164,6 +166,7 @@ pub struct GraderRecord {
 
 /// What a judge was asked and said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct JudgeRecord {
     /// Name of the judge.
     pub name: String,
@@ -183,6 +186,7 @@ pub struct JudgeRecord {
 
 /// A program that was run by a grader.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CommandRecord {
     /// Program and arguments.
     pub argv: Vec<String>,

@@ -30,14 +30,15 @@ pub fn milliseconds(duration: Duration) -> f64 {
 }
 
 /// How a trial or a case ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CaseOutcome {
     /// Graded, and good enough.
     Passed,
     /// Graded, and not good enough.
     Failed,
-    /// Not decided: the agent, a grader or the surroundings broke.
+    /// Not decided: the agent, a grader or the environment failed. Also the outcome of a record that is not finished.
+    #[default]
     Error,
     /// Not run, for a reason that is not a defect.
     Skipped,
@@ -57,6 +58,7 @@ impl CaseOutcome {
 
 /// Why a trial or a case did not pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Reason {
     /// Where in the life of a trial it happened.
     pub stage: Stage,

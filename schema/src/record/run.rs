@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Kind, Layout};
 
 /// `run.json`: what a run is, and where it was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunRecord {
     /// [`RunRecord::SCHEMA`].
     pub schema: String,
@@ -35,10 +36,16 @@ pub struct RunRecord {
 impl RunRecord {
     /// Value of `schema` in records of this version.
     pub const SCHEMA: &'static str = "evalsuite.run/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
 }
 
 /// State of a git repository.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct GitState {
     /// The commit that is checked out, hexadecimal.
     pub commit: String,
@@ -46,8 +53,16 @@ pub struct GitState {
     pub dirty: bool,
 }
 
+impl GitState {
+    /// A commit that is checked out, and whether files differ from it.
+    pub fn new(commit: impl Into<String>, dirty: bool) -> Self {
+        Self { commit: commit.into(), dirty }
+    }
+}
+
 /// A run of a build server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CiRun {
     /// `github`, `gitlab`, `buildkite`, `circleci`, `jenkins`, `azure`, else `unknown`.
     pub provider: String,
@@ -55,8 +70,16 @@ pub struct CiRun {
     pub url: Option<String>,
 }
 
+impl CiRun {
+    /// A run of a provider, with its page.
+    pub fn new(provider: impl Into<String>, url: Option<String>) -> Self {
+        Self { provider: provider.into(), url }
+    }
+}
+
 /// A suite of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SuiteRun {
     /// Name of the suite.
     pub name: String,
@@ -70,9 +93,17 @@ pub struct SuiteRun {
     pub after_all: HookState,
 }
 
+impl SuiteRun {
+    /// A suite with its name, its package and the number of its tests, before its hooks.
+    pub fn new(name: impl Into<String>, package: impl Into<String>, tests: u32) -> Self {
+        Self { name: name.into(), package: package.into(), tests, ..Self::default() }
+    }
+}
+
 /// Whether hooks that run once have run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum HookState {
     /// There are none, or none were needed yet.
     #[default]
@@ -86,7 +117,8 @@ pub enum HookState {
 }
 
 /// `suite.json` of a run: a suite as it was compiled into the tests.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SuiteRecord {
     /// [`SuiteRecord::SCHEMA`].
     pub schema: String,
@@ -108,10 +140,16 @@ pub struct SuiteRecord {
 impl SuiteRecord {
     /// Value of `schema` in records of this version.
     pub const SCHEMA: &'static str = "evalsuite.suite/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
 }
 
 /// A warning about the files of a suite.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SuiteDiagnostic {
     /// Its name, such as `no-effect`.
     pub name: String,
@@ -119,8 +157,16 @@ pub struct SuiteDiagnostic {
     pub message: String,
 }
 
+impl SuiteDiagnostic {
+    /// A warning with its name and text.
+    pub fn new(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { name: name.into(), message: message.into() }
+    }
+}
+
 /// A test of a suite.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SuiteTest {
     /// File name of the test program.
     pub program: String,
@@ -130,4 +176,11 @@ pub struct SuiteTest {
     pub case_id: String,
     /// Its target in a matrix.
     pub target: Option<String>,
+}
+
+impl SuiteTest {
+    /// A test in a program, with its path and the id of its case, without a target.
+    pub fn new(program: impl Into<String>, test_name: impl Into<String>, case_id: impl Into<String>) -> Self {
+        Self { program: program.into(), test_name: test_name.into(), case_id: case_id.into(), target: None }
+    }
 }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{CaseOutcome, CaseRecord, Usage};
 
 /// `summary.json`: what the cases of a run came to, all together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunSummary {
     /// [`RunSummary::SCHEMA`].
     pub schema: String,
@@ -20,10 +21,16 @@ pub struct RunSummary {
 impl RunSummary {
     /// Value of `schema` in files of this version.
     pub const SCHEMA: &'static str = "evalsuite.summary/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
 }
 
 /// What the cases of one suite came to, all together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SuiteSummary {
     /// [`SuiteSummary::SCHEMA`].
     pub schema: String,
@@ -42,13 +49,19 @@ pub struct SuiteSummary {
 impl SuiteSummary {
     /// Value of `schema` in records of this version.
     pub const SCHEMA: &'static str = "evalsuite.suite_summary/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
 }
 
 /// What the cases of one target came to.
 ///
 /// Rates are shares from 0 to 1; `None` where there is nothing to divide by. A trial is *completed* if it passed or
 /// failed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TargetSummary {
     /// Name of the target.
     pub target: String,
@@ -134,7 +147,8 @@ impl OutcomeCounts {
 }
 
 /// A mean, and over how many cases.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Estimate {
     /// The mean, 0 to 1.
     pub value: f64,
@@ -142,8 +156,16 @@ pub struct Estimate {
     pub cases: u32,
 }
 
+impl Estimate {
+    /// A mean from 0 to 1 over a number of cases.
+    pub fn new(value: f64, cases: u32) -> Self {
+        Self { value, cases }
+    }
+}
+
 /// What one grader said in all trials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct GraderMean {
     /// Mean of its values, 0 to 1; `None` if it never decided.
     pub mean: Option<f64>,
@@ -157,6 +179,7 @@ pub struct GraderMean {
 
 /// How many cases of a group passed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PassRate {
     /// passed / cases, 0 to 1; `None` without cases.
     pub rate: Option<f64>,
@@ -168,6 +191,7 @@ pub struct PassRate {
 
 /// Durations of trials in milliseconds, as far as they are known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Durations {
     /// Their sum.
     pub total: u64,

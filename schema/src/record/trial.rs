@@ -8,7 +8,8 @@ use super::{CaseOutcome, GraderRecord, Reason};
 use crate::{Kind, Layout, Location, Object};
 
 /// `result.json`: everything known about one trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TrialRecord {
     /// [`TrialRecord::SCHEMA`].
     pub schema: String,
@@ -121,10 +122,16 @@ pub struct TrialRecord {
 impl TrialRecord {
     /// Value of `schema` in records of this version.
     pub const SCHEMA: &'static str = "evalsuite.trial/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
 }
 
 /// `started.json`: a trial that has begun.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Started {
     /// [`Started::SCHEMA`].
     pub schema: String,
@@ -150,6 +157,11 @@ pub struct Started {
 impl Started {
     /// Value of `schema` in records of this version.
     pub const SCHEMA: &'static str = "evalsuite.started/1";
+
+    /// A record without data.
+    pub fn new() -> Self {
+        Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
 }
 
 /// Whether agents and judges are called.
@@ -170,6 +182,7 @@ pub enum Mode {
 
 /// How long the parts of a trial took, in milliseconds of a monotonic clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Timings {
     /// Directories, workspace and hooks before the agent.
     pub setup_ms: u64,
@@ -229,7 +242,8 @@ impl std::ops::AddAssign for Usage {
 }
 
 /// One turn of a conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TurnRecord {
     /// Index of the turn, from 0.
     pub index: u32,
@@ -247,6 +261,7 @@ pub struct TurnRecord {
 
 /// What happened to the working directory of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct WorkspaceRecord {
     /// The directory.
     pub path: String,
@@ -265,7 +280,8 @@ pub struct WorkspaceRecord {
 }
 
 /// A hook that ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct HookRecord {
     /// Name of the hook.
     pub name: String,
@@ -284,7 +300,8 @@ pub struct HookRecord {
 }
 
 /// A warning of a trial.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Note {
     /// Stable name.
     pub code: String,
@@ -301,6 +318,7 @@ impl Note {
 
 /// What ran a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Versions {
     /// Version of evalsuite.
     pub evalsuite: String,

@@ -102,8 +102,10 @@ fn tool_answer(part: &Value) -> Option<Message> {
         }
         Some(other) => Some(Content::Data(other.clone())),
     };
-    let id = text_at(part, &["id", "tool_call_id", "tool_use_id", "call_id"]);
-    Some(Message { content, tool_call_id: id, ..Message::empty(Role::Tool) })
+    let mut message = Message::empty(Role::Tool);
+    message.content = content;
+    message.tool_call_id = text_at(part, &["id", "tool_call_id", "tool_use_id", "call_id"]);
+    Some(message)
 }
 
 fn call(part: &Value) -> Option<ToolCall> {

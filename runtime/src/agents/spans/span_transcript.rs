@@ -255,7 +255,9 @@ impl TranscriptBuilder<'_> {
         let last = self.exchanges.get(&around).and_then(|exchange| exchange.answers.last().copied());
         let at = last.or_else(|| self.messages.iter().rposition(|message| message.role == Role::Assistant));
         let at = at.unwrap_or_else(|| {
-            self.messages.push(Message { llm_call_count: Some(0), ..Message::empty(Role::Assistant) });
+            let mut message = Message::empty(Role::Assistant);
+            message.llm_call_count = Some(0);
+            self.messages.push(message);
             self.messages.len() - 1
         });
         self.messages[at].tool_calls.push(ToolCall::new(name));

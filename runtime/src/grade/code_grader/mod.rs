@@ -45,11 +45,8 @@ pub(crate) fn run(
     context: &GradingContext<'_>,
 ) -> GraderResult {
     let command = GraderCommand::new(prepared, context);
-    let mut record = CommandRecord {
-        argv: command.argv.clone(),
-        cwd: command.cwd.display().to_string(),
-        ..CommandRecord::default()
-    };
+    let mut record = CommandRecord::default();
+    (record.argv, record.cwd) = (command.argv.clone(), command.cwd.display().to_string());
     let score = match command.run(input, limit, context) {
         Ok(finished) => {
             record.exit_code = finished.status.code();

@@ -140,40 +140,39 @@ fn below(score: f64, threshold: f64) -> Reason {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::{Location, record::GraderKind};
+    use evalsuite_schema::Location;
 
     use super::*;
 
     fn grader(value: f64) -> GraderRecord {
-        GraderRecord {
-            name: "g".into(),
-            grader_type: "contains".into(),
-            kind: GraderKind::Code,
-            state: GraderState::Decided,
-            value: Some(value),
-            verdict: Some(Verdict::from_passed(value >= 0.8)),
-            pass_mark: Some(0.8),
-            forced_fail: false,
-            weight: 1.0,
-            required: false,
-            min_score: None,
-            negated: false,
-            advisory: None,
-            assertions: Vec::new(),
-            rationale: None,
-            details: None,
-            error: None,
-            duration_ms: 0,
-            location: Location::new("f", 1, 1),
-            members: Vec::new(),
-            judge: None,
-            code: None,
-            command: None,
-        }
+        let mut record = GraderRecord::default();
+        record.name = "g".into();
+        record.grader_type = "contains".into();
+        record.state = GraderState::Decided;
+        record.value = Some(value);
+        record.verdict = Some(Verdict::from_passed(value >= 0.8));
+        record.pass_mark = Some(0.8);
+        record.weight = 1.0;
+        record.location = Location::new("f", 1, 1);
+        record
+    }
+
+    fn with(mut record: GraderRecord, set: impl FnOnce(&mut GraderRecord)) -> GraderRecord {
+        set(&mut record);
+        record
+    }
+
+    /// The grader ended without a value.
+    fn without_value(record: GraderRecord, state: GraderState) -> GraderRecord {
+        with(record, |record| (record.state, record.value, record.verdict) = (state, None, None))
+    }
+
+    fn required(record: GraderRecord) -> GraderRecord {
+        with(record, |record| record.required = true)
     }
 
     fn undecided() -> GraderRecord {
-        GraderRecord { state: GraderState::Undecided, value: None, verdict: None, ..grader(0.0) }
+        without_value(grader(0.0), GraderState::Undecided)
     }
 
     fn result(layout: Layout, graders: &[GraderRecord], threshold: f64) -> (CaseOutcome, Option<f64>) {
@@ -185,9 +184,9 @@ mod tests {
 
     #[test]
     fn the_weighted_mean_decides_a_case() {
-        let heavy = GraderRecord { weight: 3.0, ..grader(1.0) };
+        let heavy = with(grader(1.0), |record| record.weight = 3.0);
         assert_eq!(result(Layout::Cases, &[heavy.clone(), grader(0.2)], 0.8), (Passed, Some(0.8)));
-        let shown = GraderRecord { weight: 0.0, ..grader(0.0) };
+        let shown = with(grader(0.0), |record| record.weight = 0.0);
         assert_eq!(result(Layout::Cases, &[grader(1.0), shown.clone()], 0.8), (Passed, Some(1.0)));
         assert_eq!(result(Layout::Cases, &[shown], 0.0), (Failed, Some(0.0)));
         assert_eq!(result(Layout::Cases, &[undecided()], 0.0), (Failed, Some(0.0)));
@@ -197,13 +196,13 @@ mod tests {
 
     #[test]
     fn what_a_judge_below_the_bar_says_decides_nothing() {
-        let advice = |value| GraderRecord { advisory: Some("κ 0.10 < 0.60".into()), ..grader(value) };
+        let advice = |value| with(grader(value), |record| record.advisory = Some("κ 0.10 < 0.60".into()));
         for layout in [Layout::Cases, Layout::Tasks] {
             assert_eq!(result(layout, &[grader(1.0), advice(0.0)], 0.8), (Passed, Some(1.0)));
             assert_eq!(result(layout, &[grader(0.0), advice(1.0)], 0.8), (Failed, Some(0.0)));
-            let closed = GraderRecord { required: true, ..advice(0.0) };
+            let closed = required(advice(0.0));
             assert_eq!(result(layout, &[grader(1.0), closed], 0.8), (Passed, Some(1.0)));
-            let broken = GraderRecord { state: GraderState::Error, value: None, verdict: None, ..advice(0.0) };
+            let broken = without_value(advice(0.0), GraderState::Error);
             assert_eq!(result(layout, &[grader(1.0), broken], 0.8), (Passed, Some(1.0)));
             let only_advisory = score_trial(layout, &[advice(1.0)], 0.8);
             assert_eq!((only_advisory.outcome, only_advisory.score), (CaseOutcome::Skipped, None));
@@ -213,12 +212,14 @@ mod tests {
 
     #[test]
     fn a_closed_gate_fails_the_case_with_0() {
-        let gate = |value, min_score| GraderRecord { required: true, weight: 0.0, min_score, ..grader(value) };
+        let gate = |value, min_score| {
+            with(required(grader(value)), |record| (record.weight, record.min_score) = (0.0, min_score))
+        };
         let closed = [
             gate(0.7, None),
             gate(0.85, Some(0.9)),
-            GraderRecord { forced_fail: true, ..gate(1.0, None) },
-            GraderRecord { required: true, ..undecided() },
+            with(gate(1.0, None), |record| record.forced_fail = true),
+            required(undecided()),
         ];
         for gate in closed {
             assert_eq!(result(Layout::Cases, &[grader(1.0), gate], 0.8), (Failed, Some(0.0)));
@@ -237,8 +238,8 @@ mod tests {
 
     #[test]
     fn a_broken_grader_makes_the_trial_an_error() {
-        let broken = GraderRecord { state: GraderState::Error, value: None, verdict: None, ..grader(0.0) };
-        let closed = GraderRecord { required: true, ..grader(0.0) };
+        let broken = without_value(grader(0.0), GraderState::Error);
+        let closed = required(grader(0.0));
         assert_eq!(result(Layout::Cases, &[closed, grader(1.0), broken.clone()], 0.8), (Error, None));
         assert_eq!(result(Layout::Tasks, &[grader(1.0), broken], 1.0), (Error, None));
     }

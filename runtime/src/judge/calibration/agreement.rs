@@ -18,14 +18,14 @@ pub(crate) fn of(pairs: &[(f64, f64)], tolerance: f64, threshold: f64) -> Option
         return None;
     }
     let (human, judge): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-    Some(CalibrationStatistics {
-        agreement: share(pairs, |(h, j)| agree(h, j, tolerance)),
-        kappa: kappa(pairs, threshold),
-        spearman: pearson(&ranks(&human), &ranks(&judge)),
-        pearson: pearson(&human, &judge),
-        mae: mean(pairs.iter().map(|(h, j)| (h - j).abs())),
-        bias: mean(pairs.iter().map(|(h, j)| j - h)),
-    })
+    let mut statistics = CalibrationStatistics::default();
+    statistics.agreement = share(pairs, |(h, j)| agree(h, j, tolerance));
+    statistics.kappa = kappa(pairs, threshold);
+    statistics.spearman = pearson(&ranks(&human), &ranks(&judge));
+    statistics.pearson = pearson(&human, &judge);
+    statistics.mae = mean(pairs.iter().map(|(h, j)| (h - j).abs()));
+    statistics.bias = mean(pairs.iter().map(|(h, j)| j - h));
+    Some(statistics)
 }
 
 /// Cohen's κ (1960) of two raters that say pass or fail. Where chance alone explains everything it is 1 if they agree

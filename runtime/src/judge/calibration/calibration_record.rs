@@ -47,31 +47,30 @@ pub(crate) fn of(
     let prompts: Vec<&str> = judges.iter().map(|judge| judge.prompt_sha256.as_str()).collect();
     let costs = judges.iter().filter_map(|judge| judge.cost_usd);
     let shortfalls = shortfalls(&calibration.bar, &counts, statistics.as_ref());
-    CalibrationRecord {
-        schema: CalibrationRecord::SCHEMA.to_owned(),
-        run_id,
-        suite,
-        location: calibration.location.clone(),
-        test_name,
-        started_at,
-        duration_ms,
-        judges: names(|judge| Some(&judge.name)),
-        models: names(|judge| judge.model.as_deref()),
-        prompt_sha256: sha256(prompts.join("\n")),
-        usage: judges.iter().filter_map(|judge| judge.usage).reduce(|mut sum, usage| {
-            sum += usage;
-            sum
-        }),
-        cost_usd: costs.reduce(|sum, cost| sum + cost),
-        tolerance: calibration.tolerance,
-        threshold: calibration.threshold,
-        counts,
-        statistics,
-        bar: calibration.bar,
-        shortfalls,
-        disagreements: disagreements(&samples),
-        samples,
-    }
+    let mut record = CalibrationRecord::new();
+    record.run_id = run_id;
+    record.suite = suite;
+    record.location = calibration.location.clone();
+    record.test_name = test_name;
+    record.started_at = started_at;
+    record.duration_ms = duration_ms;
+    record.judges = names(|judge| Some(&judge.name));
+    record.models = names(|judge| judge.model.as_deref());
+    record.prompt_sha256 = sha256(prompts.join("\n"));
+    record.usage = judges.iter().filter_map(|judge| judge.usage).reduce(|mut sum, usage| {
+        sum += usage;
+        sum
+    });
+    record.cost_usd = costs.reduce(|sum, cost| sum + cost);
+    record.tolerance = calibration.tolerance;
+    record.threshold = calibration.threshold;
+    record.counts = counts;
+    record.statistics = statistics;
+    record.bar = calibration.bar;
+    record.shortfalls = shortfalls;
+    record.disagreements = disagreements(&samples);
+    record.samples = samples;
+    record
 }
 
 fn counts(samples: &[SampleRecord], tolerance: f64) -> SampleCounts {
@@ -83,13 +82,13 @@ fn counts(samples: &[SampleRecord], tolerance: f64) -> SampleCounts {
     let agrees = |sample: &SampleRecord| {
         sample.judge_score.is_some_and(|judge| agreement::agree(sample.human_score, judge, tolerance))
     };
-    SampleCounts {
-        samples: count(&|_| true),
-        valid: count(&|sample| sample.judge_score.is_some()),
-        undecided: count(&is_undecided),
-        errors: count(&|sample| sample.judge_score.is_none() && !is_undecided(sample)),
-        agreements: count(&agrees),
-    }
+    let mut counts = SampleCounts::default();
+    counts.samples = count(&|_| true);
+    counts.valid = count(&|sample| sample.judge_score.is_some());
+    counts.undecided = count(&is_undecided);
+    counts.errors = count(&|sample| sample.judge_score.is_none() && !is_undecided(sample));
+    counts.agreements = count(&agrees);
+    counts
 }
 
 fn shortfalls(bar: &Bar, counts: &SampleCounts, statistics: Option<&CalibrationStatistics>) -> Vec<Shortfall> {
@@ -98,7 +97,7 @@ fn shortfalls(bar: &Bar, counts: &SampleCounts, statistics: Option<&CalibrationS
     }
     let mut missed = Vec::new();
     let mut miss = |measure: &str, demanded, measured| {
-        missed.push(Shortfall { measure: measure.to_owned(), demanded, measured });
+        missed.push(Shortfall::new(measure, demanded, measured));
     };
     let valid = f64::from(counts.valid) / f64::from(counts.samples.max(1));
     if valid < VALID {

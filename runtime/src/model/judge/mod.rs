@@ -90,9 +90,9 @@ pub trait IntoJudge<Marker> {
 
 /// A judge of any form. It can be passed wherever a judge is expected.
 #[derive(Clone, Debug)]
-pub struct BoundJudge(
-    Callable<dyn Fn(JudgeRequest, &Cancel) -> Result<JudgeReply, JudgeError> + Send + Sync + 'static>,
-);
+pub struct BoundJudge(Callable<JudgeFunction>);
+
+type JudgeFunction = dyn Fn(JudgeRequest, &Cancel) -> Result<JudgeReply, JudgeError> + Send + Sync + 'static;
 
 impl BoundJudge {
     /// A judge that blocks its thread until it replies.

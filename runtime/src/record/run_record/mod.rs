@@ -14,7 +14,7 @@ use std::{
 
 use evalsuite_schema::{
     Suite,
-    record::{HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest},
+    record::{RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest},
 };
 
 use crate::{
@@ -110,13 +110,7 @@ impl SuiteOfRun<'_> {
         let tests = u32::try_from(self.suite.cases.len()).unwrap_or(u32::MAX);
         match record.suites.iter_mut().find(|entry| entry.name == self.suite.name) {
             Some(entry) => entry.tests = entry.tests.saturating_add(tests),
-            None => record.suites.push(SuiteRun {
-                name: self.suite.name.to_owned(),
-                package: self.suite.package.to_owned(),
-                tests,
-                before_all: HookState::None,
-                after_all: HookState::None,
-            }),
+            None => record.suites.push(SuiteRun::new(self.suite.name, self.suite.package, tests)),
         }
         self.add_tests()?;
         write_json(&path, &record, self.redactor)?;
@@ -124,45 +118,40 @@ impl SuiteOfRun<'_> {
     }
 
     fn new_run(&self) -> RunRecord {
-        RunRecord {
-            schema: RunRecord::SCHEMA.to_owned(),
-            run_id: self.run.run_id.clone(),
-            started_at: timestamp(),
-            package: self.suite.package.to_owned(),
-            package_version: self.suite.package_version.to_owned(),
-            git: surroundings::git(&self.location.package_root, self.echo),
-            ci: surroundings::ci(|name| std::env::var(name).ok().filter(|value| !value.is_empty())),
-            env: surroundings::settings(
-                environment::of_file().map(|(name, value)| (name.into(), value.into())).chain(std::env::vars_os()),
-            ),
-            suites: Vec::new(),
-            shards: Vec::new(),
-        }
+        let mut record = RunRecord::new();
+        record.run_id = self.run.run_id.clone();
+        record.started_at = timestamp();
+        record.package = self.suite.package.to_owned();
+        record.package_version = self.suite.package_version.to_owned();
+        record.git = surroundings::git(&self.location.package_root, self.echo);
+        record.ci = surroundings::ci(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+        record.env = surroundings::settings(
+            environment::of_file().map(|(name, value)| (name.into(), value.into())).chain(std::env::vars_os()),
+        );
+        record
     }
 
     fn add_tests(&self) -> io::Result<()> {
         let path = self.run.suite(self.suite.name).join(SUITE_RECORD);
-        let mut record = read_json(&path)?.unwrap_or_else(|| SuiteRecord {
-            schema: SuiteRecord::SCHEMA.to_owned(),
-            name: self.suite.name.to_owned(),
-            kind: self.data.kind,
-            layout: self.data.layout,
-            digest: self.data.digest.clone(),
-            tests: Vec::new(),
-            diagnostics: Vec::new(),
+        let mut record = read_json(&path)?.unwrap_or_else(|| {
+            let mut record = SuiteRecord::new();
+            record.name = self.suite.name.to_owned();
+            record.kind = self.data.kind;
+            record.layout = self.data.layout;
+            record.digest = self.data.digest.clone();
+            record
         });
         for (name, message) in self.suite.diagnostics {
-            let diagnostic = SuiteDiagnostic { name: (*name).to_owned(), message: (*message).to_owned() };
+            let diagnostic = SuiteDiagnostic::new(*name, *message);
             if !record.diagnostics.contains(&diagnostic) {
                 record.diagnostics.push(diagnostic);
             }
         }
         let program = program();
-        record.tests.extend(self.suite.cases.iter().map(|case| SuiteTest {
-            program: program.clone(),
-            test_name: self.suite.test_path(case),
-            case_id: case.id.to_owned(),
-            target: case.target.map(str::to_owned),
+        record.tests.extend(self.suite.cases.iter().map(|case| {
+            let mut test = SuiteTest::new(program.as_str(), self.suite.test_path(case), case.id);
+            test.target = case.target.map(str::to_owned);
+            test
         }));
         write_json(&path, &record, self.redactor)
     }

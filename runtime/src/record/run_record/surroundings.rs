@@ -37,12 +37,12 @@ fn state(status: &str) -> Option<GitState> {
     let commit = status.lines().find_map(|line| line.strip_prefix("# branch.oid "))?;
     let is_commit = commit.chars().all(|character| character.is_ascii_hexdigit());
     let dirty = status.lines().any(|line| !line.starts_with('#'));
-    is_commit.then(|| GitState { commit: commit.to_owned(), dirty })
+    is_commit.then(|| GitState::new(commit, dirty))
 }
 
 /// The build server's run, from its environment variables.
 pub(crate) fn ci(variable: impl Fn(&str) -> Option<String>) -> Option<CiRun> {
-    let run = |provider: &str, url: Option<String>| Some(CiRun { provider: provider.to_owned(), url });
+    let run = |provider: &str, url: Option<String>| Some(CiRun::new(provider, url));
     if variable("GITHUB_ACTIONS").is_some() {
         let url = (|| {
             let (server, repository) = (variable("GITHUB_SERVER_URL")?, variable("GITHUB_REPOSITORY")?);
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn the_state_of_a_repository_is_its_commit_and_whether_it_has_changes() {
         let clean = "# branch.oid 0123abcd\n# branch.head main\n";
-        assert_eq!(state(clean), Some(GitState { commit: "0123abcd".into(), dirty: false }));
+        assert_eq!(state(clean), Some(GitState::new("0123abcd", false)));
         assert!(state(&format!("{clean}? new.txt\n")).unwrap().dirty);
         assert_eq!(state("# branch.oid (initial)\n"), None);
         assert_eq!(git(tempfile::tempdir().unwrap().path(), Echo::Off), None);

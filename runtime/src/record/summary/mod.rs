@@ -47,29 +47,29 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     let means: Vec<f64> = cases.iter().filter_map(|case| mean_of_case(case.trials)).collect();
     let spread = statistics::Summary::of(&means);
     let durations: Vec<u64> = trials.iter().filter_map(|trial| trial.duration_ms).collect();
-    TargetSummary {
-        target: target.to_owned(),
-        cases: case_counts,
-        trials: trial_counts,
-        case_pass_rate: share(case_counts.passed, case_counts.run()),
-        completed_pass_rate: share(case_counts.passed, case_counts.run() - case_counts.error),
-        trial_pass_rate: share(trial_counts.passed, trial_counts.run()),
-        mean_score: spread.map(|spread| spread.mean),
-        scored_cases: number(means.len()),
-        stderr: spread.map(|spread| spread.stddev / root(means.len())),
-        ci95_lower: spread.map(|spread| spread.lower),
-        ci95_upper: spread.map(|spread| spread.upper),
-        pass_at_k: over_cases(cases, pass_at_k),
-        pass_hat_k: over_cases(cases, pass_hat_k),
-        grader_mean: grader_means(&trials),
-        bucket: buckets(cases),
-        metadata: by_metadata(cases),
-        usage: total_usage(trials.iter().filter_map(|trial| trial.usage)),
-        judge_usage: total_usage(trials.iter().filter_map(|trial| trial.judge_usage)),
-        cost_usd: total(trials.iter().filter_map(|trial| trial.cost_usd)),
-        judge_cost_usd: total(trials.iter().filter_map(|trial| trial.judge_cost_usd)),
-        duration_ms: spans(durations),
-    }
+    let mut summary = TargetSummary::default();
+    summary.target = target.to_owned();
+    summary.cases = case_counts;
+    summary.trials = trial_counts;
+    summary.case_pass_rate = share(case_counts.passed, case_counts.run());
+    summary.completed_pass_rate = share(case_counts.passed, case_counts.run() - case_counts.error);
+    summary.trial_pass_rate = share(trial_counts.passed, trial_counts.run());
+    summary.mean_score = spread.map(|spread| spread.mean);
+    summary.scored_cases = number(means.len());
+    summary.stderr = spread.map(|spread| spread.stddev / root(means.len()));
+    summary.ci95_lower = spread.map(|spread| spread.lower);
+    summary.ci95_upper = spread.map(|spread| spread.upper);
+    summary.pass_at_k = over_cases(cases, pass_at_k);
+    summary.pass_hat_k = over_cases(cases, pass_hat_k);
+    summary.grader_mean = grader_means(&trials);
+    summary.bucket = buckets(cases);
+    summary.metadata = by_metadata(cases);
+    summary.usage = total_usage(trials.iter().filter_map(|trial| trial.usage));
+    summary.judge_usage = total_usage(trials.iter().filter_map(|trial| trial.judge_usage));
+    summary.cost_usd = total(trials.iter().filter_map(|trial| trial.cost_usd));
+    summary.judge_cost_usd = total(trials.iter().filter_map(|trial| trial.judge_cost_usd));
+    summary.duration_ms = spans(durations);
+    summary
 }
 
 fn counts(outcomes: impl Iterator<Item = CaseOutcome>) -> OutcomeCounts {
@@ -109,7 +109,7 @@ fn over_cases(cases: &[SummedCase<'_>], value: impl Fn(usize, usize, usize) -> O
         let of = |record: &&CaseRecord| value(record.completed as usize, record.passed as usize, k as usize);
         let values: Vec<f64> = whole.iter().filter_map(of).collect();
         let mean = statistics::Summary::of(&values)?.mean;
-        Some((k, Estimate { value: mean, cases: number(values.len()) }))
+        Some((k, Estimate::new(mean, number(values.len()))))
     };
     ks.into_iter().filter_map(estimate).collect()
 }
@@ -124,9 +124,9 @@ fn grader_means(trials: &[&TrialRecord]) -> BTreeMap<String, GraderMean> {
             GraderState::Error => mean.errors += 1,
         }
     }
-    let finish = |(name, (mean, values)): (&str, (GraderMean, Vec<f64>))| {
+    let finish = |(name, (mut mean, values)): (&str, (GraderMean, Vec<f64>))| {
         let summary = statistics::Summary::of(&values);
-        let mean = GraderMean { mean: summary.map(|summary| summary.mean), decided: number(values.len()), ..mean };
+        (mean.mean, mean.decided) = (summary.map(|summary| summary.mean), number(values.len()));
         (name.to_owned(), mean)
     };
     values.into_iter().map(finish).collect()
@@ -194,9 +194,9 @@ fn spans(mut durations: Vec<u64>) -> Durations {
         let position = (durations.len() * percent).div_ceil(100);
         durations.get(position.checked_sub(1)?).copied()
     };
-    Durations {
-        total: durations.iter().fold(0, |sum, duration| sum.saturating_add(*duration)),
-        p50: rank(50),
-        p95: rank(95),
-    }
+    let mut spans = Durations::default();
+    spans.total = durations.iter().fold(0, |sum, duration| sum.saturating_add(*duration));
+    spans.p50 = rank(50);
+    spans.p95 = rank(95);
+    spans
 }

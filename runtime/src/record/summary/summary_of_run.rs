@@ -31,7 +31,9 @@ pub(crate) fn of_run(run: &Path, run_id: &str) -> io::Result<RunSummary> {
         suites.extend(of_suite(&directory, run_id)?);
     }
     suites.sort_by(|left, right| left.suite.cmp(&right.suite));
-    Ok(RunSummary { schema: RunSummary::SCHEMA.to_owned(), run_id: run_id.to_owned(), suites })
+    let mut summary = RunSummary::new();
+    (summary.run_id, summary.suites) = (run_id.to_owned(), suites);
+    Ok(summary)
 }
 
 /// The records of a case and its trials.
@@ -82,14 +84,11 @@ fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> 
         .map(|case| SummedCase { record: &case.record, trials: &case.trials, metadata: &case.metadata })
         .collect();
     let targets = by_target(&summed);
-    Ok(Some(SuiteSummary {
-        schema: SuiteSummary::SCHEMA.to_owned(),
-        run_id: run_id.to_owned(),
-        suite,
-        targets,
-        problems: problems.into_values().collect(),
-        cases: cases.into_iter().map(|case| case.record).collect(),
-    }))
+    let mut summary = SuiteSummary::new();
+    (summary.run_id, summary.suite, summary.targets) = (run_id.to_owned(), suite, targets);
+    summary.problems = problems.into_values().collect();
+    summary.cases = cases.into_iter().map(|case| case.record).collect();
+    Ok(Some(summary))
 }
 
 /// Name of a case's directory without the runner attempt.
@@ -132,17 +131,13 @@ mod tests {
     fn a_trial_without_a_record_is_an_error_only_if_its_process_died() {
         let run = tempfile::tempdir().unwrap();
         let case = run.path().join("suites/s/cases/c-12345678.attempt-2");
-        let started = Started {
-            schema: Started::SCHEMA.to_owned(),
-            run_id: "r".to_owned(),
-            suite: "s".to_owned(),
-            case_id: "c".to_owned(),
-            target: "default".to_owned(),
-            trial: 0,
-            pid: 1,
-            lock: "locks/c-12345678.lock".to_owned(),
-            started_at: String::new(),
-        };
+        let mut started = Started::new();
+        started.run_id = "r".to_owned();
+        started.suite = "s".to_owned();
+        started.case_id = "c".to_owned();
+        started.target = "default".to_owned();
+        started.pid = 1;
+        started.lock = "locks/c-12345678.lock".to_owned();
         fs::create_dir_all(case.join("trial-000")).unwrap();
         fs::write(case.join("trial-000/started.json"), serde_json::to_vec(&started).unwrap()).unwrap();
         let lock = FileLock::acquire(&run.path().join(&started.lock)).unwrap();

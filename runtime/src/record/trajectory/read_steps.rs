@@ -108,7 +108,8 @@ impl StepReader {
     }
 
     fn message(&self, node: &Node<'_>, role: Role) -> Result<Message, TrajectoryError> {
-        let mut message = Message { tool_calls: read_calls(node)?, ..Message::empty(role) };
+        let mut message = Message::empty(role);
+        message.tool_calls = read_calls(node)?;
         let form = form(node);
         let content = content_parts::read(&node.required("message")?, form)?;
         let is_absent = match form {
@@ -171,7 +172,8 @@ impl StepReader {
             Some(content) => Some(content_parts::read(&content, form(node))?),
             None => None,
         };
-        let mut message = Message { content, ..Message::empty(Role::Tool) };
+        let mut message = Message::empty(Role::Tool);
+        message.content = content;
         self.fill_from_extra(&mut message, node)?;
         if let Some(id) = node.get("source_call_id") {
             let written = id.text()?;

@@ -241,7 +241,8 @@ fn speak(step: &mut Step, message: &Message) {
     step.model_name.clone_from(&message.model);
     step.llm_call_count = message.llm_call_count;
     if message.llm_call_count == Some(0) {
-        let silent = Message { model: None, llm_call_count: None, ..message.clone() };
+        let mut silent = message.clone();
+        (silent.model, silent.llm_call_count) = (None, None);
         keep_foreign(&mut step.extra, &silent);
     } else {
         step.reasoning_content.clone_from(&message.reasoning);

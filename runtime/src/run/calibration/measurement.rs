@@ -256,27 +256,21 @@ fn judged(sample: &Sample, record: GraderRecord) -> SampleRecord {
         }
     };
     let (code, error) = failure.map_or((None, None), |(code, error)| (code, Some(error)));
-    SampleRecord {
-        judge_score: record.value,
-        difference: record.value.map(|value| value - sample.human_score),
-        error,
-        code,
-        grader: Some(record),
-        ..blank(sample, None)
-    }
+    let mut judged = blank(sample, None);
+    judged.judge_score = record.value;
+    judged.difference = record.value.map(|value| value - sample.human_score);
+    (judged.error, judged.code) = (error, code);
+    judged.grader = Some(record);
+    judged
 }
 
 fn blank(sample: &Sample, failure: Option<(ReasonCode, String)>) -> SampleRecord {
     let (code, error) = failure.unzip();
-    SampleRecord {
-        id: sample.id.clone(),
-        location: sample.location.clone(),
-        human_score: sample.human_score,
-        human_rationale: sample.rationale.clone(),
-        judge_score: None,
-        difference: None,
-        error,
-        code,
-        grader: None,
-    }
+    let mut record = SampleRecord::default();
+    record.id.clone_from(&sample.id);
+    record.location.clone_from(&sample.location);
+    record.human_score = sample.human_score;
+    record.human_rationale.clone_from(&sample.rationale);
+    (record.error, record.code) = (error, code);
+    record
 }

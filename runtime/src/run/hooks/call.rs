@@ -121,15 +121,14 @@ impl HookCall {
             Err(message) => return (None, Err(format!("hook {} {message}", self.shown()).into())),
         };
         let took = clock.elapsed();
-        let record = HookRecord {
-            name: self.name.clone(),
-            scope: self.scope.as_str().to_owned(),
-            exit_code: finished.status.code(),
-            signal: finished.signal(),
-            timed_out: finished.timed_out,
-            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-            log: self.shown_log(),
-        };
+        let mut record = HookRecord::default();
+        record.name = self.name.clone();
+        record.scope = self.scope.as_str().to_owned();
+        record.exit_code = finished.status.code();
+        record.signal = finished.signal();
+        record.timed_out = finished.timed_out;
+        record.duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        record.log = self.shown_log();
         let kept = self.keep(&command, &finished, redactor);
         let failure = self.failure(&finished, redactor);
         let result = match (failure, kept) {

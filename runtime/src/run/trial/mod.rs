@@ -102,17 +102,15 @@ pub(crate) fn run_trial(plan: &Plan<'_>, ground: &Ground, index: u32, attempt: u
     let directory = plan.directory.join(trial_directory_name(index, attempt));
     workspace::remove_directory(&directory)?;
     let mut record = blank(plan, index, attempt);
-    let started = Started {
-        schema: Started::SCHEMA.to_owned(),
-        run_id: record.run_id.clone(),
-        suite: record.suite.clone(),
-        case_id: record.case_id.clone(),
-        target: record.target.clone(),
-        trial: index,
-        pid: std::process::id(),
-        lock: format!("locks/{}", plan.place.lock_file()),
-        started_at: record.started_at.clone(),
-    };
+    let mut started = Started::new();
+    started.run_id = record.run_id.clone();
+    started.suite = record.suite.clone();
+    started.case_id = record.case_id.clone();
+    started.target = record.target.clone();
+    started.trial = index;
+    started.pid = std::process::id();
+    started.lock = format!("locks/{}", plan.place.lock_file());
+    started.started_at = record.started_at.clone();
     replace_json(&directory.join("started.json"), &started, &plan.redactor)?;
 
     let clock = Instant::now();
@@ -162,8 +160,8 @@ fn live(
         workspace: &workspace,
     });
     let agent = setup::agent(plan)?;
-    record.workspace =
-        Some(WorkspaceRecord { path: workspace.display().to_string(), kept: true, ..WorkspaceRecord::default() });
+    let kept = record.workspace.insert(WorkspaceRecord::default());
+    (kept.path, kept.kept) = (workspace.display().to_string(), true);
     let programs = RefCell::default();
     let trial = Trial { plan, ground, case, agent, index, directory, workspace, environment, cassette, programs };
     setup::workspace(&trial)?;

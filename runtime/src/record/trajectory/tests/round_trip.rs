@@ -64,19 +64,20 @@ fn message(role: Role) -> impl Strategy<Value = Message> {
     let times = (option::of(moment()), option::of(moment()), option::of(0.0..1e6f64));
     let model = (option::of(text()), option::of(text()), option::of(usage()), option::of(0.0..10f64));
     (option::of(content()), option::of(text()), times, model, option::of(0..3u64), option::of(data())).prop_map(
-        move |(content, name, (start, end, duration), (reasoning, model, usage, cost), calls, metadata)| Message {
-            content,
-            name,
-            start_time: start,
-            end_time: end,
-            duration_ms: duration,
-            reasoning,
-            model,
-            usage,
-            cost_usd: cost,
-            llm_call_count: calls,
-            metadata,
-            ..Message::empty(role)
+        move |(content, name, (start, end, duration), (reasoning, model, usage, cost), calls, metadata)| {
+            let mut message = Message::empty(role);
+            message.content = content;
+            message.name = name;
+            message.start_time = start;
+            message.end_time = end;
+            message.duration_ms = duration;
+            message.reasoning = reasoning;
+            message.model = model;
+            message.usage = usage;
+            message.cost_usd = cost;
+            message.llm_call_count = calls;
+            message.metadata = metadata;
+            message
         },
     )
 }
@@ -85,15 +86,16 @@ fn call() -> impl Strategy<Value = ToolCall> {
     let id = option::of(prop_oneof![Just("a"), Just("b"), Just(""), Just("call-2")].prop_map(str::to_owned));
     let times = (option::of(moment()), option::of(moment()), option::of(0.0..1e6f64));
     (text(), id, option::of(data()), option::of(data()), times, any::<bool>()).prop_map(
-        |(tool, id, input, output, (start_time, end_time, duration_ms), is_error)| ToolCall {
-            tool,
-            id,
-            input,
-            output,
-            start_time,
-            end_time,
-            duration_ms,
-            is_error,
+        |(tool, id, input, output, (start_time, end_time, duration_ms), is_error)| {
+            let mut call = ToolCall::new(tool);
+            call.id = id;
+            call.input = input;
+            call.output = output;
+            call.start_time = start_time;
+            call.end_time = end_time;
+            call.duration_ms = duration_ms;
+            call.is_error = is_error;
+            call
         },
     )
 }
@@ -106,7 +108,9 @@ fn turn() -> impl Strategy<Value = Vec<Message>> {
         let ids: Vec<Option<String>> = message.tool_calls.iter().map(|call| call.id.clone()).collect();
         let answers = answers.into_iter().map(|(answer, index)| {
             let id = index.and_then(|index| ids.get(index).cloned().unwrap_or(Some("unknown".into())));
-            Message { tool_call_id: id, ..answer }
+            let mut message = answer;
+            message.tool_call_id = id;
+            message
         });
         std::iter::once(message.clone()).chain(answers).collect()
     })
@@ -167,7 +171,7 @@ fn damage(document: &mut Value, place: prop::sample::Index, value: &Value) {
 #[test]
 fn calls_of_a_speaker_that_has_none_in_atif_come_back() {
     let mut user = Message::text(Role::User, "try this");
-    user.tool_calls.push(ToolCall { output: Some(json!({"a": 1})), ..ToolCall::new("read") });
+    user.tool_calls.push(ToolCall::new("read").with_output(json!({"a": 1})));
     let transcript = [user, Message::text(Role::Assistant, "ok")];
     let document = written(Some(&transcript), "");
     assert_eq!(problems(&document), Vec::<String>::new());

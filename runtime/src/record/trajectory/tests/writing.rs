@@ -10,13 +10,14 @@ use crate::{
 
 #[test]
 fn calls_and_what_they_returned_stand_in_one_step() {
-    let mut agent = Message { llm_call_count: Some(2), ..Message::text(Role::Assistant, "") };
+    let mut agent = Message::text(Role::Assistant, "");
+    agent.llm_call_count = Some(2);
     agent.usage = Some(Usage::new(10, 4).with_cached(5).with_reasoning(2));
     agent.start_time = Some("2026-01-04T09:15:00Z".into());
     agent.model = Some("m-1".into());
     agent.tool_calls = vec![
-        ToolCall { id: Some("x".into()), input: Some(json!([1])), ..ToolCall::new("add") },
-        ToolCall { id: Some("x".into()), output: Some(json!({"sum": 3})), is_error: true, ..ToolCall::new("add") },
+        ToolCall::new("add").with_id("x").with_input(json!([1])),
+        ToolCall::new("add").with_id("x").with_output(json!({"sum": 3})).with_error(),
         ToolCall::new("stop"),
     ];
     let transcript = [
@@ -95,7 +96,7 @@ fn the_document_says_whose_work_it_is_and_what_it_came_to() {
 fn secrets_are_hidden_also_where_escapes_change_how_they_look() {
     let redactor = Redactor::from_values(["pass\"word".to_owned()]);
     let mut agent = Message::new(Role::Assistant, Content::Data(json!({"is": "pass\"word"})));
-    agent.tool_calls.push(ToolCall { output: Some(json!(["a pass\"word"])), ..ToolCall::new("read") });
+    agent.tool_calls.push(ToolCall::new("read").with_output(json!(["a pass\"word"])));
     let mut document = written_with(Some(&[agent]), "", &redactor, |_| ());
     redactor.apply_to(&mut document);
     let step = &document["steps"][0];

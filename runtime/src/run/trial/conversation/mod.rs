@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use evalsuite_schema::{
     Conversation, Input, OnTurnFailure, Turn,
-    record::{CaseOutcome, GraderRecord, ReasonCode, TrialRecord, TurnRecord},
+    record::{CaseOutcome, ReasonCode, TrialRecord, TurnRecord},
 };
 
 use crate::{
@@ -114,7 +114,9 @@ impl Talk<'_> {
         let facts = match facts {
             Ok(facts) => facts,
             Err(stop) => {
-                push(record, TurnRecord { outcome: stop.outcome, score: None, ..not_run(index, turn) });
+                let mut broken = not_run(index, turn);
+                (broken.outcome, broken.score) = (stop.outcome, None);
+                push(record, broken);
                 return Err(in_turn(index, stop));
             }
         };
@@ -123,7 +125,8 @@ impl Talk<'_> {
         self.history.add(&turn.input, &facts.answer);
         self.whole.add(&turn.input, &facts);
         let (answer, _) = first_of_answer(&facts.answer);
-        let mut said = TurnRecord { answer: Some(answer), ..not_run(index, turn) };
+        let mut said = not_run(index, turn);
+        said.answer = Some(answer);
         let graders = turn_graders(turn, &trial.case);
         if graders.is_empty() {
             (said.score, said.outcome) = (Some(1.0), CaseOutcome::Passed);
@@ -207,9 +210,11 @@ fn push(record: &mut TrialRecord, turn: TurnRecord) {
 
 /// A turn to which nobody has replied.
 fn not_run(index: u32, turn: &Turn) -> TurnRecord {
-    let input = turn.input.content.as_ref().map(content_text).unwrap_or_default();
-    let graders: Vec<GraderRecord> = Vec::new();
-    TurnRecord { index, input, answer: None, score: Some(0.0), outcome: CaseOutcome::Skipped, graders }
+    let mut record = TurnRecord::default();
+    record.index = index;
+    record.input = turn.input.content.as_ref().map(content_text).unwrap_or_default();
+    (record.score, record.outcome) = (Some(0.0), CaseOutcome::Skipped);
+    record
 }
 
 /// A turn in which nothing was decided is left out.
