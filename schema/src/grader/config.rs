@@ -1,13 +1,8 @@
-//! The types of graders: one table with the name, settings and kind of each built-in type.
+//! What is made of the table of graders, and the judges that graders ask.
 
-use serde::{Deserialize, Serialize};
+use super::{Aggregator, Composite, Grader, GraderConfig};
 
-use super::{
-    Aggregator, CodeGrader, Composite, Cost, ExecutionMetrics, FieldAccuracy, Grader, JsonSchema, Latency, LlmGrader,
-    Regex, Rubrics, Similar, SkillTrigger, TextList, TextValue, TokenUsage, ToolTrajectory,
-};
-use crate::{Object, record::GraderKind};
-
+/// Makes [`GraderConfig`](super::GraderConfig) and its functions of the table.
 macro_rules! built_in_graders {
     ($($(#[$doc:meta])* $variant:ident $(($settings:ty))? = $name:literal, $kind:ident;)*) => {
         /// The type of a grader and its settings.
@@ -57,56 +52,7 @@ macro_rules! built_in_graders {
     };
 }
 
-built_in_graders! {
-    /// The answer contains a text.
-    Contains(TextValue) = "contains", Code;
-    /// The answer contains one of several texts.
-    ContainsAny(TextList) = "contains-any", Code;
-    /// The answer contains several texts.
-    ContainsAll(TextList) = "contains-all", Code;
-    /// As `contains`, ignoring case.
-    Icontains(TextValue) = "icontains", Code;
-    /// As `contains-any`, ignoring case.
-    IcontainsAny(TextList) = "icontains-any", Code;
-    /// As `contains-all`, ignoring case.
-    IcontainsAll(TextList) = "icontains-all", Code;
-    /// The answer starts with a text.
-    StartsWith(TextValue) = "starts-with", Code;
-    /// The answer ends with a text.
-    EndsWith(TextValue) = "ends-with", Code;
-    /// The answer is a text.
-    Equals(TextValue) = "equals", Code;
-    /// A pattern matches somewhere in the answer.
-    Regex(Regex) = "regex", Code;
-    /// The answer is close to a text.
-    Similar(Similar) = "similar", Code;
-    /// The answer is JSON.
-    IsJson = "is-json", Code;
-    /// The answer is JSON of a given shape.
-    JsonSchema(JsonSchema) = "json-schema", Code;
-    /// The agent was fast enough.
-    Latency(Latency) = "latency", Code;
-    /// The agent was cheap enough.
-    Cost(Cost) = "cost", Code;
-    /// The agent used few enough tokens.
-    TokenUsage(TokenUsage) = "token-usage", Code;
-    /// The agent needed few enough calls, tokens, dollars and milliseconds.
-    ExecutionMetrics(ExecutionMetrics) = "execution-metrics", Code;
-    /// The agent called the right tools.
-    ToolTrajectory(ToolTrajectory) = "tool-trajectory", Code;
-    /// The agent used a skill, or left it alone.
-    SkillTrigger(SkillTrigger) = "skill-trigger", Code;
-    /// Fields of the answer agree with the reference.
-    FieldAccuracy(FieldAccuracy) = "field-accuracy", Code;
-    /// A command decides.
-    CodeGrader(CodeGrader) = "code-grader", Command;
-    /// Several graders in one.
-    Composite(Composite) = "composite", Code;
-    /// A model decides.
-    LlmGrader(LlmGrader) = "llm-grader", Model;
-    /// A model decides criterion by criterion.
-    Rubrics(Rubrics) = "rubrics", Model;
-}
+pub(super) use built_in_graders;
 
 /// A judge that a grader asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

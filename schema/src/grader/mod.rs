@@ -1,4 +1,4 @@
-//! Graders and their settings, one file per family.
+//! Graders and their settings: one file per family, and the table of built-in types.
 
 mod code;
 mod composite;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use code::{CodeGrader, PreparedCommand};
 pub use composite::{Aggregator, Composite};
-pub use config::{AskedJudge, BUILT_IN, GraderConfig, built_in_kind};
+pub use config::AskedJudge;
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 pub use json_schema::JsonSchema;
 pub use judge::{Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, Rubrics, ScoreRange};
@@ -22,7 +22,60 @@ pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use text::{Regex, Similar, TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
 
-use crate::{Location, is_default};
+use self::config::built_in_graders;
+use crate::{Location, Object, is_default, record::GraderKind};
+
+// The table of graders: name in files, settings and kind of each built-in type.
+built_in_graders! {
+    /// The answer contains a text.
+    Contains(TextValue) = "contains", Code;
+    /// The answer contains one of several texts.
+    ContainsAny(TextList) = "contains-any", Code;
+    /// The answer contains several texts.
+    ContainsAll(TextList) = "contains-all", Code;
+    /// As `contains`, ignoring case.
+    Icontains(TextValue) = "icontains", Code;
+    /// As `contains-any`, ignoring case.
+    IcontainsAny(TextList) = "icontains-any", Code;
+    /// As `contains-all`, ignoring case.
+    IcontainsAll(TextList) = "icontains-all", Code;
+    /// The answer starts with a text.
+    StartsWith(TextValue) = "starts-with", Code;
+    /// The answer ends with a text.
+    EndsWith(TextValue) = "ends-with", Code;
+    /// The answer is a text.
+    Equals(TextValue) = "equals", Code;
+    /// A pattern matches somewhere in the answer.
+    Regex(Regex) = "regex", Code;
+    /// The answer is close to a text.
+    Similar(Similar) = "similar", Code;
+    /// The answer is JSON.
+    IsJson = "is-json", Code;
+    /// The answer is JSON of a given shape.
+    JsonSchema(JsonSchema) = "json-schema", Code;
+    /// The agent was fast enough.
+    Latency(Latency) = "latency", Code;
+    /// The agent was cheap enough.
+    Cost(Cost) = "cost", Code;
+    /// The agent used few enough tokens.
+    TokenUsage(TokenUsage) = "token-usage", Code;
+    /// The agent needed few enough calls, tokens, dollars and milliseconds.
+    ExecutionMetrics(ExecutionMetrics) = "execution-metrics", Code;
+    /// The agent called the right tools.
+    ToolTrajectory(ToolTrajectory) = "tool-trajectory", Code;
+    /// The agent used a skill, or left it alone.
+    SkillTrigger(SkillTrigger) = "skill-trigger", Code;
+    /// Fields of the answer agree with the reference.
+    FieldAccuracy(FieldAccuracy) = "field-accuracy", Code;
+    /// A command decides.
+    CodeGrader(CodeGrader) = "code-grader", Command;
+    /// Several graders in one.
+    Composite(Composite) = "composite", Code;
+    /// A model decides.
+    LlmGrader(LlmGrader) = "llm-grader", Model;
+    /// A model decides criterion by criterion.
+    Rubrics(Rubrics) = "rubrics", Model;
+}
 
 /// A grader of a case: what every grader has, and the settings of its type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -472,7 +472,7 @@ fn malformed_result(cx: &Graded<'_>) -> bool {
         "`verdict",
         "`details",
         "`rationale",
-        "the command printed what looks like a result, but is no JSON",
+        "the command printed a result that is not valid JSON",
         "the command printed a JSON object without `score`",
     ];
     exited(cx) == Some(0) && starts.iter().any(|start| error.starts_with(start))
