@@ -54,7 +54,7 @@ pub fn finish(run: &Path) -> Result<Finished, String> {
         }
     }
     for session in Session::all(&run).map_err(failed)? {
-        let closed = session.close(echo).map_err(failed)?;
+        let closed = session.end(echo).map_err(failed)?;
         hooks += closed.hooks;
         problems.extend(closed.problems);
     }

@@ -97,9 +97,9 @@ impl CasePlace {
         FileLock::acquire(&self.locks.join(self.lock_file()))
     }
 
-    /// The mark of a case that ran because another one needed it, and that its own test has not told of yet.
-    pub(crate) fn untold(&self) -> PathBuf {
-        self.locks.join(format!("{}{}.untold", self.name, self.stress))
+    /// The mark of a case that ran as a dependency, and whose own test has not reported it yet.
+    pub(crate) fn unreported(&self) -> PathBuf {
+        self.locks.join(format!("{}{}.unreported", self.name, self.stress))
     }
 }
 

@@ -1,3 +1,5 @@
+//! One call of a hook: its command with all values, its log and its record.
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -17,16 +19,13 @@ use crate::{
         process::{self, Finished, echo::Echo},
         redaction::{Redactor, without_secrets},
     },
-    run::hooks::{
-        HookFacts,
-        placeholders::{Filled, filled},
-    },
+    run::hooks::{hook_command::FilledCommand, hook_facts::HookFacts},
 };
 
-/// Characters of a hook's last words that are shown in its error.
-const SHOWN: usize = 2_000;
+/// Characters of a hook's output that its error shows.
+const OUTPUT_SHOWN: usize = 2_000;
 
-/// Who wrote a hook.
+/// What defines a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Scope {
@@ -45,30 +44,30 @@ impl Scope {
     }
 }
 
-/// A hook and everything it takes to run it, also in another program than the one that made it.
+/// A hook with everything that is needed to run it, also in another process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct HookCall {
     pub(crate) name: String,
     pub(crate) scope: Scope,
     pub(crate) hook: Hook,
     pub(crate) facts: HookFacts,
-    /// File for what it prints.
+    /// File for its output.
     pub(crate) log: PathBuf,
-    /// Where it is written, for variables that are not set.
+    /// Where it is defined, for errors about variables that are not set.
     pub(crate) location: Location,
 }
 
-/// What is wrong with a hook that ran, or did not.
+/// Why a hook failed, or could not run.
 #[derive(Debug, Clone)]
-pub(crate) struct Trouble {
+pub(crate) struct HookFailure {
     pub(crate) message: String,
-    /// Where a variable is used that is not set.
+    /// Where the hook uses a variable that is not set.
     location: Option<Location>,
 }
 
-impl Trouble {
-    /// Why a trial or a case cannot go on.
-    pub(crate) fn reason(self) -> Reason {
+impl HookFailure {
+    /// The reason why a trial or a case ends.
+    pub(crate) fn into_reason(self) -> Reason {
         match self.location {
             None => Reason::new(Stage::BeforeHooks, ReasonCode::HookFailed, self.message),
             Some(place) => Reason::new(Stage::BeforeHooks, ReasonCode::VariableUnset, self.message).at(place),
@@ -76,19 +75,23 @@ impl Trouble {
     }
 }
 
-impl From<String> for Trouble {
+impl From<String> for HookFailure {
     fn from(message: String) -> Self {
         Self { message, location: None }
     }
 }
 
 impl HookCall {
-    /// Fills in the variables of the command and runs it. They are kept out of everything that is written.
+    /// Fills in the variables of the command and runs it. Their values are removed from everything that is written.
     ///
     /// # Errors
     ///
     /// If a variable is not set, or as [`run`](Self::run).
-    pub(crate) fn resolve_and_run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), Trouble>) {
+    pub(crate) fn resolve_and_run(
+        &self,
+        redactor: &Redactor,
+        echo: Echo,
+    ) -> (Option<HookRecord>, Result<(), HookFailure>) {
         let mut workspace = Workspace::default();
         workspace.hooks.before_all = Some(self.hook.clone());
         let names = interpolation::workspace_variables(&workspace, &self.location);
@@ -100,7 +103,7 @@ impl HookCall {
             }
             Err(unresolved) => {
                 let message = format!("hook {}: {}", self.shown(), unresolved.message);
-                (None, Err(Trouble { message, location: Some(unresolved.location) }))
+                (None, Err(HookFailure { message, location: Some(unresolved.location) }))
             }
         }
     }
@@ -110,9 +113,9 @@ impl HookCall {
     /// # Errors
     ///
     /// If it could not be started, did not end in time, or ended with another exit code than 0.
-    fn run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), Trouble>) {
+    fn run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), HookFailure>) {
         let Some(command) = &self.hook.command else { return (None, Ok(())) };
-        let command = filled(command, &self.facts, &self.facts.places());
+        let command = FilledCommand::new(command, &self.facts);
         let clock = Instant::now();
         let finished = match self.start(&command, echo) {
             Ok(finished) => finished,
@@ -128,9 +131,9 @@ impl HookCall {
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             log: self.shown_log(),
         };
-        let kept = self.keep(&command, &finished, redactor);
+        let logged = self.write_log(&command, &finished, redactor);
         let failure = self.failure(&finished, redactor);
-        let result = match (failure, kept) {
+        let result = match (failure, logged) {
             (Some(failure), _) => Err(failure.into()),
             (None, Err(error)) => Err(format!("hook {}: its log {error}", self.shown()).into()),
             (None, Ok(())) => Ok(()),
@@ -145,8 +148,8 @@ impl HookCall {
         }
     }
 
-    fn start(&self, filled: &Filled, echo: Echo) -> Result<Finished, String> {
-        let Some(mut command) = filled.program() else { return Err("has an empty command".to_owned()) };
+    fn start(&self, command: &FilledCommand, echo: Echo) -> Result<Finished, String> {
+        let Some(mut command) = command.program() else { return Err("has an empty command".to_owned()) };
         let places = self.facts.places();
         let cwd = self.hook.cwd.as_ref().map_or_else(|| self.facts.suite_dir.clone(), |cwd| places.resolve(cwd));
         if !cwd.is_dir() {
@@ -171,21 +174,21 @@ impl HookCall {
                 None => "was ended".to_owned(),
             },
         };
-        // Programs say what is wrong on either stream.
-        let said = [finished.stderr.text(), finished.stdout.text()].into_iter().find(|text| !text.trim().is_empty());
-        let said = said
-            .map(|text| format!(": {}", last_chars(without_secrets(&redactor.apply(&text)).trim(), SHOWN)))
+        // Programs write their errors to either stream.
+        let output = [finished.stderr.text(), finished.stdout.text()].into_iter().find(|text| !text.trim().is_empty());
+        let output = output
+            .map(|text| format!(": {}", last_chars(without_secrets(&redactor.apply(&text)).trim(), OUTPUT_SHOWN)))
             .unwrap_or_default();
-        Some(format!("hook {} {how}{said} (log: {})", self.shown(), self.log.display()))
+        Some(format!("hook {} {how}{output} (log: {})", self.shown(), self.log.display()))
     }
 
-    /// Relative to the trial, as everything in its record.
+    /// The path of the log, relative to the directory of the trial.
     fn shown_log(&self) -> String {
         let trial = self.facts.trial.as_ref().map_or(Path::new(""), |(_, directory)| directory);
         self.log.strip_prefix(trial).unwrap_or(&self.log).display().to_string()
     }
 
-    fn keep(&self, command: &Filled, finished: &Finished, redactor: &Redactor) -> Result<(), String> {
+    fn write_log(&self, command: &FilledCommand, finished: &Finished, redactor: &Redactor) -> Result<(), String> {
         let mut text = format!("$ {command}\n");
         for (name, output) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
             if !output.bytes.is_empty() {
@@ -211,7 +214,7 @@ mod tests {
     use evalsuite_schema::{Command as Written, Reset};
 
     use super::*;
-    use crate::run::hooks::facts::tests::facts;
+    use crate::run::hooks::hook_facts::tests::facts;
 
     fn call(root: &Path, line: &str, timeout_ms: u64) -> HookCall {
         HookCall {
@@ -225,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_knows_its_trial_and_leaves_a_log() {
+    fn a_hook_gets_its_trial_and_leaves_a_log() {
         let root = tempfile::tempdir().unwrap();
         let line = "cat > input.json; echo $EVALSUITE_TRIAL {{target}}; echo problem >&2";
         let (record, result) = call(root.path(), line, 60_000).run(&Redactor::default(), Echo::Off);
@@ -243,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_fail_is_told_apart() {
+    fn every_way_to_fail_has_its_own_message() {
         let root = tempfile::tempdir().unwrap();
         let message = |line: &str, timeout_ms| {
             let (_, result) = call(root.path(), line, timeout_ms).run(&Redactor::default(), Echo::Off);
