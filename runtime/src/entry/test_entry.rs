@@ -73,7 +73,8 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
             notice::say(&format!("SKIPPED judge calibration of {name}: {}", reason.message));
         }
         Ok((Some(Err(reason)), true)) => fail(format!(
-            "evaluation error ({}/{}): judge calibration ({name}) {}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors",
+            "evaluation error ({}/{}): judge calibration ({name}) {}, and EVALSUITE_REQUIRE=1 turns skipped cases into \
+             errors",
             reason.stage.as_str(),
             ReasonCode::Required.as_str(),
             reason.message

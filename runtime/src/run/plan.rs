@@ -9,7 +9,7 @@ use std::{
 
 use evalsuite_schema::{
     Case, Hooks, Location, Suite,
-    record::{CaseIdentity, CaseRecord, Mode, Rule, TrialRecord, Versions},
+    record::{CaseIdentity, CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions},
 };
 use serde_json::Value;
 
@@ -98,7 +98,7 @@ impl<'a> Plan<'a> {
         let suite = evals.suite();
         let suite_data = suite.decode().map_err(|source| CaseError::undecodable_suite(suite, source))?;
         let case = entry.decode().map_err(|source| CaseError::undecodable_case(entry, source))?;
-        let target = target(entry, &case, settings).map_err(CaseError::Unusable)?;
+        let target = target(entry, &case, settings)?;
         let places = embedded_files::suite_location(suite, run, &case.dir).map_err(CaseError::Unusable)?;
         let agent = ChosenAgent::of(&target, evals, &suite_data, settings, &places);
         let agent_name = suite.agent_name.map_or_else(|| agent.name(), str::to_owned);
@@ -209,8 +209,9 @@ impl<'a> Plan<'a> {
     /// # Errors
     ///
     /// If it would be inside the suite.
-    pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, String> {
+    pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, Reason> {
         cassette_path(self.suite, &self.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
+            .map_err(|message| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message))
     }
 
     /// What the records of the case and of its trials have in common.
@@ -292,17 +293,17 @@ fn owner(suite: &EvalSuite, entry: &EvalCase) -> String {
 }
 
 /// The target of the matrix entry, else of EVALSUITE_TARGET, else of the case, else `default`.
-fn target(entry: &EvalCase, case: &Case, settings: &Settings) -> Result<String, String> {
+fn target(entry: &EvalCase, case: &Case, settings: &Settings) -> Result<String, CaseError> {
     if let Some(target) = entry.target {
         return Ok(target.to_owned());
     }
     match settings.targets.as_deref() {
         None => Ok(case.target.clone().unwrap_or_else(|| "default".to_owned())),
         Some([target]) => Ok(target.clone()),
-        Some(targets) => Err(format!(
+        Some(targets) => Err(CaseError::Unusable(format!(
             "EVALSUITE_TARGET names {} targets, but the suite has no matrix of targets to choose from",
             targets.len()
-        )),
+        ))),
     }
 }
 

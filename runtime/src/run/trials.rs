@@ -1,6 +1,6 @@
 //! The trials of a case, one after another, until the case is decided or a limit is reached.
 
-use std::{io, thread};
+use std::io;
 
 use evalsuite_schema::record::{CaseOutcome, Mode, Reason, TrialRecord};
 
@@ -9,7 +9,7 @@ use crate::{
     platform::digest::file_key,
     record::coordination::{Ledger, Slot, Spend},
     run::{
-        attempts::{self, Attempted},
+        attempts::{Attempted, run_attempts, sleep_with_jitter},
         case_setup::CaseSetup,
         limits,
         plan::Plan,
@@ -37,7 +37,7 @@ pub(crate) fn run_trials(plan: &Plan<'_>, setup: &mut CaseSetup<'_>) -> io::Resu
     let mut trials = Vec::new();
     let mut cost = 0.0;
     for index in 0..plan.planned {
-        let attempted = attempts::run_attempts(plan.settings.retries, thread::sleep, |attempt| {
+        let attempted = run_attempts(plan.settings.retries, sleep_with_jitter, |attempt| {
             let _slot = slot(plan)?;
             if let Some(reason) = limits::reached(plan, index, attempt)? {
                 return Ok(Err(reason));

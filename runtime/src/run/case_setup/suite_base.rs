@@ -26,8 +26,8 @@ impl CaseSetup<'_> {
     pub(crate) fn suite_base(&mut self) -> io::Result<Result<WorkspaceBase, Reason>> {
         let plan = self.plan;
         let session = Session::of(plan.suite, plan.settings, plan.run)?;
-        let entered =
-            session.enter(plan.settings.keep && self.needs.source == WorkspaceSource::Suite(Isolation::Shared))?;
+        let entered = session
+            .enter(plan.settings.keep_workspaces && self.needs.source == WorkspaceSource::Suite(Isolation::Shared))?;
         let epoch = entered.epoch;
         let (session, _) = self.session.insert((session, entered));
         let empty = Workspace::default();

@@ -1,7 +1,7 @@
 //! One call of a hook: its command with all values, its log and its record.
 
 use std::{
-    fs,
+    fmt, fs,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -75,12 +75,6 @@ impl HookFailure {
     }
 }
 
-impl From<String> for HookFailure {
-    fn from(message: String) -> Self {
-        Self { message, location: None }
-    }
-}
-
 impl HookCall {
     /// Fills in the variables of the command and runs it. Their values are removed from everything that is written.
     ///
@@ -119,7 +113,7 @@ impl HookCall {
         let clock = Instant::now();
         let finished = match self.start(&command, echo) {
             Ok(finished) => finished,
-            Err(message) => return (None, Err(format!("hook {} {message}", self.shown()).into())),
+            Err(failure) => return (None, Err(failure)),
         };
         let took = clock.elapsed();
         let record = HookRecord {
@@ -133,12 +127,7 @@ impl HookCall {
         };
         let logged = self.write_log(&command, &finished, redactor);
         let failure = self.failure(&finished, redactor);
-        let result = match (failure, logged) {
-            (Some(failure), _) => Err(failure.into()),
-            (None, Err(error)) => Err(format!("hook {}: its log {error}", self.shown()).into()),
-            (None, Ok(())) => Ok(()),
-        };
-        (Some(record), result)
+        (Some(record), failure.map_or(logged, Err))
     }
 
     fn shown(&self) -> String {
@@ -148,12 +137,16 @@ impl HookCall {
         }
     }
 
-    fn start(&self, command: &FilledCommand, echo: Echo) -> Result<Finished, String> {
-        let Some(mut command) = command.program() else { return Err("has an empty command".to_owned()) };
+    fn failed(&self, how: impl fmt::Display) -> HookFailure {
+        HookFailure { message: format!("hook {} {how}", self.shown()), location: None }
+    }
+
+    fn start(&self, command: &FilledCommand, echo: Echo) -> Result<Finished, HookFailure> {
+        let Some(mut command) = command.program() else { return Err(self.failed("has an empty command")) };
         let places = self.facts.places();
         let cwd = self.hook.cwd.as_ref().map_or_else(|| self.facts.suite_dir.clone(), |cwd| places.resolve(cwd));
         if !cwd.is_dir() {
-            return Err(format!("cannot run: its working directory {} does not exist", cwd.display()));
+            return Err(self.failed(format_args!("cannot run: its working directory {} does not exist", cwd.display())));
         }
         let program = command.get_program().to_string_lossy().into_owned();
         command.current_dir(cwd);
@@ -161,10 +154,10 @@ impl HookCall {
         let mut input = self.facts.payload().to_string().into_bytes();
         input.push(b'\n');
         process::run(command, input, Duration::from_millis(self.hook.timeout_ms), echo)
-            .map_err(|error| format!("cannot run `{program}`: {error}"))
+            .map_err(|error| self.failed(format_args!("cannot run `{program}`: {error}")))
     }
 
-    fn failure(&self, finished: &Finished, redactor: &Redactor) -> Option<String> {
+    fn failure(&self, finished: &Finished, redactor: &Redactor) -> Option<HookFailure> {
         let how = match finished.status.code() {
             _ if finished.timed_out => format!("did not end within {} ms", self.hook.timeout_ms),
             Some(0) => return None,
@@ -179,7 +172,7 @@ impl HookCall {
         let output = output
             .map(|text| format!(": {}", last_chars(without_secrets(&redactor.apply(&text)).trim(), OUTPUT_SHOWN)))
             .unwrap_or_default();
-        Some(format!("hook {} {how}{output} (log: {})", self.shown(), self.log.display()))
+        Some(self.failed(format_args!("{how}{output} (log: {})", self.log.display())))
     }
 
     /// The path of the log, relative to the directory of the trial.
@@ -188,7 +181,7 @@ impl HookCall {
         self.log.strip_prefix(trial).unwrap_or(&self.log).display().to_string()
     }
 
-    fn write_log(&self, command: &FilledCommand, finished: &Finished, redactor: &Redactor) -> Result<(), String> {
+    fn write_log(&self, command: &FilledCommand, finished: &Finished, redactor: &Redactor) -> Result<(), HookFailure> {
         let mut text = format!("$ {command}\n");
         for (name, output) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
             if !output.bytes.is_empty() {
@@ -203,9 +196,9 @@ impl HookCall {
             Some(directory) => fs::create_dir_all(directory),
             None => Ok(()),
         };
-        written
-            .and_then(|()| fs::write(&self.log, without_secrets(&redactor.apply(&text))))
-            .map_err(|error| format!("{} cannot be written: {error}", self.log.display()))
+        written.and_then(|()| fs::write(&self.log, without_secrets(&redactor.apply(&text)))).map_err(|error| {
+            self.failed(format_args!("ran, but its log {} cannot be written: {error}", self.log.display()))
+        })
     }
 }
 

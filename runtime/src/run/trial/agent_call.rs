@@ -146,7 +146,7 @@ fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &Ready<
         cwd: if case.workspace.is_some() { &trial.workspace } else { &elsewhere },
         environment,
         limit: plan.limit,
-        keep: plan.settings.keep,
+        keep: plan.settings.keep_workspaces,
         redactor: &plan.redactor,
     });
     let mut recording = Recording::default();

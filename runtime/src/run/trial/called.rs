@@ -84,14 +84,13 @@ fn replay(prepared: &Prepared<'_>, before: Result<&Snapshot, &io::Error>) -> Res
         );
         return Err(EarlyEnd::error(Stage::Agent, ReasonCode::RecordingStale, message));
     };
-    let replayed = match &call.workspace.left_out {
-        Some(reason) => copy_earlier_workspace(prepared, reason),
-        None => call.workspace.apply(&prepared.trial.workspace).map_err(|error| error.to_string()),
-    };
-    replayed.map_err(|error| {
-        let message = format!("the agent's changes to the workspace cannot be replayed: {error}");
-        EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, message)
-    })?;
+    match &call.workspace.left_out {
+        Some(reason) => copy_earlier_workspace(prepared, reason)?,
+        None => {
+            let applied = call.workspace.apply(&prepared.trial.workspace);
+            applied.map_err(|error| changes_not_replayed(&error.to_string()))?;
+        }
+    }
     Ok(Called {
         result: Ok(call.outcome()),
         recording: call.recording(),
@@ -102,12 +101,17 @@ fn replay(prepared: &Prepared<'_>, before: Result<&Snapshot, &io::Error>) -> Res
     })
 }
 
+fn changes_not_replayed(error: &str) -> EarlyEnd {
+    let message = format!("the agent's changes to the workspace cannot be replayed: {error}");
+    EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, message)
+}
+
 /// Changes that were too large to record are replayed from the earlier workspace, if it is still there.
-fn copy_earlier_workspace(prepared: &Prepared<'_>, reason: &str) -> Result<(), String> {
+fn copy_earlier_workspace(prepared: &Prepared<'_>, reason: &str) -> Result<(), EarlyEnd> {
     let trial = prepared.trial;
     let earlier = match &trial.plan.regraded {
         Some(Ok(earlier)) => earlier.trial(trial.index).join("workspace"),
-        _ => return Err(reason.to_owned()),
+        _ => return Err(changes_not_replayed(reason)),
     };
     if !earlier.is_dir() {
         let message = format!(
@@ -117,5 +121,5 @@ fn copy_earlier_workspace(prepared: &Prepared<'_>, reason: &str) -> Result<(), S
         prepared.cassette.lose_workspace(message);
         return Ok(());
     }
-    workspace::copy_to_trial(&earlier, &trial.workspace)
+    workspace::copy_to_trial(&earlier, &trial.workspace).map_err(|error| changes_not_replayed(&error))
 }

@@ -146,9 +146,8 @@ fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
         trial: *index,
         seen: plan.seen.clone(),
     };
-    let invalid = |message| EarlyEnd::error(Stage::Setup, ReasonCode::InvalidSetting, message);
     let (path, hint) = match mode {
-        Mode::Record | Mode::Replay => (Some(plan.recording(*index).map_err(invalid)?), plan.how_to_record()),
+        Mode::Record | Mode::Replay => (Some(plan.recording(*index)?), plan.how_to_record()),
         Mode::Regrade => (Some(earlier_evidence(plan, *index)?), format!("to make one: `{}`", plan.rerun())),
         // Judges that are not configured reply from the recording.
         _ if plan.judges_are_recorded() => (plan.recording(*index).ok(), plan.how_to_record()),

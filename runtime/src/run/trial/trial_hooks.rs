@@ -23,8 +23,7 @@ use crate::{
 pub(crate) fn run_before_each(prepared: &Prepared<'_>) -> Result<(), EarlyEnd> {
     let own = hook_of_case(prepared, |hooks| hooks.before_each.as_ref());
     if let Some((hook, _)) = own {
-        reset(prepared, hook.reset)
-            .map_err(|message| EarlyEnd::error(Stage::BeforeHooks, ReasonCode::WorkspaceError, message))?;
+        reset(prepared, hook.reset)?;
     }
     let target = prepared.trial.plan.target_hooks().and_then(|hooks| hooks.before_each.as_ref());
     for (hook, scope) in own.into_iter().chain(target.map(|hook| (hook, Scope::Target))) {
@@ -46,8 +45,8 @@ pub(crate) fn run_after_each(prepared: &Prepared<'_>, score: &TrialScore) {
         run(hook, Scope::Target);
     }
     if let Some((hook, scope)) = hook_of_case(prepared, |hooks| hooks.after_each.as_ref()) {
-        if let Err(message) = reset(prepared, hook.reset) {
-            log.note("reset_failed", message);
+        if let Err(end) = reset(prepared, hook.reset) {
+            log.note("reset_failed", end.reason.message);
         }
         run(hook, scope);
     }
@@ -94,7 +93,7 @@ fn run(
 }
 
 /// Resets the workspace to its base. Of a copy, only the repositories: the rest is discarded with it.
-fn reset(prepared: &Prepared<'_>, reset: Reset) -> Result<(), String> {
+fn reset(prepared: &Prepared<'_>, reset: Reset) -> Result<(), EarlyEnd> {
     if reset == Reset::None {
         return Ok(());
     }
@@ -107,5 +106,8 @@ fn reset(prepared: &Prepared<'_>, reset: Reset) -> Result<(), String> {
             workspace::restore(directory, pristine, facts, reset, echo)
         }
     };
-    done.map_err(|message| format!("the workspace cannot be reset to its base: {message}"))
+    done.map_err(|message| {
+        let message = format!("the workspace cannot be reset to its base: {message}");
+        EarlyEnd::error(Stage::BeforeHooks, ReasonCode::WorkspaceError, message)
+    })
 }

@@ -115,7 +115,7 @@ fn without_needless_workspace(
     mut workspace: WorkspaceRecord,
     outcome: CaseOutcome,
 ) -> WorkspaceRecord {
-    let keep = trial.plan.settings.keep;
+    let keep = trial.plan.settings.keep_workspaces;
     if matches!(trial.base, WorkspaceBase::Shared { .. }) {
         // It is removed with the bases of the run.
         workspace.kept = keep;
