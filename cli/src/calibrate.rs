@@ -34,7 +34,7 @@ pub(crate) fn run(command: &Calibrate) -> io::Result<ExitCode> {
     calibration.bar.spearman = command.min_spearman.or(calibration.bar.spearman).or(usual);
     // Outside of a package, or in a broken one, records lie beside the file all the same.
     let output = runs::output_root().unwrap_or_else(|_| samples.package_root.join("target/evalsuite"));
-    let report = match samples.measure(&RunOptions::new().output(output)) {
+    let report = match samples.measure(&RunOptions::new().with_output(output)) {
         Ok(report) => report,
         Err(problem) => {
             return Ok(wrong(&format!(

@@ -35,7 +35,11 @@ fn options_are_the_arguments_of_the_macro() {
         "other",
     ]);
     assert_eq!(output.code, 0, "{}", output.err);
-    assert!(output.out.contains("evals.agent(my::agent).grader(\"is-nice\", graders::nice::<A>)"), "{}", output.out);
+    assert!(
+        output.out.contains("evals.with_agent(my::agent).with_grader(\"is-nice\", graders::nice::<A>)"),
+        "{}",
+        output.out
+    );
     assert!(output.out.contains("pub mod other {"), "{}", output.out);
     let output = package.run(&["expand", "suites/card_agent", "--agent", "none"]);
     assert!(!output.out.contains("#[test]") && output.out.contains("SUITE"), "{}", output.out);

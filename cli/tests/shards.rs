@@ -25,7 +25,7 @@ const CODE: &str = "
 fn agent(trial: &mut evalsuite::Trial<'_>) -> Result<evalsuite::Outcome, std::io::Error> {
     let made = std::fs::read_to_string(trial.workspace().join(\"made\"))?;
     assert_eq!(Some(made.trim()), std::env::var(\"MACHINE\").ok().as_deref());
-    Ok(evalsuite::Outcome::from(trial.prompt()).cost_usd(0.25))
+    Ok(evalsuite::Outcome::from(trial.prompt()).with_cost_usd(0.25))
 }
 
 evalsuite::include_eval_suite!(\"suites/sharded\");

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use evalsuite::__private::{Direct, Given};
+use evalsuite::__private::{AgentWork, GradableEvidence};
 use evalsuite::record::{GraderState, Usage};
 use evalsuite::{Message, Role, ToolCall};
 use evalsuite_schema::{Grader, Location};
@@ -20,9 +20,9 @@ const SIZES: [(&str, usize); 3] = [("1KB", 1_000), ("100KB", 100_000), ("10MB", 
 struct Evidence {
     label: &'static str,
     size: usize,
-    prose: Direct,
-    json: Direct,
-    calls: Direct,
+    prose: GradableEvidence,
+    json: GradableEvidence,
+    calls: GradableEvidence,
 }
 
 fn evidence() -> Vec<Evidence> {
@@ -34,20 +34,20 @@ fn evidence() -> Vec<Evidence> {
             Evidence {
                 label,
                 size,
-                prose: Direct::new(Given { answer: prose(size), ..given() }),
-                json: Direct::new(Given {
+                prose: GradableEvidence::new(AgentWork { answer: prose(size), ..given() }),
+                json: GradableEvidence::new(AgentWork {
                     answer: json,
                     expected_output: vec![Message::text(Role::Assistant, r#"{"total": 42, "day": "31/01/2025"}"#)],
                     ..given()
                 }),
-                calls: Direct::new(Given { transcript: Some(calls(size)), ..given() }),
+                calls: GradableEvidence::new(AgentWork { transcript: Some(calls(size)), ..given() }),
             }
         })
         .into()
 }
 
-fn given() -> Given {
-    Given { usage: Some(Usage::new(100, 50)), cost_usd: Some(0.01), duration_ms: 12.0, ..Given::default() }
+fn given() -> AgentWork {
+    AgentWork { usage: Some(Usage::new(100, 50)), cost_usd: Some(0.01), duration_ms: 12.0, ..AgentWork::default() }
 }
 
 fn prose(size: usize) -> String {
@@ -81,7 +81,7 @@ fn trajectory(mode: &str) -> Value {
     json!({"tool-trajectory": {"mode": mode, "expected": items, "args_match": "superset"}})
 }
 
-fn bench(c: &mut Criterion, evidence: &[Evidence], name: &str, of: fn(&Evidence) -> &Direct, config: Value) {
+fn bench(c: &mut Criterion, evidence: &[Evidence], name: &str, of: fn(&Evidence) -> &GradableEvidence, config: Value) {
     let grader = grader(config);
     let mut group = c.benchmark_group(name);
     group.sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(800));
@@ -98,9 +98,9 @@ fn bench(c: &mut Criterion, evidence: &[Evidence], name: &str, of: fn(&Evidence)
 
 fn graders(c: &mut Criterion) {
     let all = evidence();
-    let prose: fn(&Evidence) -> &Direct = |evidence| &evidence.prose;
-    let json_answer: fn(&Evidence) -> &Direct = |evidence| &evidence.json;
-    let calls: fn(&Evidence) -> &Direct = |evidence| &evidence.calls;
+    let prose: fn(&Evidence) -> &GradableEvidence = |evidence| &evidence.prose;
+    let json_answer: fn(&Evidence) -> &GradableEvidence = |evidence| &evidence.json;
+    let calls: fn(&Evidence) -> &GradableEvidence = |evidence| &evidence.calls;
 
     for kind in ["contains", "icontains", "starts-with", "ends-with", "equals"] {
         bench(c, &all, kind, prose, json!({kind: {"value": "is not on its way"}}));

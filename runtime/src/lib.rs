@@ -36,7 +36,7 @@ pub use evalsuite_schema::{
 
 pub use crate::{
     entry::{evals_run::RunError, report::Report, run_options::RunOptions},
-    grade::classification::ClassificationMetrics,
+    judge::calibration::CalibrationReport,
     model::{
         agent::{Agent, AgentResult, BoundAgent, IntoAgent},
         cassette::{Cassette, CassetteError},
@@ -54,7 +54,7 @@ pub use crate::{
         trial::Trial,
     },
     record::trajectory::TrajectoryError,
-    run::{calibration::CalibrationReport, case_report::CaseReport},
+    run::case_report::CaseReport,
 };
 
 #[cfg(feature = "cli-agents")]
@@ -77,7 +77,7 @@ pub mod __private {
             finish::{Finished, finish},
             samples::Samples,
         },
-        grade::direct::{Direct, Given},
+        grade::standalone::{AgentWork, GradableEvidence},
     };
 
     /// The id of a run as the name of its directory; where none is given, a new one.

@@ -69,8 +69,8 @@ fn an_agent_can_set_a_subscriber_of_its_own_with_our_layer() {
     let directory = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let run = |concurrency: usize| -> Report {
-        let options = RunOptions::new().output(directory.path()).concurrency(concurrency.try_into().unwrap());
-        runtime.block_on(Evals::new(&SUITE).agent(agent).run(&options)).unwrap()
+        let options = RunOptions::new().with_output(directory.path()).with_concurrency(concurrency.try_into().unwrap());
+        runtime.block_on(Evals::new(&SUITE).with_agent(agent).run(&options)).unwrap()
     };
     // The first case sets it; one after the other, then all at once.
     for report in [run(1), run(4)] {

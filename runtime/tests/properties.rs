@@ -1,6 +1,6 @@
 //! No evidence, however odd, breaks a built-in grader.
 
-use evalsuite::__private::{Direct, Given};
+use evalsuite::__private::{AgentWork, GradableEvidence};
 use evalsuite::record::{GraderRecord, GraderState, Usage};
 use evalsuite::{Content, Message, Role, ToolCall};
 use evalsuite_schema::{Grader, Location};
@@ -155,11 +155,11 @@ fn message() -> impl Strategy<Value = Message> {
     )
 }
 
-fn given() -> impl Strategy<Value = Given> {
-    let usage = any::<[u64; 3]>().prop_map(|[input, output, cached]| Usage::new(input, output).cached(cached));
+fn given() -> impl Strategy<Value = AgentWork> {
+    let usage = any::<[u64; 3]>().prop_map(|[input, output, cached]| Usage::new(input, output).with_cached(cached));
     let transcript = option::of(vec(message(), 0..4));
     (answer(), transcript, option::of(usage), option::of(number()), number(), vec(message(), 0..3)).prop_map(
-        |(answer, transcript, usage, cost_usd, duration_ms, expected_output)| Given {
+        |(answer, transcript, usage, cost_usd, duration_ms, expected_output)| AgentWork {
             answer,
             transcript,
             usage,
@@ -200,7 +200,7 @@ proptest! {
 
     #[test]
     fn no_evidence_breaks_a_grader(given in given(), mark in option::of(0.001..=1.0f64)) {
-        let evidence = Direct::new(given);
+        let evidence = GradableEvidence::new(given);
         for config in configs() {
             let mut grader = grader("g", config);
             grader.min_score = mark;
@@ -222,7 +222,7 @@ proptest! {
         weights in [0.0..100.0f64, 0.001..100.0f64],
         scale in prop_oneof![0.001..1000.0f64, select(vec![1e-250, 1e306])],
     ) {
-        let evidence = Direct::new(given);
+        let evidence = GradableEvidence::new(given);
         for config in configs() {
             let average = || json!({"weighted_average": {}});
             let plain = evidence.grade(&composite(&config, weights, average()));

@@ -28,7 +28,7 @@ async fn agent(trial: &mut Trial<'_>) -> Result<String, std::io::Error> {
     let now = AT_ONCE.fetch_add(1, Ordering::SeqCst) + 1;
     MOST.fetch_max(now, Ordering::SeqCst);
     trial.message(Message::text(Role::User, trial.prompt()));
-    trial.tool_call(ToolCall::new("read").output("x".repeat(1_000)));
+    trial.tool_call(ToolCall::new("read").with_output("x".repeat(1_000)));
     fs::write(trial.workspace().join("note.txt"), trial.case_id())?;
     tokio::time::sleep(Duration::from_millis(2)).await;
     AT_ONCE.fetch_sub(1, Ordering::SeqCst);
@@ -113,13 +113,13 @@ fn run_cases(cases: usize) {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let output = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let evals = Evals::new(suite(cases)).agent(agent);
+    let evals = Evals::new(suite(cases)).with_agent(agent);
     let run = |options: RunOptions| -> Report {
-        let options = options.output(output.path()).concurrency(NonZeroUsize::new(CONCURRENCY).unwrap());
+        let options = options.with_output(output.path()).with_concurrency(NonZeroUsize::new(CONCURRENCY).unwrap());
         runtime.block_on(evals.run(&options)).unwrap()
     };
     // Whatever is made once is there afterwards.
-    assert!(run(RunOptions::new().filter("case-000")).is_success());
+    assert!(run(RunOptions::new().with_filter("case-000")).is_success());
     let before = held();
 
     let clock = Instant::now();
@@ -137,7 +137,7 @@ fn run_cases(cases: usize) {
     assert!(peak.is_none_or(|peak| peak < MEMORY), "{peak:?}");
 
     let rested = bytes("VmRSS:");
-    assert!(run(RunOptions::new().filter("case-0")).is_success());
+    assert!(run(RunOptions::new().with_filter("case-0")).is_success());
     let left = bytes("VmRSS:").zip(rested).map(|(after, before)| after.saturating_sub(before));
     assert!(left.is_none_or(|left| left < LEFT), "{left:?} bytes more after further trials");
 

@@ -1,21 +1,26 @@
-//! Messages, their parts, and tool calls.
+//! Messages of inputs, references and transcripts, with their tool calls.
+
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{PathRef, is_default, record::Usage};
+use crate::{
+    PathRef, is_default,
+    record::{Usage, milliseconds},
+};
 
-/// Who speaks in a [`Message`].
+/// Author of a [`Message`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Instructions to the agent.
     System,
-    /// The person or program the agent works for.
+    /// The person or program that the agent works for.
     User,
     /// The agent.
     Assistant,
-    /// The answer of a tool.
+    /// A tool: the message is the result of a call.
     Tool,
 }
 
@@ -32,14 +37,27 @@ impl Role {
 }
 
 /// One message of an input, a reference or a transcript.
+///
+/// ```
+/// use evalsuite_schema::{Content, Message, Role, ToolCall};
+///
+/// let transcript = [
+///     Message::text(Role::User, "When is the meeting?"),
+///     Message::empty(Role::Assistant).with_tool_call(ToolCall::new("calendar").with_id("call-1")),
+///     Message::tool_result("call-1", Content::Text("14:30".to_owned())),
+///     Message::text(Role::Assistant, "At 14:30."),
+/// ];
+/// assert_eq!(transcript[1].tool_calls[0].tool, "calendar");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[must_use]
 pub struct Message {
-    /// Who speaks.
+    /// Author of the message.
     pub role: Role,
-    /// Name of the speaker, if given.
+    /// Name of the author, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What is said. `None` for a message that only calls tools.
+    /// Content of the message. `None` for a message that only calls tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
     /// Tools called by this message, in order.
@@ -51,16 +69,16 @@ pub struct Message {
     /// When the message ended, RFC 3339 UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_time: Option<String>,
-    /// How long the message took, in milliseconds.
+    /// How long it took to produce the message, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
     /// Number of model calls for this message, if the agent reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_call_count: Option<u64>,
-    /// Id of the call that a tool's message answers.
+    /// Id of the tool call whose result this message is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// What the model thought before it wrote this message, where it shows it.
+    /// The model's reasoning before this message, where the model shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// Model that wrote this message.
@@ -88,9 +106,39 @@ impl Message {
         Self { content: Some(content), ..Self::empty(role) }
     }
 
-    /// What a tool answered to the call with this id.
+    /// The result of the tool call with this id.
     pub fn tool_result(call_id: impl Into<String>, content: Content) -> Self {
         Self { tool_call_id: Some(call_id.into()), ..Self::new(Role::Tool, content) }
+    }
+
+    /// Adds a tool call.
+    pub fn with_tool_call(mut self, call: ToolCall) -> Self {
+        self.tool_calls.push(call);
+        self
+    }
+
+    /// Sets the name of the author.
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets the model that wrote the message.
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets the tokens of the model calls behind the message.
+    pub fn with_usage(mut self, usage: Usage) -> Self {
+        self.usage = Some(usage);
+        self
+    }
+
+    /// Sets the cost of the model calls behind the message in US dollars, at least 0.
+    pub fn with_cost_usd(mut self, cost: f64) -> Self {
+        self.cost_usd = Some(cost);
+        self
     }
 
     /// A message without content, to which tool calls can be added.
@@ -114,7 +162,7 @@ impl Message {
     }
 }
 
-/// The content of a [`Message`].
+/// Content of a [`Message`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {
@@ -132,7 +180,7 @@ pub enum Content {
 pub enum Part {
     /// Text.
     Text(String),
-    /// A file, read when the trial runs.
+    /// A file, which is read when the trial runs.
     File(PathRef),
     /// An image, passed as media type and path.
     Image {
@@ -144,7 +192,21 @@ pub enum Part {
 }
 
 /// One call of a tool.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use evalsuite_schema::ToolCall;
+/// use serde_json::json;
+///
+/// let call = ToolCall::new("read_file")
+///     .with_input(json!({"path": "notes.md"}))
+///     .with_output("Meeting at 14:30")
+///     .with_duration(Duration::from_millis(12));
+/// assert_eq!((call.tool.as_str(), call.duration_ms), ("read_file", Some(12.0)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[must_use]
 pub struct ToolCall {
     /// Name of the tool.
     pub tool: String,
@@ -172,7 +234,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// A call of `tool` without arguments or result.
+    /// A call of `tool` without arguments or output.
     pub fn new(tool: impl Into<String>) -> Self {
         Self {
             tool: tool.into(),
@@ -187,36 +249,31 @@ impl ToolCall {
     }
 
     /// Sets the arguments, usually an object.
-    #[must_use]
-    pub fn input(mut self, input: impl Into<Value>) -> Self {
+    pub fn with_input(mut self, input: impl Into<Value>) -> Self {
         self.input = Some(input.into());
         self
     }
 
     /// Sets what the tool returned.
-    #[must_use]
-    pub fn output(mut self, output: impl Into<Value>) -> Self {
+    pub fn with_output(mut self, output: impl Into<Value>) -> Self {
         self.output = Some(output.into());
         self
     }
 
-    /// Sets the call's id.
-    #[must_use]
-    pub fn id(mut self, id: impl Into<String>) -> Self {
+    /// Sets the id of the call, to which the message with the result refers.
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// Sets how long the call took, in milliseconds.
-    #[must_use]
-    pub fn duration_ms(mut self, duration: f64) -> Self {
-        self.duration_ms = Some(duration);
+    /// Sets how long the call took.
+    pub fn with_duration(mut self, duration: Duration) -> Self {
+        self.duration_ms = Some(milliseconds(duration));
         self
     }
 
-    /// Says that the tool reported an error.
-    #[must_use]
-    pub fn error(mut self) -> Self {
+    /// Marks the call as failed: the output, if any, is the tool's error.
+    pub fn with_error(mut self) -> Self {
         self.is_error = true;
         self
     }

@@ -101,20 +101,21 @@ impl Expansion {
     fn bound(&self) -> TokenStream {
         let (quiet, name) = (quiet(), self.bind_function());
         let (scope, agent) = self.agent();
-        let agents = named_calls("agent_for", &self.binding.agents);
-        let graders = named_calls("grader", &self.binding.graders);
-        let judges = named_calls("judge_for", &self.binding.judges);
+        let agents = named_calls("with_target_agent", &self.binding.agents);
+        let graders = named_calls("with_grader", &self.binding.graders);
+        let judges = named_calls("with_named_judge", &self.binding.judges);
         let judge = self.binding.judge.as_ref().and_then(|judge| match judge {
-            Judge::Expression(judge) => Some(quote!(.judge(#judge))),
+            Judge::Expression(judge) => Some(quote!(.with_judge(#judge))),
             // No name is left where all of them are wrong.
             Judge::Named(names) if names.is_empty() => None,
             Judge::Named(names) => {
                 let names = binding::values(names);
-                Some(quote!(.judged_by([#(#names),*])))
+                Some(quote!(.with_default_judges([#(#names),*])))
             }
         });
-        let confirm = self.binding.judge_confirm.as_ref().map(|number| quote!(.judge_confirm(#number)));
-        let commands = judges::may_be_commands(&self.binding, self.facts.as_ref()).then(|| quote!(.command_judges()));
+        let confirm = self.binding.judge_confirm.as_ref().map(|number| quote!(.with_judge_confirm(#number)));
+        let commands =
+            judges::may_be_commands(&self.binding, self.facts.as_ref()).then(|| quote!(.with_command_judges()));
         quote! {
             #scope
             #[doc(hidden)]
@@ -129,8 +130,8 @@ impl Expansion {
     /// module has the caller's names, and its own name says in rustc's error what to do.
     fn agent(&self) -> (Option<TokenStream>, Option<TokenStream>) {
         match (&self.binding.agent, &self.facts) {
-            (Agent::Expression(agent), _) => (None, Some(quote!(.agent(#agent)))),
-            (Agent::Commands, _) => (None, Some(quote!(.agent(::evalsuite::CliAgents)))),
+            (Agent::Expression(agent), _) => (None, Some(quote!(.with_agent(#agent)))),
+            (Agent::Commands, _) => (None, Some(quote!(.with_agent(::evalsuite::CliAgents)))),
             (Agent::ByName, Some(facts)) if !targets::all_have_agents(&self.binding, facts) => {
                 let Ok(function) = targets::agent_function(facts) else { return (None, None) };
                 let module = format_ident!(
@@ -148,7 +149,7 @@ impl Expansion {
                 let span = self.binding.span().resolved_at(Span::call_site());
                 let function = identifier(&function);
                 let path = spanned(quote!(#module::#function), span);
-                (Some(scope), Some(quote!(.agent(#path))))
+                (Some(scope), Some(quote!(.with_agent(#path))))
             }
             // The agent of a suite that cannot be used is not known.
             (Agent::ByName | Agent::None, _) => (None, None),

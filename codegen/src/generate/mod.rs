@@ -54,7 +54,7 @@ impl Generator {
     }
 
     /// The agent of one target of the matrix.
-    pub fn agent_for(mut self, target: impl Into<String>, expression: impl Into<String>) -> Self {
+    pub fn target_agent(mut self, target: impl Into<String>, expression: impl Into<String>) -> Self {
         let agent = self.named(target, &expression.into());
         self.binding.agents.extend(agent);
         self
@@ -91,15 +91,15 @@ impl Generator {
     }
 
     /// A judge under the name that graders write as `target`.
-    pub fn judge_for(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
+    pub fn named_judge(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
         let judge = self.named(name, &expression.into());
         self.binding.judges.extend(judge);
         self
     }
 
-    /// The judges of graders that name none, by their names: those of [`judge_for`](Self::judge_for), or commands of a targets
+    /// The judges of graders that name none, by their names: those of [`named_judge`](Self::named_judge), or commands of a targets
     /// file. Of several the majority decides.
-    pub fn judged_by<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+    pub fn default_judges<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.binding.judge = Some(Judge::Named(literals(names).collect()));
         self
     }

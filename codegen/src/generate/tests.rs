@@ -63,7 +63,7 @@ fn a_suite_becomes_a_readable_file() {
 "
     );
     assert!(code.contains("needs_this_function_or_the_argument_agent__card_agent::card_agent,"), "{code}");
-    assert!(code.contains(".grader(\"card_completion\", my::card_completion)"), "{code}");
+    assert!(code.contains(".with_grader(\"card_completion\", my::card_completion)"), "{code}");
     assert!(code.contains("sources: &[(\"tasks\", \"tasks\")]"), "{code}");
 }
 
@@ -77,15 +77,15 @@ fn every_option_reaches_the_code() {
         .require_env(["KEY"])
         .require_commands(["git"])
         .targets(["x", "y"])
-        .agent_for("y", "a::c")
+        .target_agent("y", "a::c")
         .judge("a::d")
-        .judge_for("strict", "a::e");
+        .named_judge("strict", "a::e");
     let instructions = run(&fixture, generator);
     assert!(instructions.lines().iter().all(|line| !line.contains("error")), "{:?}", instructions.lines());
     let code = code(&fixture, "other");
     for part in [
         "pub mod other {",
-        "evals.agent(a::b).agent_for(\"y\", a::c).judge_for(\"strict\", a::e).judge(a::d)",
+        "evals.with_agent(a::b).with_target_agent(\"y\", a::c).with_named_judge(\"strict\", a::e).with_judge(a::d)",
         "#[ignore = \"needs \\\"keys\\\"\"]",
         "mod x {",
         "mod y {",
@@ -106,13 +106,16 @@ fn agents_graders_and_judges_are_any_expressions() {
     )]);
     let closure = "|trial: &mut Trial<'_>| -> Result<String, Error<A, B>> { call::<C, D>(trial, 1) }";
     let cast = "a::polite as fn(&Evidence<'_>, u8) -> Result<bool, Error<A, B>>";
-    let generator =
-        || Generator::new("suites/card_agent").agent(closure).graders([cast]).judge_for("strict", cast).judge(closure);
+    let generator = || {
+        Generator::new("suites/card_agent").agent(closure).graders([cast]).named_judge("strict", cast).judge(closure)
+    };
     let instructions = run(&fixture, generator());
     assert!(instructions.lines().iter().all(|line| !line.contains("error")), "{:?}", instructions.lines());
     let first = code(&fixture, "card_agent");
     let flat = |text: &str| text.replace([' ', '\n', ','], "");
-    let calls = format!(".agent({closure}).grader(\"polite\", {cast}).judge_for(\"strict\", {cast}).judge({closure})");
+    let calls = format!(
+        ".with_agent({closure}).with_grader(\"polite\", {cast}).with_named_judge(\"strict\", {cast}).with_judge({closure})"
+    );
     assert!(flat(&first).contains(&flat(&calls)), "{first}");
     std::fs::remove_file(fixture.package.out_dir.join("evalsuite/card_agent.rs")).expect("the generated file");
     run(&fixture, generator());
@@ -137,13 +140,13 @@ fn expressions_that_are_not_rust_are_all_reported() {
 #[test]
 fn commands_that_may_judge_reach_the_code() {
     let fixture = Fixture::new(&[]);
-    let generator = || Generator::new("suites/card_agent").agent("a::b").judge_for("strict", "a::c");
-    run(&fixture, generator().judged_by(["strict", "kind"]).judge_confirm(4));
-    let named = ".judge_for(\"strict\", a::c).judged_by([\"strict\", \"kind\"]).judge_confirm(4).command_judges()";
+    let generator = || Generator::new("suites/card_agent").agent("a::b").named_judge("strict", "a::c");
+    run(&fixture, generator().default_judges(["strict", "kind"]).judge_confirm(4));
+    let named = ".with_named_judge(\"strict\", a::c).with_default_judges([\"strict\", \"kind\"]).with_judge_confirm(4).with_command_judges()";
     let code_of_both = code(&fixture, "card_agent").split_whitespace().collect::<String>();
     assert!(code_of_both.contains(&named.replace(' ', "")), "{code_of_both}");
-    run(&fixture, generator().judged_by(["strict"]));
-    assert!(!code(&fixture, "card_agent").contains("command_judges"), "every judge is known");
+    run(&fixture, generator().default_judges(["strict"]));
+    assert!(!code(&fixture, "card_agent").contains("with_command_judges"), "every judge is known");
 }
 
 #[test]
@@ -178,14 +181,14 @@ fn commands_are_agents_like_others() {
     let without = run(&fixture, generator());
     let warning = "cargo::warning=[W015 no-targets-file]";
     assert!(without.lines().iter().any(|line| line.starts_with(warning)), "{:?}", without.lines());
-    assert!(code(&fixture, "card_agent").contains("evals.agent(::evalsuite::CliAgents)"));
+    assert!(code(&fixture, "card_agent").contains("evals.with_agent(::evalsuite::CliAgents)"));
 
     let denied = run(&fixture, generator().deny_warnings());
     assert!(denied.lines().iter().any(|line| line.starts_with("cargo::error=[W015")), "{:?}", denied.lines());
     for quiet in [
         run(&fixture, generator().deny_warnings().allow(["no-targets-file"])),
-        run(&fixture, generator().targets(["a"]).agent_for("a", "mine")),
-        run(&fixture, generator().agent_for("default", "mine")),
+        run(&fixture, generator().targets(["a"]).target_agent("a", "mine")),
+        run(&fixture, generator().target_agent("default", "mine")),
     ] {
         assert!(quiet.lines().iter().all(|line| !line.contains("W015")), "{:?}", quiet.lines());
     }
@@ -207,7 +210,7 @@ fn a_suite_without_a_file_is_an_error() {
 #[test]
 fn an_agent_for_an_unknown_target_is_an_error() {
     let fixture = Fixture::new(&[]);
-    let instructions = run(&fixture, Generator::new("suites/card_agent").targets(["codex"]).agent_for("codx", "a"));
+    let instructions = run(&fixture, Generator::new("suites/card_agent").targets(["codex"]).target_agent("codx", "a"));
     assert!(
         instructions.lines().iter().any(|line| line.contains("unknown target `codx`")),
         "{:?}",

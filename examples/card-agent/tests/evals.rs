@@ -43,7 +43,7 @@ async fn card_agent(trial: &mut Trial<'_>) -> anyhow::Result<Outcome> {
     let answer = CardAgent::new(model).run(&Note::new(input.content, input.today), &desk, &mut Recorder(trial)).await?;
     // A refusal calls no tools; without this, "no calls" could not be distinguished from "calls not reported".
     trial.transcript_complete();
-    Ok(Outcome::new().text(answer).model(name))
+    Ok(Outcome::new().with_text(answer).with_model(name))
 }
 
 /// Records what the agent does while it runs, so that nothing is lost if it fails or times out.
@@ -58,8 +58,7 @@ impl Observer for Recorder<'_, '_> {
     }
 
     fn on_tool_call(&mut self, call: &agent::ToolCall, result: &agent::ToolResult, took: Duration) {
-        let mut record = ToolCall::new(&call.name);
-        record.id = Some(call.id.clone());
+        let mut record = ToolCall::new(&call.name).with_id(&call.id).with_duration(took);
         // Arguments that are not JSON are a mistake of the model, and recorded as they are.
         record.input = Some(serde_json::from_str(&call.arguments).unwrap_or_else(|_| call.arguments.as_str().into()));
         record.is_error = result.is_err();
@@ -67,11 +66,10 @@ impl Observer for Recorder<'_, '_> {
             Ok(text) => text.as_str().into(),
             Err(error) => error.to_string().into(),
         });
-        record.duration_ms = Some(took.as_secs_f64() * 1000.0);
         self.0.tool_call(record);
     }
 
     fn on_usage(&mut self, usage: agent::Usage) {
-        self.0.usage(Usage::new(usage.input, usage.output).cached(usage.cached));
+        self.0.usage(Usage::new(usage.input, usage.output).with_cached(usage.cached));
     }
 }

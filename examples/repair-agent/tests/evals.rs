@@ -17,7 +17,7 @@ fn repair(trial: &mut Trial<'_>) -> Result<Outcome, RepairError> {
     let file = named_file(trial.prompt()).unwrap_or("program.rs").to_owned();
     let workspace = trial.workspace().to_owned();
     let report = Repair::new(workspace, file).run(&mut Recorder(trial))?;
-    Ok(Outcome::new().text(report.to_string()).state("tried", report.tried()))
+    Ok(Outcome::new().with_text(report.to_string()).with_state("tried", report.tried()))
 }
 
 /// The Rust file that the prompt names in backticks.
@@ -34,8 +34,7 @@ struct Recorder<'r, 't>(&'r mut Trial<'t>);
 
 impl Observer for Recorder<'_, '_> {
     fn step(&mut self, step: Step) {
-        let took = step.took.as_secs_f64() * 1000.0;
-        let call = ToolCall::new(step.tool).input(step.input).output(step.output).duration_ms(took);
+        let call = ToolCall::new(step.tool).with_input(step.input).with_output(step.output).with_duration(step.took);
         self.0.message(Message::empty(Role::Assistant));
         self.0.tool_call(call);
     }
@@ -65,12 +64,12 @@ fn small_change(config: SmallChange, evidence: &Evidence<'_>) -> Score {
         .count();
     Score::from_assertions([
         Assertion::new("no file was created or deleted", changes.created.is_empty() && changes.deleted.is_empty())
-            .actual(format!("created {:?}, deleted {:?}", changes.created, changes.deleted)),
+            .with_actual(format!("created {:?}, deleted {:?}", changes.created, changes.deleted)),
         Assertion::new("the right files changed", changes.modified == config.files)
-            .expected(format!("{:?}", config.files))
-            .actual(format!("{:?}", changes.modified)),
+            .with_expected(format!("{:?}", config.files))
+            .with_actual(format!("{:?}", changes.modified)),
         Assertion::new("the change is small", lines <= config.max_lines)
-            .expected(format!("at most {} lines", config.max_lines))
-            .actual(format!("{lines} lines")),
+            .with_expected(format!("at most {} lines", config.max_lines))
+            .with_actual(format!("{lines} lines")),
     ])
 }

@@ -1,4 +1,4 @@
-//! How an agent is called: in process or as a command, and what its spans report.
+//! How agents are called: as commands of a targets file, and what the spans of instrumented agents report.
 
 pub(crate) mod command;
 pub(crate) mod spans;

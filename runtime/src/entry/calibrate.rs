@@ -6,9 +6,10 @@ use tokio::sync::oneshot;
 
 use crate::{
     entry::{evals_run::RunError, run_options::RunOptions},
+    judge::calibration::CalibrationReport,
     model::evals::Evals,
     run::{
-        calibration::{CalibrationReport, begin, repeat},
+        calibration::{begin, repeat},
         settings::Settings,
     },
 };

@@ -1,3 +1,5 @@
+//! The options of a run.
+
 use std::{num::NonZeroUsize, path::PathBuf};
 
 use evalsuite_schema::record::Mode;
@@ -7,8 +9,21 @@ use crate::{
     run::settings::Settings,
 };
 
-/// How [`Evals::run`] runs a suite. What is not set here is as the `EVALSUITE_*` variables say.
-#[derive(Debug, Clone, Default)]
+/// Options of [`Evals::run`]. An option that is not set has the value of its `EVALSUITE_*` variable.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+///
+/// use evalsuite::{RunOptions, record::Mode};
+///
+/// let options = RunOptions::new()
+///     .with_tag("smoke")
+///     .with_trials(NonZeroUsize::new(3).expect("3 is not 0"))
+///     .with_budget_usd(0.50)
+///     .with_mode(Mode::Live);
+/// assert_ne!(options, RunOptions::default());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
 #[must_use]
 pub struct RunOptions {
     pub(crate) concurrency: Option<NonZeroUsize>,
@@ -27,86 +42,86 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// The options of a plain run.
+    /// Options of which none is set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Runs at most this many cases at once; by default as many as there are processors.
-    pub fn concurrency(mut self, cases: NonZeroUsize) -> Self {
+    /// Sets how many cases run in parallel at most. The default is the number of processors.
+    pub fn with_concurrency(mut self, cases: NonZeroUsize) -> Self {
         self.concurrency = Some(cases);
         self
     }
 
-    /// Runs only cases whose id or test name contains a text.
-    pub fn filter(mut self, text: impl Into<String>) -> Self {
+    /// Runs only cases whose id or test name contains this text.
+    pub fn with_filter(mut self, text: impl Into<String>) -> Self {
         self.filter = Some(text.into());
         self
     }
 
-    /// Runs only cases with this tag; with several calls, those that have one of them.
-    pub fn tag(mut self, tag: impl Into<String>) -> Self {
+    /// Runs only cases with this tag. After several calls, a case needs at least one of the tags.
+    pub fn with_tag(mut self, tag: impl Into<String>) -> Self {
         self.tags.push(tag.into());
         self
     }
 
-    /// Sets the number of trials of every case.
-    pub fn trials(mut self, trials: NonZeroUsize) -> Self {
+    /// Sets the number of trials of every case, at most 1000.
+    pub fn with_trials(mut self, trials: NonZeroUsize) -> Self {
         self.trials = Some(trials);
         self
     }
 
     /// Sets the threshold of every trial, 0 to 1.
-    pub fn threshold(mut self, threshold: f64) -> Self {
+    pub fn with_threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);
         self
     }
 
-    /// Whether trials go on when the case is already decided.
-    pub fn run_all(mut self, run_all: bool) -> Self {
+    /// Sets whether the remaining trials of a case run when its outcome is already decided.
+    pub fn with_run_all(mut self, run_all: bool) -> Self {
         self.run_all = Some(run_all);
         self
     }
 
-    /// Sets how often a trial is repeated that ended in an error of the agent, a grader or its workspace, 0 to 10.
-    pub fn retries(mut self, retries: u32) -> Self {
+    /// Sets how often a trial is repeated after an error of its agent, a grader or its workspace, 0 to 10.
+    pub fn with_retries(mut self, retries: u32) -> Self {
         self.retries = Some(retries);
         self
     }
 
-    /// Sets what the run may cost in US dollars, above 0: once it has, no trial starts.
-    pub fn budget_usd(mut self, budget: f64) -> Self {
+    /// Sets the budget of the run in US dollars, above 0. Once the run has spent it, no further trial starts.
+    pub fn with_budget_usd(mut self, budget: f64) -> Self {
         self.budget_usd = Some(budget);
         self
     }
 
-    /// Sets the directory below which records are written.
-    pub fn output(mut self, directory: impl Into<PathBuf>) -> Self {
+    /// Sets the directory below which run directories are written.
+    pub fn with_output(mut self, directory: impl Into<PathBuf>) -> Self {
         self.output = Some(directory.into());
         self
     }
 
-    /// Sets the id of the run; by default a new one.
-    pub fn run_id(mut self, id: impl Into<String>) -> Self {
+    /// Sets the id of the run. The default is a new one.
+    pub fn with_run_id(mut self, id: impl Into<String>) -> Self {
         self.run_id = Some(id.into());
         self
     }
 
-    /// Whether the agent and judges are called, and what they say recorded, or taken from recordings.
-    pub fn mode(mut self, mode: Mode) -> Self {
+    /// Sets whether agents and judges are called, called and recorded, or replayed from cassettes.
+    pub fn with_mode(mut self, mode: Mode) -> Self {
         self.mode = Some(mode);
         self
     }
 
-    /// Grades what the agent did in an earlier run once more, without calling the agent: the id of the run, or `latest` for
-    /// the newest trials of each case.
-    pub fn regrade(mut self, run: impl Into<String>) -> Self {
+    /// Grades the trials of an earlier run again, without calling the agent. `run` is the id of that run, or `latest` for the
+    /// newest trials of each case.
+    pub fn with_regrade(mut self, run: impl Into<String>) -> Self {
         self.regrade = Some(run.into());
         self
     }
 
-    /// Sets the directory of recordings; by default `.evalsuite/cassettes` in the package.
-    pub fn cassettes(mut self, directory: impl Into<PathBuf>) -> Self {
+    /// Sets the directory of cassettes. The default is `.evalsuite/cassettes` in the package.
+    pub fn with_cassettes(mut self, directory: impl Into<PathBuf>) -> Self {
         self.cassettes = Some(directory.into());
         self
     }
@@ -118,7 +133,7 @@ impl RunOptions {
         named && (self.tags.is_empty() || case.tags.iter().any(|tag| self.tags.iter().any(|wanted| wanted == tag)))
     }
 
-    /// The settings of the environment with these options over them.
+    /// The settings of the environment, overridden by these options.
     pub(crate) fn apply(&self, settings: &Settings) -> Result<Settings, String> {
         let mut settings = settings.clone();
         if let Some(trials) = self.trials {

@@ -4,11 +4,9 @@ use evalsuite_schema::{Calibration, Suite};
 
 use crate::{
     entry::run_options::RunOptions,
+    judge::calibration::CalibrationReport,
     model::{evals::Evals, suite::EvalSuite},
-    run::{
-        calibration::{CalibrationReport, begin},
-        settings::Settings,
-    },
+    run::{calibration::begin, settings::Settings},
 };
 
 /// Samples that are in no program, to be judged by who is named in the environment.
@@ -53,7 +51,7 @@ impl Samples {
         }));
         let evals = Evals::new(suite);
         #[cfg(feature = "cli-agents")]
-        let evals = evals.agent(crate::agents::command::CliAgents);
+        let evals = evals.with_agent(crate::agents::command::CliAgents);
         match begin(&evals, &settings, &self.repeat)? {
             None => Err("there are no samples".to_owned()),
             Some(Err(reason)) => Err(reason.message),

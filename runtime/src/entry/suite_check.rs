@@ -54,7 +54,7 @@ fn check_grader(grader: &Grader, evals: &Evals, findings: &mut Findings) {
         }
         GraderConfig::User { grader: name, config } => match evals.registry().grader(name) {
             None => format!("error[E050 unknown-grader]: no grader named `{name}` is registered"),
-            Some(registered) => match registered.0.check(config) {
+            Some(registered) => match registered.check(config) {
                 Ok(()) => return,
                 Err(error) => {
                     format!("error[E074 grader-config-rejected]: grader `{name}` rejects its config: {error}")

@@ -1,6 +1,4 @@
-//! The `composite` grader: several graders in one.
-
-use std::time::Duration;
+//! The `composite` grader: several graders in one (grading.md, section 10).
 
 use evalsuite_schema::{
     Grader,
@@ -11,53 +9,68 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     grade::{
-        Context, Graded,
-        code_grader::{self, VerdictRule},
-        grade_as, judge,
+        code_grader::{self, command_output::VerdictRule},
+        grader_command::COMMAND_LIMIT,
+        grader_record::grader_record,
+        grader_result::GraderResult,
+        grading_context::GradingContext,
+        llm_aggregator,
         scoring::{gate_is_closed, weighted_mean},
-        settle::settle,
     },
     model::score::{Score, ratio},
 };
 
-/// Limit of a command that combines the members.
-const COMMAND_LIMIT: Duration = Duration::from_secs(60);
+/// Runs a grader, given its path.
+type RunGrader<'r> = &'r dyn Fn(&str, &Grader, &GradingContext<'_>) -> GraderRecord;
 
-pub(crate) fn grade(path: &str, grader: &Grader, config: &Composite, context: &Context<'_>) -> GraderRecord {
+/// Runs the members with `run`, and aggregates their results.
+pub(crate) fn grade(
+    path: &str,
+    grader: &Grader,
+    config: &Composite,
+    context: &GradingContext<'_>,
+    run: RunGrader<'_>,
+) -> GraderRecord {
     let members: Vec<GraderRecord> =
-        config.members.iter().map(|member| grade_as(&format!("{path}/{}", member.name), member, context)).collect();
-    let complete = |mut graded: Graded| {
+        config.members.iter().map(|member| run(&format!("{path}/{}", member.name), member, context)).collect();
+    let complete = |mut result: GraderResult| {
         for member in &members {
-            graded.score.assertions.extend(member.assertions.iter().map(|assertion| {
+            result.score.assertions.extend(member.assertions.iter().map(|assertion| {
                 let mut assertion = assertion.clone();
                 assertion.text = format!("[{}] {}", member.name, assertion.text);
                 assertion
             }));
         }
-        graded.members.clone_from(&members);
-        graded
+        result.members.clone_from(&members);
+        result
     };
-    let settled = |graded| settle(grader, complete(graded), context.layout);
-    if let Some(graded) = decided_before(&members, context) {
-        return settled(graded);
+    let record = |result| grader_record(grader, complete(result), context.layout);
+    if let Some(result) = decided_before(&members, context) {
+        return record(result);
     }
     match &config.aggregator {
-        Aggregator::WeightedAverage { weights } => settled(weighted_average(weights, &members)),
-        Aggregator::Threshold { threshold } => settled(share(*threshold, &members)),
+        Aggregator::WeightedAverage { weights } => record(weighted_average(weights, &members)),
+        Aggregator::Threshold { threshold } => record(share(*threshold, &members)),
         Aggregator::CodeGrader(command) => {
             let directory = context.grader_directory(path);
-            let limit = COMMAND_LIMIT;
-            settled(code_grader::run(command, &results(&members), limit, VerdictRule::Decides, &directory, context))
+            record(code_grader::run(
+                command,
+                &results(&members),
+                COMMAND_LIMIT,
+                VerdictRule::Decides,
+                &directory,
+                context,
+            ))
         }
         Aggregator::LlmGrader { prompt, model } => {
             let prompt = (prompt.as_ref(), model.as_deref());
-            judge::aggregate(path, grader, prompt, &results(&members), context, complete)
+            llm_aggregator::grade(path, grader, prompt, &results(&members), context, complete)
         }
     }
 }
 
-/// What members come to whatever combines them: one broke, none decided, or a gate is closed.
-fn decided_before(members: &[GraderRecord], context: &Context<'_>) -> Option<Graded> {
+/// The result that no aggregator changes: a member is an error, no member is decided, or a required member failed.
+fn decided_before(members: &[GraderRecord], context: &GradingContext<'_>) -> Option<GraderResult> {
     if let Some(broken) = members.iter().find(|member| member.state == GraderState::Error) {
         let error = broken.error.as_deref().unwrap_or_default();
         return Some(Score::error(format!("member `{}`: {error}", broken.name)).into());
@@ -67,14 +80,14 @@ fn decided_before(members: &[GraderRecord], context: &Context<'_>) -> Option<Gra
     }
     let closed = members.iter().find(|member| gate_is_closed(member, context.threshold))?;
     let score = Score::fail(format!("required member `{}` failed", closed.name));
-    Some(Graded { forced_fail: true, ..score.into() })
+    Some(GraderResult { forced_fail: true, ..score.into() })
 }
 
 fn decided(members: &[GraderRecord]) -> impl Iterator<Item = &GraderRecord> {
     members.iter().filter(|member| member.state == GraderState::Decided)
 }
 
-fn weighted_average(weights: &[(String, f64)], members: &[GraderRecord]) -> Graded {
+fn weighted_average(weights: &[(String, f64)], members: &[GraderRecord]) -> GraderResult {
     let weight_of = |member: &GraderRecord| {
         let written = weights.iter().find(|(name, _)| *name == member.name);
         written.map_or(member.weight, |(_, weight)| *weight)
@@ -83,16 +96,16 @@ fn weighted_average(weights: &[(String, f64)], members: &[GraderRecord]) -> Grad
     Score::new(weighted_mean(values).unwrap_or(0.0)).into()
 }
 
-fn share(threshold: f64, members: &[GraderRecord]) -> Graded {
+fn share(threshold: f64, members: &[GraderRecord]) -> GraderResult {
     let count = decided(members).count();
     let passing = decided(members).filter(|member| member.verdict == Some(Verdict::Pass)).count();
     let value = ratio(passing, count);
     let verdict = Verdict::from_passed(value >= threshold);
     let text = format!("{passing}/{count} evaluators passed (threshold: {threshold})");
-    Score::new(value).verdict(verdict).assertion(Assertion::new(text, verdict.is_pass())).into()
+    Score::new(value).with_verdict(verdict).with_assertion(Assertion::new(text, verdict.is_pass())).into()
 }
 
-/// What an aggregator reads.
+/// The results of the members as an aggregator reads them.
 fn results(members: &[GraderRecord]) -> Value {
     let results: Map<String, Value> = members
         .iter()

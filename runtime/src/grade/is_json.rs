@@ -1,18 +1,18 @@
-//! The `is-json` grader.
+//! The `is-json` grader (grading.md, section 4).
 
 use evalsuite_schema::record::Assertion;
 use serde::de::IgnoredAny;
 
-use crate::{grade::shorten, model::score::Score};
+use crate::{grade::assertion_text::shorten, model::score::Score};
 
 pub(crate) fn grade(answer: &str) -> Score {
     match serde_json::from_str::<IgnoredAny>(answer) {
-        Ok(_) => Score::pass().assertion(Assertion::new("Output is valid JSON", true)),
-        Err(error) => Score::from(false).assertion(
+        Ok(_) => Score::pass().with_assertion(Assertion::new("Output is valid JSON", true)),
+        Err(error) => Score::from(false).with_assertion(
             Assertion::new("Output is not valid JSON", false)
-                .expected("one JSON value")
-                .actual(shorten(answer))
-                .evidence(error.to_string()),
+                .with_expected("one JSON value")
+                .with_actual(shorten(answer))
+                .with_evidence(error.to_string()),
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! Equality of JSON values as graders see it.
+//! Equality of JSON values in graders.
 
 use serde_json::{Number, Value};
 

@@ -1,14 +1,14 @@
-//! The `json-schema` grader: the answer has the shape a schema describes.
+//! The `json-schema` grader: the answer is valid against a JSON Schema (an extension, docs/grading-differences.md).
 
 use evalsuite_schema::{grader::JsonSchema, record::Assertion};
 use serde_json::Value;
 
 use crate::{
-    grade::{in_text, shorten},
+    grade::assertion_text::{in_text, shorten},
     model::score::Score,
 };
 
-/// Violations that are listed.
+/// Largest number of violations that are listed.
 const LISTED: usize = 100;
 
 pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
@@ -17,23 +17,23 @@ pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
         Ok(value) => value,
         Err(error) => {
             let assertion = Assertion::new("Output is not valid JSON", false)
-                .expected(format!("JSON as {} describes it", shorten(file)))
-                .actual(shorten(answer))
-                .evidence(error.to_string());
-            return Score::from(false).assertion(assertion);
+                .with_expected(format!("JSON as {} describes it", shorten(file)))
+                .with_actual(shorten(answer))
+                .with_evidence(error.to_string());
+            return Score::from(false).with_assertion(assertion);
         }
     };
-    // Formats are checked in every draft: whoever writes one expects it to matter.
+    // Formats are checked in every draft, as authors of schemas expect.
     let options = jsonschema::options().should_validate_formats(true).offline();
     let validator = match options.build(&config.schema) {
         Ok(validator) => validator,
-        Err(error) => return Score::error(format!("{file} is no schema that can be used: {error}")),
+        Err(error) => return Score::error(format!("{file} is not a usable JSON Schema: {error}")),
     };
     let mut violations = validator.iter_errors(&answer_value);
     let mut assertions: Vec<Assertion> =
         violations.by_ref().take(LISTED).map(|error| violation(&error, &config.schema)).collect();
     if assertions.is_empty() {
-        return Score::pass().assertion(Assertion::new(format!("Output matches {}", in_text(file)), true));
+        return Score::pass().with_assertion(Assertion::new(format!("Output matches {}", in_text(file)), true));
     }
     let more = violations.count();
     if more > 0 {
@@ -44,7 +44,7 @@ pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
     score
 }
 
-/// The answer without the lines that begin or end a block of code. No JSON has a line that starts like one.
+/// The answer without the lines that start or end a block of code. JSON has no line that starts with a fence.
 fn without_fences(answer: &str) -> String {
     let lines: Vec<&str> = answer.lines().filter(|line| !line.trim_start().starts_with("```")).collect();
     lines.join("\n")
@@ -57,16 +57,16 @@ fn violation(error: &jsonschema::ValidationError<'_>, schema: &Value) -> Asserti
     };
     let rule = error.schema_path().as_str();
     let keyword = rule.rsplit('/').next().unwrap_or_default();
-    // Placed in a schema that is `false`, there is no keyword.
+    // A schema that is `false` has no keyword.
     let expected = match schema.pointer(rule) {
         Some(value) if !keyword.is_empty() && !value.is_object() => format!("{keyword}: {value}"),
         _ => format!("what {} says", if rule.is_empty() { "the schema" } else { rule }),
     };
     let problem = error.masked_with("the value").to_string();
     Assertion::new(format!("{place}: {}", in_text(&problem)), false)
-        .expected(shorten(&expected))
-        .actual(shorten(&error.instance().to_string()))
-        .evidence(format!("schema: #{}", shorten(rule)))
+        .with_expected(shorten(&expected))
+        .with_actual(shorten(&error.instance().to_string()))
+        .with_evidence(format!("schema: #{}", shorten(rule)))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! The `regex` grader.
+//! The `regex` grader (grading.md, section 4).
 
 use evalsuite_schema::{grader::Regex, record::Assertion};
 
 use crate::{
-    grade::{in_text, shorten},
+    grade::assertion_text::{in_text, shorten},
     model::score::Score,
 };
 
@@ -22,9 +22,9 @@ pub(crate) fn grade(config: &Regex, answer: &str) -> Score {
         flags => format!("{flags} (flags: {flags})"),
     };
     let assertion = Assertion::new(format!("Output {verb} pattern /{}/{flags}", in_text(&config.value)), found)
-        .expected(shorten(&config.value))
-        .actual(shorten(answer));
-    Score::from(found).assertion(assertion)
+        .with_expected(shorten(&config.value))
+        .with_actual(shorten(answer));
+    Score::from(found).with_assertion(assertion)
 }
 
 /// Compiles a pattern the way it was checked when the suite was loaded.
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_known_only_at_run_time_may_not_compile() {
+    fn a_pattern_that_does_not_compile_is_an_error() {
         assert!(matches!(state("(", "", ""), State::Error(_)));
     }
 }

@@ -1,4 +1,4 @@
-//! The `similar` grader: how close the answer is to a text.
+//! The `similar` grader: how close the answer is to a text (an extension, docs/grading-differences.md).
 
 use std::borrow::Cow;
 
@@ -6,9 +6,9 @@ use evalsuite_schema::{grader::Similar, record::Assertion};
 
 use crate::{
     grade::{
+        assertion_text::shorten,
         edit_distance::{TooLong, edit_distance},
-        number::{fixed, show},
-        shorten,
+        number_format::{fixed, show},
     },
     model::{
         evidence::Evidence,
@@ -18,10 +18,10 @@ use crate::{
     platform::excerpt::trim,
 };
 
-/// Largest product of the two lengths, in characters: a second of work, some more where nothing is optimised.
+/// Largest product of the two lengths, in characters: a second of work, a few seconds without optimisation.
 const LIMIT: u64 = 10_000_000_000;
 
-/// `mark`: the value from which on the grader passes.
+/// `mark`: lowest value of a passing verdict.
 pub(crate) fn grade(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Score {
     let expected = match &config.value {
         Some(value) => Cow::Borrowed(value.as_str()),
@@ -37,8 +37,8 @@ pub(crate) fn grade(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Sco
         Ok(distance) => distance,
         Err(TooLong) => {
             return Score::error(format!(
-                "the answer ({} characters) and the text to compare with ({} characters) are too long to count how \
-                 many characters differ",
+                "the answer ({} characters) and the text to compare with ({} characters) are too long to compute \
+                 their similarity",
                 answer.len(),
                 wanted.len()
             ));
@@ -49,8 +49,9 @@ pub(crate) fn grade(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Sco
     let sign = if held { ">=" } else { "<" };
     let text =
         format!("Similarity {} {sign} {} ({distance} edits in {longest} characters)", fixed(value, 4), show(mark));
-    Score::new(value)
-        .assertion(Assertion::new(text, held).expected(shorten(&expected)).actual(shorten(evidence.answer())))
+    Score::new(value).with_assertion(
+        Assertion::new(text, held).with_expected(shorten(&expected)).with_actual(shorten(evidence.answer())),
+    )
 }
 
 fn characters(text: &str, ignore_case: bool) -> Vec<char> {
@@ -86,19 +87,19 @@ mod tests {
     }
 
     #[test]
-    fn case_counts_unless_told_otherwise() {
+    fn case_matters_unless_it_is_ignored() {
         assert_eq!(run(Some("AB"), false, None, "ab").state, State::Decided(0.0));
         assert_eq!(run(Some("ÄB"), true, None, "äb").state, State::Decided(1.0));
     }
 
     #[test]
-    fn without_a_value_the_reference_is_compared_with() {
+    fn without_a_value_the_answer_is_compared_with_the_reference() {
         assert_eq!(run(None, false, Some("yes"), "yes").state, State::Decided(1.0));
         assert!(matches!(run(None, false, None, "yes").state, State::Error(_)));
     }
 
     #[test]
-    fn a_runaway_answer_scores_low_and_what_cannot_be_counted_is_an_error() {
+    fn a_long_answer_scores_low_and_texts_above_the_limit_are_an_error() {
         let long = "x".repeat(1 << 20);
         assert!(matches!(run(Some("a short answer"), false, None, &long).state, State::Decided(value) if value < 0.01));
         assert!(matches!(run(Some(&"y".repeat(1 << 20)), false, None, &long).state, State::Error(_)));

@@ -1,10 +1,10 @@
-//! The `skill-trigger` grader.
+//! The `skill-trigger` grader (grading.md, section 7).
 
 use evalsuite_schema::{ToolCall, grader::SkillTrigger, record::Assertion};
 use serde_json::Value;
 
 use crate::{
-    grade::{in_text, shorten},
+    grade::assertion_text::{in_text, shorten},
     model::{evidence::Evidence, score::Score},
 };
 
@@ -12,8 +12,8 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     let skill = &config.skill;
     let Some(calls) = evidence.tool_calls() else {
         let assertion = Assertion::new("No tool calls recorded", false)
-            .evidence("the agent reported neither messages nor tool calls");
-        return Score::from(false).assertion(assertion);
+            .with_evidence("the agent reported neither messages nor tool calls");
+        return Score::from(false).with_assertion(assertion);
     };
     let trigger = calls.iter().find_map(|call| trigger(call, skill));
     let held = trigger.is_some() == config.should_trigger;
@@ -26,12 +26,12 @@ pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
     let wanted = if config.should_trigger { "used" } else { "not used" };
     let assertion = Assertion::new(text, held)
-        .expected(format!("skill \"{skill}\" {wanted}"))
-        .actual(format!("calls: {}", shorten(&names.join(", "))));
-    Score::from(held).assertion(assertion)
+        .with_expected(format!("skill \"{skill}\" {wanted}"))
+        .with_actual(format!("calls: {}", shorten(&names.join(", "))));
+    Score::from(held).with_assertion(assertion)
 }
 
-/// How a call shows that the skill is used: by what it asks for, else by what it gave back.
+/// How a call shows that the skill is used: by its input, or else by its output.
 fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
     let text = |key: &str| match call.input.as_ref()?.get(key)? {
         Value::String(text) => Some(text.clone()),
@@ -39,7 +39,7 @@ fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
         _ => None,
     };
     let files = format!("skills/{skill}/");
-    let asked = match call.tool.as_str() {
+    let by_input = match call.tool.as_str() {
         "Skill" => {
             let name = text("skill").filter(|name| name.contains(skill));
             name.map(|name| format!("Skill tool invoked with skill=\"{}\"", in_text(&name)))
@@ -50,7 +50,7 @@ fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
         }
         _ => None,
     };
-    asked.or_else(|| {
+    by_input.or_else(|| {
         let output = match call.output.as_ref()? {
             Value::String(text) => text.contains(&files),
             other => other.to_string().contains(&files),

@@ -1,4 +1,4 @@
-//! The `tool-trajectory` grader.
+//! The `tool-trajectory` grader (grading.md, section 6).
 
 use evalsuite_schema::{
     Object, ToolCall,
@@ -8,18 +8,18 @@ use evalsuite_schema::{
 use serde_json::Value;
 
 use crate::{
-    grade::{Graded, in_text, json_equality::equal, number::show},
+    grade::{assertion_text::in_text, grader_result::GraderResult, json_equality::equal, number_format::show},
     model::{
         evidence::Evidence,
         score::{Score, ratio},
     },
 };
 
-pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Graded {
+pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> GraderResult {
     let Some(calls) = evidence.tool_calls() else {
         let assertion = Assertion::new("No trace available for evaluation", false)
-            .evidence("the agent reported neither messages nor tool calls");
-        return Score::from(false).assertion(assertion).into();
+            .with_evidence("the agent reported neither messages nor tool calls");
+        return Score::from(false).with_assertion(assertion).into();
     };
     match config.mode {
         TrajectoryMode::AnyOrder => any_order(config, &calls).into(),
@@ -33,14 +33,14 @@ pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> Graded 
 
 /// Points of one comparison, with what they were given for.
 #[derive(Default)]
-struct Tally {
+struct Points {
     points: usize,
     possible: usize,
     assertions: Vec<Assertion>,
     unknown_durations: Vec<String>,
 }
 
-impl Tally {
+impl Points {
     fn add(&mut self, held: bool, assertion: Assertion) {
         self.points += usize::from(held);
         self.assertions.push(assertion);
@@ -58,12 +58,13 @@ impl Tally {
         let verb = if held { "completed in" } else { "took" };
         let (duration, limit) = (show(duration), show(limit));
         let text = format!("{} {verb} {duration}ms (max: {limit}ms)", item.tool);
-        let assertion =
-            Assertion::new(text, held).expected(format!("at most {limit} ms")).actual(format!("{duration} ms"));
+        let assertion = Assertion::new(text, held)
+            .with_expected(format!("at most {limit} ms"))
+            .with_actual(format!("{duration} ms"));
         self.add(held, assertion);
     }
 
-    /// An item that found no call cannot earn the point for its duration.
+    /// An expected call that was not made cannot earn the point for its duration.
     fn missed_duration(&mut self, item: &ExpectedCall) {
         self.possible += usize::from(item.max_duration_ms.is_some());
     }
@@ -73,7 +74,7 @@ impl Tally {
         let mut score = Score::new(value);
         score.assertions = self.assertions;
         if !self.unknown_durations.is_empty() {
-            score = score.detail("unknown_durations", self.unknown_durations);
+            score = score.with_detail("unknown_durations", self.unknown_durations);
         }
         score
     }
@@ -91,8 +92,11 @@ fn no_calls(mode: TrajectoryMode, calls: &[&ToolCall]) -> Score {
             "No tool sequence specified".to_owned()
         }
     };
-    Score::from(held)
-        .assertion(Assertion::new(text, held).expected("no calls").actual(crate::grade::shorten(&names.join(", "))))
+    Score::from(held).with_assertion(
+        Assertion::new(text, held)
+            .with_expected("no calls")
+            .with_actual(crate::grade::assertion_text::shorten(&names.join(", "))),
+    )
 }
 
 fn calls_in_words(count: u64) -> String {
@@ -100,28 +104,28 @@ fn calls_in_words(count: u64) -> String {
 }
 
 fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
-    let mut tally = Tally { possible: config.minimums.len(), ..Tally::default() };
+    let mut points = Points { possible: config.minimums.len(), ..Points::default() };
     for (tool, minimum) in &config.minimums {
         let count = calls.iter().filter(|call| call.tool == *tool).count() as u64;
         let held = count >= *minimum;
         let text = format!("{tool}: called {count} times (required >={minimum})");
         let expected = format!("at least {}", calls_in_words(*minimum));
-        let assertion = Assertion::new(text, held).expected(expected).actual(calls_in_words(count));
-        tally.add(held, assertion);
+        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(calls_in_words(count));
+        points.add(held, assertion);
     }
-    tally.score()
+    points.score()
 }
 
 fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
-    let mut tally = Tally { possible: config.expected.len(), ..Tally::default() };
+    let mut points = Points { possible: config.expected.len(), ..Points::default() };
     let mut next = 0;
     for (index, item) in config.expected.iter().enumerate() {
         let rest = calls.get(next..).unwrap_or_default();
         match rest.iter().position(|call| matches(config, item, call)) {
             Some(offset) => {
                 let position = next + offset;
-                tally.add(true, Assertion::new(format!("Found {} at position {position}", item.tool), true));
-                tally.duration(item, calls[position]);
+                points.add(true, Assertion::new(format!("Found {} at position {position}", item.tool), true));
+                points.duration(item, calls[position]);
                 next = position + 1;
             }
             None => {
@@ -134,35 +138,35 @@ fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
                     None => format!("Expected {} at position {index}, not found in remaining trace", item.tool),
                 };
                 let assertion = describe(Assertion::new(text, false), item, same_name.map(|offset| rest[offset]));
-                tally.add(false, assertion);
-                tally.missed_duration(item);
+                points.add(false, assertion);
+                points.missed_duration(item);
                 // The search went to the end: nothing is left for the items after it.
                 next = calls.len();
             }
         }
     }
-    tally.score()
+    points.score()
 }
 
-fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> Graded {
+fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> GraderResult {
     let expected = &config.expected;
-    let mut tally = Tally { possible: expected.len().max(calls.len()), ..Tally::default() };
+    let mut points = Points { possible: expected.len().max(calls.len()), ..Points::default() };
     let differ = expected.len() != calls.len();
     if differ {
         let text = format!("Expected {} tool calls, got {}", expected.len(), calls.len());
         let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
         let wanted: Vec<&str> = expected.iter().map(|item| item.tool.as_str()).collect();
-        tally.assertions.push(
+        points.assertions.push(
             Assertion::new(text, false)
-                .expected(crate::grade::shorten(&wanted.join(", ")))
-                .actual(crate::grade::shorten(&names.join(", "))),
+                .with_expected(crate::grade::assertion_text::shorten(&wanted.join(", ")))
+                .with_actual(crate::grade::assertion_text::shorten(&names.join(", "))),
         );
     }
     for (index, item) in expected.iter().enumerate() {
         match calls.get(index) {
             Some(call) if matches(config, item, call) => {
-                tally.add(true, Assertion::new(format!("Position {index}: {}", item.tool), true));
-                tally.duration(item, call);
+                points.add(true, Assertion::new(format!("Position {index}: {}", item.tool), true));
+                points.duration(item, call);
             }
             call => {
                 let text = match call {
@@ -170,46 +174,46 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> Graded {
                     Some(call) => format!("Position {index}: expected {}, got {}", item.tool, in_text(&call.tool)),
                     None => format!("Position {index}: expected {}, got nothing", item.tool),
                 };
-                tally.add(false, describe(Assertion::new(text, false), item, call.copied()));
-                tally.missed_duration(item);
+                points.add(false, describe(Assertion::new(text, false), item, call.copied()));
+                points.missed_duration(item);
             }
         }
     }
-    Graded { forced_fail: differ, ..tally.score().into() }
+    GraderResult { forced_fail: differ, ..points.score().into() }
 }
 
 fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
-    let mut tally = Tally { possible: config.expected.len(), ..Tally::default() };
+    let mut points = Points { possible: config.expected.len(), ..Points::default() };
     let mut used = vec![false; calls.len()];
     for item in &config.expected {
         let found = (0..calls.len()).find(|index| !used[*index] && matches(config, item, calls[*index]));
         match found {
             Some(position) => {
                 used[position] = true;
-                tally.add(true, Assertion::new(format!("Found {} at position {position}", item.tool), true));
+                points.add(true, Assertion::new(format!("Found {} at position {position}", item.tool), true));
             }
             None => {
                 let text = format!("Expected {} not found in actual trajectory", item.tool);
                 let same_name = calls.iter().find(|call| call.tool == item.tool).copied();
-                tally.add(false, describe(Assertion::new(text, false), item, same_name));
+                points.add(false, describe(Assertion::new(text, false), item, same_name));
             }
         }
     }
-    tally.score()
+    points.score()
 }
 
 fn subset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
     if calls.is_empty() {
-        return Score::pass().assertion(Assertion::new("No actual tool calls (trivially a subset)", true));
+        return Score::pass().with_assertion(Assertion::new("No actual tool calls (trivially a subset)", true));
     }
-    let mut tally = Tally { possible: calls.len(), ..Tally::default() };
+    let mut points = Points { possible: calls.len(), ..Points::default() };
     for (index, call) in calls.iter().enumerate() {
         let allowed = config.expected.iter().any(|item| matches(config, item, call));
         let verb = if allowed { "is" } else { "is not" };
         let text = format!("Position {index}: {} {verb} in allowed set", in_text(&call.tool));
-        tally.add(allowed, Assertion::new(text, allowed).actual(call_text(&call.tool, call.input.as_ref())));
+        points.add(allowed, Assertion::new(text, allowed).with_actual(call_text(&call.tool, call.input.as_ref())));
     }
-    tally.score()
+    points.score()
 }
 
 fn matches(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall) -> bool {
@@ -255,7 +259,7 @@ fn at_path<'a>(object: &'a Object, path: &str) -> Option<&'a Value> {
     Some(value)
 }
 
-/// A place in a list, written the way it is shown: neither `01` nor `+1`.
+/// An index of a list in its canonical form: neither `01` nor `+1`.
 fn index(part: &str) -> Option<usize> {
     let index: usize = part.parse().ok()?;
     (index.to_string() == part).then_some(index)
@@ -266,17 +270,17 @@ fn describe(assertion: Assertion, item: &ExpectedCall, call: Option<&ToolCall>) 
         Some(Args::Object(arguments)) => call_text(&item.tool, Some(&Value::Object(arguments.clone()))),
         Some(Args::Any) | None => item.tool.clone(),
     };
-    let assertion = assertion.expected(expected);
+    let assertion = assertion.with_expected(expected);
     match call {
-        Some(call) => assertion.actual(call_text(&call.tool, call.input.as_ref())),
-        None => assertion.actual("no such call"),
+        Some(call) => assertion.with_actual(call_text(&call.tool, call.input.as_ref())),
+        None => assertion.with_actual("no such call"),
     }
 }
 
 fn call_text(tool: &str, input: Option<&Value>) -> String {
     match input {
-        Some(input) => crate::grade::shorten(&format!("{tool} {input}")),
-        None => crate::grade::shorten(tool),
+        Some(input) => crate::grade::assertion_text::shorten(&format!("{tool} {input}")),
+        None => crate::grade::assertion_text::shorten(tool),
     }
 }
 

@@ -1,20 +1,25 @@
-//! How judges are chosen and called: services, commands, functions and recordings.
+//! How judges are chosen and asked: prompts, replies, votes, services, commands, and calibration.
 
-pub(crate) mod call;
-pub(crate) mod choice;
-pub(crate) mod command;
+pub(crate) mod asking_grader;
+pub(crate) mod calibration;
+pub(crate) mod call_tally;
+pub(crate) mod command_judge;
 #[cfg(feature = "judge")]
 pub(crate) mod endpoint;
-pub(crate) mod options;
-pub(crate) mod service;
-pub(crate) mod tally;
-pub(crate) mod until_read;
-
-pub(crate) use self::{
-    call::ask,
-    choice::{Choice, Chosen, Commands, OwnedChoice, recorded_judges},
-    command::Site,
-    options::{CONFIRM, Endpoint, JudgeOptions, KEYS, Variables},
-    tally::Tally,
-    until_read::{Broken, Call, until_read},
-};
+pub(crate) mod endpoint_judge;
+pub(crate) mod grader_inquiry;
+pub(crate) mod invalid_reply;
+pub(crate) mod judge_call;
+pub(crate) mod judge_choice;
+pub(crate) mod judge_options;
+pub(crate) mod judgement;
+pub(crate) mod lenient_json;
+pub(crate) mod prompt_texts;
+pub(crate) mod prompt_variables;
+pub(crate) mod question;
+pub(crate) mod repeated_calls;
+pub(crate) mod reply_shape;
+pub(crate) mod retry_wait;
+pub(crate) mod shown_answer;
+pub(crate) mod user_prompt;
+pub(crate) mod votes;

@@ -1,15 +1,21 @@
+//! Agents: the trait, functions as agents, and the commands of a targets file.
+
 use std::{
+    any::type_name,
     error::Error,
+    fmt,
     future::Future,
-    marker::PhantomData,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use evalsuite_schema::TargetsFile;
+use evalsuite_schema::{TargetsFile, diagnostic::Diagnostic};
 
 use crate::{
     model::{
+        callable::{
+            AsyncFunction, Callable, FromUnfinished, Implements, LocalError, PlainFunction, SendError, block_on,
+        },
         outcome::{AgentError, BoxError, Outcome},
         suite_location::SuiteLocation,
         trial::Trial,
@@ -17,7 +23,7 @@ use crate::{
     platform::cancel::Cancel,
 };
 
-/// An agent as a type, where a function is not enough.
+/// An agent as a type, for an agent with data of its own.
 ///
 /// Functions are agents without this trait, see [`IntoAgent`].
 ///
@@ -28,7 +34,7 @@ use crate::{
 ///
 /// impl Agent for Model {
 ///     async fn run(&self, trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
-///         Ok(Outcome::new().text(trial.prompt().to_uppercase()).model(self.name))
+///         Ok(Outcome::new().with_text(trial.prompt().to_uppercase()).with_model(self.name))
 ///     }
 /// }
 /// ```
@@ -37,219 +43,165 @@ pub trait Agent: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Whatever keeps the agent from an outcome; [`AgentError::skip`] asks to skip the trial.
+    /// An error makes the trial an error; [`AgentError::skip`] skips it.
     fn run(&self, trial: &mut Trial<'_>) -> impl Future<Output = Result<Outcome, AgentError>>;
 
-    /// Name in records; the type's path if not given.
+    /// Name in records. The default is the path of the type.
     fn name(&self) -> String {
         std::any::type_name::<Self>().to_owned()
     }
 }
 
-/// What can be an agent: `async fn(&mut Trial<'_>) -> Result<O, E>`, the same without `async`, or an [`Agent`].
+/// Types that can be an agent: `async fn(&mut Trial<'_>) -> Result<O, E>`, the same without `async`, or an [`Agent`].
 ///
-/// `O` is anything that becomes an [`Outcome`], such as a `String`; `E` any error. A function without `async` runs on a
-/// thread that is abandoned when its time is up, so it should look at [`Trial::is_cancelled`] now and then.
+/// `O` is any type that converts into an [`Outcome`], such as `String`; `E` any error. A function that is not async runs on a
+/// thread that is abandoned after the time limit; it should check [`Trial::is_cancelled`] regularly.
 ///
-/// `Marker` tells these forms apart and is always inferred.
+/// ```
+/// use evalsuite::{Evals, EvalSuite, IntoAgent, Outcome, Trial};
+///
+/// async fn answer(trial: &mut Trial<'_>) -> Result<Outcome, std::io::Error> {
+///     let note = std::fs::read_to_string(trial.workspace().join("note.txt"))?;
+///     Ok(Outcome::new().with_text(note).with_model("small"))
+/// }
+///
+/// fn shout(trial: &mut Trial<'_>) -> Result<String, std::fmt::Error> {
+///     Ok(trial.prompt().to_uppercase())
+/// }
+///
+/// # fn example(SUITE: &'static EvalSuite, loud: bool) -> Evals {
+/// // Different forms of agents have one type after `into_agent`.
+/// let agent = if loud { shout.into_agent() } else { answer.into_agent() };
+/// Evals::new(SUITE).with_agent(agent)
+/// # }
+/// ```
+///
+/// `Marker` distinguishes these forms and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
     note = "an agent is `async fn(&mut Trial<'_>) -> Result<String, E>`, the same without `async`, or a type that implements `evalsuite::Agent`"
 )]
 pub trait IntoAgent<Marker> {
-    /// The agent in the form the suite keeps.
+    /// The agent as [`Evals`](crate::Evals) holds it.
     fn into_agent(self) -> BoundAgent;
 }
 
-/// An agent bound to a suite.
-#[derive(Clone)]
+/// An agent of any form. It can be passed wherever an agent is expected.
+#[derive(Clone, Debug)]
 pub struct BoundAgent(pub(crate) Bound);
 
-/// What is bound.
-#[derive(Clone)]
+/// The forms of agents.
+#[derive(Clone, Debug)]
 pub(crate) enum Bound {
-    /// Something in Rust.
-    Rust(Arc<dyn Run>),
+    /// Rust code.
+    Rust(RustAgent),
     /// Commands of a targets file.
     #[cfg_attr(not(feature = "cli-agents"), expect(dead_code, reason = "nothing makes one without the feature"))]
     Commands(LoadTargets),
 }
 
-impl BoundAgent {
-    fn rust(agent: impl Run + 'static) -> Self {
-        Self(Bound::Rust(Arc::new(agent)))
-    }
+/// An agent in Rust.
+pub(crate) type RustAgent =
+    Callable<dyn Fn(&mut Trial<'_>, &Cancel) -> Result<Outcome, AgentError> + Send + Sync + 'static>;
 
-    #[cfg(feature = "cli-agents")]
-    pub(crate) fn commands(load: LoadTargets) -> Self {
-        Self(Bound::Commands(load))
-    }
-}
-
-impl std::fmt::Debug for BoundAgent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = match &self.0 {
-            Bound::Rust(agent) => agent.name(),
-            Bound::Commands(_) => "cli".to_owned(),
-        };
-        f.debug_tuple("BoundAgent").field(&name).finish()
-    }
-}
-
-/// Reads the targets file of a suite: the one that is named, a file or its directory, else the nearest one.
+/// Reads the targets file of a suite: the given one, a file or its directory, else the nearest one.
 ///
-/// It is handed around as a function, so that a program whose suites have agents in Rust has no reader of YAML in it.
-pub(crate) type LoadTargets = fn(&SuiteLocation, Option<&Path>) -> Result<Targets, String>;
+/// It is passed as a function, so that a program whose suites have agents in Rust contains no YAML reader.
+pub(crate) type LoadTargets = fn(&SuiteLocation, Option<&Path>) -> Result<Targets, UnusableTarget>;
 
-/// A targets file without mistakes.
+/// Why a target has no agent: diagnostics as a build prints them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnusableTarget(pub(crate) String);
+
+impl fmt::Display for UnusableTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<Diagnostic> for UnusableTarget {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self(diagnostic.to_string())
+    }
+}
+
+/// A valid targets file.
 #[derive(Debug)]
 pub(crate) struct Targets {
     pub(crate) path: PathBuf,
     pub(crate) file: TargetsFile,
 }
 
-/// What is left of an agent once its form does not matter: a call that blocks its thread.
-pub(crate) trait Run: Send + Sync {
-    fn run(&self, trial: &mut Trial<'_>, cancel: &Cancel) -> Result<Outcome, AgentError>;
-
-    /// Whether a cancelled call ends by itself.
-    fn is_cooperative(&self) -> bool;
-
-    fn name(&self) -> String;
-}
-
-fn finish(result: std::io::Result<Option<Result<Outcome, AgentError>>>) -> Result<Outcome, AgentError> {
-    match result {
-        Ok(Some(result)) => result,
-        Ok(None) => Err(AgentError::new("cancelled")),
-        Err(error) => Err(AgentError::new(format!("cannot start an async runtime: {error}"))),
+impl RustAgent {
+    pub(crate) fn run(&self, trial: &mut Trial<'_>, cancel: &Cancel) -> Result<Outcome, AgentError> {
+        (self.function)(trial, cancel)
     }
 }
 
-/// Marks types that implement [`Agent`].
-#[derive(Debug)]
-pub struct TypeAgent;
+impl FromUnfinished for Result<Outcome, AgentError> {
+    fn unfinished(message: String) -> Self {
+        Err(AgentError::new(message))
+    }
+}
 
-impl<A: Agent> IntoAgent<TypeAgent> for A {
+impl IntoAgent<BoundAgent> for BoundAgent {
     fn into_agent(self) -> BoundAgent {
-        struct Typed<A>(A);
-
-        impl<A: Agent> Run for Typed<A> {
-            fn run(&self, trial: &mut Trial<'_>, cancel: &Cancel) -> Result<Outcome, AgentError> {
-                finish(cancel.block_on(self.0.run(trial)))
-            }
-
-            fn is_cooperative(&self) -> bool {
-                true
-            }
-
-            fn name(&self) -> String {
-                self.0.name()
-            }
-        }
-
-        BoundAgent::rust(Typed(self))
+        self
     }
 }
 
-/// A function, and which of the forms it has.
-struct Function<F, M>(F, PhantomData<fn() -> M>);
+impl<A: Agent> IntoAgent<Implements> for A {
+    fn into_agent(self) -> BoundAgent {
+        let name = self.name();
+        let run = move |trial: &mut Trial<'_>, cancel: &Cancel| block_on(cancel, self.run(trial));
+        BoundAgent(Bound::Rust(Callable::cooperative(name, Arc::new(run))))
+    }
+}
 
-/// Marks async functions that return `R`.
-#[derive(Debug)]
-pub struct AsyncAgent<R, E>(PhantomData<fn() -> (R, E)>);
-
-impl<F, R, E> IntoAgent<AsyncAgent<R, E>> for F
+impl<F, R, E> IntoAgent<AsyncFunction<R, E>> for F
 where
     F: AsyncFn(&mut Trial<'_>) -> R + Send + Sync + 'static,
-    R: AgentResult<E> + 'static,
-    E: 'static,
-{
-    fn into_agent(self) -> BoundAgent {
-        BoundAgent::rust(Function::<F, AsyncAgent<R, E>>(self, PhantomData))
-    }
-}
-
-impl<F, R, E> Run for Function<F, AsyncAgent<R, E>>
-where
-    F: AsyncFn(&mut Trial<'_>) -> R + Send + Sync,
     R: AgentResult<E>,
 {
-    fn run(&self, trial: &mut Trial<'_>, cancel: &Cancel) -> Result<Outcome, AgentError> {
-        finish(cancel.block_on(async { (self.0)(trial).await.into_outcome() }))
-    }
-
-    fn is_cooperative(&self) -> bool {
-        true
-    }
-
-    fn name(&self) -> String {
-        std::any::type_name::<F>().to_owned()
+    fn into_agent(self) -> BoundAgent {
+        let run =
+            move |trial: &mut Trial<'_>, cancel: &Cancel| block_on(cancel, async { self(trial).await.into_outcome() });
+        BoundAgent(Bound::Rust(Callable::cooperative(type_name::<F>(), Arc::new(run))))
     }
 }
 
-/// Marks plain functions that return `R`.
-#[derive(Debug)]
-pub struct PlainAgent<R, E>(PhantomData<fn() -> (R, E)>);
-
-impl<F, R, E> IntoAgent<PlainAgent<R, E>> for F
+impl<F, R, E> IntoAgent<PlainFunction<R, E>> for F
 where
     F: Fn(&mut Trial<'_>) -> R + Send + Sync + 'static,
-    R: AgentResult<E> + 'static,
-    E: 'static,
-{
-    fn into_agent(self) -> BoundAgent {
-        BoundAgent::rust(Function::<F, PlainAgent<R, E>>(self, PhantomData))
-    }
-}
-
-impl<F, R, E> Run for Function<F, PlainAgent<R, E>>
-where
-    F: Fn(&mut Trial<'_>) -> R + Send + Sync,
     R: AgentResult<E>,
 {
-    fn run(&self, trial: &mut Trial<'_>, _cancel: &Cancel) -> Result<Outcome, AgentError> {
-        (self.0)(trial).into_outcome()
-    }
-
-    fn is_cooperative(&self) -> bool {
-        false
-    }
-
-    fn name(&self) -> String {
-        std::any::type_name::<F>().to_owned()
+    fn into_agent(self) -> BoundAgent {
+        let run = move |trial: &mut Trial<'_>, _: &Cancel| self(trial).into_outcome();
+        BoundAgent(Bound::Rust(Callable::blocking(type_name::<F>(), Arc::new(run))))
     }
 }
 
-/// What an agent function may return: `Result` of anything that becomes an [`Outcome`], with any error.
+/// Return types of agents: a `Result` of any type that converts into an [`Outcome`], with any error.
 ///
-/// `Form` tells the forms of errors apart and is always inferred.
+/// `Form` distinguishes the forms of errors and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "an agent cannot return `{Self}`",
     note = "an agent returns `Result<O, E>`: `O` a `String`, a `&str` or an `Outcome`; `E` any error"
 )]
 pub trait AgentResult<Form> {
-    /// The outcome, or why there is none.
+    /// The outcome.
     ///
     /// # Errors
     ///
-    /// The agent's.
+    /// The error of the agent.
     fn into_outcome(self) -> Result<Outcome, AgentError>;
 }
-
-/// Marks errors that can be sent to other threads.
-#[derive(Debug)]
-pub struct SendError;
 
 impl<O: Into<Outcome>, E: Into<BoxError>> AgentResult<SendError> for Result<O, E> {
     fn into_outcome(self) -> Result<Outcome, AgentError> {
         self.map(Into::into).map_err(|error| AgentError::from_boxed(error.into()))
     }
 }
-
-/// Marks `Box<dyn Error>`.
-#[derive(Debug)]
-pub struct LocalError;
 
 impl<O: Into<Outcome>> AgentResult<LocalError> for Result<O, Box<dyn Error>> {
     fn into_outcome(self) -> Result<Outcome, AgentError> {

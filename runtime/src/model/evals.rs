@@ -1,3 +1,5 @@
+//! A suite with its agents, graders and judges.
+
 use crate::model::{
     agent::{Bound, BoundAgent, IntoAgent, LoadTargets},
     grader::{BoundGrader, IntoGrader},
@@ -5,10 +7,29 @@ use crate::model::{
     suite::EvalSuite,
 };
 
-/// A suite bound to its agent and graders.
+/// A suite with its agents, graders and judges.
 ///
-/// `include_eval_suite!` generates a function `evals()` that gives one; its [`run`](Self::run) runs the suite outside
-/// of tests.
+/// `include_eval_suite!` generates a function `evals()` that returns one; [`run`](Self::run) runs the suite outside of tests.
+///
+/// ```
+/// use evalsuite::{Evals, Evidence, EvalSuite, JudgeError, JudgeRequest, Trial};
+///
+/// async fn agent(trial: &mut Trial<'_>) -> Result<String, std::io::Error> {
+///     std::fs::read_to_string(trial.workspace().join("note.txt"))
+/// }
+///
+/// fn is_short(evidence: &Evidence<'_>) -> bool {
+///     evidence.answer().len() < 200
+/// }
+///
+/// async fn judge(request: JudgeRequest) -> Result<String, JudgeError> {
+///     Err(JudgeError::permanent(format!("no model for a prompt of {} bytes", request.user().len())))
+/// }
+///
+/// # fn example(SUITE: &'static EvalSuite) -> Evals {
+/// Evals::new(SUITE).with_agent(agent).with_grader("is-short", is_short).with_named_judge("strict", judge)
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Evals {
@@ -17,12 +38,12 @@ pub struct Evals {
     target_agents: Vec<(String, BoundAgent)>,
     registry: Registry,
     judges: Judges,
-    /// How the targets file is read for judges.
-    command_judges: Option<LoadTargets>,
+    /// Reads the targets file, whose commands may be judges.
+    judge_commands: Option<LoadTargets>,
 }
 
 impl Evals {
-    /// The suite without an agent.
+    /// The suite without agents, graders and judges.
     pub fn new(suite: &'static EvalSuite) -> Self {
         Self {
             suite,
@@ -30,53 +51,53 @@ impl Evals {
             target_agents: Vec::new(),
             registry: Registry::default(),
             judges: Judges::default(),
-            command_judges: None,
+            judge_commands: None,
         }
     }
 
-    /// Sets the agent of every target that has none of its own.
-    pub fn agent<M>(mut self, agent: impl IntoAgent<M>) -> Self {
+    /// Sets the agent of every target without an agent of its own.
+    pub fn with_agent<M>(mut self, agent: impl IntoAgent<M>) -> Self {
         self.agent = Some(agent.into_agent());
         self
     }
 
     /// Sets the agent of one target.
-    pub fn agent_for<M>(mut self, target: impl Into<String>, agent: impl IntoAgent<M>) -> Self {
+    pub fn with_target_agent<M>(mut self, target: impl Into<String>, agent: impl IntoAgent<M>) -> Self {
         self.target_agents.push((target.into(), agent.into_agent()));
         self
     }
 
-    /// Registers a grader under the name the suite's files use; `-` and `_` are alike.
-    pub fn grader<M>(mut self, name: impl Into<String>, grader: impl IntoGrader<M>) -> Self {
+    /// Registers a grader under the name that the suite's files use. In names, `-` and `_` are the same.
+    pub fn with_grader<M>(mut self, name: impl Into<String>, grader: impl IntoGrader<M>) -> Self {
         self.registry.0.push((name.into(), grader.into_grader()));
         self
     }
 
-    /// Sets the judge of every grader that names none. A judge configured in the environment goes before it.
-    pub fn judge<M>(mut self, judge: impl IntoJudge<M>) -> Self {
+    /// Sets the judge of every grader that names none. A judge configured in the environment takes precedence.
+    pub fn with_judge<M>(mut self, judge: impl IntoJudge<M>) -> Self {
         self.judges.default = Some(judge.into_judge());
         self.judges.default_names.clear();
         self
     }
 
-    /// Sets the judges of every grader that names none, by their names: those of [`judge_for`](Self::judge_for), or commands
-    /// of the targets file. Of several the majority decides. Judges configured in the environment go before them.
-    pub fn judged_by<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+    /// Registers a judge under the name that graders write as `target`. In names, `-` and `_` are the same.
+    pub fn with_named_judge<M>(mut self, name: impl Into<String>, judge: impl IntoJudge<M>) -> Self {
+        self.judges.named.push((name.into(), judge.into_judge()));
+        self
+    }
+
+    /// Sets the judges of every grader that names none, by name: judges of [`with_named_judge`](Self::with_named_judge), or
+    /// commands of the targets file. The majority decides. Judges configured in the environment take precedence.
+    pub fn with_default_judges<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.judges.default_names = names.into_iter().map(Into::into).collect();
         self.judges.default = None;
         self
     }
 
-    /// Sets how many judgements follow a failing one, so that the majority decides: an even number up to 10, 0 for none. An odd
-    /// one is taken for the next even one. 2 where nothing is set; graders and the environment may say something else.
-    pub fn judge_confirm(mut self, judgements: u32) -> Self {
+    /// Sets how many judgements follow a failing one, so that the majority decides: an even number from 0 (none) to 10. An odd
+    /// number is rounded up. The default is 2; graders and the environment take precedence.
+    pub fn with_judge_confirm(mut self, judgements: u32) -> Self {
         self.judges.confirm = Some(judgements.next_multiple_of(2).min(MOST_CONFIRM));
-        self
-    }
-
-    /// Registers a judge under the name that graders write as `target`; `-` and `_` are alike.
-    pub fn judge_for<M>(mut self, name: impl Into<String>, judge: impl IntoJudge<M>) -> Self {
-        self.judges.named.push((name.into(), judge.into_judge()));
         self
     }
 
@@ -90,19 +111,19 @@ impl Evals {
         own.or(self.agent.as_ref())
     }
 
-    /// How the targets file is read, where an agent of the suite is a command of it, or judges may be.
+    /// Reads the targets file, where agents or judges may be commands in it.
     pub(crate) fn commands(&self) -> Option<LoadTargets> {
         let agents = self.agent.iter().chain(self.target_agents.iter().map(|(_, agent)| agent));
         let of_agents = agents.into_iter().find_map(|agent| match &agent.0 {
             Bound::Commands(load) => Some(*load),
             Bound::Rust(_) => None,
         });
-        of_agents.or(self.command_judges)
+        of_agents.or(self.judge_commands)
     }
 
-    /// Sets how the targets file is read for judges.
-    pub(crate) fn with_command_judges(mut self, load: Option<LoadTargets>) -> Self {
-        self.command_judges = load;
+    /// Sets the reader of the targets file, so that judges may be commands in it.
+    pub(crate) fn with_judge_commands(mut self, load: Option<LoadTargets>) -> Self {
+        self.judge_commands = load;
         self
     }
 
@@ -139,13 +160,13 @@ mod tests {
     use crate::model::evidence::Evidence;
 
     #[test]
-    fn a_grader_is_found_by_its_name_and_by_its_other_spelling() {
+    fn a_grader_is_found_by_its_exact_name_first_and_then_by_the_other_spelling() {
         let bind = |name: &str| (name.to_owned(), (|_: &Evidence<'_>| true).into_grader());
         let registry = Registry(vec![bind("a_b"), bind("a-b"), bind("tone")]);
         let position = |name: &str| {
             registry
                 .grader(name)
-                .and_then(|found| registry.0.iter().position(|(_, grader)| std::sync::Arc::ptr_eq(&grader.0, &found.0)))
+                .and_then(|found| registry.0.iter().position(|(_, grader)| std::ptr::eq(grader, found)))
         };
         assert_eq!((position("a-b"), position("a_b"), position("tone")), (Some(1), Some(0), Some(2)));
         assert_eq!(position("other"), None);

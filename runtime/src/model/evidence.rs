@@ -1,7 +1,10 @@
+//! What graders see of a trial.
+
 use std::{
     marker::PhantomData,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use evalsuite_schema::{Content, Input, Message, Object, ReferenceSolution, Role, ToolCall, record::Usage};
@@ -15,16 +18,32 @@ use crate::model::{
     trial::decode_input,
 };
 
-/// What a grader sees: the answer, how the agent came to it, and the case.
+/// What a grader sees: the answer, how the agent got there, and the case.
+///
+/// ```
+/// use evalsuite::{Evidence, Score};
+///
+/// /// The agent saved what the reference asks for, with one call of `save_card` and for at most a cent.
+/// fn saved_once(evidence: &Evidence<'_>) -> Result<Score, serde_json::Error> {
+///     let expected: Option<String> = evidence.reference()?;
+///     let Some(calls) = evidence.tool_calls() else {
+///         return Ok(Score::undecided("the agent did not report its tool calls"));
+///     };
+///     let saved = calls.iter().filter(|call| call.tool == "save_card").count();
+///     let cheap = evidence.cost_usd().is_none_or(|cost| cost <= 0.01);
+///     let answered = expected.is_none_or(|expected| evidence.answer().contains(&expected));
+///     Ok(Score::from(saved == 1 && cheap && answered).with_rationale(format!("{saved} calls of save_card")))
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Evidence<'a> {
     facts: Arc<Facts>,
-    /// What the grader asks judges.
+    /// The judges, while a grader runs.
     inquiry: Option<Arc<dyn Inquiry>>,
     _scope: PhantomData<&'a ()>,
 }
 
-/// Everything graders look at.
+/// The data behind [`Evidence`].
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) case_id: String,
@@ -38,11 +57,11 @@ pub(crate) struct Facts {
     pub(crate) expected_output: Vec<Message>,
     pub(crate) reference_solution: Option<ReferenceSolution>,
     pub(crate) answer: String,
-    /// `None`: the agent did not report what it did.
+    /// `None` if the agent did not report its messages.
     pub(crate) transcript: Option<Vec<Message>>,
     /// Index of the first message of each turn in the transcript of a whole conversation.
     pub(crate) turns: Vec<usize>,
-    /// The input is what was said so far, not what the agent was asked at once.
+    /// Whether the input is the conversation so far, not one request.
     pub(crate) is_conversation: bool,
     pub(crate) usage: Option<Usage>,
     pub(crate) cost_usd: Option<f64>,
@@ -62,9 +81,9 @@ pub(crate) struct Facts {
 pub struct WorkspaceChanges {
     /// Files that are new.
     pub created: Vec<String>,
-    /// Files whose content is another.
+    /// Files whose content changed.
     pub modified: Vec<String>,
-    /// Files that are gone.
+    /// Files that were removed.
     pub deleted: Vec<String>,
 }
 
@@ -82,25 +101,27 @@ impl Evidence<'_> {
         Evidence { facts: Arc::clone(&self.facts), inquiry: Some(inquiry), _scope: PhantomData }
     }
 
-    /// The judge of the suite: that of the environment, else that of the macro; of several the first.
+    /// The default judge of the suite: the one configured in the environment, else the one of [`Evals`](crate::Evals); the
+    /// first one, if there are several.
     ///
-    /// Where there is none, asking it is an error of the grader. Cases of graders that are registered with
-    /// [`asks_judge`](crate::asks_judge) are skipped instead, before their agents run.
+    /// Without a judge, a call of it makes the grader an error. A case whose grader is registered with
+    /// [`asks_judge`](crate::asks_judge) is skipped instead, before its agent runs.
     pub fn judge(&self) -> SuiteJudge<'_> {
         SuiteJudge::new(self.inquiry.clone(), None)
     }
 
-    /// The judge of a name: one of `judges` of the macro, else a command of the targets file.
-    pub fn judge_named(&self, name: impl Into<String>) -> SuiteJudge<'_> {
+    /// The judge with this name: one of [`Evals::with_named_judge`](crate::Evals::with_named_judge) (`judges` of the macro), else
+    /// a command of the targets file.
+    pub fn named_judge(&self, name: impl Into<String>) -> SuiteJudge<'_> {
         SuiteJudge::new(self.inquiry.clone(), Some(name.into()))
     }
 
-    /// The answer: the text of the last assistant message, empty if there is none.
+    /// The answer: the text of the last assistant message; empty without one.
     pub fn answer(&self) -> &str {
         &self.facts.answer
     }
 
-    /// The messages of the agent's work; `None` if the agent did not report them.
+    /// The transcript: messages and tool calls of the agent, in order; `None` if the agent did not report them.
     pub fn transcript(&self) -> Option<&[Message]> {
         self.facts.transcript.as_deref()
     }
@@ -131,12 +152,12 @@ impl Evidence<'_> {
         self.facts.cost_usd
     }
 
-    /// Duration of the agent's work in milliseconds, as reported or measured.
-    pub fn duration_ms(&self) -> f64 {
-        self.facts.duration_ms
+    /// How long the agent worked, as reported or measured.
+    pub fn duration(&self) -> Duration {
+        Duration::try_from_secs_f64(self.facts.duration_ms / 1000.0).unwrap_or(Duration::MAX)
     }
 
-    /// Facts the agent reported about the world it worked on.
+    /// Facts that the agent reported about the environment it worked on.
     pub fn state(&self) -> &Object {
         &self.facts.state
     }
@@ -161,12 +182,12 @@ impl Evidence<'_> {
         &self.facts.case_id
     }
 
-    /// What the case is about.
+    /// Description of the case, where it has one.
     pub fn description(&self) -> Option<&str> {
         self.facts.description.as_deref()
     }
 
-    /// What a good answer does.
+    /// Criteria of a good answer, where the case has them.
     pub fn criteria(&self) -> Option<&str> {
         self.facts.criteria.as_deref()
     }
@@ -183,10 +204,10 @@ impl Evidence<'_> {
         }
     }
 
-    /// The reference decoded into a type, `None` without one.
+    /// The reference decoded into a type; `None` if the case has none.
     ///
-    /// In the tasks layout it is `expected_outcome` of the reference solution. Else it is the last message of
-    /// `expected_output`: its data, or its text, which is read as JSON if `T` is not a text.
+    /// In the tasks layout it is `expected_outcome` of the reference solution. In the other layouts it is the last message of
+    /// `expected_output`: its data, or its text, which is read as JSON unless `T` is a text.
     ///
     /// # Errors
     ///
@@ -219,7 +240,7 @@ impl Evidence<'_> {
         self.facts.metadata.get(key)
     }
 
-    /// What a case of `depends_on` came to; `None` for any other case.
+    /// Result of a case in `depends_on`; `None` for any other case.
     pub fn dependency(&self, id: &str) -> Option<&Dependency> {
         self.facts.dependencies.get(id)
     }

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_schema::{Case, Layout, Location, Workspace, grader::BUILT_IN};
+use evalsuite_schema::{
+    Case, Layout, Location, Workspace,
+    diagnostic::{Code, Diagnostic, SourceRange},
+    grader::BUILT_IN,
+};
 use serde_json::Value;
 
 use crate::platform::environment;
@@ -183,7 +187,8 @@ pub(crate) fn unset(name: &str, key: &str, place: &Location) -> Unresolved {
 }
 
 fn unresolved(what: String, path: &[String], place: &Location) -> Unresolved {
-    let message = format!("E073: {what}, used in `{}`", path.join("."));
+    let problem = format!("{what}, used in `{}`", path.join("."));
+    let message = Diagnostic::<SourceRange>::new(Code::UnsetVariable, problem).to_string();
     Unresolved { message, location: place.clone() }
 }
 
@@ -268,7 +273,11 @@ mod tests {
     #[test]
     fn an_unset_variable_is_named_with_the_place_it_is_used() {
         let error = resolve(case("x", "${{ MISSING }}"), Layout::Cases, lookup).unwrap_err();
-        assert!(error.message.starts_with("E073: environment variable `MISSING` is not set"), "{}", error.message);
+        assert!(
+            error.message.starts_with("error[E073 unset-variable]: environment variable `MISSING` is not set"),
+            "{}",
+            error.message
+        );
         assert_eq!(error.location, Location::new("case.yaml", 5, 5));
         assert!(resolve(case("x", "${{ BLANK }}"), Layout::Cases, lookup).is_err());
         let mut blank = case("${{ BLANK }}", "x");

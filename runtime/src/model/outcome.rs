@@ -1,16 +1,37 @@
-use std::{error::Error, fmt};
+//! What an agent returns: an outcome, or an error.
 
-use evalsuite_schema::{Message, Object, record::Usage};
+use std::{error::Error, fmt, time::Duration};
+
+use evalsuite_schema::{
+    Message, Object,
+    record::{Usage, milliseconds},
+};
 use serde_json::Value;
 
-/// An error of any kind, as agents return it.
+/// An error of any type, as agents return it.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// What an agent did: its answer, and what it reports about its work.
+/// The result of an agent: its answer, and what it reports about its work.
 ///
-/// A text is enough: `Outcome` is made from `String` and `&str`. What was recorded through
-/// [`Trial`](crate::Trial) is added to it.
-#[derive(Debug, Clone, Default)]
+/// A text is enough: `String` and `&str` convert into an outcome. Whatever the outcome leaves out is taken from what the agent
+/// recorded through its [`Trial`](crate::Trial).
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use evalsuite::{Outcome, Usage};
+///
+/// let outcome = Outcome::new()
+///     .with_text("Saved `meeting.toml`.")
+///     .with_usage(Usage::new(1_200, 80))
+///     .with_cost_usd(0.004)
+///     .with_duration(Duration::from_millis(950))
+///     .with_state("cards", 3);
+/// assert_eq!(outcome.text(), Some("Saved `meeting.toml`."));
+/// assert_eq!(Outcome::from("Saved."), Outcome::new().with_text("Saved."));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+#[must_use]
 pub struct Outcome {
     pub(crate) text: Option<String>,
     pub(crate) messages: Option<Vec<Message>>,
@@ -23,88 +44,149 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// An outcome without answer.
+    /// An outcome without an answer.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the answer.
-    pub fn text(mut self, text: impl Into<String>) -> Self {
+    pub fn with_text(mut self, text: impl Into<String>) -> Self {
         self.text = Some(text.into());
         self
     }
 
-    /// Sets the transcript; it replaces messages and calls recorded through the trial.
-    pub fn messages(mut self, messages: Vec<Message>) -> Self {
+    /// Sets the transcript. It replaces the messages and tool calls that were recorded through the trial.
+    pub fn with_messages(mut self, messages: Vec<Message>) -> Self {
         self.messages = Some(messages);
         self
     }
 
-    /// Adds a fact about the world the agent worked on, for graders to look at.
-    pub fn state(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+    /// Sets a fact about the environment the agent worked on, for graders to check.
+    pub fn with_state(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.state.insert(key.into(), value.into());
         self
     }
 
-    /// Sets the tokens used; it replaces what was recorded through the trial.
-    pub fn usage(mut self, usage: Usage) -> Self {
+    /// Sets the tokens used. They replace those that were recorded through the trial.
+    pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
 
-    /// Sets the cost in US dollars, at least 0.
-    pub fn cost_usd(mut self, cost: f64) -> Self {
+    /// Sets the cost in US dollars, at least 0. It replaces the cost that was recorded through the trial.
+    pub fn with_cost_usd(mut self, cost: f64) -> Self {
         self.cost_usd = Some(cost);
         self
     }
 
-    /// Sets the duration in milliseconds, at least 0, in place of the measured one.
-    pub fn duration_ms(mut self, duration: f64) -> Self {
-        self.duration_ms = Some(duration);
+    /// Sets how long the agent worked, in place of the measured duration.
+    pub fn with_duration(mut self, duration: Duration) -> Self {
+        self.duration_ms = Some(milliseconds(duration));
         self
     }
 
-    /// Sets the model that answered.
-    pub fn model(mut self, model: impl Into<String>) -> Self {
+    /// Sets the name of the model that answered.
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// Adds free-form data, kept in the record.
-    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+    /// Sets a value of the free-form data in the record.
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// Why the outcome cannot be used, if a number makes no sense.
-    pub(crate) fn defect(&self) -> Option<String> {
-        let sane = |value: Option<f64>| value.is_none_or(|value| value.is_finite() && value >= 0.0);
-        if !sane(self.cost_usd) {
-            return Some("the agent reported a cost that is not a number of at least 0".to_owned());
-        }
-        if !sane(self.duration_ms) {
-            return Some("the agent reported a duration that is not a number of at least 0".to_owned());
-        }
-        None
+    /// The answer; `None` if it is the text of the last assistant message.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
     }
+
+    /// The transcript; `None` if it is the one recorded through the trial.
+    pub fn messages(&self) -> Option<&[Message]> {
+        self.messages.as_deref()
+    }
+
+    /// Facts about the environment the agent worked on.
+    pub fn state(&self) -> &Object {
+        &self.state
+    }
+
+    /// Tokens used; `None` if they are not reported here.
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
+    /// Cost in US dollars; `None` if it is not reported here.
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.cost_usd
+    }
+
+    /// Name of the model that answered; `None` if it is not reported here.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// Free-form data for the record.
+    pub fn metadata(&self) -> &Object {
+        &self.metadata
+    }
+
+    /// This outcome, with what it leaves out filled in from what was reported during the call.
+    pub(crate) fn or_reported(mut self, mut reported: Self) -> Self {
+        reported.state.append(&mut self.state);
+        reported.metadata.append(&mut self.metadata);
+        Self {
+            // Messages have an answer of their own.
+            text: self.text.or(reported.text.filter(|_| self.messages.is_none())),
+            messages: self.messages,
+            state: reported.state,
+            usage: self.usage.or(reported.usage),
+            cost_usd: self.cost_usd.or(reported.cost_usd),
+            duration_ms: self.duration_ms,
+            model: self.model.or(reported.model),
+            metadata: reported.metadata,
+        }
+    }
+
+    /// Why the outcome cannot be used: a number in it is invalid.
+    pub(crate) fn defect(&self) -> Option<String> {
+        let numbers = [("cost", self.cost_usd), ("duration", self.duration_ms)];
+        let (name, _) = numbers.into_iter().find(|(_, number)| !number.is_none_or(is_amount))?;
+        Some(format!("the agent reported a {name} that is not a number of at least 0"))
+    }
+}
+
+/// Whether a number can be a cost or a duration.
+pub(crate) fn is_amount(number: f64) -> bool {
+    number.is_finite() && number >= 0.0
 }
 
 impl From<String> for Outcome {
     fn from(text: String) -> Self {
-        Self::new().text(text)
+        Self::new().with_text(text)
     }
 }
 
 impl From<&str> for Outcome {
     fn from(text: &str) -> Self {
-        Self::new().text(text)
+        Self::new().with_text(text)
     }
 }
 
-/// Why an agent did not come to an outcome.
+/// Why an agent has no outcome.
 ///
-/// Agents may return errors of any type. This one can also say that the trial should be skipped; the request is
-/// recognised through conversions and contexts of error crates such as `anyhow`.
+/// Agents may return errors of any type. This one can also skip the trial: the request is recognised through the conversions
+/// and contexts of error crates such as `anyhow`.
+///
+/// ```
+/// use evalsuite::{AgentError, Trial};
+///
+/// async fn agent(trial: &mut Trial<'_>) -> Result<String, AgentError> {
+///     let key = trial.env("MODEL_API_KEY").ok_or_else(|| AgentError::skip("MODEL_API_KEY is not set"))?;
+///     Ok(format!("key of {} characters", key.len()))
+/// }
+/// ```
 #[derive(Debug)]
 pub struct AgentError {
     kind: Kind,
@@ -118,17 +200,17 @@ enum Kind {
 }
 
 impl AgentError {
-    /// The agent failed, for a reason.
+    /// The agent failed; the message says why.
     pub fn new(message: impl Into<String>) -> Self {
         Self { kind: Kind::Failed(message.into()) }
     }
 
-    /// The trial cannot be run here and is skipped.
+    /// The trial cannot be run here and is skipped; the reason is part of the record.
     pub fn skip(reason: impl Into<String>) -> Self {
         Self { kind: Kind::Skip(SkipRequest(reason.into())) }
     }
 
-    /// The reason of a skip request, wherever in `self` or its sources it stands.
+    /// The reason of a skip request in this error or one of its sources.
     pub fn skip_reason(&self) -> Option<&str> {
         if let Kind::Skip(request) = &self.kind {
             return Some(&request.0);
@@ -165,7 +247,7 @@ impl AgentError {
         }
     }
 
-    /// For errors that may not leave their thread: the text is kept, and a skip request.
+    /// Keeps the text and a skip request of an error that must not leave its thread.
     pub(crate) fn from_local(error: &(dyn Error + 'static)) -> Self {
         let mut next = Some(error);
         let mut text = String::new();
@@ -210,7 +292,7 @@ impl Error for AgentError {
     }
 }
 
-/// A source of its own, so that it is found below types that cannot be downcast.
+/// It is a source of its own, so that it is found below types that cannot be downcast.
 #[derive(Debug)]
 struct SkipRequest(String);
 

@@ -1,21 +1,27 @@
+//! What an agent reports while it runs.
+
 use evalsuite_schema::{Message, Role, ToolCall, record::Usage};
 
-use crate::model::captured_spans::Captured;
+use crate::model::{
+    captured_spans::Captured,
+    outcome::{Outcome, is_amount},
+};
 
-/// What an agent recorded through its [`Trial`](crate::Trial) so far.
+/// What an agent has reported through its [`Trial`](crate::Trial).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recording {
     pub(crate) messages: Vec<Message>,
-    pub(crate) usage: Option<Usage>,
+    /// Everything else an agent can report at its end, as reported until now; `messages` are never in it.
+    pub(crate) outcome: Outcome,
     pub(crate) log: String,
-    /// Everything that happened was recorded, even if that is nothing.
+    /// Whether the messages are the complete transcript, even if there are none.
     pub(crate) complete: bool,
-    /// What its spans told; it counts where the agent itself says nothing.
+    /// Data of the agent's spans, for what the agent itself does not report.
     pub(crate) captured: Captured,
 }
 
 impl Recording {
-    /// The messages the agent recorded, else those its spans told of.
+    /// The messages the agent recorded, else those of its spans.
     pub(crate) fn transcript(&self) -> Option<&[Message]> {
         if self.complete || !self.messages.is_empty() {
             return Some(&self.messages);
@@ -23,20 +29,21 @@ impl Recording {
         self.captured.messages.as_deref()
     }
 
-    /// A call belongs to the assistant message before it; without one it makes its own.
+    /// Adds a call to the assistant message before it, or to a new one if there is none.
     pub(crate) fn tool_call(&mut self, call: ToolCall) {
         match self.messages.last_mut() {
             Some(message) if message.role == Role::Assistant => message.tool_calls.push(call),
-            _ => {
-                let mut message = Message::empty(Role::Assistant);
-                message.tool_calls.push(call);
-                self.messages.push(message);
-            }
+            _ => self.messages.push(Message::empty(Role::Assistant).with_tool_call(call)),
         }
     }
 
     pub(crate) fn usage(&mut self, usage: Usage) {
-        *self.usage.get_or_insert_default() += usage;
+        *self.outcome.usage.get_or_insert_default() += usage;
+    }
+
+    /// Adds a cost. An invalid one makes the sum invalid, so that later ones do not hide it.
+    pub(crate) fn cost_usd(&mut self, cost: f64) {
+        *self.outcome.cost_usd.get_or_insert_default() += if is_amount(cost) { cost } else { f64::NAN };
     }
 
     pub(crate) fn log(&mut self, line: &str) {
@@ -44,5 +51,42 @@ impl Recording {
         if !line.ends_with('\n') {
             self.log.push('\n');
         }
+    }
+
+    /// Tokens, as far as they are known before the agent has ended.
+    pub(crate) fn known_usage(&self) -> Option<Usage> {
+        self.outcome.usage.or(self.captured.usage)
+    }
+
+    /// Cost in US dollars, as far as it is known before the agent has ended.
+    pub(crate) fn known_cost(&self) -> Option<f64> {
+        self.outcome.cost_usd.filter(|cost| is_amount(*cost)).or(self.captured.cost_usd)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invalid_cost_is_not_hidden_by_later_ones() {
+        let mut recording = Recording::default();
+        recording.cost_usd(0.5);
+        recording.cost_usd(0.25);
+        assert_eq!(recording.known_cost(), Some(0.75));
+        recording.cost_usd(-1.0);
+        recording.cost_usd(2.0);
+        assert_eq!(recording.known_cost(), None);
+        assert!(Outcome::new().or_reported(recording.outcome).defect().is_some());
+    }
+
+    #[test]
+    fn the_returned_outcome_takes_precedence_over_what_was_reported_before() {
+        let reported = Outcome::new().with_text("so far").with_cost_usd(1.0).with_state("a", 1).with_state("b", 1);
+        let returned = Outcome::new().with_cost_usd(2.0).with_state("b", 2).with_model("m");
+        let expected = Outcome::new().with_text("so far").with_cost_usd(2.0).with_state("a", 1).with_state("b", 2);
+        assert_eq!(returned.or_reported(reported.clone()), expected.with_model("m"));
+        let messages = Outcome::new().with_messages(vec![Message::text(Role::Assistant, "done")]);
+        assert_eq!(messages.or_reported(reported).text(), None, "messages have an answer of their own");
     }
 }

@@ -1,3 +1,5 @@
+//! The result of a grader.
+
 use std::fmt::Display;
 
 use evalsuite_schema::{
@@ -6,11 +8,27 @@ use evalsuite_schema::{
 };
 use serde_json::Value;
 
-/// What a grader says about an answer.
+/// The result of a grader: a value from 0 to 1, no decision, or an error.
 ///
 /// A grader need not build one: `bool`, `f64`, `Vec<Assertion>`, an `Option` of these (`None`: undecided) and a
-/// `Result` of these (`Err`: the grader broke) become a score.
-#[derive(Debug, Clone)]
+/// `Result` of these (`Err`: the grader failed) convert into a score.
+///
+/// ```
+/// use evalsuite::{Assertion, Evidence, Score};
+///
+/// fn short_and_polite(evidence: &Evidence<'_>) -> Score {
+///     let length = evidence.answer().chars().count();
+///     Score::from_assertions([
+///         Assertion::new("says please", evidence.answer().contains("please")),
+///         Assertion::new("is short", length <= 80).with_expected("at most 80 characters").with_actual(length.to_string()),
+///     ])
+///     .with_detail("length", length)
+/// }
+///
+/// assert_eq!(Score::from(true).value(), Some(1.0));
+/// assert_eq!(Score::undecided("no cards to compare").value(), None);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Score {
     pub(crate) state: State,
@@ -23,7 +41,7 @@ pub struct Score {
 /// How a grader ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum State {
-    /// With a value; whether it lies in 0 to 1 is checked when it is used.
+    /// With a value; whether it is from 0 to 1 is checked when it is used.
     Decided(f64),
     Undecided(String),
     Error(String),
@@ -42,20 +60,20 @@ impl Score {
 
     /// The value 0, with the reason for it.
     pub fn fail(reason: impl Into<String>) -> Self {
-        Self::new(0.0).rationale(reason)
+        Self::new(0.0).with_rationale(reason)
     }
 
-    /// No value: the check does not apply, or cannot be decided. It does not count.
+    /// No value: the check does not apply, or cannot be decided. It does not count in the score of the trial.
     pub fn undecided(reason: impl Into<String>) -> Self {
         Self::with_state(State::Undecided(reason.into()))
     }
 
-    /// The grader broke. The trial is then an error, which is neither a pass nor a fail.
+    /// The grader failed. The trial is then an error, which is neither a pass nor a fail.
     pub fn error(message: impl Into<String>) -> Self {
         Self::with_state(State::Error(message.into()))
     }
 
-    /// The share of assertions that passed. No assertions at all are 0.
+    /// The share of the assertions that passed; 0 without assertions.
     pub fn from_assertions(assertions: impl IntoIterator<Item = Assertion>) -> Self {
         let assertions: Vec<_> = assertions.into_iter().collect();
         if assertions.is_empty() {
@@ -67,28 +85,56 @@ impl Score {
         score
     }
 
-    /// Decides the verdict in place of the pass mark.
-    pub fn verdict(mut self, verdict: Verdict) -> Self {
+    /// Sets the verdict, which otherwise depends on whether the value reaches the pass mark.
+    pub fn with_verdict(mut self, verdict: Verdict) -> Self {
         self.verdict = Some(verdict);
         self
     }
 
-    /// Says why.
-    pub fn rationale(mut self, rationale: impl Into<String>) -> Self {
+    /// Sets the explanation of the value.
+    pub fn with_rationale(mut self, rationale: impl Into<String>) -> Self {
         self.rationale = Some(rationale.into());
         self
     }
 
-    /// Adds data for the record.
-    pub fn detail(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+    /// Sets a value of the free-form data in the record.
+    pub fn with_detail(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.details.insert(key.into(), value.into());
         self
     }
 
-    /// Adds an assertion; the value stays as it is.
-    pub fn assertion(mut self, assertion: Assertion) -> Self {
+    /// Adds an assertion. The value does not change.
+    pub fn with_assertion(mut self, assertion: Assertion) -> Self {
         self.assertions.push(assertion);
         self
+    }
+
+    /// The value; `None` if the grader did not decide or failed.
+    pub fn value(&self) -> Option<f64> {
+        match self.state {
+            State::Decided(value) => Some(value),
+            State::Undecided(_) | State::Error(_) => None,
+        }
+    }
+
+    /// The verdict, where the grader sets it itself.
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.verdict
+    }
+
+    /// The assertions, in order.
+    pub fn assertions(&self) -> &[Assertion] {
+        &self.assertions
+    }
+
+    /// The explanation of the value.
+    pub fn rationale(&self) -> Option<&str> {
+        self.rationale.as_deref()
+    }
+
+    /// Free-form data for the record.
+    pub fn details(&self) -> &Object {
+        &self.details
     }
 
     fn with_state(state: State) -> Self {
@@ -126,7 +172,7 @@ impl<T: Into<Score>> From<Option<T>> for Score {
     }
 }
 
-/// The error is shown in its alternate form, in which `anyhow` and its kin list all causes.
+/// The error is shown in its alternate form, in which `anyhow` and similar crates list all causes.
 impl<T: Into<Score>, E: Display> From<Result<T, E>> for Score {
     fn from(result: Result<T, E>) -> Self {
         match result {

@@ -1,3 +1,5 @@
+//! A trial as the agent sees it.
+
 use std::{
     marker::PhantomData,
     path::{Path, PathBuf},
@@ -19,16 +21,34 @@ use crate::{
     platform::{cancel::Cancel, environment},
 };
 
-/// One run of an agent on one case: what the agent gets, and where it records what it does.
+/// One run of an agent on one case: the case as the agent gets it, and the place to record what the agent does.
 ///
-/// What was recorded is kept when the agent fails, panics or runs out of time.
+/// `message`, `tool_call`, `usage`, `cost_usd` and `log` add to what was recorded before; `set_answer`, `set_model`, `set_state`
+/// and `set_metadata` replace the earlier value. All of it is kept when the agent fails, panics or exceeds its time limit, and
+/// counts in budgets. What the agent returns in its [`Outcome`](crate::Outcome) takes precedence.
+///
+/// ```
+/// use evalsuite::{Message, Role, ToolCall, Trial, Usage};
+/// use serde_json::json;
+///
+/// async fn card_agent(trial: &mut Trial<'_>) -> Result<String, std::io::Error> {
+///     let card = trial.workspace().join("card.txt");
+///     std::fs::write(&card, trial.prompt())?;
+///     trial.message(Message::text(Role::Assistant, "I save the note."));
+///     trial.tool_call(ToolCall::new("write_file").with_input(json!({"path": "card.txt"})).with_output("ok"));
+///     trial.usage(Usage::new(350, 20));
+///     trial.cost_usd(0.002);
+///     trial.set_state("cards", 1);
+///     Ok("Saved card.txt.".to_owned())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Trial<'a> {
     shared: Arc<Shared>,
     _scope: PhantomData<&'a mut ()>,
 }
 
-/// Everything of a trial that outlives the agent's call, even an abandoned one.
+/// The parts of a trial that outlive the agent's call, even an abandoned one.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) facts: Facts,
@@ -37,7 +57,7 @@ pub(crate) struct Shared {
     pub(crate) groups: ChildGroups,
 }
 
-/// What the agent can ask for.
+/// The data that the agent can read.
 #[derive(Debug)]
 pub(crate) struct Facts {
     pub(crate) case_id: String,
@@ -69,12 +89,12 @@ impl Trial<'_> {
         &self.shared.facts.case_id
     }
 
-    /// Name of the agent, as the suite or the macro says.
+    /// Name of the agent in the suite's files, where they name one.
     pub fn agent_name(&self) -> Option<&str> {
         self.shared.facts.agent_name.as_deref()
     }
 
-    /// Name of the target, `default` if there is only one.
+    /// Name of the target; `default` if the suite has none.
     pub fn target(&self) -> &str {
         &self.shared.facts.target
     }
@@ -84,15 +104,15 @@ impl Trial<'_> {
         self.shared.facts.index
     }
 
-    /// Index of the turn in a conversation, from 0; `None` in a case that is none. An agent is called once per turn, with
-    /// what was said before in front of what is said now.
+    /// Index of the turn in a conversation, from 0; `None` if the case is not a conversation. The agent is called once per turn;
+    /// its input is the conversation so far, followed by the new message.
     pub fn turn(&self) -> Option<u32> {
         self.shared.facts.turn
     }
 
-    /// The input as one text: messages in order, files with their content.
+    /// The input as one text: the messages in order, files as their absolute paths.
     ///
-    /// In the tasks layout this is `prompt` or `content` of the input if that is a string, else the input as JSON.
+    /// In the tasks layout it is `prompt` or `content` of the input if that is a string, else the input as JSON.
     pub fn prompt(&self) -> &str {
         &self.shared.facts.prompt
     }
@@ -105,7 +125,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The input decoded into a type of the agent: the `input` object of a task, or the list of messages.
+    /// The input decoded into a type: the `input` object of a task, or the list of messages.
     ///
     /// # Errors
     ///
@@ -124,17 +144,17 @@ impl Trial<'_> {
         self.shared.facts.metadata.get(key)
     }
 
-    /// What a case of `depends_on` came to; `None` for any other case.
+    /// Result of a case in `depends_on`; `None` for any other case.
     pub fn dependency(&self, id: &str) -> Option<&Dependency> {
         self.shared.facts.dependencies.get(id)
     }
 
-    /// Directory to work in: a fresh copy of the case's workspace, or an empty directory.
+    /// The workspace: a fresh copy of the case's template, or an empty directory.
     pub fn workspace(&self) -> &Path {
         &self.shared.facts.workspace
     }
 
-    /// Directory of the suite. It is read-only to agents: a change in it would rebuild the tests.
+    /// Directory of the suite. Agents must not write to it: a change in it rebuilds the tests.
     pub fn suite_dir(&self) -> &Path {
         &self.shared.facts.suite_dir
     }
@@ -144,31 +164,32 @@ impl Trial<'_> {
         &self.shared.facts.case_dir
     }
 
-    /// Value of an environment variable, also one of the file that `EVALSUITE_ENV_FILE` names: those lines do not become
-    /// variables of this process.
+    /// Value of an environment variable of this process, or of the file that `EVALSUITE_ENV_FILE` names: its variables are not
+    /// set in the process.
     pub fn env(&self, name: &str) -> Option<String> {
         environment::var(name)
     }
 
-    /// When the agent's time is up.
+    /// When the time limit of the agent ends.
     pub fn deadline(&self) -> Instant {
         self.shared.facts.deadline
     }
 
-    /// Whether the agent's time is up. Plain functions should ask now and then; async ones are dropped.
+    /// Whether the agent's call was cancelled, for example after its time limit. A plain function should check this regularly
+    /// and return; the future of an async function is dropped.
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancel.is_requested()
     }
 
-    /// A program to run in the workspace, with the `EVALSUITE_*` variables of this trial.
+    /// A command to run in the workspace, with the `EVALSUITE_*` variables of this trial.
     ///
-    /// It runs in a process group of its own, which is ended when the agent's time is up.
+    /// It runs in a process group of its own, which is terminated when the time limit is exceeded, and at the end of the trial.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let facts = &self.shared.facts;
         Command::new(program.as_ref(), &facts.workspace, &facts.environment, self.shared.groups.clone())
     }
 
-    /// The recording of this trial, for an agent whose model calls should be part of it.
+    /// The cassette of this trial, for an agent that records its model calls.
     pub fn cassette(&self) -> Cassette {
         self.shared.facts.cassette.clone()
     }
@@ -178,14 +199,19 @@ impl Trial<'_> {
         self.shared.recording().messages.push(message);
     }
 
-    /// Records a call of a tool; it belongs to the last message if that is the assistant's.
+    /// Records a tool call. It becomes part of the last message if that is the assistant's, else of a new one.
     pub fn tool_call(&mut self, call: ToolCall) {
         self.shared.recording().tool_call(call);
     }
 
-    /// Records tokens; several calls add up.
+    /// Records tokens used. Several calls add up.
     pub fn usage(&mut self, usage: Usage) {
         self.shared.recording().usage(usage);
+    }
+
+    /// Records a cost in US dollars, at least 0. Several calls add up; an invalid number makes the agent's call an error.
+    pub fn cost_usd(&mut self, cost: f64) {
+        self.shared.recording().cost_usd(cost);
     }
 
     /// Records a line of the trial's log.
@@ -193,17 +219,37 @@ impl Trial<'_> {
         self.shared.recording().log(line.as_ref());
     }
 
-    /// Declares that what was recorded, even if it is nothing, is everything that happened.
+    /// Sets the answer so far. It is used if the agent ends without returning a text or messages.
+    pub fn set_answer(&mut self, answer: impl Into<String>) {
+        self.shared.recording().outcome.text = Some(answer.into());
+    }
+
+    /// Sets the name of the model that answers.
+    pub fn set_model(&mut self, model: impl Into<String>) {
+        self.shared.recording().outcome.model = Some(model.into());
+    }
+
+    /// Sets a fact about the environment the agent works on, for graders to check.
+    pub fn set_state(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        self.shared.recording().outcome.state.insert(key.into(), value.into());
+    }
+
+    /// Sets a value of the free-form data in the record. The metadata of the case is [`metadata`](Self::metadata).
+    pub fn set_metadata(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        self.shared.recording().outcome.metadata.insert(key.into(), value.into());
+    }
+
+    /// Marks the transcript as complete: a tool call that was not recorded was not made.
     ///
-    /// Without this, an agent that records nothing and returns a text has not reported its tool calls, and graders
-    /// that look at them score 0.
+    /// Without this, an agent that records nothing and returns a text has not reported its tool calls, and graders that check
+    /// them score 0.
     pub fn transcript_complete(&mut self) {
         self.shared.recording().complete = true;
     }
 }
 
 impl Shared {
-    /// A panic of the agent does not spoil what it recorded before.
+    /// The recording, also after a panic of the agent while it was locked.
     pub(crate) fn recording(&self) -> MutexGuard<'_, Recording> {
         self.recording.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -3,6 +3,7 @@
 pub(crate) mod cassette;
 pub(crate) mod coordination;
 pub(crate) mod embedded_files;
+pub(crate) mod grader_files;
 pub(crate) mod run_directory;
 pub(crate) mod run_record;
 pub(crate) mod statistics;

@@ -1,10 +1,6 @@
 //! Attempts at one trial, repeated after infrastructure errors.
 
-use std::{
-    hash::{BuildHasher, Hasher, RandomState},
-    io, thread,
-    time::Duration,
-};
+use std::{io, time::Duration};
 
 use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage, TrialRecord};
 
@@ -57,13 +53,6 @@ pub(crate) fn run_attempts(
 fn pause_before(attempt: u32) -> Duration {
     let doubled = 1_u64.checked_shl(attempt.saturating_sub(1)).unwrap_or(u64::MAX);
     Duration::from_secs(doubled).min(LONGEST_PAUSE)
-}
-
-/// Sleeps up to half as long again, so that parallel tests do not repeat their attempts at the same moment.
-pub(crate) fn sleep_with_jitter(pause: Duration) {
-    // The standard library's hash keys are random numbers.
-    let random = u32::try_from(RandomState::new().build_hasher().finish() >> 32).unwrap_or_default();
-    thread::sleep(pause.mul_f64(1.0 + f64::from(random) / f64::from(u32::MAX) / 2.0));
 }
 
 /// Infrastructure errors may be temporary. Errors in the setup are the same in every attempt.

@@ -1,13 +1,13 @@
 //! Which agent a target has.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use evalsuite_schema::{CliTarget, Suite};
 
 use crate::{
-    agents::command::CliAgent,
+    agents::command::cli_agent::CliAgent,
     model::{
-        agent::{Bound, Run},
+        agent::{Bound, RustAgent},
         evals::Evals,
         suite_location::SuiteLocation,
     },
@@ -16,7 +16,7 @@ use crate::{
 
 /// The agent of a target.
 pub(crate) enum ChosenAgent {
-    Rust(Arc<dyn Run>),
+    Rust(RustAgent),
     Command(Box<CliAgent>),
     /// There is none. The message says why.
     Unusable(String),
@@ -27,7 +27,7 @@ impl ChosenAgent {
     pub(crate) fn of(target: &str, evals: &Evals, suite: &Suite, settings: &Settings, places: &SuiteLocation) -> Self {
         let load = match evals.agent_of(target).map(|agent| &agent.0) {
             None => return Self::Unusable(format!("no agent is bound to target `{target}`")),
-            Some(Bound::Rust(agent)) => return Self::Rust(Arc::clone(agent)),
+            Some(Bound::Rust(agent)) => return Self::Rust(agent.clone()),
             Some(Bound::Commands(load)) => load,
         };
         let entry = suite.targets.iter().find(|entry| entry.name == target);
@@ -36,14 +36,14 @@ impl ChosenAgent {
             load(places, settings.targets_file.as_deref()).and_then(|targets| CliAgent::select(targets, name));
         match command {
             Ok(command) => Self::Command(Box::new(command)),
-            Err(problem) => Self::Unusable(problem),
+            Err(error) => Self::Unusable(error.to_string()),
         }
     }
 
     /// Name in records.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Rust(agent) => agent.name(),
+            Self::Rust(agent) => agent.name().to_owned(),
             Self::Command(agent) => format!("cli:{}", agent.name),
             Self::Unusable(_) => String::new(),
         }

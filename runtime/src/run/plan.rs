@@ -15,7 +15,10 @@ use serde_json::Value;
 
 use crate::{
     grade::scoring::case_rule,
-    judge::{Choice, Commands, KEYS},
+    judge::{
+        judge_choice::{JudgeChoice, JudgeCommands},
+        judge_options::KEYS,
+    },
     model::{
         dependency::Dependencies,
         evals::Evals,
@@ -172,7 +175,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Where the case's judges come from.
-    pub(crate) fn judges(&self) -> Choice<'_> {
+    pub(crate) fn judges(&self) -> JudgeChoice<'_> {
         let under_test = match &self.agent {
             ChosenAgent::Command(agent) => Some(agent.name.as_str()),
             // `default` is the target of cases without one: an entry of this name in the targets file may be unrelated.
@@ -180,8 +183,8 @@ impl<'a> Plan<'a> {
             ChosenAgent::Unusable(_) => None,
         };
         let file = self.settings.targets_file.as_deref();
-        let commands = self.evals.commands().map(|load| Commands { load, places: &self.places, file, under_test });
-        Choice {
+        let commands = self.evals.commands().map(|load| JudgeCommands { load, places: &self.places, file, under_test });
+        JudgeChoice {
             judges: self.evals.judges(),
             options: &self.settings.judge,
             is_recorded: self.judges_are_recorded(),

@@ -9,14 +9,14 @@ use evalsuite_schema::{
 };
 
 use crate::{
-    judge::Choice,
+    judge::judge_choice::JudgeChoice,
     model::evals::Registry,
     platform::environment,
     run::{settings::Settings, turn_graders::turn_graders},
 };
 
 /// Why a case is skipped, if a requirement is not met.
-pub(crate) fn missing(case: &Case, registry: &Registry, judges: Choice<'_>, mode: Mode) -> Option<Reason> {
+pub(crate) fn missing(case: &Case, registry: &Registry, judges: JudgeChoice<'_>, mode: Mode) -> Option<Reason> {
     // A replay needs neither the agent's keys nor a judge.
     let is_replay = mode == Mode::Replay;
     let reason = |code, message: String| Some(Reason::new(Stage::Requirements, code, message));
@@ -61,7 +61,7 @@ pub(crate) fn needs_judge(case: &Case, registry: &Registry) -> bool {
 
 fn asks_default_judge(grader: &Grader, registry: &Registry) -> bool {
     grader.with_members().any(|grader| match &grader.config {
-        GraderConfig::User { grader, .. } => registry.grader(grader).is_some_and(|grader| grader.0.needs_judge()),
+        GraderConfig::User { grader, .. } => registry.grader(grader).is_some_and(|grader| grader.needs_judge),
         config => config.asked_judge() == Some(AskedJudge::Default),
     })
 }
@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        judge::JudgeOptions,
+        judge::judge_options::JudgeOptions,
         model::judge::{IntoJudge, JudgeRequest, Judges},
     };
 
@@ -123,7 +123,7 @@ mod tests {
         missing(
             case,
             &Registry::default(),
-            Choice { judges: &judges, options: &options, is_recorded: mode == Mode::Replay, commands: None },
+            JudgeChoice { judges: &judges, options: &options, is_recorded: mode == Mode::Replay, commands: None },
             mode,
         )
     }
@@ -161,7 +161,8 @@ mod tests {
             default: Some((|_: JudgeRequest| Ok::<_, std::fmt::Error>("")).into_judge()),
             ..Judges::default()
         };
-        let choice = Choice { judges: &judges, options: &JudgeOptions::default(), is_recorded: false, commands: None };
+        let choice =
+            JudgeChoice { judges: &judges, options: &JudgeOptions::default(), is_recorded: false, commands: None };
         assert!(missing(&judged, &Registry::default(), choice, Mode::Live).is_none());
         let settings = JudgeSettings { target: Some("strict".into()), ..JudgeSettings::default() };
         let named = Rubrics { judge: settings, ..Rubrics::default() };

@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf, sync::OnceLock, time::Duration};
 use evalsuite_schema::record::Mode;
 
 use crate::{
-    judge::{Endpoint, JudgeOptions, Variables},
+    judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions},
     model::judge::registry::MOST_CONFIRM,
     platform::{environment, process::echo::Echo},
 };
@@ -182,7 +182,7 @@ impl<L: Fn(&str) -> Option<OsString>> VariableReader<L> {
 
     fn judge(&mut self) -> JudgeOptions {
         let price = self.prices("EVALSUITE_JUDGE_PRICE");
-        let variables = Variables {
+        let variables = EndpointVariables {
             url: self.text("EVALSUITE_JUDGE_URL"),
             model: self.text("EVALSUITE_JUDGE_MODEL"),
             key: self.text("EVALSUITE_JUDGE_API_KEY"),
@@ -192,7 +192,7 @@ impl<L: Fn(&str) -> Option<OsString>> VariableReader<L> {
         };
         let has_url = variables.url.is_some();
         let endpoint = Endpoint::from_variables(variables).unwrap_or_else(|problem| {
-            self.problems.push(problem);
+            self.problems.push(problem.to_string());
             None
         });
         let targets = self.names("EVALSUITE_JUDGE_TARGET");

@@ -1,15 +1,15 @@
 //! The trials of a case, one after another, until the case is decided or a limit is reached.
 
-use std::io;
+use std::{io, thread};
 
 use evalsuite_schema::record::{CaseOutcome, Mode, Reason, TrialRecord};
 
 use crate::{
     grade::scoring::{TrialPoint, is_settled},
-    platform::digest::file_key,
+    platform::{digest::file_key, jitter::with_jitter},
     record::coordination::{Ledger, Slot, Spend},
     run::{
-        attempts::{Attempted, run_attempts, sleep_with_jitter},
+        attempts::{Attempted, run_attempts},
         case_setup::CaseSetup,
         limits,
         plan::Plan,
@@ -37,20 +37,24 @@ pub(crate) fn run_trials(plan: &Plan<'_>, setup: &mut CaseSetup<'_>) -> io::Resu
     let mut trials = Vec::new();
     let mut cost = 0.0;
     for index in 0..plan.planned {
-        let attempted = run_attempts(plan.settings.retries, sleep_with_jitter, |attempt| {
-            let _slot = slot(plan)?;
-            if let Some(reason) = limits::reached(plan, index, attempt)? {
-                return Ok(Err(reason));
-            }
-            let base = match setup.base()? {
-                Ok(base) => base,
-                Err(reason) => return Ok(Err(reason)),
-            };
-            let record = run_trial(plan, base, index, attempt)?;
-            add_to_ledger(plan, &record)?;
-            cost += record.cost_usd.unwrap_or(0.0);
-            Ok(Ok(record))
-        })?;
+        let attempted = run_attempts(
+            plan.settings.retries,
+            |pause| thread::sleep(with_jitter(pause)),
+            |attempt| {
+                let _slot = slot(plan)?;
+                if let Some(reason) = limits::reached(plan, index, attempt)? {
+                    return Ok(Err(reason));
+                }
+                let base = match setup.base()? {
+                    Ok(base) => base,
+                    Err(reason) => return Ok(Err(reason)),
+                };
+                let record = run_trial(plan, base, index, attempt)?;
+                add_to_ledger(plan, &record)?;
+                cost += record.cost_usd.unwrap_or(0.0);
+                Ok(Ok(record))
+            },
+        )?;
         let record = match attempted {
             Attempted::Ran(record) => *record,
             Attempted::Prevented(_) if is_settled(plan.rule, &results(&trials)) => {

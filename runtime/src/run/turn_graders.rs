@@ -8,7 +8,7 @@ use crate::grade;
 /// is not graded.
 pub(crate) fn turn_graders(turn: &Turn, case: &Case) -> Vec<Grader> {
     if turn.graders.is_empty() && !turn.expected_output.is_empty() {
-        return vec![grade::judge::implicit(case.location.clone())];
+        return vec![grade::llm_grader::implicit(case.location.clone())];
     }
     turn.graders.clone()
 }

@@ -19,8 +19,8 @@ fn a_run_is_finished_and_summed_up_whatever_its_judge_is_worth() {
     let directory = tempfile::tempdir().unwrap();
     let bar = || calibration(json!({"kappa": 0.6}), samples());
     let suite = calibrated(directory.path(), json!([judge_grader()]), &bar());
-    let evals = Evals::new(suite).agent(agent).judge(lenient);
-    let options = || RunOptions::new().run_id("r");
+    let evals = Evals::new(suite).with_agent(agent).with_judge(lenient);
+    let options = || RunOptions::new().with_run_id("r");
     calibrate(&evals, directory.path(), options()).unwrap();
     let run = directory.path().join("out/runs/r");
     let finished = finish(&run).unwrap();
@@ -51,10 +51,10 @@ fn what_agents_did_is_graded_again_by_judges_that_are_measured_again() {
     let graders = json!([judge_grader(), contains("good")]);
     let suite = calibrated(directory.path(), graders, &calibration(json!({"kappa": 0.6}), samples()));
     let run = |judge: fn(JudgeRequest) -> Result<JudgeReply, std::fmt::Error>, options: RunOptions| {
-        run_with(&Evals::new(suite).agent(agent).judge(judge), directory.path(), options)
+        run_with(&Evals::new(suite).with_agent(agent).with_judge(judge), directory.path(), options)
     };
-    run(fair, RunOptions::new().run_id("first"));
-    let again = || RunOptions::new().mode(Mode::Regrade).regrade("first");
+    run(fair, RunOptions::new().with_run_id("first"));
+    let again = || RunOptions::new().with_mode(Mode::Regrade).with_regrade("first");
     let report = run(fair, again());
     assert_eq!(only(&report).outcome(), CaseOutcome::Passed, "{report}");
     assert_eq!(only(&report).trials()[0].graders[0].advisory, None, "the judge is as good as it was");
@@ -71,7 +71,7 @@ fn a_judge_that_panics_has_measured_nothing() {
     fn panics(request: JudgeRequest) -> Result<JudgeReply, std::fmt::Error> {
         panic!("nobody judges {}", request.user().len())
     }
-    let evals = Evals::new(suite).agent(agent).judge(panics);
+    let evals = Evals::new(suite).with_agent(agent).with_judge(panics);
     let report = calibrate(&evals, directory.path(), RunOptions::new()).unwrap();
     assert!(!report.is_measured() && !report.is_trusted(), "{report}");
     assert_eq!(report.record().counts.errors, 4, "{report}");

@@ -24,7 +24,7 @@ pub(crate) async fn agent(_: &mut Trial<'_>) -> anyhow::Result<&'static str> {
 /// Says what stands behind `worth` in the answer: it agrees with everyone.
 pub(crate) fn fair(request: JudgeRequest) -> Result<JudgeReply, std::fmt::Error> {
     let worth = request.user().split("worth ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap_or("1");
-    Ok(JudgeReply::new(format!(r#"{{"score": {worth}}}"#)).model("fair-1").cost_usd(0.25))
+    Ok(JudgeReply::new(format!(r#"{{"score": {worth}}}"#)).with_model("fair-1").with_cost_usd(0.25))
 }
 
 /// Likes everything.
@@ -73,7 +73,7 @@ pub(crate) fn calibrated(directory: &Path, graders: Value, calibration: &Value) 
 
 pub(crate) fn calibrate(evals: &Evals, directory: &Path, options: RunOptions) -> Result<CalibrationReport, RunError> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(evals.calibrate(&options.output(directory.join("out"))))
+    runtime.block_on(evals.calibrate(&options.with_output(directory.join("out"))))
 }
 
 pub(crate) fn judge_grader() -> Value {
@@ -85,9 +85,12 @@ fn a_judge_that_agrees_is_measured_as_such() {
     let directory = tempfile::tempdir().unwrap();
     let bar = json!({"kappa": 1.0, "spearman": 1.0, "pearson": 0.99, "agreement": 1.0, "mae": 0.01});
     let suite = calibrated(directory.path(), json!([judge_grader()]), &calibration(bar, samples()));
-    let report =
-        calibrate(&Evals::new(suite).agent(agent).judge(fair), directory.path(), RunOptions::new().run_id("r"))
-            .unwrap();
+    let report = calibrate(
+        &Evals::new(suite).with_agent(agent).with_judge(fair),
+        directory.path(),
+        RunOptions::new().with_run_id("r"),
+    )
+    .unwrap();
     assert!(report.is_measured() && report.is_trusted(), "{report}");
     let found = report.record().statistics.unwrap();
     assert_eq!((found.kappa, found.spearman, found.agreement, found.mae, found.bias), (1.0, 1.0, 1.0, 0.0, 0.0));
@@ -113,7 +116,8 @@ fn a_judge_below_the_bar_is_shown_with_what_it_misjudged() {
     let bar = json!({"kappa": 0.6, "mae": 0.2});
     let suite = calibrated(directory.path(), json!([judge_grader()]), &calibration(bar, samples()));
     let report =
-        calibrate(&Evals::new(suite).agent(agent).judge(lenient), directory.path(), RunOptions::new()).unwrap();
+        calibrate(&Evals::new(suite).with_agent(agent).with_judge(lenient), directory.path(), RunOptions::new())
+            .unwrap();
     assert!(report.is_measured() && !report.is_trusted());
     let missed: Vec<&str> = report.record().shortfalls.iter().map(|missed| missed.measure.as_str()).collect();
     assert_eq!(missed, ["kappa", "mae"]);
@@ -140,7 +144,7 @@ fn graders_of_a_judge_below_the_bar_are_reported_and_decide_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let of = |graders: Value, bar: Value, judge: fn(JudgeRequest) -> Result<JudgeReply, std::fmt::Error>| {
         let suite = calibrated(directory.path(), graders, &calibration(bar, samples()));
-        run(&Evals::new(suite).agent(agent).judge(judge), directory.path())
+        run(&Evals::new(suite).with_agent(agent).with_judge(judge), directory.path())
     };
     let zero = |_: JudgeRequest| Ok(JudgeReply::new(r#"{"score": 0}"#));
     let demanded = || json!({"kappa": 0.6});
@@ -184,7 +188,7 @@ fn a_run_measures_once_whoever_asks() {
         counter.fetch_add(usize::from(request.user().contains("worth ")), Ordering::SeqCst);
         fair(request)
     };
-    let report = run(&Evals::new(suite).agent(agent).judge(judge), directory.path());
+    let report = run(&Evals::new(suite).with_agent(agent).with_judge(judge), directory.path());
     assert_eq!(report.count(CaseOutcome::Passed), 6, "{report}");
     // Two answers fail, and a failing verdict is confirmed.
     assert_eq!(asked.load(Ordering::SeqCst), 2 * 2 + 2);
@@ -194,10 +198,10 @@ fn a_run_measures_once_whoever_asks() {
 fn without_a_judge_there_is_nothing_to_measure() {
     let directory = tempfile::tempdir().unwrap();
     let suite = calibrated(directory.path(), json!([judge_grader()]), &calibration(json!({}), samples()));
-    let error = calibrate(&Evals::new(suite).agent(agent), directory.path(), RunOptions::new()).unwrap_err();
+    let error = calibrate(&Evals::new(suite).with_agent(agent), directory.path(), RunOptions::new()).unwrap_err();
     assert_eq!(error.to_string(), "suite `x` needs a judge");
     let plain = crate::common::suite("cases", "mixed", directory.path(), &[]);
-    let error = calibrate(&Evals::new(plain).agent(agent), directory.path(), RunOptions::new()).unwrap_err();
+    let error = calibrate(&Evals::new(plain).with_agent(agent), directory.path(), RunOptions::new()).unwrap_err();
     assert_eq!(error.to_string(), "suite `x` has no calibration.yaml");
 }
 
@@ -218,7 +222,7 @@ fn samples_that_nobody_judges_are_counted_apart() {
     let measure = |samples: Value| {
         let suite =
             calibrated(directory.path(), json!([judge_grader()]), &calibration(json!({"spearman": 0.5}), samples));
-        calibrate(&Evals::new(suite).agent(agent).judge(judge), directory.path(), RunOptions::new()).unwrap()
+        calibrate(&Evals::new(suite).with_agent(agent).with_judge(judge), directory.path(), RunOptions::new()).unwrap()
     };
     let report = measure(samples.clone());
     let counts = report.record().counts;
@@ -247,8 +251,8 @@ fn values_of_variables_stand_neither_in_recordings_nor_in_records() {
         let rationale = if request.user().contains("knows ${{") { "unresolved" } else { request.user() };
         Ok::<_, std::fmt::Error>(json!({"score": 0.9, "reasoning": rationale}).to_string())
     };
-    let options = |mode| RunOptions::new().mode(mode).cassettes(directory.path().join("cassettes"));
-    let judged = Evals::new(suite).agent(agent).judge(quotes);
+    let options = |mode| RunOptions::new().with_mode(mode).with_cassettes(directory.path().join("cassettes"));
+    let judged = Evals::new(suite).with_agent(agent).with_judge(quotes);
     let report = calibrate(&judged, directory.path(), options(Mode::Record)).unwrap();
     let mut texts = vec![report.to_string(), serde_json::to_string(report.record()).unwrap()];
     let mut left = vec![directory.path().to_owned()];
@@ -262,7 +266,7 @@ fn values_of_variables_stand_neither_in_recordings_nor_in_records() {
     for text in texts {
         assert!(!text.contains(&secret), "{text}");
     }
-    let replayed = calibrate(&Evals::new(suite).agent(agent), directory.path(), options(Mode::Replay)).unwrap();
+    let replayed = calibrate(&Evals::new(suite).with_agent(agent), directory.path(), options(Mode::Replay)).unwrap();
     assert_eq!(replayed.record().counts.valid, 4, "{replayed}");
 }
 
@@ -276,18 +280,18 @@ fn what_judges_reply_is_recorded_and_replayed() {
         }
         calibrated(directory.path(), json!([judge_grader()]), &calibration(json!({"kappa": 0.6}), samples))
     };
-    let options = |mode| RunOptions::new().mode(mode).cassettes(directory.path().join("cassettes"));
-    let live = Evals::new(suite("is polite")).agent(agent).judge(fair);
+    let options = |mode| RunOptions::new().with_mode(mode).with_cassettes(directory.path().join("cassettes"));
+    let live = Evals::new(suite("is polite")).with_agent(agent).with_judge(fair);
     let recorded = calibrate(&live, directory.path(), options(Mode::Record)).unwrap();
     assert!(recorded.is_trusted(), "{recorded}");
 
-    let alone = Evals::new(suite("is polite")).agent(agent);
+    let alone = Evals::new(suite("is polite")).with_agent(agent);
     for mode in [Mode::Replay, Mode::Live] {
         let replayed = calibrate(&alone, directory.path(), options(mode)).unwrap();
         assert_eq!(replayed.record().statistics, recorded.record().statistics, "{mode:?}");
         assert_eq!(replayed.record().counts.valid, 4);
     }
-    let changed = Evals::new(suite("is rude")).agent(agent);
+    let changed = Evals::new(suite("is rude")).with_agent(agent);
     let stale = calibrate(&changed, directory.path(), options(Mode::Replay)).unwrap();
     assert!(!stale.is_measured());
     assert_eq!(stale.record().samples[0].code, Some(ReasonCode::RecordingStale), "{stale}");
@@ -295,10 +299,10 @@ fn what_judges_reply_is_recorded_and_replayed() {
     let mut one = samples();
     one[0]["case"]["criteria"] = json!("is rude");
     let one = calibrated(directory.path(), json!([judge_grader()]), &calibration(json!({}), one));
-    let one = calibrate(&Evals::new(one).agent(agent), directory.path(), options(Mode::Replay)).unwrap();
+    let one = calibrate(&Evals::new(one).with_agent(agent), directory.path(), options(Mode::Replay)).unwrap();
     assert!(!one.is_measured() && one.record().counts.valid == 3, "{one}");
     assert!(one.to_string().contains("recordings are missing or stale"), "{one}");
-    let elsewhere = RunOptions::new().mode(Mode::Replay).cassettes(directory.path().join("none"));
+    let elsewhere = RunOptions::new().with_mode(Mode::Replay).with_cassettes(directory.path().join("none"));
     let missing = calibrate(&alone, directory.path(), elsewhere).unwrap();
     assert_eq!(missing.record().samples[0].code, Some(ReasonCode::RecordingMissing), "{missing}");
 

@@ -20,7 +20,7 @@ fn wants<Marker>(tool: &str, agent: impl IntoAgent<Marker>) -> (Report, tempfile
     let called = grader("called", 8, json!({"tool-trajectory": {"mode": "exact", "expected": [{"tool": tool}]}}));
     let calls = grader("calls", 9, json!({"execution-metrics": {"max_llm_calls": 1}}));
     let case = case_json("a", json!([contains("hello"), called, calls]), json!({}));
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).agent(agent);
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).with_agent(agent);
     (run(&evals, directory.path()), directory)
 }
 
@@ -54,7 +54,7 @@ fn recorded_messages_go_before_spans_and_returned_ones_before_both() {
         trial.tool_call(ToolCall::new("write"));
         let mut message = Message::text(Role::Assistant, "hello");
         message.tool_calls.push(ToolCall::new("list"));
-        Ok(Outcome::new().messages(vec![message]))
+        Ok(Outcome::new().with_messages(vec![message]))
     }
     async fn complete(trial: &mut Trial<'_>) -> anyhow::Result<String> {
         call_tool("read");

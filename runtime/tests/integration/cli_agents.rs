@@ -14,7 +14,7 @@ fn package(targets: &str, cases: &[Value]) -> (Evals, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir_all(directory.path().join("suites/x")).unwrap();
     fs::write(directory.path().join("targets.yaml"), targets).unwrap();
-    (Evals::new(suite("cases", "mixed", directory.path(), cases)).agent(CliAgents), directory)
+    (Evals::new(suite("cases", "mixed", directory.path(), cases)).with_agent(CliAgents), directory)
 }
 
 /// The only target, with these keys.
@@ -125,7 +125,7 @@ fn a_command_works_in_the_workspace_or_where_its_target_says() {
             json!({})
         };
         let case = case_json("a", json!([contains("/")]), workspace);
-        let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).agent(CliAgents);
+        let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).with_agent(CliAgents);
         let report = run(&evals, &directory.path().join("out"));
         let trial = &only(&report).trials()[0];
         let answer = trial.answer.clone().unwrap_or_else(|| panic!("{}", only(&report))).trim_end().to_owned();
@@ -207,7 +207,7 @@ fn variables_are_filled_in_and_hidden() {
     let (stage, code, message) = reason(case_report);
     assert_eq!((stage, code), (Stage::Setup, ReasonCode::VariableUnset));
     assert!(
-        message.contains("E073: environment variable `EVALSUITE_NO_SUCH_VARIABLE` is not set, used in `command`"),
+        message.contains("error[E073 unset-variable]: environment variable `EVALSUITE_NO_SUCH_VARIABLE` is not set, used in `command`"),
         "{message}"
     );
     let place = case_report.record().reason.as_ref().unwrap().location.as_ref().unwrap();
@@ -235,7 +235,7 @@ fn targets_that_cannot_be_used_are_errors_of_their_cases_only() {
     async fn mine(_: &mut Trial<'_>) -> anyhow::Result<&'static str> {
         Ok("not fast")
     }
-    let report = run(&evals.agent_for("mine", mine), &directory.path().join("out"));
+    let report = run(&evals.with_target_agent("mine", mine), &directory.path().join("out"));
     let cases = report.cases();
     for passed in [0, 1, 4] {
         assert_eq!(cases[passed].outcome(), CaseOutcome::Passed, "{}", cases[passed]);
@@ -245,7 +245,7 @@ fn targets_that_cannot_be_used_are_errors_of_their_cases_only() {
     for (index, text) in [(2, "provider `codex-cli`"), (3, "target `slow` is not defined")] {
         let (stage, code, message) = reason(&cases[index]);
         assert_eq!((stage, code), (Stage::Setup, ReasonCode::TargetUnusable));
-        assert!(message.starts_with("E071: ") && message.contains(text), "{message}");
+        assert!(message.starts_with("error[E071 target-not-runnable]: ") && message.contains(text), "{message}");
         assert!(!cases[index].to_string().contains("workspace: "), "there is none yet: {}", cases[index]);
     }
 }
@@ -280,7 +280,7 @@ fn a_prompt_that_no_command_line_can_hold_is_explained() {
     let (report, _directory) =
         run_one(&target("echo {PROMPT} > {OUTPUT_FILE}", ""), case_json("a", json!([contains("x")]), long));
     if cfg!(target_os = "linux") {
-        assert!(reason(only(&report)).2.contains("hand it over as `{PROMPT_FILE}`"), "{}", only(&report));
+        assert!(reason(only(&report)).2.contains("pass it as `{PROMPT_FILE}`"), "{}", only(&report));
     }
 }
 

@@ -48,7 +48,7 @@ impl Place {
     fn evals(&self, grader: Value, more: Value) -> Evals {
         let mut case = case_json("greets", json!([grader]), json!({"criteria": "is polite"}));
         case.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        Evals::new(suite("cases", "mixed", self.0.path(), &[case])).agent(polite)
+        Evals::new(suite("cases", "mixed", self.0.path(), &[case])).with_agent(polite)
     }
 
     fn run(&self, evals: &Evals, mode: Mode) -> CaseReport {
@@ -79,22 +79,23 @@ fn refused(case: &CaseReport) -> &str {
 fn a_command_judges_an_agent_in_rust_where_that_is_wanted() {
     let place = Place::new();
     let named = |name: &str| place.evals(asks(json!({"target": name})), json!({}));
-    let case = place.live(&named("reads").command_judges());
+    let case = place.live(&named("reads").with_command_judges());
     assert_eq!((case.outcome(), first(&case).judge.as_ref().unwrap().name.as_str()), (CaseOutcome::Passed, "reads"));
     assert_eq!(first(&case).value, Some(1.0), "{case}");
-    let other = place.live(&named("other").command_judges());
+    let other = place.live(&named("other").with_command_judges());
     assert!(refused(&other).contains("known: `kind`, `strict`, `reads`, `alias`, `default`"), "{other}");
     let unbound = place.live(&named("reads"));
     assert!(refused(&unbound).contains("`judges = { \"reads\" => path }`"), "{unbound}");
     // A judge of the macro goes before a command of its name.
-    let both = place.live(&named("kind").command_judges().judge_for("kind", scripted([r#"{"score": 0.85}"#])));
+    let both =
+        place.live(&named("kind").with_command_judges().with_named_judge("kind", scripted([r#"{"score": 0.85}"#])));
     assert_eq!(first(&both).value, Some(0.85), "{both}");
 }
 
 #[test]
 fn graders_in_rust_ask_commands_too() {
     async fn asks(evidence: &Evidence<'_>) -> Result<bool, JudgeError> {
-        let [kind, strict] = ["kind", "strict"].map(|name| evidence.judge_named(name));
+        let [kind, strict] = ["kind", "strict"].map(|name| evidence.named_judge(name));
         let score = |text: &str| text.trim().to_owned();
         let (kind, again) = (kind.ask("a").await?, kind.ask("b").await?);
         Ok(score(kind.text()) == "{\"score\": 0.9}"
@@ -103,7 +104,7 @@ fn graders_in_rust_ask_commands_too() {
     }
     let place = Place::new();
     let evals = place.evals(grader("asks", 5, json!({"user": {"grader": "asks"}})), json!({}));
-    let case = place.live(&evals.grader("asks", asks).command_judges());
+    let case = place.live(&evals.with_grader("asks", asks).with_command_judges());
     assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
     assert_eq!(first(&case).judge.as_ref().unwrap().name, "kind, strict");
 }
@@ -113,7 +114,7 @@ fn the_target_under_test_is_no_judge_of_itself_whatever_it_is_called() {
     let place = Place::new();
     let of = |target: &str, judge: &str| {
         let evals = place.evals(asks(json!({"target": judge})), json!({"target": target}));
-        place.live(&evals.command_judges())
+        place.live(&evals.with_command_judges())
     };
     for (target, judge) in [("kind", "kind"), ("kind", "alias"), ("alias", "alias")] {
         let case = of(target, judge);
@@ -128,8 +129,8 @@ fn the_target_under_test_is_no_judge_of_itself_whatever_it_is_called() {
 fn default_judges_have_names_and_their_majority_decides() {
     let place = Place::new();
     let judged = |names: &[&str]| {
-        let evals = place.evals(asks(json!({})), json!({})).judge_for("my", scripted([r#"{"score": 0.95}"#]));
-        place.live(&evals.command_judges().judged_by(names.iter().copied()))
+        let evals = place.evals(asks(json!({})), json!({})).with_named_judge("my", scripted([r#"{"score": 0.95}"#]));
+        place.live(&evals.with_command_judges().with_default_judges(names.iter().copied()))
     };
     for (names, value, count, name) in [
         (["kind"].as_slice(), 0.9, 1, "kind"),
@@ -145,7 +146,8 @@ fn default_judges_have_names_and_their_majority_decides() {
         assert_eq!(record.judge.as_ref().unwrap().replies.len(), count, "every reply is kept");
     }
     // The last one that is set counts.
-    let evals = place.evals(asks(json!({})), json!({})).judged_by(["gone"]).judge(scripted([r#"{"score": 1}"#]));
+    let evals =
+        place.evals(asks(json!({})), json!({})).with_default_judges(["gone"]).with_judge(scripted([r#"{"score": 1}"#]));
     assert_eq!(place.live(&evals).outcome(), CaseOutcome::Passed);
 }
 
@@ -153,15 +155,15 @@ fn default_judges_have_names_and_their_majority_decides() {
 fn what_named_judges_said_is_replayed_without_them_and_without_their_names() {
     let place = Place::new();
     let evals = || place.evals(asks(json!({})), json!({}));
-    let live = place.run(&evals().command_judges().judged_by(["strict", "kind", "reads"]), Mode::Record);
+    let live = place.run(&evals().with_command_judges().with_default_judges(["strict", "kind", "reads"]), Mode::Record);
     assert_eq!((live.outcome(), votes(&live)), (CaseOutcome::Passed, 3), "{live}");
     fs::remove_file(place.0.path().join("targets.yaml")).unwrap();
-    for evals in [evals(), evals().command_judges().judged_by(["strict", "kind", "reads"])] {
-        let replayed = place.run(&evals.agent(never), Mode::Replay);
+    for evals in [evals(), evals().with_command_judges().with_default_judges(["strict", "kind", "reads"])] {
+        let replayed = place.run(&evals.with_agent(never), Mode::Replay);
         assert_eq!((replayed.outcome(), votes(&replayed)), (CaseOutcome::Passed, 3), "{replayed}");
         assert_eq!(first(&replayed).value, first(&live).value);
     }
-    let other = place.run(&evals().judged_by(["other"]).agent(never), Mode::Replay);
+    let other = place.run(&evals().with_default_judges(["other"]).with_agent(never), Mode::Replay);
     let reason = other.record().reason.as_ref().unwrap();
     assert_eq!(reason.code, ReasonCode::RecordingStale, "{other}");
     assert!(reason.message.contains("the judge changed"), "{other}");
@@ -171,8 +173,8 @@ fn what_named_judges_said_is_replayed_without_them_and_without_their_names() {
 fn a_judge_that_has_said_no_twice_is_replayed_twice() {
     let place = Place::new();
     let evals = || place.evals(asks(json!({})), json!({}));
-    let live = place.run(&evals().command_judges().judged_by(["strict"]), Mode::Record);
-    let replayed = place.run(&evals().agent(never), Mode::Replay);
+    let live = place.run(&evals().with_command_judges().with_default_judges(["strict"]), Mode::Record);
+    let replayed = place.run(&evals().with_agent(never), Mode::Replay);
     for case in [live, replayed] {
         assert_eq!((case.outcome(), votes(&case)), (CaseOutcome::Failed, 2), "{case}");
         assert_eq!(first(&case).judge.as_ref().unwrap().replies.len(), 2);
@@ -183,13 +185,13 @@ fn a_judge_that_has_said_no_twice_is_replayed_twice() {
 fn how_often_a_fail_is_asked_again_is_for_the_grader_then_for_the_suite() {
     let place = Place::new();
     let no = r#"{"score": 0.1}"#;
-    let bind = |settings: Value| place.evals(asks(settings), json!({})).judge(scripted([no]));
+    let bind = |settings: Value| place.evals(asks(settings), json!({})).with_judge(scripted([no]));
     let calls = |evals: &Evals| first(&place.live(evals)).judge.as_ref().unwrap().attempts;
     assert_eq!(calls(&bind(json!({}))), 2, "two of three agree");
-    assert_eq!(calls(&bind(json!({})).judge_confirm(0)), 1);
-    assert_eq!(calls(&bind(json!({})).judge_confirm(4)), 3, "three of five agree");
-    assert_eq!(calls(&bind(json!({})).judge_confirm(3)), 3, "an odd number could be a tie");
-    assert_eq!(calls(&bind(json!({})).judge_confirm(99)), 6, "no more than ten");
-    assert_eq!(calls(&bind(json!({"confirm": 0})).judge_confirm(4)), 1);
+    assert_eq!(calls(&bind(json!({})).with_judge_confirm(0)), 1);
+    assert_eq!(calls(&bind(json!({})).with_judge_confirm(4)), 3, "three of five agree");
+    assert_eq!(calls(&bind(json!({})).with_judge_confirm(3)), 3, "an odd number could be a tie");
+    assert_eq!(calls(&bind(json!({})).with_judge_confirm(99)), 6, "no more than ten");
+    assert_eq!(calls(&bind(json!({"confirm": 0})).with_judge_confirm(4)), 1);
     assert_eq!(calls(&bind(json!({"confirm": 6}))), 4);
 }

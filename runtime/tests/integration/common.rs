@@ -93,12 +93,12 @@ pub(crate) fn run(evals: &Evals, output: &Path) -> Report {
 
 pub(crate) fn run_with(evals: &Evals, output: &Path, options: RunOptions) -> Report {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(evals.run(&options.output(output))).unwrap()
+    runtime.block_on(evals.run(&options.with_output(output))).unwrap()
 }
 
 /// Runs a suite of one case in a mode, with records and recordings below `directory`.
 pub(crate) fn run_in_mode(evals: &Evals, directory: &Path, mode: Mode) -> CaseReport {
-    let options = RunOptions::new().mode(mode).cassettes(directory.join("cassettes"));
+    let options = RunOptions::new().with_mode(mode).with_cassettes(directory.join("cassettes"));
     only(&run_with(evals, &directory.join("out"), options)).clone()
 }
 

@@ -1,6 +1,6 @@
 //! Cases that are conversations.
 
-use std::sync::Mutex;
+use std::{sync::Mutex, time::Duration};
 
 use crate::common::{case_json, contains, grader, only, run, suite};
 use evalsuite::{
@@ -56,7 +56,7 @@ fn the_agent_is_called_once_per_turn_with_what_was_said_before() {
         turn("two", json!([contains("turn Some(1) of 4 messages"), contains("two")])),
         turn("three", json!([])),
     ]);
-    let (report, _directory) = hold(talk(turns_of_case, json!({}), json!({})), |evals| evals.agent(echo));
+    let (report, _directory) = hold(talk(turns_of_case, json!({}), json!({})), |evals| evals.with_agent(echo));
     let case = only(&report);
     assert_eq!((case.outcome(), case.record().score), (Passed, Some(1.0)), "{case}");
     assert_eq!(turns(case), [(Passed, Some(1.0)); 3]);
@@ -74,7 +74,7 @@ fn a_window_shortens_what_the_agent_gets() {
     let turns_of_case =
         json!([turn("one", json!([])), turn("two", json!([])), turn("three", json!([contains("of 4 messages")]))]);
     let (report, _directory) =
-        hold(talk(turns_of_case, json!({"window_size": 1}), json!({})), |evals| evals.agent(echo));
+        hold(talk(turns_of_case, json!({"window_size": 1}), json!({})), |evals| evals.with_agent(echo));
     assert_eq!(only(&report).outcome(), Passed, "{}", only(&report));
 }
 
@@ -83,7 +83,7 @@ fn the_scores_of_turns_are_combined_as_the_case_says() {
     let turns_of_case = || json!([turn("one", json!([contains("nothing")])), turn("two", json!([contains("two")]))]);
     for (aggregation, expected) in [("mean", (Failed, 0.5)), ("min", (Failed, 0.0)), ("max", (Passed, 1.0))] {
         let case = talk(turns_of_case(), json!({"aggregation": aggregation}), json!({}));
-        let (report, _directory) = hold(case, |evals| evals.agent(echo));
+        let (report, _directory) = hold(case, |evals| evals.with_agent(echo));
         let case = only(&report);
         assert_eq!((case.outcome(), case.record().score), (expected.0, Some(expected.1)), "{aggregation}: {case}");
         assert_eq!(turns(case), [(Failed, Some(0.0)), (Passed, Some(1.0))]);
@@ -100,7 +100,7 @@ fn a_failed_turn_may_end_the_conversation() {
     let turns_of_case =
         json!([turn("one", json!([])), turn("two", json!([contains("yes")])), turn("three", json!([]))]);
     let (report, _directory) =
-        hold(talk(turns_of_case, json!({"on_turn_failure": "stop"}), json!({})), |evals| evals.agent(count));
+        hold(talk(turns_of_case, json!({"on_turn_failure": "stop"}), json!({})), |evals| evals.with_agent(count));
     let case = only(&report);
     assert_eq!((case.outcome(), case.record().score), (Failed, Some(1.0 / 3.0)), "{case}");
     assert_eq!(turns(case), [(Passed, Some(1.0)), (Failed, Some(0.0)), (Skipped, Some(0.0))]);
@@ -124,7 +124,11 @@ fn the_whole_is_graded_with_everything_that_was_said_and_done() {
         trial.log(format!("turn {:?}", trial.turn()));
         std::fs::write(trial.workspace().join(format!("{:?}.txt", trial.turn())), "x")
             .map_err(|error| AgentError::new(error.to_string()))?;
-        Ok(Outcome::from("done").usage(Usage::new(5, 2)).cost_usd(0.5).state("turn", trial.turn()).duration_ms(20.0))
+        Ok(Outcome::from("done")
+            .with_usage(Usage::new(5, 2))
+            .with_cost_usd(0.5)
+            .with_state("turn", trial.turn())
+            .with_duration(Duration::from_millis(20)))
     }
     fn seen(evidence: &Evidence<'_>) -> Result<bool, String> {
         let calls = evidence.tool_calls().ok_or("not reported")?.len();
@@ -142,7 +146,7 @@ fn the_whole_is_graded_with_everything_that_was_said_and_done() {
     let turns_of_case = json!([turn("one", json!([named("seen_in_turn")])), turn("two", json!([]))]);
     let graders = json!([named("seen"), contains("user: two\n\nassistant: done")]);
     let (report, _directory) = hold(talk(turns_of_case, json!({}), json!({"graders": graders})), |evals| {
-        evals.agent(busy).grader("seen", seen).grader("seen_in_turn", seen_in_turn)
+        evals.with_agent(busy).with_grader("seen", seen).with_grader("seen_in_turn", seen_in_turn)
     });
     let case = only(&report);
     assert_eq!(case.outcome(), Passed, "{case}");
@@ -162,7 +166,7 @@ fn a_gate_of_the_whole_fails_what_its_turns_passed() {
         "config": {"contains": {"value": "never said"}},
     }]);
     let case = talk(json!([turn("one", json!([]))]), json!({"aggregation": "max"}), json!({"graders": gate}));
-    let (report, _directory) = hold(case, |evals| evals.agent(echo));
+    let (report, _directory) = hold(case, |evals| evals.with_agent(echo));
     let case = only(&report);
     assert_eq!(case.outcome(), Failed);
     assert_eq!(case.record().reason.as_ref().unwrap().code, ReasonCode::RequiredGraderFailed);
@@ -190,8 +194,12 @@ fn what_was_said_before_an_error_is_kept() {
         || json!([turn("one", json!([contains("fine")])), turn("two", json!([])), turn("three", json!([]))]);
     let case = || talk(turns_of_case(), json!({"aggregation": "max"}), json!({"timeout_seconds": 0.5}));
     for (bind, code, message) in [
-        (hold(case(), |evals| evals.agent(breaks)), ReasonCode::AgentError, "turn 2: no connection"),
-        (hold(case(), |evals| evals.agent(hangs)), ReasonCode::Timeout, "turn 2: the agent did not end within 0.5 s"),
+        (hold(case(), |evals| evals.with_agent(breaks)), ReasonCode::AgentError, "turn 2: no connection"),
+        (
+            hold(case(), |evals| evals.with_agent(hangs)),
+            ReasonCode::Timeout,
+            "turn 2: the agent did not end within 0.5 s",
+        ),
     ] {
         let (report, _directory) = bind;
         let case = only(&report);
@@ -212,7 +220,7 @@ fn an_agent_may_ask_to_skip_in_any_turn() {
     }
     let (report, _directory) =
         hold(talk(json!([turn("one", json!([])), turn("two", json!([]))]), json!({}), json!({})), |evals| {
-            evals.agent(skips)
+            evals.with_agent(skips)
         });
     assert_eq!(only(&report).outcome(), Skipped);
 }
@@ -225,7 +233,7 @@ fn a_broken_grader_of_a_turn_makes_the_trial_an_error_that_names_it() {
     let broken = grader("breaks", 9, json!({"user": {"grader": "breaks"}}));
     let turns_of_case = json!([turn("one", json!([])), turn("two", json!([broken])), turn("three", json!([]))]);
     let (report, _directory) =
-        hold(talk(turns_of_case, json!({}), json!({})), |evals| evals.agent(echo).grader("breaks", breaks));
+        hold(talk(turns_of_case, json!({}), json!({})), |evals| evals.with_agent(echo).with_grader("breaks", breaks));
     let case = only(&report);
     assert_eq!(turns(case), [(Passed, Some(1.0)), (Error, None), (Passed, Some(1.0))]);
     let reason = case.record().reason.as_ref().unwrap();
@@ -237,7 +245,7 @@ fn a_broken_grader_of_a_turn_makes_the_trial_an_error_that_names_it() {
 fn a_turn_with_a_reference_and_no_grader_needs_a_judge() {
     let mut judged = turn("one", json!([]));
     judged["expected_output"] = json!([{"role": "assistant", "content": {"text": "gold"}}]);
-    let (report, _directory) = hold(talk(json!([judged]), json!({}), json!({})), |evals| evals.agent(echo));
+    let (report, _directory) = hold(talk(json!([judged]), json!({}), json!({})), |evals| evals.with_agent(echo));
     let case = only(&report);
     assert_eq!(case.outcome(), Skipped, "{case}");
     assert_eq!(case.record().reason.as_ref().unwrap().code, ReasonCode::RequirementMissing);
@@ -257,7 +265,7 @@ fn a_command_is_called_once_per_turn_with_the_history_as_its_prompt() {
     let targets =
         format!("targets:\n  - {{ name: default, provider: cli, command: \"{command}\", keep_temp_files: true }}\n");
     std::fs::write(directory.path().join("targets.yaml"), targets).unwrap();
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).agent(evalsuite::CliAgents);
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).with_agent(evalsuite::CliAgents);
     let report = run(&evals, &directory.path().join("out"));
     let case = only(&report);
     assert_eq!(case.outcome(), Passed, "{case}");
@@ -279,7 +287,7 @@ fn a_judge_of_a_turn_reads_what_was_said_before_with_its_speakers() {
     judged["expected_output"] = json!([{"role": "assistant", "content": {"text": "gold"}}]);
     let case = talk(json!([turn("one", json!([])), judged]), json!({}), json!({}));
     let (report, _directory) =
-        hold(case, |evals| evals.agent(|_: &mut Trial<'_>| Ok::<_, AgentError>("fine")).judge(judge));
+        hold(case, |evals| evals.with_agent(|_: &mut Trial<'_>| Ok::<_, AgentError>("fine")).with_judge(judge));
     let case = only(&report);
     assert_eq!(turns(case), [(Passed, Some(1.0)), (Passed, Some(0.9))], "{case}");
     let asked = ASKED.lock().unwrap();

@@ -37,7 +37,7 @@ fn evals(directory: &Path, cases: &[Value], suite: Value) -> (Evals, Calls) {
         noted.lock().unwrap().push(trial.case_id().to_owned());
         Ok(format!("{} from {}", if trial.case_id().starts_with("bad") { "goodbye" } else { "hello" }, trial.case_id()))
     };
-    (Evals::new(suite_with("cases", "mixed", directory, cases, suite)).agent(agent), calls)
+    (Evals::new(suite_with("cases", "mixed", directory, cases, suite)).with_agent(agent), calls)
 }
 
 fn ids(calls: &Calls) -> Vec<String> {
@@ -50,7 +50,7 @@ fn of<'a>(report: &'a Report, id: &str) -> &'a CaseReport {
 }
 
 fn concurrency(cases: usize) -> RunOptions {
-    RunOptions::new().concurrency(NonZeroUsize::new(cases).unwrap())
+    RunOptions::new().with_concurrency(NonZeroUsize::new(cases).unwrap())
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_filter_does_not_leave_out_what_a_case_depends_on() {
     let directory = tempfile::tempdir().unwrap();
     let cases = [case("end", &["start"], json!({})), case("start", &[], json!({}))];
     let (evals, calls) = evals(directory.path(), &cases, json!({}));
-    let report = run_with(&evals, directory.path(), RunOptions::new().filter("end"));
+    let report = run_with(&evals, directory.path(), RunOptions::new().with_filter("end"));
     assert_eq!((report.cases().len(), ids(&calls)), (1, vec!["start".to_owned(), "end".to_owned()]));
     assert!(report.is_success());
 }
@@ -138,7 +138,8 @@ fn agents_and_graders_see_what_a_dependency_came_to() {
         case_json("second", graders, json!({"depends_on": ["first"]})),
     ];
     let evals = Evals::new(suite_with("cases", "mixed", directory.path(), &cases, json!({})));
-    let report = run_with(&evals.agent(continues).grader("knows", knows), directory.path(), RunOptions::new());
+    let report =
+        run_with(&evals.with_agent(continues).with_grader("knows", knows), directory.path(), RunOptions::new());
     assert!(report.is_success(), "{report}");
     assert_eq!(of(&report, "second").trials()[0].answer.as_deref(), Some("hello again, Passed"));
 }
@@ -159,8 +160,8 @@ fn a_long_chain_of_dependencies_is_no_deep_recursion() {
         })
         .collect();
     let evals = Evals::new(suite_with("cases", "mixed", directory.path(), &cases, json!({})));
-    let evals = evals.agent(async |_: &mut Trial<'_>| anyhow::Ok("hello"));
-    let report = run_with(&evals, directory.path(), RunOptions::new().filter("case-000"));
+    let evals = evals.with_agent(async |_: &mut Trial<'_>| anyhow::Ok("hello"));
+    let report = run_with(&evals, directory.path(), RunOptions::new().with_filter("case-000"));
     assert!(report.is_success(), "{report}");
 }
 
@@ -181,7 +182,7 @@ fn an_own_run_of_a_dependency_after_it_was_told_is_a_new_one() {
     let cases = [case("end", &["start"], json!({})), case("start", &[], json!({}))];
     let (evals, calls) = evals(directory.path(), &cases, json!({}));
     let run = |filter: &str| {
-        let report = run_with(&evals, directory.path(), RunOptions::new().run_id("same").filter(filter));
+        let report = run_with(&evals, directory.path(), RunOptions::new().with_run_id("same").with_filter(filter));
         assert!(report.is_success(), "{report}");
         ids(&calls).len()
     };

@@ -11,7 +11,10 @@ async fn wrong(_: &mut Trial<'_>) -> anyhow::Result<String> {
 }
 
 fn tone(_: &Evidence<'_>) -> Vec<Assertion> {
-    vec![Assertion::new("is polite", true), Assertion::new("is short", false).expected("20 characters").actual("43")]
+    vec![
+        Assertion::new("is polite", true),
+        Assertion::new("is short", false).with_expected("20 characters").with_actual("43"),
+    ]
 }
 
 fn breaks(_: &Evidence<'_>) -> bool {
@@ -30,7 +33,7 @@ fn a_failure_says_what_was_wanted_found_and_where() {
     let mut required = contains("19.90");
     required["required"] = json!(true);
     let graders = json!([required, grader("tone", 9, json!({"user": {"grader": "tone"}}))]);
-    let text = text("cases", graders, json!({}), |evals| evals.agent(wrong).grader("tone", tone));
+    let text = text("cases", graders, json!({}), |evals| evals.with_agent(wrong).with_grader("tone", tone));
     let expected = "\
 evaluation failed: refund-small (x)  score 0.00 < 0.80, required grader `contains-19.90` failed
   suites/x/tasks/a.json:1:1
@@ -59,7 +62,7 @@ evaluation failed: refund-small (x)  score 0.00 < 0.80, required grader `contain
 #[test]
 fn an_error_names_its_stage_and_code() {
     let graders = json!([contains("refund"), grader("breaks", 9, json!({"user": {"grader": "breaks"}}))]);
-    let text = text("cases", graders, json!({}), |evals| evals.agent(wrong).grader("breaks", breaks));
+    let text = text("cases", graders, json!({}), |evals| evals.with_agent(wrong).with_grader("breaks", breaks));
     let headline = "evaluation error (grading/grader_error): refund-small (x)  grader `breaks`: the grader panicked: index out of bounds";
     assert_eq!(text.lines().next(), Some(headline));
     assert!(text.contains("    ERR   breaks           –"), "{text}");
@@ -72,7 +75,7 @@ fn trials_are_counted_and_the_rule_is_named() {
         Ok(if trial.index() == 0 { "refund" } else { "sorry" }.into())
     }
     let more = json!({"trials": {"count": 3}});
-    let text = text("tasks", json!([contains("refund")]), more, |evals| evals.agent(flaky));
+    let text = text("tasks", json!([contains("refund")]), more, |evals| evals.with_agent(flaky));
     assert!(text.starts_with("evaluation failed: refund-small (x)  score 0.00 < 1.00\n"), "{text}");
     assert!(text.contains("  trial 1 of 3  passed  1.00\n  trial 2 of 3  failed  0.00\n"), "{text}");
     assert!(text.contains("  trials: 1 of 2 passed (all have to pass); 1 of 3 planned were not needed\n"), "{text}");
@@ -84,7 +87,7 @@ fn a_rationale_stands_in_for_assertions() {
         Score::fail("there is no card")
     }
     let graders = json!([grader("empty", 3, json!({"user": {"grader": "empty"}}))]);
-    let text = text("tasks", graders, json!({}), |evals| evals.agent(wrong).grader("empty", empty));
+    let text = text("tasks", graders, json!({}), |evals| evals.with_agent(wrong).with_grader("empty", empty));
     assert!(text.contains("\n          there is no card\n"), "{text}");
 }
 
@@ -114,7 +117,7 @@ fn evals() -> Evals {
             _ => wrong(trial).await,
         }
     }
-    Evals::new(suite).agent(agent)
+    Evals::new(suite).with_agent(agent)
 }
 
 #[test]

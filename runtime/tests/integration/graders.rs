@@ -38,10 +38,10 @@ fn graded(graders: Value) -> (CaseOutcome, Option<f64>, Vec<GraderRecord>) {
     std::fs::create_dir_all(directory.path().join("suites/x")).unwrap();
     let suite = suite("cases", "mixed", directory.path(), &[case_json("c", graders, json!({}))]);
     let evals = Evals::new(suite)
-        .agent(hello)
-        .grader("has_words", has_words)
-        .grader("made_a_file", made_a_file)
-        .grader("undecided", undecided);
+        .with_agent(hello)
+        .with_grader("has_words", has_words)
+        .with_grader("made_a_file", made_a_file)
+        .with_grader("undecided", undecided);
     let report = run(&evals, &directory.path().join("out"));
     let case = only(&report);
     (case.outcome(), case.record().score, case.trials()[0].graders.clone())

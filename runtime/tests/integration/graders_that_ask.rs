@@ -84,13 +84,13 @@ impl Place {
     fn evals(&self, grader: &str) -> Evals {
         let cases = [case_json("greets", json!([user(grader)]), json!({}))];
         Evals::new(suite("cases", "mixed", self.0.path(), &cases))
-            .grader("tone", tone)
-            .grader("tone_blocking", tone_blocking)
-            .grader("words", words)
-            .grader("words_blocking", words_blocking)
-            .grader("careless", careless)
-            .grader("trusting", trusting)
-            .grader("declared", asks_judge(words))
+            .with_grader("tone", tone)
+            .with_grader("tone_blocking", tone_blocking)
+            .with_grader("words", words)
+            .with_grader("words_blocking", words_blocking)
+            .with_grader("careless", careless)
+            .with_grader("trusting", trusting)
+            .with_grader("declared", asks_judge(words))
     }
 
     fn run(&self, evals: &Evals, mode: Mode) -> CaseReport {
@@ -120,8 +120,9 @@ fn every_form_of_grader_asks_and_the_calls_count_as_the_judges() {
         ("words_blocking", "yes"),
     ] {
         let place = Place::new();
-        let judge = results([Ok(JudgeReply::new(reply).usage(Usage::new(100, 10)).cost_usd(0.002).model("m"))]);
-        let case = place.live(&place.evals(grader).agent(polite).judge(judge.clone()));
+        let judge =
+            results([Ok(JudgeReply::new(reply).with_usage(Usage::new(100, 10)).with_cost_usd(0.002).with_model("m"))]);
+        let case = place.live(&place.evals(grader).with_agent(polite).with_judge(judge.clone()));
         assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
         let (trial, record) = (&case.trials()[0], first(&case));
         let made = record.judge.as_ref().unwrap();
@@ -142,8 +143,8 @@ fn every_form_of_grader_asks_and_the_calls_count_as_the_judges() {
 #[test]
 fn a_grader_that_asks_nothing_has_no_judge_in_its_record() {
     let place = Place::new();
-    let evals = place.evals("idle").grader("idle", |_: &Evidence<'_>| true);
-    let case = place.live(&evals.agent(polite).judge(scripted(["yes"])));
+    let evals = place.evals("idle").with_grader("idle", |_: &Evidence<'_>| true);
+    let case = place.live(&evals.with_agent(polite).with_judge(scripted(["yes"])));
     assert_eq!((first(&case).judge.as_ref(), first(&case).kind), (None, GraderKind::Code));
 }
 
@@ -161,10 +162,10 @@ fn texts_of_the_agent_are_marked_and_told_of_once() {
 
 #[test]
 fn busy_judges_and_replies_that_cannot_be_read_are_asked_again_and_repaired() {
-    let busy = || Err(JudgeError::new("busy").retry_after(Duration::from_millis(1)));
+    let busy = || Err(JudgeError::new("busy").with_retry_after(Duration::from_millis(1)));
     let place = Place::new();
     let judge = results([busy(), Ok("polite!".into()), Ok("{\"polite\": 1}".into()), Ok("{\"polite\": true}".into())]);
-    let case = place.live(&place.evals("tone").agent(polite).judge(judge.clone()));
+    let case = place.live(&place.evals("tone").with_agent(polite).with_judge(judge.clone()));
     assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
     let made = first(&case).judge.as_ref().unwrap();
     assert_eq!((made.attempts, made.replies.len()), (4, 3));
@@ -180,7 +181,7 @@ fn a_grader_without_its_judges_reply_is_an_error_whatever_it_makes_of_that() {
     for grader in ["words", "words_blocking", "careless", "trusting", "tone"] {
         let place = Place::new();
         let judge = results([Err(JudgeError::permanent("no such model"))]);
-        let case = place.live(&place.evals(grader).agent(polite).judge(judge));
+        let case = place.live(&place.evals(grader).with_agent(polite).with_judge(judge));
         assert_eq!(case.outcome(), CaseOutcome::Error, "{grader}: {case}");
         let (code, message) = reason(&case);
         assert_eq!(code, ReasonCode::JudgeError, "{grader}");
@@ -188,23 +189,23 @@ fn a_grader_without_its_judges_reply_is_an_error_whatever_it_makes_of_that() {
         assert_eq!(first(&case).judge.as_ref().unwrap().attempts, 1);
     }
     let place = Place::new();
-    let busy = || Err(JudgeError::new("busy").retry_after(Duration::from_millis(1)));
-    let case = place.live(&place.evals("words").agent(polite).judge(results([busy()])));
+    let busy = || Err(JudgeError::new("busy").with_retry_after(Duration::from_millis(1)));
+    let case = place.live(&place.evals("words").with_agent(polite).with_judge(results([busy()])));
     assert_eq!(reason(&case).0, ReasonCode::JudgeError);
     assert!(reason(&case).1.contains("no usable reply in 3 attempts: busy"), "{}", reason(&case).1);
-    let case = place.live(&place.evals("tone").agent(polite).judge(scripted(["I like it."])));
+    let case = place.live(&place.evals("tone").with_agent(polite).with_judge(scripted(["I like it."])));
     assert!(reason(&case).1.contains("in 3 attempts and a repair: the reply is not the JSON"), "{}", reason(&case).1);
 }
 
 #[test]
 fn without_a_judge_a_declared_case_is_skipped_and_another_one_says_how_to_declare_it() {
     let place = Place::new();
-    let skipped = place.live(&place.evals("declared").agent(never));
+    let skipped = place.live(&place.evals("declared").with_agent(never));
     assert_eq!(
         (skipped.outcome(), reason(&skipped)),
         (CaseOutcome::Skipped, (ReasonCode::RequirementMissing, "needs a judge"))
     );
-    let unknown = place.live(&place.evals("words").agent(polite));
+    let unknown = place.live(&place.evals("words").with_agent(polite));
     assert_eq!((unknown.outcome(), reason(&unknown).0), (CaseOutcome::Error, ReasonCode::GraderError));
     for part in ["there is no judge", "EVALSUITE_JUDGE_URL", "asks_judge"] {
         assert!(reason(&unknown).1.contains(part), "{part} is missing in {}", reason(&unknown).1);
@@ -214,11 +215,11 @@ fn without_a_judge_a_declared_case_is_skipped_and_another_one_says_how_to_declar
 #[test]
 fn a_judge_is_asked_by_its_name() {
     async fn two(evidence: &Evidence<'_>) -> Result<bool, JudgeError> {
-        let strict = evidence.judge_named("the-strict");
+        let strict = evidence.named_judge("the-strict");
         Ok(strict.ask("a").await?.text() == "strict" && evidence.judge().ask("b").await?.text() == "default")
     }
     async fn other(evidence: &Evidence<'_>) -> Result<JudgeScore, JudgeError> {
-        evidence.judge_named("other").ask("a").await.map(|_| JudgeScore)
+        evidence.named_judge("other").ask("a").await.map(|_| JudgeScore)
     }
     struct JudgeScore;
     impl From<JudgeScore> for Score {
@@ -228,8 +229,8 @@ fn a_judge_is_asked_by_its_name() {
     }
     let place = Place::new();
     let bind = |name: &str| {
-        let evals = place.evals(name).grader("two", two).grader("other", other).agent(polite);
-        evals.judge(scripted(["default"])).judge_for("the_strict", scripted(["strict"]))
+        let evals = place.evals(name).with_grader("two", two).with_grader("other", other).with_agent(polite);
+        evals.with_judge(scripted(["default"])).with_named_judge("the_strict", scripted(["strict"]))
     };
     let case = place.live(&bind("two"));
     assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
@@ -258,9 +259,9 @@ fn an_async_grader_may_ask_several_things_at_once() {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        Ok::<_, JudgeError>(JudgeReply::new(request.user()).cost_usd(0.5))
+        Ok::<_, JudgeError>(JudgeReply::new(request.user()).with_cost_usd(0.5))
     };
-    let case = place.live(&place.evals("both").grader("both", both).agent(polite).judge(echo));
+    let case = place.live(&place.evals("both").with_grader("both", both).with_agent(polite).with_judge(echo));
     assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
     let made = first(&case).judge.as_ref().unwrap();
     assert_eq!((most.load(Ordering::SeqCst), made.attempts, made.cost_usd), (2, 2, Some(1.0)));
@@ -269,11 +270,11 @@ fn an_async_grader_may_ask_several_things_at_once() {
 #[test]
 fn what_they_ask_goes_into_the_budget() {
     let place = Place::new();
-    let judge = || results([Ok(JudgeReply::new("yes").cost_usd(0.6))]);
+    let judge = || results([Ok(JudgeReply::new("yes").with_cost_usd(0.6))]);
     let cases: Vec<Value> = ["a", "b", "c"].map(|id| case_json(id, json!([user("words")]), json!({}))).into();
-    let evals = Evals::new(suite("cases", "mixed", place.0.path(), &cases)).grader("words", words);
-    let options = RunOptions::new().budget_usd(1.0).concurrency(NonZeroUsize::MIN);
-    let report = run_with(&evals.agent(polite).judge(judge()), &place.0.path().join("out"), options);
+    let evals = Evals::new(suite("cases", "mixed", place.0.path(), &cases)).with_grader("words", words);
+    let options = RunOptions::new().with_budget_usd(1.0).with_concurrency(NonZeroUsize::MIN);
+    let report = run_with(&evals.with_agent(polite).with_judge(judge()), &place.0.path().join("out"), options);
     let outcomes: Vec<CaseOutcome> = report.cases().iter().map(CaseReport::outcome).collect();
     assert_eq!(outcomes, [CaseOutcome::Passed, CaseOutcome::Passed, CaseOutcome::Error]);
     assert_eq!(reason(&report.cases()[2]).0, ReasonCode::BudgetExceeded);
@@ -282,10 +283,10 @@ fn what_they_ask_goes_into_the_budget() {
 #[test]
 fn what_they_ask_is_recorded_and_replayed_and_a_changed_question_is_told() {
     let place = Place::new();
-    let (agent, judge) = (|| polite, results([Ok(JudgeReply::new("yes").cost_usd(0.25))]));
-    let live = place.run(&place.evals("words").agent(agent()).judge(judge.clone()), Mode::Record);
+    let (agent, judge) = (|| polite, results([Ok(JudgeReply::new("yes").with_cost_usd(0.25))]));
+    let live = place.run(&place.evals("words").with_agent(agent()).with_judge(judge.clone()), Mode::Record);
     assert_eq!(live.outcome(), CaseOutcome::Passed, "{live}");
-    let replayed = place.run(&place.evals("words").agent(never), Mode::Replay);
+    let replayed = place.run(&place.evals("words").with_agent(never), Mode::Replay);
     assert_eq!(replayed.outcome(), CaseOutcome::Passed, "{replayed}");
     assert_eq!(replayed.trials()[0].judge_cost_usd, Some(0.25));
     assert_eq!(judge.asked().len(), 1);
@@ -297,8 +298,8 @@ fn what_they_ask_is_recorded_and_replayed_and_a_changed_question_is_told() {
             Err(_) => lenient,
         };
         let cases = [case_json("greets", json!([user("words")]), json!({}))];
-        let evals = Evals::new(suite("cases", "mixed", place.0.path(), &cases)).grader("words", other);
-        let stale = place.run(&evals.agent(never), Mode::Replay);
+        let evals = Evals::new(suite("cases", "mixed", place.0.path(), &cases)).with_grader("words", other);
+        let stale = place.run(&evals.with_agent(never), Mode::Replay);
         let (code, message) = reason(&stale);
         assert_eq!((stale.outcome(), code), (CaseOutcome::Error, ReasonCode::RecordingStale), "{stale}");
         assert!(message.contains("the recording is stale: the prompt changed"), "{message}");
@@ -309,7 +310,7 @@ fn what_they_ask_is_recorded_and_replayed_and_a_changed_question_is_told() {
 #[test]
 fn a_declared_grader_is_graded_by_its_recording_where_there_is_no_judge() {
     let place = Place::new();
-    place.run(&place.evals("declared").agent(polite).judge(scripted(["yes"])), Mode::Record);
-    let case = place.live(&place.evals("declared").agent(polite));
+    place.run(&place.evals("declared").with_agent(polite).with_judge(scripted(["yes"])), Mode::Record);
+    let case = place.live(&place.evals("declared").with_agent(polite));
     assert_eq!((case.outcome(), case.trials()[0].mode), (CaseOutcome::Passed, Mode::Live), "{case}");
 }

@@ -33,8 +33,8 @@ fn with_files(files: &[(&'static str, &[u8])]) -> impl Fn(&mut Trial<'_>) -> Res
             });
         }
         let mut answer = Message::new(Role::Assistant, Content::Parts(parts));
-        answer.tool_calls.push(ToolCall::new("Write").input(json!({"file_path": "a.csv"})));
-        Ok(Outcome::new().messages(vec![answer]))
+        answer.tool_calls.push(ToolCall::new("Write").with_input(json!({"file_path": "a.csv"})));
+        Ok(Outcome::new().with_messages(vec![answer]))
     }
 }
 
@@ -66,7 +66,7 @@ impl Place {
 /// What the judge was asked about an answer with these files.
 fn shown(files: &[(&'static str, &[u8])], config: Value, more: Value) -> (CaseReport, Scripted) {
     let (place, judge) = (Place::new(), scripted([YES]));
-    let evals = place.evals(config, more).agent(with_files(files)).judge(judge.clone());
+    let evals = place.evals(config, more).with_agent(with_files(files)).with_judge(judge.clone());
     (place.run(&evals, Mode::Live), judge)
 }
 
@@ -135,10 +135,10 @@ fn a_file_that_cannot_be_shown_breaks_the_grader_and_asks_nobody() {
     let gone = |part: Part| {
         let agent = move |_: &mut Trial<'_>| {
             Ok::<_, AgentError>(
-                Outcome::new().messages(vec![Message::new(Role::Assistant, Content::Parts(vec![part.clone()]))]),
+                Outcome::new().with_messages(vec![Message::new(Role::Assistant, Content::Parts(vec![part.clone()]))]),
             )
         };
-        place.run(&place.evals(json!({}), json!({})).agent(agent).judge(scripted([YES])), Mode::Live)
+        place.run(&place.evals(json!({}), json!({})).with_agent(agent).with_judge(scripted([YES])), Mode::Live)
     };
     broken(&gone(Part::File(path("gone.txt"))), "the file `gone.txt` of the answer cannot be read");
     let image = Part::Image { file: path("gone.png"), media_type: "image/png".into() };
@@ -149,8 +149,9 @@ fn a_file_that_cannot_be_shown_breaks_the_grader_and_asks_nobody() {
 fn images_are_handed_on_and_are_part_of_what_is_recorded() {
     let place = Place::new();
     let judge = scripted([YES]);
-    let evals = |content: &'static [u8]| place.evals(json!({}), json!({})).agent(with_files(&[("a.png", content)]));
-    let case = place.run(&evals(b"one").judge(judge.clone()), Mode::Record);
+    let evals =
+        |content: &'static [u8]| place.evals(json!({}), json!({})).with_agent(with_files(&[("a.png", content)]));
+    let case = place.run(&evals(b"one").with_judge(judge.clone()), Mode::Record);
     assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
     let images = judge.asked()[0].images().to_vec();
     assert_eq!((images.len(), images[0].media_type()), (1, "image/png"));
@@ -186,7 +187,7 @@ fn a_long_diff_is_cut_and_says_so() {
     };
     let (place, judge) = (Place::new(), scripted([YES]));
     let evals = place.evals(json!({"prompt": {"text": "{{ output }}{{ file_changes }}"}}), json!({}));
-    place.run(&evals.agent(agent).judge(judge.clone()), Mode::Live);
+    place.run(&evals.with_agent(agent).with_judge(judge.clone()), Mode::Live);
     let asked = judge.asked()[0].user().to_owned();
     let (diff, note) = asked.strip_prefix("done").unwrap().rsplit_once('\n').unwrap();
     assert_eq!(diff.chars().count(), 200_000);

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::common::{case_json, contains, grader, only, run, suite};
 
 async fn polite(_: &mut Trial<'_>) -> anyhow::Result<Outcome> {
-    Ok(Outcome::from("Hello, and thank you.").model("agent-model"))
+    Ok(Outcome::from("Hello, and thank you.").with_model("agent-model"))
 }
 
 /// A judge that says one thing after the other, the last one again and again, and remembers what it was asked.
@@ -65,7 +65,7 @@ fn judged(graders: Value, more: Value, bind: impl FnOnce(Evals) -> Evals) -> (Tr
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir_all(directory.path().join("suites/x")).unwrap();
     let cases = [case_json("greets", graders, more)];
-    let evals = bind(Evals::new(suite("cases", "mixed", directory.path(), &cases)).agent(polite));
+    let evals = bind(Evals::new(suite("cases", "mixed", directory.path(), &cases)).with_agent(polite));
     let report = run(&evals, directory.path());
     let case = only(&report);
     let trial = case.trials().first().unwrap_or_else(|| panic!("no trial: {case}")).clone();
@@ -91,23 +91,24 @@ fn every_form_of_function_is_a_judge() {
         Ok(r#"{"score": 1}"#.to_owned())
     }
     async fn local(_: JudgeRequest) -> Result<JudgeReply, Box<dyn std::error::Error>> {
-        Ok(JudgeReply::new(r#"{"score": 1}"#).model("m"))
+        Ok(JudgeReply::new(r#"{"score": 1}"#).with_model("m"))
     }
     let closure = |request: JudgeRequest| {
         assert!(request.user().contains("thank you"));
         Ok::<_, std::fmt::Error>(r#"{"score": 1}"#)
     };
     let binds: [fn(Evals) -> Evals; 4] = [
-        |evals| evals.judge(asynchronous),
-        |evals| evals.judge(plain),
-        |evals| evals.judge(local),
-        |evals| evals.judge(scripted([r#"{"score": 1}"#])),
+        |evals| evals.with_judge(asynchronous),
+        |evals| evals.with_judge(plain),
+        |evals| evals.with_judge(local),
+        |evals| evals.with_judge(scripted([r#"{"score": 1}"#])),
     ];
     for bind in binds {
         let (trial, _kept) = judged(json!([asks(json!({}))]), json!({"criteria": "polite"}), bind);
         assert_eq!(trial.outcome, CaseOutcome::Passed, "{:?}", trial.reason);
     }
-    let (trial, _kept) = judged(json!([asks(json!({}))]), json!({"criteria": "polite"}), |evals| evals.judge(closure));
+    let (trial, _kept) =
+        judged(json!([asks(json!({}))]), json!({"criteria": "polite"}), |evals| evals.with_judge(closure));
     assert_eq!(trial.outcome, CaseOutcome::Passed, "{:?}", trial.reason);
 }
 
@@ -116,10 +117,10 @@ fn what_a_judge_was_asked_and_said_is_recorded() {
     let reply = JudgeReply::new(
         r#"Here: {"score": 0.9, "assertions": [{"text": "thanks", "passed": "True", "evidence": "thank you"}]}"#,
     );
-    let judge = results([Ok(reply.usage(Usage::new(100, 10)).cost_usd(0.002).model("judge-model"))]);
+    let judge = results([Ok(reply.with_usage(Usage::new(100, 10)).with_cost_usd(0.002).with_model("judge-model"))]);
     let settings = json!({"model": "m", "temperature": 0.5, "max_steps": 3, "timeout_seconds": 7, "config": {"a": 1}});
     let graders = json!([asks(json!({"judge": settings})), contains("Hello")]);
-    let (trial, kept) = judged(graders, json!({"criteria": "is polite"}), |evals| evals.judge(judge.clone()));
+    let (trial, kept) = judged(graders, json!({"criteria": "is polite"}), |evals| evals.with_judge(judge.clone()));
     let record = first(&trial);
     assert_eq!((record.value, record.verdict, record.kind), (Some(0.9), Some(Verdict::Pass), GraderKind::Model));
     assert_eq!(record.assertions[0].evidence.as_deref(), Some("thank you"));
@@ -153,7 +154,7 @@ fn a_case_without_graders_is_judged_by_its_criteria() {
     let more =
         json!({"criteria": "polite", "expected_output": [{"role": "assistant", "content": {"text": "Hi there"}}]});
     let judge = scripted([r#"{"score": 0.2}"#]);
-    let (trial, _kept) = judged(json!([]), more, |evals| evals.judge(judge.clone()));
+    let (trial, _kept) = judged(json!([]), more, |evals| evals.with_judge(judge.clone()));
     assert_eq!((trial.outcome, first(&trial).name.as_str()), (CaseOutcome::Failed, "llm-grader"));
     assert!(judge.asked()[0].user().contains("[[ ## reference_answer ## ]]\nHi there\n"));
 }
@@ -166,7 +167,7 @@ fn criteria_are_checked_one_by_one() {
     ]);
     let reply =
         r#"{"checks": [{"id": "thanks", "satisfied": true, "reasoning": "it does"}], "overall_reasoning": "fine"}"#;
-    let (trial, _kept) = judged(json!([rubrics(&criteria)]), json!({}), |evals| evals.judge(scripted([reply])));
+    let (trial, _kept) = judged(json!([rubrics(&criteria)]), json!({}), |evals| evals.with_judge(scripted([reply])));
     let record = first(&trial);
     assert_eq!((record.value, record.rationale.as_deref()), (Some(0.25), Some("fine")));
     assert_eq!(record.assertions[1].evidence.as_deref(), Some("not answered"));
@@ -175,7 +176,8 @@ fn criteria_are_checked_one_by_one() {
 #[test]
 fn a_reply_that_cannot_be_read_is_asked_for_again_and_then_repaired() {
     let judge = scripted(["I like it.", r#"{"score": 2}"#, "still no", r#"{"score": 0.8}"#]);
-    let (trial, kept) = judged(json!([asks(json!({}))]), json!({"criteria": "c"}), |evals| evals.judge(judge.clone()));
+    let (trial, kept) =
+        judged(json!([asks(json!({}))]), json!({"criteria": "c"}), |evals| evals.with_judge(judge.clone()));
     assert_eq!(trial.outcome, CaseOutcome::Passed, "{:?}", trial.reason);
     let made = first(&trial).judge.as_ref().unwrap();
     assert_eq!((made.attempts, made.replies.len()), (4, 4));
@@ -193,7 +195,7 @@ fn a_judge_that_never_makes_sense_is_an_error_and_never_a_pass() {
         (scripted(["PASS"]), 4, "the reply is not JSON"),
         (scripted([""]), 3, "the reply is empty"),
         (results([Err(JudgeError::permanent("no such model"))]), 1, "no such model"),
-        (results([Ok(JudgeReply::new(r#"{"score": 1}"#).cost_usd(f64::NAN))]), 1, "a cost"),
+        (results([Ok(JudgeReply::new(r#"{"score": 1}"#).with_cost_usd(f64::NAN))]), 1, "a cost"),
     ];
     for (judge, calls, part) in judges {
         let negated = {
@@ -201,7 +203,7 @@ fn a_judge_that_never_makes_sense_is_an_error_and_never_a_pass() {
             grader["negate"] = json!(true);
             grader
         };
-        let (trial, _kept) = judged(json!([negated]), json!({"criteria": "c"}), |evals| evals.judge(judge));
+        let (trial, _kept) = judged(json!([negated]), json!({"criteria": "c"}), |evals| evals.with_judge(judge));
         assert_eq!(trial.outcome, CaseOutcome::Error);
         let reason = trial.reason.as_ref().unwrap();
         assert_eq!(reason.code, ReasonCode::JudgeError);
@@ -220,8 +222,8 @@ fn a_judge_that_panics_or_hangs_is_an_error_of_one_case() {
     }
     let config = json!({"judge": {"timeout_seconds": 0.05}});
     for (bind, part) in [
-        ((|evals: Evals| evals.judge(panics)) as fn(Evals) -> Evals, "the judge panicked: judge down"),
-        (|evals| evals.judge(hangs), "did not reply within 0.05 s"),
+        ((|evals: Evals| evals.with_judge(panics)) as fn(Evals) -> Evals, "the judge panicked: judge down"),
+        (|evals| evals.with_judge(hangs), "did not reply within 0.05 s"),
     ] {
         let (trial, _kept) = judged(json!([asks(config.clone())]), json!({"criteria": "c"}), bind);
         let reason = trial.reason.as_ref().unwrap();
@@ -237,7 +239,8 @@ fn one_flip_is_no_failure_and_two_are() {
         [([no, yes, yes], 0.9, 3), ([no, no, yes], 0.3, 2), ([no, yes, no], 0.3, 3), ([yes, no, no], 0.9, 1)]
     {
         let judge = scripted(replies);
-        let (trial, _kept) = judged(json!([asks(json!({}))]), json!({"criteria": "c"}), |evals| evals.judge(judge));
+        let (trial, _kept) =
+            judged(json!([asks(json!({}))]), json!({"criteria": "c"}), |evals| evals.with_judge(judge));
         let record = first(&trial);
         let made = record.judge.as_ref().unwrap();
         assert_eq!((record.value, made.attempts, made.replies.len()), (Some(value), calls, calls as usize));
@@ -250,7 +253,7 @@ fn one_flip_is_no_failure_and_two_are() {
 fn undecided_is_neither_pass_nor_fail() {
     let judge = scripted([r#"{"undecided": true, "reason": "the file is not shown"}"#]);
     let (trial, _kept) =
-        judged(json!([asks(json!({})), contains("Hello")]), json!({"criteria": "c"}), |evals| evals.judge(judge));
+        judged(json!([asks(json!({})), contains("Hello")]), json!({"criteria": "c"}), |evals| evals.with_judge(judge));
     let record = first(&trial);
     assert_eq!((record.state, record.rationale.as_deref()), (GraderState::Undecided, Some("the file is not shown")));
     assert_eq!((trial.outcome, trial.score), (CaseOutcome::Passed, Some(1.0)));
@@ -259,7 +262,7 @@ fn undecided_is_neither_pass_nor_fail() {
 #[test]
 fn a_grader_names_its_judge() {
     let named = |name: &str| asks(json!({"judge": {"target": name}}));
-    let bind = |evals: Evals| evals.judge_for("the_strict", scripted([r#"{"score": 0.1}"#]));
+    let bind = |evals: Evals| evals.with_named_judge("the_strict", scripted([r#"{"score": 0.1}"#]));
     let (trial, _kept) = judged(json!([named("the-strict")]), json!({"criteria": "c"}), bind);
     assert_eq!((first(&trial).value, first(&trial).judge.as_ref().unwrap().name.as_str()), (Some(0.1), "the-strict"));
     let (trial, _kept) = judged(json!([named("other")]), json!({"criteria": "c"}), bind);
@@ -278,7 +281,7 @@ fn prompts_replace_the_criteria_or_everything() {
     ] {
         let judge = scripted([r#"{"score": 1}"#]);
         let graders = json!([asks(json!({"prompt": prompt}))]);
-        judged(graders, json!({"criteria": "polite"}), |evals| evals.judge(judge.clone()));
+        judged(graders, json!({"criteria": "polite"}), |evals| evals.with_judge(judge.clone()));
         let [request] = judge.asked().try_into().unwrap();
         assert!(request.user().contains(part), "{}", request.user());
         assert_eq!(request.user() == part, whole);
@@ -295,7 +298,7 @@ fn a_command_writes_the_prompt_or_breaks_the_grader() {
     let run = |script: &str| {
         let judge = scripted([r#"{"score": 1}"#]);
         let graders = json!([asks(json!({"prompt": command(script)}))]);
-        let (trial, _kept) = judged(graders, json!({"criteria": "c"}), |evals| evals.judge(judge.clone()));
+        let (trial, _kept) = judged(graders, json!({"criteria": "c"}), |evals| evals.with_judge(judge.clone()));
         (trial, judge)
     };
     let (trial, judge) = run("printf 'PROMPT '; grep -o '\"tone\": \"kind\"'");
@@ -317,14 +320,14 @@ fn a_judge_combines_the_members_of_a_composite() {
         json!([grader("both", 9, json!({"composite": {"members": members, "aggregator": {"llm-grader": aggregator}}}))])
     };
     let judge = scripted([r#"{"score": 0.9, "assertions": [{"text": "greets", "passed": true}]}"#]);
-    let (trial, _kept) = judged(composite(json!({})), json!({}), |evals| evals.judge(judge.clone()));
+    let (trial, _kept) = judged(composite(json!({})), json!({}), |evals| evals.with_judge(judge.clone()));
     let record = first(&trial);
     assert_eq!((record.value, record.kind, record.members.len()), (Some(0.9), GraderKind::Model, 2));
     assert_eq!(record.assertions.len(), 3);
     assert!(judge.asked()[0].user().contains("\"contains-bye\": {"));
     let judge = scripted([r#"{"score": 0.9}"#]);
     let prompt = json!({"prompt": {"text": "Weigh: {{ EVALUATOR_RESULTS_JSON }}!"}, "model": "m"});
-    judged(composite(prompt), json!({}), |evals| evals.judge(judge.clone()));
+    judged(composite(prompt), json!({}), |evals| evals.with_judge(judge.clone()));
     let asked = judge.asked();
     assert!(asked[0].user().starts_with("Weigh: <untrusted") && asked[0].user().ends_with('!'));
     assert_eq!(asked[0].model(), Some("m"));
@@ -332,7 +335,7 @@ fn a_judge_combines_the_members_of_a_composite() {
 
 #[test]
 fn a_judge_that_is_the_model_of_the_agent_is_told() {
-    let judge = results([Ok(JudgeReply::new(r#"{"score": 1}"#).model("agent-model"))]);
-    let (trial, _kept) = judged(json!([asks(json!({}))]), json!({"criteria": "c"}), |evals| evals.judge(judge));
+    let judge = results([Ok(JudgeReply::new(r#"{"score": 1}"#).with_model("agent-model"))]);
+    let (trial, _kept) = judged(json!([asks(json!({}))]), json!({"criteria": "c"}), |evals| evals.with_judge(judge));
     assert!(trial.notes.iter().any(|note| note.code == "judge_is_model_of_agent"), "{:?}", trial.notes);
 }

@@ -30,7 +30,7 @@ fn read(path: &Path) -> Value {
 fn a_good_answer_passes_and_is_recorded() {
     let (evals, directory) =
         one(case_json("greets", json!([contains("hello")]), json!({"metadata": {"failure_bucket": "b"}})));
-    let report = run(&evals.agent(hello), directory.path());
+    let report = run(&evals.with_agent(hello), directory.path());
     let case = only(&report);
     assert_eq!((case.outcome(), case.record().score), (CaseOutcome::Passed, Some(1.0)));
 
@@ -71,7 +71,7 @@ fn what_was_recorded_before_a_timeout_is_kept() {
         Ok("too late".into())
     }
     let case = || case_json("slow", json!([contains("hello")]), json!({"timeout_seconds": 0.2}));
-    for bind in [|evals: Evals| evals.agent(slow), |evals: Evals| evals.agent(blocking)] {
+    for bind in [|evals: Evals| evals.with_agent(slow), |evals: Evals| evals.with_agent(blocking)] {
         let (evals, directory) = one(case());
         let report = run(&bind(evals), directory.path());
         let case = only(&report);
@@ -94,7 +94,7 @@ fn a_panic_is_an_error_of_its_case_only() {
     }
     let directory = tempfile::tempdir().unwrap();
     let cases = ["bad", "good"].map(|id| case_json(id, json!([contains("hello")]), json!({})));
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).agent(sometimes);
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).with_agent(sometimes);
     let report = run(&evals, directory.path());
     assert_eq!(code(&report.cases()[0]), Some(ReasonCode::AgentPanic));
     assert!(report.cases()[0].record().reason.as_ref().unwrap().message.contains("this one is bad"));
@@ -120,7 +120,7 @@ fn an_error_that_cannot_be_told_is_one_of_its_case_after_which_hooks_run() {
     let case = case_json("c", json!([contains("x")]), json!({"workspace": {"hooks": {"after_each": after}}}));
     let (evals, directory) = one(case);
     fs::create_dir_all(directory.path().join("suites/x")).unwrap();
-    let report = run(&evals.agent(fails), directory.path());
+    let report = run(&evals.with_agent(fails), directory.path());
     let case = only(&report);
     assert_eq!(code(case), Some(ReasonCode::AgentPanic), "{case}");
     assert!(case.to_string().contains("no words for it"), "{case}");
@@ -138,7 +138,7 @@ fn an_agents_error_names_its_causes_and_a_skip_is_no_error() {
     }
     let case = || case_json("c", json!([contains("hello")]), json!({}));
     let (evals, directory) = one(case());
-    let report = run(&evals.agent(fails), directory.path());
+    let report = run(&evals.with_agent(fails), directory.path());
     let reason = only(&report).record().reason.clone().unwrap();
     assert_eq!(
         (reason.code, reason.message.as_str()),
@@ -146,7 +146,7 @@ fn an_agents_error_names_its_causes_and_a_skip_is_no_error() {
     );
 
     let (evals, directory) = one(case());
-    let report = run(&evals.agent(skips), directory.path());
+    let report = run(&evals.with_agent(skips), directory.path());
     assert_eq!((only(&report).outcome(), code(only(&report))), (CaseOutcome::Skipped, Some(ReasonCode::SkipRequested)));
     assert!(report.is_success());
 }
@@ -158,7 +158,7 @@ fn every_trial_works_in_a_fresh_copy() {
         let before = fs::read_to_string(&file)?;
         fs::write(&file, "changed\n")?;
         fs::write(trial.workspace().join("new.txt"), "new\n")?;
-        Ok(Outcome::new().text(before).state("files", 2))
+        Ok(Outcome::new().with_text(before).with_state("files", 2))
     }
     let directory = tempfile::tempdir().unwrap();
     let template = directory.path().join("suites/x/workspace");
@@ -166,7 +166,7 @@ fn every_trial_works_in_a_fresh_copy() {
     fs::write(template.join("text.txt"), "hello\n").unwrap();
     let workspace = json!({"template": {"written": "workspace", "path": "suites/x/workspace"}});
     let case = case_json("edits", json!([contains("hello")]), json!({"workspace": workspace, "trials": {"count": 2}}));
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).agent(edits);
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).with_agent(edits);
     let report = run(&evals, &directory.path().join("out"));
     let case = only(&report);
     assert_eq!((case.outcome(), case.trials().len()), (CaseOutcome::Passed, 2));
@@ -197,8 +197,8 @@ fn a_workspace_that_became_a_link_is_not_followed() {
     let outside = directory.path().join("suites/x/outside");
     fs::create_dir_all(&outside).unwrap();
     fs::write(outside.join("private.txt"), "nobody else's business").unwrap();
-    let options = || RunOptions::new().run_id("one");
-    let report = run_with(&evals.clone().agent(leaves), &directory.path().join("out"), options());
+    let options = || RunOptions::new().with_run_id("one");
+    let report = run_with(&evals.clone().with_agent(leaves), &directory.path().join("out"), options());
     let case = only(&report);
     assert_eq!(code(case), Some(ReasonCode::WorkspaceError), "{case}");
     assert!(case.to_string().contains("is not a directory any more"), "{case}");
@@ -207,7 +207,7 @@ fn a_workspace_that_became_a_link_is_not_followed() {
         assert!(!text.contains("business"), "{}", entry.path().display());
     }
     // The next run of the same id makes room.
-    let report = run_with(&evals.agent(hello), &directory.path().join("out"), options());
+    let report = run_with(&evals.with_agent(hello), &directory.path().join("out"), options());
     assert_eq!(only(&report).outcome(), CaseOutcome::Passed);
     assert!(outside.join("private.txt").is_file(), "what lies behind the link is not removed with it");
 }
@@ -224,10 +224,10 @@ fn transcripts_reach_the_graders() {
         grader("calls", 9, json!({"tool-trajectory": {"mode": "exact", "expected": [{"tool": "read"}]}})),
     ]);
     let (evals, directory) = one(case_json("c", graders.clone(), json!({})));
-    let report = run(&evals.agent(calls), directory.path());
+    let report = run(&evals.with_agent(calls), directory.path());
     assert_eq!(only(&report).record().score, Some(1.0));
     let (evals, directory) = one(case_json("c", graders, json!({})));
-    let report = run(&evals.agent(hello), directory.path());
+    let report = run(&evals.with_agent(hello), directory.path());
     assert_eq!(only(&report).record().score, Some(0.5), "a bare answer reports no calls");
 }
 
@@ -239,8 +239,8 @@ fn early_stopping_follows_the_kind() {
     let outcome = |kind: &str, run_all: bool| {
         let directory = tempfile::tempdir().unwrap();
         let case = case_json("c", json!([contains("hello")]), json!({"trials": {"count": 4}}));
-        let evals = Evals::new(suite("cases", kind, directory.path(), &[case])).agent(second_time);
-        let report = run_with(&evals, directory.path(), RunOptions::new().run_all(run_all));
+        let evals = Evals::new(suite("cases", kind, directory.path(), &[case])).with_agent(second_time);
+        let report = run_with(&evals, directory.path(), RunOptions::new().with_run_all(run_all));
         let case = only(&report);
         (case.outcome(), case.trials().len(), case.record().truncated)
     };
@@ -253,17 +253,17 @@ fn early_stopping_follows_the_kind() {
 #[test]
 fn trials_end_when_they_have_cost_enough() {
     async fn costs(_: &mut Trial<'_>) -> anyhow::Result<Outcome> {
-        Ok(Outcome::new().text("hello").cost_usd(0.4))
+        Ok(Outcome::new().with_text("hello").with_cost_usd(0.4))
     }
     let trials = json!({"trials": {"count": 5, "cost_limit_usd": 0.8, "strategy": "mean"}});
     let (evals, directory) = one(case_json("c", json!([contains("hello")]), trials));
-    let report = run(&evals.agent(costs), directory.path());
+    let report = run(&evals.with_agent(costs), directory.path());
     let record = only(&report).record();
     assert_eq!((record.trials.len(), record.cost_limited, record.outcome), (2, true, CaseOutcome::Passed));
     assert_eq!(record.pass_at_k[&1], None, "statistics of a truncated case would mislead");
     let trials = json!({"trials": {"count": 2, "cost_limit_usd": 0.8, "strategy": "mean"}});
     let (evals, directory) = one(case_json("c", json!([contains("hello")]), trials));
-    let report = run(&evals.agent(costs), directory.path());
+    let report = run(&evals.with_agent(costs), directory.path());
     let record = only(&report).record();
     assert_eq!((record.cost_limited, record.truncated), (true, false), "the last one reached the limit");
     assert_eq!(record.pass_at_k[&1], Some(1.0));
@@ -292,7 +292,7 @@ fn requirements_skip_a_case_before_its_agent_runs() {
     ];
     for (graders, more, text) in missing {
         let (evals, directory) = one(case_json("c", graders, more));
-        let report = run(&evals.agent(never), directory.path());
+        let report = run(&evals.with_agent(never), directory.path());
         let case = only(&report);
         assert_eq!((case.outcome(), case.trials().len()), (CaseOutcome::Skipped, 0), "{text}");
         assert!(case.record().reason.as_ref().unwrap().message.contains(text), "{case}");
@@ -303,7 +303,7 @@ fn requirements_skip_a_case_before_its_agent_runs() {
 #[test]
 fn an_unset_variable_is_an_error_with_its_place() {
     let (evals, directory) = one(case_json("c", json!([contains("${{ EVALSUITE_TEST_NOT_SET }}")]), json!({})));
-    let report = run(&evals.agent(hello), directory.path());
+    let report = run(&evals.with_agent(hello), directory.path());
     let reason = only(&report).record().reason.clone().unwrap();
     assert_eq!((reason.code, reason.location.map(|place| place.line)), (ReasonCode::VariableUnset, Some(7)));
     assert!(reason.message.contains("E073") && reason.message.contains("EVALSUITE_TEST_NOT_SET"), "{}", reason.message);
@@ -317,7 +317,7 @@ fn a_target_has_its_own_agent() {
     let directory = tempfile::tempdir().unwrap();
     let case = |target: &str| case_json("c", json!([contains("hello from codex")]), json!({"matrix": target}));
     let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case("plain"), case("codex")]));
-    let report = run(&evals.agent(hello).agent_for("codex", other), directory.path());
+    let report = run(&evals.with_agent(hello).with_target_agent("codex", other), directory.path());
     let outcomes: Vec<_> = report.cases().iter().map(CaseReport::outcome).collect();
     assert_eq!(outcomes, [CaseOutcome::Failed, CaseOutcome::Passed]);
     assert_ne!(report.cases()[0].directory(), report.cases()[1].directory());
@@ -328,15 +328,15 @@ fn options_choose_cases_and_results_keep_their_order() {
     let directory = tempfile::tempdir().unwrap();
     let cases: Vec<Value> =
         (0..20).map(|index| case_json(&format!("case-{index}"), json!([contains("hello")]), json!({}))).collect();
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).agent(hello);
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).with_agent(hello);
     let ids = |options: RunOptions| -> Vec<&'static str> {
         run_with(&evals, directory.path(), options).cases().iter().map(|case| case.case().id()).collect()
     };
     let four = std::num::NonZeroUsize::new(4).unwrap();
     let all: Vec<String> = (0..20).map(|index| format!("case-{index}")).collect();
-    assert_eq!(ids(RunOptions::new().concurrency(four)), all);
-    assert_eq!(ids(RunOptions::new().filter("case-1").concurrency(four)).len(), 11);
-    assert_eq!(ids(RunOptions::new().tag("none")).len(), 0);
+    assert_eq!(ids(RunOptions::new().with_concurrency(four)), all);
+    assert_eq!(ids(RunOptions::new().with_filter("case-1").with_concurrency(four)).len(), 11);
+    assert_eq!(ids(RunOptions::new().with_tag("none")).len(), 0);
 }
 
 #[cfg(unix)]
@@ -349,7 +349,7 @@ fn programs_of_an_agent_end_with_it() {
         Ok(String::new())
     }
     let (evals, directory) = one(case_json("c", json!([contains("x")]), json!({"timeout_seconds": 0.5})));
-    let report = run(&evals.agent(starts), directory.path());
+    let report = run(&evals.with_agent(starts), directory.path());
     assert_eq!(code(only(&report)), Some(ReasonCode::Timeout));
     let pid = fs::read_to_string(only(&report).directory().join("trial-000/workspace/pid")).unwrap();
     assert!(!Path::new("/proc").join(pid.trim()).join("cwd").exists(), "the program still runs");
@@ -365,7 +365,7 @@ fn calls_that_never_return_end_at_their_limit() {
         std::thread::sleep(Duration::from_secs(60));
         Ok(String::new())
     }
-    for bind in [|evals: Evals| evals.agent(blocks_its_runtime), |evals: Evals| evals.agent(blocks)] {
+    for bind in [|evals: Evals| evals.with_agent(blocks_its_runtime), |evals: Evals| evals.with_agent(blocks)] {
         let started = std::time::Instant::now();
         let (evals, directory) = one(case_json("c", json!([contains("x")]), json!({"timeout_seconds": 0.1})));
         let report = run(&bind(evals), directory.path());
@@ -380,8 +380,8 @@ fn a_test_decodes_its_own_case_only() {
     let mut good = case_json("good", json!([contains("hello")]), json!({}));
     good["metadata"] = json!({"n": 1});
     let cases = [good, json!({"id": "not a case"})];
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).agent(hello);
-    let report = run_with(&evals, directory.path(), RunOptions::new().filter("good"));
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).with_agent(hello);
+    let report = run_with(&evals, directory.path(), RunOptions::new().with_filter("good"));
     assert_eq!(only(&report).outcome(), CaseOutcome::Passed);
     let report = run_with(&evals, directory.path(), RunOptions::new());
     assert_eq!((report.cases().len(), report.problems().len()), (1, 1));
@@ -397,7 +397,7 @@ fn a_report_reads_like_a_test_run() {
         case_json("fails", json!([contains("bye")]), json!({})),
         case_json("skipped", json!([contains("hello")]), needs),
     ];
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).agent(hello);
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).with_agent(hello);
     let text = run(&evals, directory.path()).to_string();
     assert!(text.starts_with("x: 1 passed, 1 failed, 0 error, 1 skipped\n"), "{text}");
     assert!(text.contains("\n  evaluation failed: fails (x)"), "{text}");

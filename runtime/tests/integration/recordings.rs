@@ -50,8 +50,10 @@ impl Place {
         );
         case.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         Evals::new(suite("cases", "mixed", self.0.path(), &[case]))
-            .grader("saw", |evidence: &Evidence<'_>| evidence.transcript().is_some_and(|messages| messages.len() == 2))
-            .grader("left", |evidence: &Evidence<'_>| {
+            .with_grader("saw", |evidence: &Evidence<'_>| {
+                evidence.transcript().is_some_and(|messages| messages.len() == 2)
+            })
+            .with_grader("left", |evidence: &Evidence<'_>| {
                 let read = |path: &str| fs::read(evidence.workspace().join(path)).unwrap_or_default();
                 evidence.changes().created == ["image"]
                     && evidence.changes().modified == ["old.txt"]
@@ -60,17 +62,17 @@ impl Place {
                     && read("old.txt") == b"two\n"
                     && read("image") == b"\0\xff"
             })
-            .grader("reported", |evidence: &Evidence<'_>| {
+            .with_grader("reported", |evidence: &Evidence<'_>| {
                 evidence.usage() == Some(Usage::new(7, 3))
                     && evidence.cost_usd() == Some(0.25)
-                    && (evidence.duration_ms() - 1234.0).abs() < f64::EPSILON
+                    && evidence.duration() == Duration::from_millis(1234)
                     && evidence.state()["done"] == true
                     && evidence.answer().len() > 70_000
             })
     }
 
     fn options(&self, mode: Mode) -> RunOptions {
-        RunOptions::new().mode(mode).cassettes(self.0.path().join("cassettes"))
+        RunOptions::new().with_mode(mode).with_cassettes(self.0.path().join("cassettes"))
     }
 
     fn run(&self, evals: &Evals, mode: Mode) -> CaseReport {
@@ -107,7 +109,11 @@ fn busy(calls: &Arc<AtomicU32>) -> impl Fn(&mut Trial<'_>) -> Result<Outcome, Ag
             format!("{} done in {}", "long ".repeat(15_000), trial.workspace().display()),
         ));
         trial.usage(Usage::new(7, 3));
-        Ok(Outcome::new().cost_usd(0.25).duration_ms(1234.0).state("done", true).model("small"))
+        Ok(Outcome::new()
+            .with_cost_usd(0.25)
+            .with_duration(Duration::from_millis(1234))
+            .with_state("done", true)
+            .with_model("small"))
     }
 }
 
@@ -131,7 +137,7 @@ fn read(path: &Path) -> Value {
 fn a_replay_is_the_recorded_trial_without_its_agent() {
     let place = Place::new();
     let calls = Arc::default();
-    let recorded = place.run(&place.evals("go", everything()).agent(busy(&calls)), Mode::Record);
+    let recorded = place.run(&place.evals("go", everything()).with_agent(busy(&calls)), Mode::Record);
     assert_eq!(recorded.outcome(), CaseOutcome::Passed, "{recorded}");
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 
@@ -140,7 +146,7 @@ fn a_replay_is_the_recorded_trial_without_its_agent() {
     assert!(!text.contains(&workspace), "a recording is the same wherever it is made");
     assert!(text.contains("${{ EVALSUITE_WORKSPACE }}"));
 
-    let replayed = place.run(&place.evals("go", everything()).agent(never), Mode::Replay);
+    let replayed = place.run(&place.evals("go", everything()).with_agent(never), Mode::Replay);
     assert_eq!(replayed.outcome(), CaseOutcome::Passed, "{replayed}");
     let (then, now) = (&recorded.trials()[0], &replayed.trials()[0]);
     assert_eq!((then.mode, now.mode), (Mode::Record, Mode::Replay));
@@ -148,14 +154,14 @@ fn a_replay_is_the_recorded_trial_without_its_agent() {
     assert_eq!((&now.model, &now.state), (&then.model, &then.state));
     assert_eq!(now.input_digest, then.input_digest);
 
-    let changed = place.run(&place.evals("go", json!([contains("undone")])).agent(never), Mode::Replay);
+    let changed = place.run(&place.evals("go", json!([contains("undone")])).with_agent(never), Mode::Replay);
     assert_eq!((changed.outcome(), code(&changed)), (CaseOutcome::Failed, Some(ReasonCode::ThresholdNotMet)));
 }
 
 #[test]
 fn without_a_recording_the_error_says_how_to_make_one() {
     let place = Place::new();
-    let case = place.run(&place.evals("go", everything()).agent(never), Mode::Replay);
+    let case = place.run(&place.evals("go", everything()).with_agent(never), Mode::Replay);
     assert_eq!((case.outcome(), code(&case)), (CaseOutcome::Error, Some(ReasonCode::RecordingMissing)));
     assert!(message(&case).contains(&format!("EVALSUITE_MODE=record {}", rerun("x::works"))), "{}", message(&case));
     let record = &case.trials()[0];
@@ -166,9 +172,9 @@ fn without_a_recording_the_error_says_how_to_make_one() {
 fn a_recording_made_for_something_else_says_what_has_changed() {
     let place = Place::new();
     let calls = Arc::default();
-    place.run(&place.evals("go east", everything()).agent(busy(&calls)), Mode::Record);
+    place.run(&place.evals("go east", everything()).with_agent(busy(&calls)), Mode::Record);
     place.write("suites/x/template/old.txt", "other\n");
-    let case = place.run(&place.evals("go west", everything()).agent(never), Mode::Replay);
+    let case = place.run(&place.evals("go west", everything()).with_agent(never), Mode::Replay);
     assert_eq!((case.outcome(), code(&case)), (CaseOutcome::Error, Some(ReasonCode::RecordingStale)));
     for part in ["-go east", "+go west", "`old.txt` changed", "EVALSUITE_MODE=record"] {
         assert!(message(&case).contains(part), "{part}: {}", message(&case));
@@ -179,16 +185,16 @@ fn a_recording_made_for_something_else_says_what_has_changed() {
 fn what_cannot_be_recorded_is_an_error_and_leaves_the_earlier_recording() {
     let place = Place::new();
     let calls = Arc::default();
-    let recorded = place.run(&place.evals("go", everything()).agent(busy(&calls)), Mode::Record);
+    let recorded = place.run(&place.evals("go", everything()).with_agent(busy(&calls)), Mode::Record);
     let before = fs::read(place.recording(&recorded)).unwrap();
     let huge = |trial: &mut Trial<'_>| -> std::io::Result<String> {
         fs::File::create(trial.workspace().join("huge"))?.set_len(17 * 1024 * 1024)?;
         Ok("done".into())
     };
     let failing = |_: &mut Trial<'_>| -> Result<String, AgentError> { Err(AgentError::new("no")) };
-    let case = place.run(&place.evals("go", everything()).agent(huge), Mode::Record);
+    let case = place.run(&place.evals("go", everything()).with_agent(huge), Mode::Record);
     assert_eq!((case.outcome(), code(&case)), (CaseOutcome::Error, Some(ReasonCode::RecordingFailed)));
-    let case = place.run(&place.evals("go", everything()).agent(failing), Mode::Record);
+    let case = place.run(&place.evals("go", everything()).with_agent(failing), Mode::Record);
     assert_eq!(code(&case), Some(ReasonCode::AgentError));
     assert_eq!(fs::read(place.recording(&recorded)).unwrap(), before);
 }
@@ -206,22 +212,23 @@ fn secrets_stand_in_recordings_by_their_names() {
     };
     let more = json!({"requires": {"env": [name]}});
     let graders = || json!([contains(&value)]);
-    let recorded = place.run(&place.evals_with("go", graders(), more.clone()).agent(tells), Mode::Record);
+    let recorded = place.run(&place.evals_with("go", graders(), more.clone()).with_agent(tells), Mode::Record);
     for file in [place.recording(&recorded), recorded.directory().join("trial-000/evidence.json")] {
         let text = fs::read_to_string(&file).unwrap();
         assert!(!text.contains(&value), "{}", file.display());
         assert!(text.contains("done with ${{ CARGO_PKG_REPOSITORY }}"), "{}", file.display());
     }
-    let replayed = place.run(&place.evals_with("go", graders(), more).agent(never), Mode::Replay);
+    let replayed = place.run(&place.evals_with("go", graders(), more).with_agent(never), Mode::Replay);
     assert_eq!(replayed.outcome(), CaseOutcome::Passed, "the value is put back\n{replayed}");
 }
 
 #[test]
 fn recordings_are_not_written_into_the_suite() {
     let place = Place::new();
-    let options = RunOptions::new().mode(Mode::Record).cassettes(place.0.path().join("suites/../suites/x/cassettes"));
+    let options =
+        RunOptions::new().with_mode(Mode::Record).with_cassettes(place.0.path().join("suites/../suites/x/cassettes"));
     let calls = Arc::default();
-    let report = run_with(&place.evals("go", everything()).agent(busy(&calls)), &place.output(), options);
+    let report = run_with(&place.evals("go", everything()).with_agent(busy(&calls)), &place.output(), options);
     let case = only(&report);
     assert_eq!((case.outcome(), code(case)), (CaseOutcome::Error, Some(ReasonCode::InvalidSetting)));
     assert!(!place.0.path().join("suites/x/cassettes").exists());
@@ -252,7 +259,10 @@ fn recording_again_asks_a_model_only_what_is_new() {
     }
     let place = Place::new();
     let answer = |mode| {
-        place.run(&place.evals("go", json!([contains("done")])).agent(bound), mode).trials()[0].answer.clone().unwrap()
+        place.run(&place.evals("go", json!([contains("done")])).with_agent(bound), mode).trials()[0]
+            .answer
+            .clone()
+            .unwrap()
     };
     assert_eq!(answer(Mode::Record), "done a0 b1 a2 3");
     assert_eq!(answer(Mode::Record), "done a0 b1 a2 3", "the same question has its replies in order");
@@ -264,10 +274,10 @@ fn recording_again_asks_a_model_only_what_is_new() {
 fn an_earlier_run_is_graded_again_without_the_agent() {
     let place = Place::new();
     let calls = Arc::default();
-    let first = place.run(&place.evals("go", json!([contains("undone")])).agent(busy(&calls)), Mode::Live);
+    let first = place.run(&place.evals("go", json!([contains("undone")])).with_agent(busy(&calls)), Mode::Live);
     assert_eq!(first.outcome(), CaseOutcome::Failed);
     let regrade = |evals: &Evals, run: &str| {
-        only(&run_with(&evals.clone().agent(never), &place.output(), RunOptions::new().regrade(run))).clone()
+        only(&run_with(&evals.clone().with_agent(never), &place.output(), RunOptions::new().with_regrade(run))).clone()
     };
     let again = regrade(&place.evals("go", everything()), "latest");
     assert_eq!(again.outcome(), CaseOutcome::Passed, "{again}");
@@ -289,8 +299,8 @@ fn an_earlier_run_is_graded_again_without_the_agent() {
 #[test]
 fn a_case_that_never_ran_cannot_be_graded_again() {
     let place = Place::new();
-    let evals = place.evals("go", everything()).agent(never);
-    let report = run_with(&evals, &place.output(), RunOptions::new().mode(Mode::Regrade));
+    let evals = place.evals("go", everything()).with_agent(never);
+    let report = run_with(&evals, &place.output(), RunOptions::new().with_mode(Mode::Regrade));
     let case = only(&report);
     assert_eq!((case.outcome(), code(case)), (CaseOutcome::Error, Some(ReasonCode::RecordingMissing)));
     assert!(message(case).contains("run the test without EVALSUITE_REGRADE"), "{}", message(case));
@@ -300,9 +310,12 @@ fn a_case_that_never_ran_cannot_be_graded_again() {
 fn an_earlier_error_stays_one() {
     let place = Place::new();
     let failing = |_: &mut Trial<'_>| -> Result<String, AgentError> { Err(AgentError::new("no network")) };
-    place.run(&place.evals("go", everything()).agent(failing), Mode::Live);
-    let report =
-        run_with(&place.evals("go", everything()).agent(never), &place.output(), RunOptions::new().regrade("latest"));
+    place.run(&place.evals("go", everything()).with_agent(failing), Mode::Live);
+    let report = run_with(
+        &place.evals("go", everything()).with_agent(never),
+        &place.output(),
+        RunOptions::new().with_regrade("latest"),
+    );
     let case = only(&report);
     assert_eq!((case.outcome(), code(case)), (CaseOutcome::Error, Some(ReasonCode::AgentError)));
     assert!(message(case).contains("no network"), "{}", message(case));
@@ -314,13 +327,13 @@ fn as_many_trials_are_graded_again_as_there_are() {
     let calls = Arc::default();
     let three = || json!({"trials": {"count": 3}});
     let first =
-        place.run(&place.evals_with("go", json!([contains("undone")]), three()).agent(busy(&calls)), Mode::Live);
+        place.run(&place.evals_with("go", json!([contains("undone")]), three()).with_agent(busy(&calls)), Mode::Live);
     let ran = first.trials().len();
     assert!(ran < 3, "one failure decides");
     let report = run_with(
-        &place.evals_with("go", everything(), three()).agent(never),
+        &place.evals_with("go", everything(), three()).with_agent(never),
         &place.output(),
-        RunOptions::new().regrade("latest"),
+        RunOptions::new().with_regrade("latest"),
     );
     let case = only(&report);
     assert_eq!((case.outcome(), case.trials().len()), (CaseOutcome::Passed, ran), "{case}");
@@ -335,16 +348,19 @@ fn graders_that_need_a_workspace_that_is_gone_are_errors() {
     };
     let sees = || json!([contains("done"), grader("huge", 3, json!({"user": {"grader": "huge"}}))]);
     let evals = |graders| {
-        place.evals("go", graders).grader("huge", |evidence: &Evidence<'_>| evidence.workspace().join("huge").exists())
+        place
+            .evals("go", graders)
+            .with_grader("huge", |evidence: &Evidence<'_>| evidence.workspace().join("huge").exists())
     };
     let regrade = |graders| {
-        only(&run_with(&evals(graders).agent(never), &place.output(), RunOptions::new().regrade("latest"))).clone()
+        only(&run_with(&evals(graders).with_agent(never), &place.output(), RunOptions::new().with_regrade("latest")))
+            .clone()
     };
     // A failed trial keeps its workspace, a passed one does not.
-    place.run(&evals(json!([contains("undone")])).agent(huge), Mode::Live);
+    place.run(&evals(json!([contains("undone")])).with_agent(huge), Mode::Live);
     let kept = regrade(sees());
     assert_eq!(kept.outcome(), CaseOutcome::Passed, "{kept}");
-    place.run(&evals(sees()).agent(huge), Mode::Live);
+    place.run(&evals(sees()).with_agent(huge), Mode::Live);
     let gone = regrade(sees());
     assert_eq!((gone.outcome(), code(&gone)), (CaseOutcome::Error, Some(ReasonCode::GraderError)));
     assert!(gone.to_string().contains("EVALSUITE_KEEP=1"), "{gone}");
@@ -355,13 +371,13 @@ fn graders_that_need_a_workspace_that_is_gone_are_errors() {
 fn a_file_that_is_no_recording_is_named() {
     let place = Place::new();
     let calls = Arc::default();
-    let recorded = place.run(&place.evals("go", everything()).agent(busy(&calls)), Mode::Record);
+    let recorded = place.run(&place.evals("go", everything()).with_agent(busy(&calls)), Mode::Record);
     let path = place.recording(&recorded);
     let mut other = read(&path);
     other["schema"] = json!("evalsuite.cassette/9");
     for text in [other.to_string(), "{".to_owned()] {
         fs::write(&path, text).unwrap();
-        let case = place.run(&place.evals("go", everything()).agent(never), Mode::Replay);
+        let case = place.run(&place.evals("go", everything()).with_agent(never), Mode::Replay);
         assert_eq!(code(&case), Some(ReasonCode::RecordingMissing));
         assert!(message(&case).contains("trial-000.json"), "{}", message(&case));
     }
@@ -371,9 +387,9 @@ fn a_file_that_is_no_recording_is_named() {
 fn counting(calls: &Arc<AtomicU32>) -> impl Fn(JudgeRequest) -> Result<JudgeReply, JudgeError> + Send + Sync + 'static {
     let calls = Arc::clone(calls);
     move |_| match calls.fetch_add(1, Ordering::SeqCst) {
-        0 => Err(JudgeError::new("busy").retry_after(Duration::from_millis(1))),
+        0 => Err(JudgeError::new("busy").with_retry_after(Duration::from_millis(1))),
         1 => Ok(JudgeReply::new("not JSON")),
-        _ => Ok(JudgeReply::new(r#"{"score": 0.9}"#).usage(Usage::new(7, 3)).cost_usd(0.25)),
+        _ => Ok(JudgeReply::new(r#"{"score": 0.9}"#).with_usage(Usage::new(7, 3)).with_cost_usd(0.25)),
     }
 }
 
@@ -386,11 +402,11 @@ fn judges_are_replayed_without_being_there_and_a_changed_prompt_is_told() {
     let place = Place::new();
     let (agent, judge) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
     let evals = |criteria: &str| place.evals_with("q", json!([]), judged(criteria));
-    let live = place.run(&evals("is kind").agent(busy(&agent)).judge(counting(&judge)), Mode::Record);
+    let live = place.run(&evals("is kind").with_agent(busy(&agent)).with_judge(counting(&judge)), Mode::Record);
     assert_eq!(live.outcome(), CaseOutcome::Passed, "{live}");
     assert_eq!(judge.load(Ordering::SeqCst), 3);
 
-    let replayed = place.run(&evals("is kind").agent(never), Mode::Replay);
+    let replayed = place.run(&evals("is kind").with_agent(never), Mode::Replay);
     assert_eq!(replayed.outcome(), CaseOutcome::Passed, "{replayed}");
     let [then, now] = [&live, &replayed].map(|case| case.trials()[0].clone());
     assert_eq!((now.judge_usage, now.judge_cost_usd), (then.judge_usage, then.judge_cost_usd));
@@ -398,7 +414,7 @@ fn judges_are_replayed_without_being_there_and_a_changed_prompt_is_told() {
     let replies = |record: &TrialRecord| record.graders[0].judge.as_ref().unwrap().replies.len();
     assert_eq!((replies(&now), replies(&then)), (2, 2), "the reply that could not be read is recorded, too");
 
-    let stale = place.run(&evals("is short").agent(never), Mode::Replay);
+    let stale = place.run(&evals("is short").with_agent(never), Mode::Replay);
     assert_eq!((stale.outcome(), code(&stale)), (CaseOutcome::Error, Some(ReasonCode::RecordingStale)));
     let message = message(&stale);
     assert!(message.contains("the recording is stale: the prompt changed"), "{message}");
@@ -412,12 +428,12 @@ fn without_a_judge_a_live_answer_is_graded_by_what_was_recorded_for_the_same_ans
     let judge = |_: JudgeRequest| Ok::<_, JudgeError>(JudgeReply::new(r#"{"score": 0.9}"#));
     let says = |answer: &'static str| move |_: &mut Trial<'_>| Ok::<_, AgentError>(answer.to_owned());
     let evals = || place.evals_with("q", json!([]), judged("is kind"));
-    let nothing = place.run(&evals().agent(says("hello")), Mode::Live);
+    let nothing = place.run(&evals().with_agent(says("hello")), Mode::Live);
     assert_eq!(nothing.outcome(), CaseOutcome::Skipped, "there is neither a judge nor a recording");
-    place.run(&evals().agent(says("hello")).judge(judge), Mode::Record);
-    let same = place.run(&evals().agent(says("hello")), Mode::Live);
+    place.run(&evals().with_agent(says("hello")).with_judge(judge), Mode::Record);
+    let same = place.run(&evals().with_agent(says("hello")), Mode::Live);
     assert_eq!((same.outcome(), same.trials()[0].mode), (CaseOutcome::Passed, Mode::Live), "{same}");
-    let other = place.run(&evals().agent(says("goodbye")), Mode::Live);
+    let other = place.run(&evals().with_agent(says("goodbye")), Mode::Live);
     assert_eq!((other.outcome(), code(&other)), (CaseOutcome::Error, Some(ReasonCode::RecordingStale)));
     assert!(message(&other).contains("-hello") && message(&other).contains("+goodbye"), "{}", message(&other));
 }

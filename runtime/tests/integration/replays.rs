@@ -31,20 +31,20 @@ impl Place {
     }
 
     fn run(&self, evals: &Evals, options: RunOptions) -> CaseReport {
-        let options = options.cassettes(self.0.path().join("cassettes"));
+        let options = options.with_cassettes(self.0.path().join("cassettes"));
         only(&run_with(evals, &self.0.path().join("out"), options)).clone()
     }
 
     fn record(&self, evals: &Evals) -> CaseReport {
-        self.run(evals, RunOptions::new().mode(Mode::Record))
+        self.run(evals, RunOptions::new().with_mode(Mode::Record))
     }
 
     fn replay(&self, evals: &Evals) -> CaseReport {
-        self.run(evals, RunOptions::new().mode(Mode::Replay))
+        self.run(evals, RunOptions::new().with_mode(Mode::Replay))
     }
 
     fn regrade(&self, evals: &Evals) -> CaseReport {
-        self.run(evals, RunOptions::new().regrade("latest"))
+        self.run(evals, RunOptions::new().with_regrade("latest"))
     }
 }
 
@@ -110,7 +110,11 @@ fn busy(trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
     trial.message(Message::text(Role::Assistant, "looking"));
     trial.tool_call(ToolCall::new("read"));
     trial.log(format!("turn {turn} has {} messages", trial.messages().len()));
-    Ok(Outcome::from(format!("turn {turn}")).usage(Usage::new(5, 2)).cost_usd(0.5).state("turn", turn).model("small"))
+    Ok(Outcome::from(format!("turn {turn}"))
+        .with_usage(Usage::new(5, 2))
+        .with_cost_usd(0.5)
+        .with_state("turn", turn)
+        .with_model("small"))
 }
 
 /// Sees what both turns left.
@@ -131,16 +135,16 @@ fn first(evidence: &Evidence<'_>) -> bool {
 }
 
 fn bound(evals: Evals) -> Evals {
-    evals.grader("whole", whole).grader("first", first)
+    evals.with_grader("whole", whole).with_grader("first", first)
 }
 
 #[test]
 fn a_conversation_is_replayed_turn_by_turn() {
     let place = Place::new();
     let evals = || bound(place.evals(&talk(json!([user("first")]), &json!({}))));
-    let recorded = place.record(&evals().agent(busy));
+    let recorded = place.record(&evals().with_agent(busy));
     let then = passed(&recorded);
-    for replayed in [place.replay(&evals().agent(never)), place.regrade(&evals().agent(never))] {
+    for replayed in [place.replay(&evals().with_agent(never)), place.regrade(&evals().with_agent(never))] {
         let now = passed(&replayed);
         assert_eq!(turns(now), turns(then), "their answers, graders and scores");
         assert_eq!((now.usage, now.cost_usd, &now.model), (then.usage, then.cost_usd, &then.model));
@@ -151,7 +155,7 @@ fn a_conversation_is_replayed_turn_by_turn() {
     }
 
     place.write("suites/x/note.txt", "another note");
-    let message = stale(&place.replay(&evals().agent(never))).to_owned();
+    let message = stale(&place.replay(&evals().with_agent(never))).to_owned();
     assert!(message.contains("input file: `note.txt` changed"), "{message}");
 }
 
@@ -159,18 +163,18 @@ fn a_conversation_is_replayed_turn_by_turn() {
 fn a_conversation_that_ended_early_has_to_be_recorded_again_before_it_goes_on() {
     let place = Place::new();
     let stops = |first: &str| place.evals(&talk(json!([contains(first)]), &json!({"on_turn_failure": "stop"})));
-    let ended = place.record(&bound(stops("no such word")).agent(busy));
+    let ended = place.record(&bound(stops("no such word")).with_agent(busy));
     let answers =
         |case: &CaseReport| case.trials()[0].turns.iter().flatten().filter(|turn| turn.answer.is_some()).count();
     assert_eq!(answers(&ended), 1, "{ended}");
-    let replayed = place.replay(&bound(stops("no such word")).agent(never));
+    let replayed = place.replay(&bound(stops("no such word")).with_agent(never));
     assert_eq!((answers(&replayed), replayed.outcome()), (1, ended.outcome()), "{replayed}");
-    let replayed = place.replay(&bound(stops("turn 0")).agent(never));
+    let replayed = place.replay(&bound(stops("turn 0")).with_agent(never));
     let message = stale(&replayed);
     assert!(message.contains("turn 2: ") && message.contains("EVALSUITE_MODE=record"), "{message}");
 
-    passed(&place.record(&bound(stops("turn 0")).agent(busy)));
-    let shorter = place.replay(&bound(stops("no such word")).agent(never));
+    passed(&place.record(&bound(stops("turn 0")).with_agent(busy)));
+    let shorter = place.replay(&bound(stops("no such word")).with_agent(never));
     assert_eq!(answers(&shorter), 1, "what is not asked any more is not replayed: {shorter}");
 }
 
@@ -182,7 +186,7 @@ fn a_recording_belongs_to_the_command_that_made_it() {
         let entry = format!("{{ name: default, provider: cli, env: {{ MOOD: calm }}, command: '{command}' }}");
         place.write("targets.yaml", &format!("targets:\n  - {entry}\n"));
     };
-    let evals = || place.evals(&case_json("a", json!([contains("calm")]), json!({}))).agent(CliAgents);
+    let evals = || place.evals(&case_json("a", json!([contains("calm")]), json!({}))).with_agent(CliAgents);
     write("echo $MOOD > {OUTPUT_FILE}");
     passed(&place.record(&evals()));
     write("exit 1; echo $MOOD > {OUTPUT_FILE}");
@@ -240,10 +244,11 @@ mod spans {
     #[track_caller]
     fn replays(case: &Value, usage: Usage) {
         let place = Place::new();
-        let recorded = place.record(&place.evals(case).agent(instrumented));
+        let recorded = place.record(&place.evals(case).with_agent(instrumented));
         let then = passed(&recorded);
         assert_eq!((then.usage, then.model.as_deref()), (Some(usage), Some("m-1")));
-        for replayed in [place.replay(&place.evals(case).agent(never)), place.regrade(&place.evals(case).agent(never))]
+        for replayed in
+            [place.replay(&place.evals(case).with_agent(never)), place.regrade(&place.evals(case).with_agent(never))]
         {
             let now = passed(&replayed);
             assert_eq!((now.usage, &now.model, &now.notes), (then.usage, &then.model, &then.notes));

@@ -18,9 +18,9 @@ async fn hello(_: &mut Trial<'_>) -> anyhow::Result<String> {
 fn a_run_names_its_suites_and_their_tests_once() {
     let directory = tempfile::tempdir().unwrap();
     let cases = ["a", "b"].map(|id| case_json(id, json!([contains("hello")]), json!({})));
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).agent(hello);
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).with_agent(hello);
     // A part of the suite, twice in the same run.
-    let part = || RunOptions::new().filter("a").run_id("one");
+    let part = || RunOptions::new().with_filter("a").with_run_id("one");
     run_with(&evals, directory.path(), part());
     run_with(&evals, directory.path(), part());
     let run_directory = directory.path().join("runs/one");
@@ -41,7 +41,7 @@ fn a_run_names_its_suites_and_their_tests_once() {
 fn the_newest_run_is_the_latest() {
     let directory = tempfile::tempdir().unwrap();
     let case = case_json("a", json!([contains("hello")]), json!({}));
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).agent(hello);
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).with_agent(hello);
     let ids = [run(&evals, directory.path()), run(&evals, directory.path())].map(|report| report.run_id().to_owned());
     assert_ne!(ids[0], ids[1]);
     assert_eq!(fs::read_to_string(directory.path().join("latest")).unwrap(), ids[1]);

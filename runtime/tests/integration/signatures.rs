@@ -3,7 +3,8 @@
 use std::{error::Error, fmt};
 
 use evalsuite::{
-    Agent, AgentError, Assertion, BoxError, Evidence, Grader, GraderKind, IntoAgent, IntoGrader, Outcome, Score, Trial,
+    Agent, AgentError, Assertion, BoxError, Evidence, Grader, GraderKind, IntoAgent, IntoGrader, IntoJudge, Outcome,
+    Score, Trial, asks_judge,
 };
 use serde::Deserialize;
 
@@ -42,7 +43,7 @@ async fn boxed_local(_: &mut Trial<'_>) -> Result<&'static str, Box<dyn Error>> 
 }
 
 async fn boxed_send(_: &mut Trial<'_>) -> Result<Outcome, BoxError> {
-    Ok(Outcome::new().text("x"))
+    Ok(Outcome::new().with_text("x"))
 }
 
 async fn custom(_: &mut Trial<'_>) -> Result<String, Custom> {
@@ -196,4 +197,17 @@ fn graders() {
     grader(with_json);
     grader(Person);
     grader(|evidence: &Evidence<'_>| evidence.trial() == 0);
+}
+
+#[test]
+fn what_was_bound_can_be_bound_again() {
+    async fn judge(_: evalsuite::JudgeRequest) -> Result<String, Custom> {
+        Err(Custom)
+    }
+    let agent = IntoAgent::into_agent(IntoAgent::into_agent(plain));
+    assert!(format!("{agent:?}").contains("signatures::plain"), "{agent:?}");
+    let grader = asks_judge(IntoGrader::into_grader(|_: &Evidence<'_>| true));
+    grader.into_grader();
+    let judge = IntoJudge::into_judge(IntoJudge::into_judge(judge));
+    assert!(format!("{judge:?}").contains("judge"), "{judge:?}");
 }

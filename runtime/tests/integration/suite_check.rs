@@ -67,7 +67,7 @@ fn text(result: std::thread::Result<()>) -> String {
 #[test]
 fn the_compiled_suite_passes() {
     evalsuite::__private::suite_check(|| {
-        Evals::new(tasks(&["tasks/a.json", "tasks/deep/b.json"])).grader("own", with_config)
+        Evals::new(tasks(&["tasks/a.json", "tasks/deep/b.json"])).with_grader("own", with_config)
     });
 }
 
@@ -75,7 +75,7 @@ fn the_compiled_suite_passes() {
 fn added_and_removed_cases_are_named_with_the_line_for_build_rs() {
     let text = text(catch_unwind(|| {
         evalsuite::__private::suite_check(|| {
-            Evals::new(tasks(&["tasks/a.json", "tasks/gone.json"])).grader("own", with_config)
+            Evals::new(tasks(&["tasks/a.json", "tasks/gone.json"])).with_grader("own", with_config)
         });
     }));
     assert!(text.contains("error[E075 suite-changed]"), "{text}");
@@ -90,7 +90,7 @@ fn a_calibration_that_the_build_did_not_know_is_named() {
         evalsuite::__private::suite_check(|| {
             let suite = tasks(&["tasks/a.json", "tasks/deep/b.json"]);
             fs::write(Path::new(suite.manifest_dir).join("suites/x/calibration.yaml"), "").unwrap();
-            Evals::new(suite).grader("own", with_config)
+            Evals::new(suite).with_grader("own", with_config)
         });
     }));
     assert!(text.contains("error[E075 suite-changed]"), "{text}");
@@ -101,7 +101,7 @@ fn a_calibration_that_the_build_did_not_know_is_named() {
 fn a_config_a_grader_rejects_is_named_with_its_place() {
     let text = text(catch_unwind(|| {
         evalsuite::__private::suite_check(|| {
-            Evals::new(tasks(&["tasks/a.json", "tasks/deep/b.json"])).grader("own", without_config)
+            Evals::new(tasks(&["tasks/a.json", "tasks/deep/b.json"])).with_grader("own", without_config)
         });
     }));
     let expected = "error[E074 grader-config-rejected]: grader `own` rejects its config: the grader takes no config, but `a` is set\n --> suites/x/tasks/a.json:12:5";
@@ -111,7 +111,7 @@ fn a_config_a_grader_rejects_is_named_with_its_place() {
 #[test]
 fn an_absent_directory_has_nothing_to_compare() {
     evalsuite::__private::suite_check(|| {
-        Evals::new(compiled(Path::new("/nonexistent"), &["tasks/gone.json"])).grader("own", with_config)
+        Evals::new(compiled(Path::new("/nonexistent"), &["tasks/gone.json"])).with_grader("own", with_config)
     });
 }
 

@@ -1,5 +1,7 @@
 //! The aggregates of a suite, with numbers computed by hand.
 
+use std::time::Duration;
+
 use evalsuite::{AgentError, Evals, Evidence, Outcome, RunOptions, Trial, Usage, record::SuiteSummary};
 use serde_json::{Value, json};
 
@@ -12,11 +14,11 @@ async fn recorded(trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
         return Err(AgentError::new("no answer"));
     }
     let outcome = Outcome::new()
-        .text(says.to_string())
-        .usage(Usage::new(10, 1))
-        .duration_ms(says.as_f64().unwrap_or(0.0) * 100.0);
+        .with_text(says.to_string())
+        .with_usage(Usage::new(10, 1))
+        .with_duration(Duration::from_secs_f64(says.as_f64().unwrap_or(0.0) / 10.0));
     Ok(match trial.metadata("cost").and_then(Value::as_f64) {
-        Some(cost) => outcome.cost_usd(cost),
+        Some(cost) => outcome.with_cost_usd(cost),
         None => outcome,
     })
 }
@@ -52,9 +54,10 @@ fn summary() -> (SuiteSummary, String) {
         case("d", json!(["broken"]), json!({"level": 2, "nested": {"a": 1}})),
         case("e", json!([null]), json!({})),
     ];
-    let evals =
-        Evals::new(suite("cases", "capability", directory.path(), &cases)).agent(recorded).grader("value", value);
-    let report = run_with(&evals, directory.path(), RunOptions::new().run_all(true));
+    let evals = Evals::new(suite("cases", "capability", directory.path(), &cases))
+        .with_agent(recorded)
+        .with_grader("value", value);
+    let report = run_with(&evals, directory.path(), RunOptions::new().with_run_all(true));
     (report.summary(), report.to_string())
 }
 

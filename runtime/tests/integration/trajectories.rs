@@ -21,12 +21,12 @@ fn a_trial_leaves_its_trajectory_and_an_agent_can_return_it() {
         let call =
             ToolCall { input: Some(json!({"path": "a"})), output: Some(json!("hello")), ..ToolCall::new("read") };
         trial.tool_call(call);
-        Ok(Outcome::new().text("hello world").usage(Usage::new(5, 2)).cost_usd(0.5).model("m-1"))
+        Ok(Outcome::new().with_text("hello world").with_usage(Usage::new(5, 2)).with_cost_usd(0.5).with_model("m-1"))
     }
     let directory = tempfile::tempdir().unwrap();
     let called = grader("called", 8, json!({"tool-trajectory": {"mode": "exact", "expected": [{"tool": "read"}]}}));
     let case = || case_json("a", json!([contains("hello"), called.clone()]), json!({}));
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case()])).agent(works);
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case()])).with_agent(works);
     let report = run(&evals, directory.path());
     let case_report = only(&report);
     assert_eq!(case_report.outcome(), CaseOutcome::Passed, "{:?}", case_report.record().reason);
@@ -45,7 +45,7 @@ fn a_trial_leaves_its_trajectory_and_an_agent_can_return_it() {
     let text: &'static str = document.to_string().leak();
     let returns = async move |_: &mut Trial<'_>| -> Result<Outcome, TrajectoryError> { Outcome::from_trajectory(text) };
     let directory = tempfile::tempdir().unwrap();
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case()])).agent(returns);
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case()])).with_agent(returns);
     let report = run(&evals, directory.path());
     let again = only(&report);
     assert_eq!(again.outcome(), CaseOutcome::Passed, "{:?}", again.record().reason);
@@ -62,7 +62,7 @@ fn a_trajectory_that_cannot_be_read_is_an_agents_error_that_names_the_place() {
     let directory = tempfile::tempdir().unwrap();
     let evals =
         Evals::new(suite("cases", "mixed", directory.path(), &[case_json("a", json!([contains("x")]), json!({}))]));
-    let report = run(&evals.agent(broken), directory.path());
+    let report = run(&evals.with_agent(broken), directory.path());
     let reason = only(&report).record().reason.clone().unwrap();
     assert_eq!(reason.message, "`steps[0].step_id` is 3, expected 1: steps are numbered from 1");
 }
@@ -78,13 +78,13 @@ fn what_was_recorded_before_an_error_is_in_the_trajectory() {
     }
     let directory = tempfile::tempdir().unwrap();
     let case = || case_json("a", json!([contains("hello")]), json!({}));
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case()])).agent(gives_up);
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case()])).with_agent(gives_up);
     let document = trajectory(only(&run(&evals, directory.path())));
     assert_eq!(document["steps"][0]["tool_calls"][0]["function_name"], "read");
     assert_eq!(document["extra"]["evalsuite"]["reason"]["code"], "agent_error");
 
     let directory = tempfile::tempdir().unwrap();
-    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case()])).agent(says_nothing);
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case()])).with_agent(says_nothing);
     let document = trajectory(only(&run(&evals, directory.path())));
     assert_eq!((&document["steps"][0]["message"], document["steps"].as_array().unwrap().len()), (&json!("hello"), 1));
     assert_eq!(document["extra"]["transcript_reported"], false);

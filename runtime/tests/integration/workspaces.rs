@@ -104,7 +104,7 @@ fn what_is_made_once_reaches_every_trial_and_is_gone_at_the_end() {
         },
     });
     let cases: Vec<Value> = ["a", "b", "c", "d"].iter().map(|id| case(id, &workspace)).collect();
-    let report = package.run(&package.evals(json!({"workspace": workspace}), &cases).agent(looks));
+    let report = package.run(&package.evals(json!({"workspace": workspace}), &cases).with_agent(looks));
     passes(&report);
     assert_eq!(package.log(), ["before_all", "after_all"]);
     assert_eq!(package.left(&report), [] as [PathBuf; 0]);
@@ -130,7 +130,7 @@ fn hooks_lie_around_each_trial_the_targets_inside() {
     let mut only = case("a", &workspace);
     only["matrix"] = json!("t");
     only["trials"] = json!({"count": 2});
-    let report = package.run(&package.evals(suite, &[only]).agent(hello));
+    let report = package.run(&package.evals(suite, &[only]).with_agent(hello));
     passes(&report);
     let trial = ["suite:before_each:a:t", "target:before_each:a:t", "target:after_each", "suite:after_each"];
     let mut expected = vec!["suite:before_all", "target:before_all"];
@@ -171,7 +171,7 @@ fn a_hook_that_fails_before_is_an_error_and_after_is_a_note() {
     let failing = |name: &str| {
         let workspace = json!({"hooks": {name: hook("ran", "echo broken >&2; exit 4")}});
         let report =
-            package.run(&package.evals(json!({"workspace": workspace}), &[case("a", &workspace)]).agent(hello));
+            package.run(&package.evals(json!({"workspace": workspace}), &[case("a", &workspace)]).with_agent(hello));
         assert_eq!(package.left(&report), [] as [PathBuf; 0]);
         report
     };
@@ -195,7 +195,7 @@ fn a_failed_hook_before_all_is_not_repeated() {
     let package = Package::new();
     let workspace = json!({"hooks": {"before_all": hook("before_all", "exit 1"), "after_all": hook("after_all", "")}});
     let cases: Vec<Value> = ["a", "b", "c"].iter().map(|id| case(id, &workspace)).collect();
-    let report = package.run(&package.evals(json!({"workspace": workspace}), &cases).agent(hello));
+    let report = package.run(&package.evals(json!({"workspace": workspace}), &cases).with_agent(hello));
     assert_eq!(report.count(CaseOutcome::Error), 3);
     assert_eq!(package.log(), ["before_all", "after_all"]);
 }
@@ -208,7 +208,8 @@ fn after_each_runs_whatever_the_agent_does() {
     let package = Package::new();
     let workspace =
         json!({"hooks": {"before_each": hook("before", ""), "after_each": hook("after:$(cat | grep -o error)", "")}});
-    let report = package.run(&package.evals(json!({"workspace": workspace}), &[case("a", &workspace)]).agent(panics));
+    let report =
+        package.run(&package.evals(json!({"workspace": workspace}), &[case("a", &workspace)]).with_agent(panics));
     assert_eq!(report.count(CaseOutcome::Error), 1);
     assert_eq!(package.log(), ["before", "after:error"]);
 }
@@ -232,7 +233,7 @@ fn a_case_has_what_it_writes_for_itself() {
     let mut twice = case("own_hook", &own_hook);
     twice["trials"] = json!({"count": 2});
     let cases = [case("plain", &suite), twice, case("own_template", &own_template)];
-    let report = package.run(&package.evals(json!({"workspace": suite}), &cases).agent(looks));
+    let report = package.run(&package.evals(json!({"workspace": suite}), &cases).with_agent(looks));
     passes(&report);
     let answers: Vec<&str> =
         report.cases().iter().map(|case| case.trials()[0].answer.as_deref().unwrap().trim()).collect();
@@ -260,9 +261,9 @@ fn a_shared_workspace_is_one_for_all_and_is_reset() {
             "hooks": {"before_each": {"timeout_ms": 60000, "reset": reset}},
         });
         let cases: Vec<Value> = ["a", "b", "c"].iter().map(|id| case(id, &workspace)).collect();
-        let evals = package.evals(json!({"workspace": workspace}), &cases).agent(adds);
+        let evals = package.evals(json!({"workspace": workspace}), &cases).with_agent(adds);
         let report =
-            run_with(&evals, package.output.path(), RunOptions::new().concurrency(NonZeroUsize::new(3).unwrap()));
+            run_with(&evals, package.output.path(), RunOptions::new().with_concurrency(NonZeroUsize::new(3).unwrap()));
         passes(&report);
         let mut answers: Vec<&str> =
             report.cases().iter().map(|case| case.trials()[0].answer.as_deref().unwrap()).collect();
@@ -297,7 +298,7 @@ fn a_repository_is_cloned_once_and_copied_with_its_history() {
     let workspace = |source: Value| json!({"repos": [{"path": "repo", "source": source}]});
     let good = workspace(json!({"local": {"written": "origin", "path": "suites/x/origin"}}));
     let cases: Vec<Value> = ["a", "b"].iter().map(|id| case(id, &good)).collect();
-    let report = package.run(&package.evals(json!({"workspace": good}), &cases).agent(commits));
+    let report = package.run(&package.evals(json!({"workspace": good}), &cases).with_agent(commits));
     passes(&report);
     for case in report.cases() {
         let trial = &case.trials()[0];
@@ -305,7 +306,7 @@ fn a_repository_is_cloned_once_and_copied_with_its_history() {
         assert_eq!(trial.workspace.as_ref().unwrap().modified, ["repo/file"]);
     }
     let bad = workspace(json!({"git": format!("file://{}/gone", package.path().display())}));
-    let report = package.run(&package.evals(json!({"workspace": bad}), &[case("a", &bad)]).agent(commits));
+    let report = package.run(&package.evals(json!({"workspace": bad}), &[case("a", &bad)]).with_agent(commits));
     let reason = report.cases()[0].record().reason.clone().unwrap();
     assert_eq!((reason.stage, reason.code), (Stage::Workspace, ReasonCode::RepoError));
     assert!(reason.message.contains("does not appear to be a git repository"), "{}", reason.message);
@@ -335,7 +336,7 @@ fn a_targets_hook_works_on_a_base_of_its_own() {
         })
         .collect();
     let suite = json!({"workspace": workspace, "targets": [target("one"), target("two")]});
-    let report = package.run(&package.evals(suite, &cases).agent(looks));
+    let report = package.run(&package.evals(suite, &cases).with_agent(looks));
     passes(&report);
     let answers: Vec<&str> = report.cases().iter().map(|case| case.trials()[0].answer.as_deref().unwrap()).collect();
     assert_eq!(answers, ["hello given one", "hello given one", "hello given two", "hello given two"]);

@@ -29,6 +29,14 @@ macro_rules! built_in_graders {
         /// Names of all built-in grader types, in the order in which they are documented.
         pub const BUILT_IN: &[&str] = &[$($name,)*];
 
+        /// The [kind](GraderConfig::kind) of a built-in type; `None` for other names.
+        pub fn built_in_kind(type_name: &str) -> Option<GraderKind> {
+            match type_name {
+                $($name => Some(GraderKind::$kind),)*
+                _ => None,
+            }
+        }
+
         impl GraderConfig {
             /// The type as files and records name it: a built-in type, or the name of a registered grader.
             pub fn type_name(&self) -> &str {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use code::{CodeGrader, PreparedCommand};
 pub use composite::{Aggregator, Composite};
-pub use config::{AskedJudge, BUILT_IN, GraderConfig};
+pub use config::{AskedJudge, BUILT_IN, GraderConfig, built_in_kind};
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 pub use json_schema::JsonSchema;
 pub use judge::{Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, Rubrics, ScoreRange};

@@ -32,19 +32,19 @@ impl Assertion {
     }
 
     /// Adds what was wanted.
-    pub fn expected(mut self, expected: impl Into<String>) -> Self {
+    pub fn with_expected(mut self, expected: impl Into<String>) -> Self {
         self.expected = Some(expected.into());
         self
     }
 
     /// Adds what was found.
-    pub fn actual(mut self, actual: impl Into<String>) -> Self {
+    pub fn with_actual(mut self, actual: impl Into<String>) -> Self {
         self.actual = Some(actual.into());
         self
     }
 
     /// Adds what shows it: a quotation, a line of a log.
-    pub fn evidence(mut self, evidence: impl Into<String>) -> Self {
+    pub fn with_evidence(mut self, evidence: impl Into<String>) -> Self {
         self.evidence = Some(evidence.into());
         self
     }

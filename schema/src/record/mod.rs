@@ -21,7 +21,15 @@ pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecor
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};
 pub use trial::{HookRecord, Mode, Note, Started, Timings, TrialRecord, TurnRecord, Usage, Versions, WorkspaceRecord};
 
+use std::time::Duration;
+
 use crate::Location;
+
+/// A duration in milliseconds, as records hold it: whole microseconds and nanoseconds are its fraction.
+#[allow(clippy::cast_precision_loss, reason = "2^53 nanoseconds are 104 days")]
+pub fn milliseconds(duration: Duration) -> f64 {
+    duration.as_nanos() as f64 / 1e6
+}
 
 /// How a trial or a case ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -70,7 +78,7 @@ impl Reason {
     }
 
     /// Adds the place in the suite's files.
-    pub fn at(mut self, location: Location) -> Self {
+    pub fn with_location(mut self, location: Location) -> Self {
         self.location = Some(location);
         self
     }

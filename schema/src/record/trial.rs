@@ -207,13 +207,13 @@ impl Usage {
     }
 
     /// Sets the input tokens that were read from a cache.
-    pub fn cached(mut self, tokens: u64) -> Self {
+    pub fn with_cached(mut self, tokens: u64) -> Self {
         self.cached = tokens;
         self
     }
 
     /// Sets the output tokens spent on reasoning.
-    pub fn reasoning(mut self, tokens: u64) -> Self {
+    pub fn with_reasoning(mut self, tokens: u64) -> Self {
         self.reasoning = tokens;
         self
     }

@@ -1,5 +1,7 @@
 //! Reports the evidence of a record as an agent would.
 
+use std::time::Duration;
+
 use evalsuite::{AgentError, Content, Message, Outcome, Part, PathRef, Role, ToolCall, Trial, Usage};
 use serde_json::Value;
 
@@ -14,25 +16,27 @@ pub fn report(evidence: &Value, trial: &mut Trial<'_>) -> Result<Outcome, AgentE
     }
     let mut outcome = Outcome::new();
     match (evidence.get("messages"), text(evidence, "output")) {
-        (Some(Value::Array(messages)), _) => outcome = outcome.messages(messages.iter().map(message).collect()),
+        (Some(Value::Array(messages)), _) => outcome = outcome.with_messages(messages.iter().map(message).collect()),
         // The provider returned nothing at all: neither an answer nor a transcript.
         (Some(_), _) => {}
         (None, answer) => {
             trial.transcript_complete();
-            outcome = outcome.text(answer.unwrap_or_default());
+            outcome = outcome.with_text(answer.unwrap_or_default());
         }
     }
     if let Some(usage) = evidence["token_usage"].as_object() {
         let tokens = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or(0);
-        outcome = outcome.usage(
-            Usage::new(tokens("input"), tokens("output")).cached(tokens("cached")).reasoning(tokens("reasoning")),
+        outcome = outcome.with_usage(
+            Usage::new(tokens("input"), tokens("output"))
+                .with_cached(tokens("cached"))
+                .with_reasoning(tokens("reasoning")),
         );
     }
     if let Some(cost) = evidence["cost_usd"].as_f64() {
-        outcome = outcome.cost_usd(cost);
+        outcome = outcome.with_cost_usd(cost);
     }
     if let Some(duration) = evidence["duration_ms"].as_f64() {
-        outcome = outcome.duration_ms(duration);
+        outcome = outcome.with_duration(Duration::from_secs_f64(duration / 1000.0));
     }
     Ok(outcome)
 }

@@ -109,12 +109,14 @@ where
         cases: cases.collect::<Result<Vec<_>, String>>()?.leak(),
     };
     let records = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let mut evals = Evals::new(Box::leak(Box::new(suite))).agent(agent).grader(RECORDED_SCORE, recorded_score);
+    let mut evals =
+        Evals::new(Box::leak(Box::new(suite))).with_agent(agent).with_grader(RECORDED_SCORE, recorded_score);
     if let Some(judge) = judge {
-        evals = evals.judge(judge.clone()).judge_for("judge", judge.clone());
+        evals = evals.with_judge(judge.clone()).with_named_judge("judge", judge.clone());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(|error| error.to_string())?;
-    let report = runtime.block_on(evals.run(&options.output(records.path()))).map_err(|error| error.to_string())?;
+    let report =
+        runtime.block_on(evals.run(&options.with_output(records.path()))).map_err(|error| error.to_string())?;
     if let Some(problem) = report.problems().first() {
         return Err(problem.clone());
     }

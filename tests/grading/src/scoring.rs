@@ -38,9 +38,9 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
     let failing: BTreeSet<String> =
         tests.iter().filter(|test| test["provider_error"] == true).map(|test| text(&test["id"])).collect();
     // One at a time: with `fail_on_error`, their order decides which ones run.
-    let mut options = RunOptions::new().concurrency(NonZeroUsize::MIN);
+    let mut options = RunOptions::new().with_concurrency(NonZeroUsize::MIN);
     if let Some(threshold) = record.json["cli_threshold"].as_f64() {
-        options = options.threshold(threshold);
+        options = options.with_threshold(threshold);
     }
     let judge = StubJudge::of(&record.json);
     let agent = move |trial: &mut Trial<'_>| {
@@ -49,7 +49,7 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
         if failing.contains(trial.case_id()) || is_failing {
             return Err(AgentError::new("the provider failed"));
         }
-        Ok(Outcome::new().text("the answer"))
+        Ok(Outcome::new().with_text("the answer"))
     };
     let replay = replay::run_with_judge(&suite, options, agent, judge.as_ref())?;
     let mut checked = RecordCheck::default();

@@ -41,7 +41,7 @@ impl Judge for StubJudge {
             // No need to wait for a stub before the next attempt.
             reply if reply.get("throw").is_some() => {
                 let message = reply["throw"].as_str().unwrap_or_default();
-                Err(JudgeError::new(message).retry_after(Duration::ZERO))
+                Err(JudgeError::new(message).with_retry_after(Duration::ZERO))
             }
             reply => Ok(JudgeReply::new(last_answer(&reply["response"]["output"]))),
         }

@@ -31,9 +31,9 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
         }
         // Not a number if the grader has to return an error.
         let answer = if is_broken(attempt) { "broken".to_owned() } else { attempt["score"].to_string() };
-        let outcome = Outcome::new().text(answer);
+        let outcome = Outcome::new().with_text(answer);
         Ok(match attempt["cost_usd"].as_f64() {
-            Some(cost) => outcome.cost_usd(cost),
+            Some(cost) => outcome.with_cost_usd(cost),
             None => outcome,
         })
     })?;

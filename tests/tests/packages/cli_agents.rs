@@ -147,8 +147,18 @@ fn commands_that_give_no_answer_are_errors_that_say_why() {
         ("silent", &["(agent/agent_error)", "the command wrote no output file"]),
         ("hangs", &["(agent/timeout)", "the command did not end within 1 s"]),
         ("sick", &["(setup/healthcheck_failed)", "the health check of target `sick` failed", "no server"]),
-        ("rust", &["(setup/target_unusable)", "E071: target `rust` has provider `codex-cli`"]),
-        ("gone", &["(setup/target_unusable)", "E071: target `gone` is not defined", "known: `fails`, `silent`"]),
+        (
+            "rust",
+            &["(setup/target_unusable)", "error[E071 target-not-runnable]: target `rust` has provider `codex-cli`"],
+        ),
+        (
+            "gone",
+            &[
+                "(setup/target_unusable)",
+                "error[E071 target-not-runnable]: target `gone` is not defined",
+                "known: `fails`, `silent`",
+            ],
+        ),
     ] {
         ran.says(&format!("test by_case::{target}::first ... FAILED"));
         for text in texts {
@@ -167,7 +177,7 @@ fn commands_that_give_no_answer_are_errors_that_say_why() {
 
     package.remove("suites/by_case/.evalsuite");
     let ran = package.cargo(["test", "--test", "evals", "fails"]).run().fails("there is no targets file");
-    ran.says("E070: no targets.yaml from");
+    ran.says("error[E070 targets-file]: no targets.yaml from");
 }
 
 /// Programs without agents in targets files do not pay for the YAML reader.

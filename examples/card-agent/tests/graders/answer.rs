@@ -18,11 +18,14 @@ pub(crate) async fn card_asks_back(config: AsksBack, evidence: &Evidence<'_>) ->
     let lower = answer.to_lowercase();
     let questions = answer.chars().filter(|c| matches!(c, '?' | '？' | '؟')).count();
     let mut assertions = vec![
-        Assertion::new("the answer ends with a question", answer.ends_with(['?', '？', '؟'])).actual(answer),
-        Assertion::new("the answer is one question", questions == 1).expected("1").actual(questions.to_string()),
+        Assertion::new("the answer ends with a question", answer.ends_with(['?', '？', '؟'])).with_actual(answer),
+        Assertion::new("the answer is one question", questions == 1)
+            .with_expected("1")
+            .with_actual(questions.to_string()),
     ];
     assertions.extend(config.about.iter().map(|topic| {
-        Assertion::new(format!("the question names {topic:?}"), lower.contains(&topic.to_lowercase())).actual(answer)
+        Assertion::new(format!("the question names {topic:?}"), lower.contains(&topic.to_lowercase()))
+            .with_actual(answer)
     }));
     Score::from_assertions(assertions)
 }

@@ -22,17 +22,19 @@ pub(crate) fn card_completion(evidence: &Evidence<'_>) -> anyhow::Result<Vec<Ass
     let [path] = paths.as_slice() else {
         return Ok(vec![
             Assertion::new("exactly one card is written", false)
-                .expected("1")
-                .actual(format!("{} {paths:?}", paths.len())),
+                .with_expected("1")
+                .with_actual(format!("{} {paths:?}", paths.len())),
         ]);
     };
     let text = written_cards::read(evidence, path)?;
     let card: WrittenCard = match serde_json::from_str(&text) {
         Ok(card) => card,
-        Err(error) => return Ok(vec![Assertion::new(format!("{path} is a card"), false).evidence(error.to_string())]),
+        Err(error) => {
+            return Ok(vec![Assertion::new(format!("{path} is a card"), false).with_evidence(error.to_string())]);
+        }
     };
     let Some((_, required)) = REQUIRED.iter().find(|(template, _)| *template == card.template) else {
-        return Ok(vec![Assertion::new("the template is known", false).actual(card.template)]);
+        return Ok(vec![Assertion::new("the template is known", false).with_actual(card.template)]);
     };
     let has = |field: &str| card.fields.get(field).is_some_and(|value| !value.trim().is_empty());
     let mut assertions = vec![
@@ -82,8 +84,8 @@ pub(crate) fn card_template(config: TemplateConfig, evidence: &Evidence<'_>) -> 
     }
     Ok(Score::from_assertions(cards.into_iter().map(|(path, card)| {
         Assertion::new(format!("{path} has the right template"), card.template == config.template)
-            .expected(&config.template)
-            .actual(card.template)
+            .with_expected(&config.template)
+            .with_actual(card.template)
     })))
 }
 
@@ -106,13 +108,15 @@ pub(crate) async fn card_matches_reference(evidence: &Evidence<'_>) -> anyhow::R
     let written = written_cards::written(evidence)?;
     let mut assertions = vec![
         Assertion::new("as many cards as the reference", written.len() == reference.cards.len())
-            .expected(reference.cards.len().to_string())
-            .actual(written.len().to_string()),
+            .with_expected(reference.cards.len().to_string())
+            .with_actual(written.len().to_string()),
     ];
     for ((path, card), reference) in written.iter().zip(&reference.cards) {
         let mut compare = |what: &str, expected: &str, actual: &str| {
             assertions.push(
-                Assertion::new(format!("{what} of {path}"), expected == actual).expected(expected).actual(actual),
+                Assertion::new(format!("{what} of {path}"), expected == actual)
+                    .with_expected(expected)
+                    .with_actual(actual),
             );
         };
         compare("template", &reference.template, &card.template);

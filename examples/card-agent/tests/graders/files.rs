@@ -24,9 +24,11 @@ pub(crate) fn ledger_line(config: LedgerLine, evidence: &Evidence<'_>) -> Option
     let last = ledger.lines().last().unwrap_or_default();
     let columns = ledger.lines().next().unwrap_or_default();
     Some(vec![
-        Assertion::new("the last line is the expense", last == config.line).expected(&config.line).actual(last),
+        Assertion::new("the last line is the expense", last == config.line)
+            .with_expected(&config.line)
+            .with_actual(last),
         Assertion::new("the last line ends with a newline", ledger.ends_with('\n')),
-        Assertion::new("the header is unchanged", columns == "date,title,amount,currency").actual(columns),
+        Assertion::new("the header is unchanged", columns == "date,title,amount,currency").with_actual(columns),
     ])
 }
 
@@ -49,10 +51,11 @@ impl Grader for ExistingFilesKept {
         let unexpected: Vec<&String> =
             changes.modified.iter().filter(|path| !config.may_change.contains(path)).collect();
         Score::from_assertions([
-            Assertion::new("no file is deleted", changes.deleted.is_empty()).actual(format!("{:?}", changes.deleted)),
+            Assertion::new("no file is deleted", changes.deleted.is_empty())
+                .with_actual(format!("{:?}", changes.deleted)),
             Assertion::new("only expected files are changed", unexpected.is_empty())
-                .expected(format!("{:?}", config.may_change))
-                .actual(format!("{unexpected:?}")),
+                .with_expected(format!("{:?}", config.may_change))
+                .with_actual(format!("{unexpected:?}")),
         ])
     }
 }

@@ -2,9 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::model::interpolation::{Piece, pieces};
+use evalsuite_schema::placeholder::{self, Syntax};
 
-/// What a command may hold in braces.
+use crate::{
+    model::interpolation::{Piece, pieces},
+    platform::shell_quoting::quoted,
+};
+
+/// The placeholders of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Placeholder {
     Prompt,
@@ -16,15 +21,15 @@ enum Placeholder {
 }
 
 const PLACEHOLDERS: [(&str, Placeholder); 6] = [
-    ("{PROMPT}", Placeholder::Prompt),
-    ("{PROMPT_FILE}", Placeholder::PromptFile),
-    ("{EVAL_ID}", Placeholder::EvalId),
-    ("{ATTEMPT}", Placeholder::Attempt),
-    ("{FILES}", Placeholder::Files),
-    ("{OUTPUT_FILE}", Placeholder::OutputFile),
+    ("PROMPT", Placeholder::Prompt),
+    ("PROMPT_FILE", Placeholder::PromptFile),
+    ("EVAL_ID", Placeholder::EvalId),
+    ("ATTEMPT", Placeholder::Attempt),
+    ("FILES", Placeholder::Files),
+    ("OUTPUT_FILE", Placeholder::OutputFile),
 ];
 
-/// A command whose variables are filled in. What they hold is not searched for placeholders.
+/// A command with the values of its variables, which are not searched for placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandLine(Vec<Part>);
 
@@ -34,7 +39,7 @@ enum Part {
     Placeholder(Placeholder),
 }
 
-/// What stands for the placeholders.
+/// The values of the placeholders.
 #[derive(Debug)]
 pub(crate) struct Values<'a> {
     pub(crate) prompt: &'a str,
@@ -63,12 +68,12 @@ impl CommandLine {
         Ok(Self(parts))
     }
 
-    /// Whether the command says where its answer goes.
+    /// Whether the command has the placeholder `{OUTPUT_FILE}`.
     pub(crate) fn names_output_file(&self) -> bool {
         self.0.contains(&Part::Placeholder(Placeholder::OutputFile))
     }
 
-    /// Whether the whole prompt is a part of the command.
+    /// Whether the command has the placeholder `{PROMPT}`.
     pub(crate) fn holds_prompt(&self) -> bool {
         self.0.contains(&Part::Placeholder(Placeholder::Prompt))
     }
@@ -78,77 +83,45 @@ impl CommandLine {
         let fill = |part: &Part| match part {
             Part::Text(text) => text.clone(),
             Part::Placeholder(placeholder) => match placeholder {
-                Placeholder::Prompt => quote(values.prompt),
-                Placeholder::PromptFile => quote_path(values.prompt_file),
-                Placeholder::EvalId => quote(values.case_id),
+                Placeholder::Prompt => quoted(values.prompt),
+                Placeholder::PromptFile => quoted_path(values.prompt_file),
+                Placeholder::EvalId => quoted(values.case_id),
                 Placeholder::Attempt => values.trial.to_string(),
                 Placeholder::Files => files(values.files_format, values.files),
-                Placeholder::OutputFile => quote_path(values.output_file),
+                Placeholder::OutputFile => quoted_path(values.output_file),
             },
         };
         self.0.iter().map(fill).collect()
     }
 }
 
-fn push_literal(parts: &mut Vec<Part>, mut text: &str) {
-    let next = |text: &str| {
-        PLACEHOLDERS
-            .iter()
-            .filter_map(|(token, placeholder)| Some((text.find(token)?, token.len(), *placeholder)))
-            .min_by_key(|(start, ..)| *start)
-    };
-    while let Some((start, length, placeholder)) = next(text) {
-        if start > 0 {
-            parts.push(Part::Text(text[..start].to_owned()));
-        }
-        parts.push(Part::Placeholder(placeholder));
-        text = &text[start + length..];
-    }
-    if !text.is_empty() {
-        parts.push(Part::Text(text.to_owned()));
-    }
-}
-
-/// Every file in the form the target wants, with blanks between them.
-fn files(format: &str, files: &[PathBuf]) -> String {
-    let render = |file: &PathBuf| {
-        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        // One after the other would search a path for `{basename}`.
-        let mut text = String::new();
-        let mut rest = format;
-        while let Some(start) = rest.find('{') {
-            text.push_str(&rest[..start]);
-            rest = &rest[start..];
-            if let Some(after) = rest.strip_prefix("{path}") {
-                text.push_str(&quote_path(file));
-                rest = after;
-            } else if let Some(after) = rest.strip_prefix("{basename}") {
-                text.push_str(&quote(&name));
-                rest = after;
-            } else {
-                text.push('{');
-                rest = &rest[1..];
+/// Adds the parts of a text without variables. Braces around an unknown name are text.
+fn push_literal(parts: &mut Vec<Part>, text: &str) {
+    let known = |name: &str| PLACEHOLDERS.iter().find(|(known, _)| *known == name).map(|(_, known)| *known);
+    parts.extend(Syntax::Command.pieces(text).filter(|piece| *piece != placeholder::Piece::Text("")).map(|piece| {
+        match piece {
+            placeholder::Piece::Text(text) => Part::Text(text.to_owned()),
+            placeholder::Piece::Placeholder(name) => {
+                known(name).map_or_else(|| Part::Text(format!("{{{name}}}")), Part::Placeholder)
             }
         }
-        text + rest
+    }));
+}
+
+/// Every file in the form the target wants, separated by spaces.
+fn files(format: &str, files: &[PathBuf]) -> String {
+    let render = |file: &PathBuf| {
+        Syntax::Command.fill(format, |name| match name {
+            "path" => Some(quoted_path(file).into()),
+            "basename" => Some(quoted(&file.file_name().unwrap_or_default().to_string_lossy()).into()),
+            _ => None,
+        })
     };
     files.iter().map(render).collect::<Vec<_>>().join(" ")
 }
 
-fn quote_path(path: &Path) -> String {
-    quote(&path.to_string_lossy())
-}
-
-/// The text as one word for `sh`, whatever is in it.
-#[cfg(not(windows))]
-fn quote(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-/// The text as one word for `cmd`. Its `%NAME%` cannot be quoted; a command that reads `{PROMPT_FILE}` does not meet it.
-#[cfg(windows)]
-fn quote(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
+fn quoted_path(path: &Path) -> String {
+    quoted(&path.to_string_lossy())
 }
 
 #[cfg(all(test, unix))]
@@ -181,13 +154,6 @@ mod tests {
             fill("run {PROMPT} -f {PROMPT_FILE} --id={EVAL_ID} {ATTEMPT} > {OUTPUT_FILE}", "it's $(x)\n", "{path}"),
             "run 'it'\\''s $(x)\n' -f '/t/a b/prompt.txt' --id='x/$HOME' 2 > '/t/output'"
         );
-    }
-
-    #[test]
-    fn the_shell_gives_back_what_was_quoted() {
-        let nasty = "a'b\"c\\d $HOME `ls` $(ls) ; & | > < * ? [x] ~ # ! {x}\n\ttab é";
-        let output = std::process::Command::new("sh").args(["-c", &format!("printf %s {}", quote(nasty))]).output();
-        assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), nasty);
     }
 
     #[test]

@@ -1,23 +1,21 @@
 //! Agents that are commands of a targets file.
 
-pub(crate) mod call;
+pub(crate) mod cli_agent;
+pub(crate) mod command_call;
 pub(crate) mod command_line;
-pub(crate) mod health;
-pub(crate) mod http;
+pub(crate) mod health_check;
+pub(crate) mod http_status;
+pub(crate) mod invalid_output;
+pub(crate) mod output_file;
+pub(crate) mod output_message;
+pub(crate) mod resolved_command;
 #[cfg(feature = "cli-agents")]
-pub(crate) mod load;
-pub(crate) mod message;
-pub(crate) mod ready;
-pub(crate) mod reply;
-pub(crate) mod select;
+pub(crate) mod targets_file;
 
+#[cfg(feature = "cli-agents")]
+use crate::model::agent::Bound;
+use crate::model::agent::{BoundAgent, IntoAgent};
 use crate::model::{agent::LoadTargets, evals::Evals};
-
-pub(crate) use crate::agents::command::{
-    call::{Ask, Failure},
-    ready::Ready,
-    select::CliAgent,
-};
 
 /// Agents that are commands of a targets file; see `agent = "cli"` of `include_eval_suite!`.
 ///
@@ -34,10 +32,10 @@ pub(crate) use crate::agents::command::{
 /// ```
 ///
 /// The command runs in a shell, in the workspace of the case, else in the target's `cwd`, else in the suite's directory.
-/// `{PROMPT}`, `{PROMPT_FILE}`, `{EVAL_ID}`, `{ATTEMPT}`, `{FILES}` and `{OUTPUT_FILE}` stand for values, quoted for the
+/// `{PROMPT}`, `{PROMPT_FILE}`, `{EVAL_ID}`, `{ATTEMPT}`, `{FILES}` and `{OUTPUT_FILE}` are replaced by values, quoted for the
 /// shell. What it writes to `{OUTPUT_FILE}` is the answer, or an object with `text`, `output` (messages), `token_usage`,
 /// `cost_usd`, `duration_ms` and `state`. A command that fails, runs out of time (300 s by default) or writes nothing is an
-/// error that shows the end of its standard error; everything it printed is kept beside the record.
+/// error that shows the end of its standard error; everything it printed is written beside the record.
 ///
 /// A health check is made once per run and has 30 s by default. A URL has to answer with a status of 200 to 299;
 /// `https://` is asked with the program curl, redirects are not followed.
@@ -46,7 +44,7 @@ pub(crate) use crate::agents::command::{
 ///
 /// ```
 /// # fn bind(evals: evalsuite::Evals) -> evalsuite::Evals {
-/// evals.agent(evalsuite::CliAgents)
+/// evals.with_agent(evalsuite::CliAgents)
 /// # }
 /// ```
 #[cfg(feature = "cli-agents")]
@@ -59,28 +57,28 @@ pub struct CliAgents;
 pub struct CommandAgent;
 
 #[cfg(feature = "cli-agents")]
-impl crate::model::agent::IntoAgent<CommandAgent> for CliAgents {
-    fn into_agent(self) -> crate::model::agent::BoundAgent {
-        crate::model::agent::BoundAgent::commands(load::load)
+impl IntoAgent<CommandAgent> for CliAgents {
+    fn into_agent(self) -> BoundAgent {
+        BoundAgent(Bound::Commands(targets_file::load))
     }
 }
 
-/// How the targets file is read in this build.
+/// The function that reads targets files.
 #[cfg(feature = "cli-agents")]
 pub(crate) fn loader() -> Option<LoadTargets> {
-    Some(load::load)
+    Some(targets_file::load)
 }
 
-/// Without the feature it is not.
+/// Without the feature there is none.
 #[cfg(not(feature = "cli-agents"))]
 pub(crate) fn loader() -> Option<LoadTargets> {
     None
 }
 
 impl Evals {
-    /// Lets commands of the targets file judge, where a grader or `EVALSUITE_JUDGE_TARGET` names one, also if no agent is one.
-    /// Nothing happens without the feature `cli-agents`.
-    pub fn command_judges(self) -> Self {
-        self.with_command_judges(loader())
+    /// Allows commands of the targets file to judge where a grader or `EVALSUITE_JUDGE_TARGET` names one, even if no agent is a command.
+    /// Has no effect without the feature `cli-agents`.
+    pub fn with_command_judges(self) -> Self {
+        self.with_judge_commands(loader())
     }
 }

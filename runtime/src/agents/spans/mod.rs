@@ -1,4 +1,4 @@
-//! Transcripts of agents that tell nobody but `tracing` what they do.
+//! Transcripts from the `tracing` spans of instrumented agents.
 //!
 //! Libraries that follow OpenTelemetry's conventions for generative AI (`rig`, `genai`, instrumented code of one's own) open
 //! spans around calls of models (`chat`), of tools (`execute_tool`) and of agents (`invoke_agent`), with what was said in
@@ -8,32 +8,34 @@
 //! on which tasks of its runtime run too, and the threads of that runtime's `spawn_blocking`. A span on any other thread is
 //! found if it has an ancestor from one of these, and if the program's own subscriber holds [`capture_layer`].
 
-#[cfg(not(feature = "capture"))]
-pub(crate) mod disabled;
 #[cfg(feature = "capture")]
-pub(crate) mod fields;
+pub(crate) mod capture_layer;
 #[cfg(feature = "capture")]
-pub(crate) mod layer;
+pub(crate) mod chat_span;
 #[cfg(feature = "capture")]
-pub(crate) mod messages;
+pub(crate) mod span_fields;
 #[cfg(feature = "capture")]
-pub(crate) mod scope;
+pub(crate) mod span_messages;
 #[cfg(feature = "capture")]
-pub(crate) mod source;
+pub(crate) mod span_store;
 #[cfg(feature = "capture")]
-pub(crate) mod store;
+pub(crate) mod span_transcript;
+#[cfg(feature = "capture")]
+pub(crate) mod span_usage;
 #[cfg(all(test, feature = "capture"))]
-pub(crate) mod tests;
+mod tests;
 #[cfg(feature = "capture")]
-pub(crate) mod transcript;
+pub(crate) mod thread_scope;
 #[cfg(feature = "capture")]
-pub(crate) mod usage;
+pub(crate) mod thread_spans;
+#[cfg(not(feature = "capture"))]
+pub(crate) mod without_capture;
 
 #[cfg(not(feature = "capture"))]
-pub(crate) use crate::agents::spans::disabled::Trace;
+pub(crate) use crate::agents::spans::without_capture::Trace;
 
 #[cfg(feature = "capture")]
-pub use crate::agents::spans::layer::{CaptureLayer, capture_layer};
+pub use crate::agents::spans::capture_layer::{CaptureLayer, capture_layer};
 
 #[cfg(feature = "capture")]
-pub(crate) use crate::agents::spans::scope::Trace;
+pub(crate) use crate::agents::spans::thread_scope::Trace;

@@ -4,7 +4,7 @@ use tracing::{Instrument, Level, Span, field::Empty, info_span};
 
 use crate::{agents::spans::Trace, model::captured_spans::Captured};
 
-/// What the spans of some work tell.
+/// The transcript captured from the spans of some work.
 fn seen(work: impl FnOnce()) -> Captured {
     let trace = Trace::new();
     trace.within("case", 0, work);
@@ -86,7 +86,7 @@ fn a_loop_of_model_and_tools_becomes_a_transcript() {
     assert_eq!((&call.input, &call.output), (&Some(json!({"zone": "UTC"})), &Some(json!("12:30"))));
     assert!(call.duration_ms.is_some() && call.start_time.is_some() && call.end_time.is_some() && !call.is_error);
     assert_eq!((messages[2].llm_call_count, messages[2].name.as_deref()), (Some(1), None));
-    assert_eq!(captured.usage, Some(Usage::new(12, 6).cached(8)));
+    assert_eq!(captured.usage, Some(Usage::new(12, 6).with_cached(8)));
     assert_eq!((captured.model.as_deref(), captured.doubt), (Some("m-1"), None));
 }
 
@@ -110,9 +110,9 @@ fn without_contents_the_calls_and_their_number_are_told() {
     });
     let messages = captured.messages.unwrap();
     assert_eq!(texts(&messages), [(Role::Assistant, None), (Role::Assistant, None)]);
-    let told: Vec<(Option<&str>, bool)> =
+    let reported: Vec<(Option<&str>, bool)> =
         calls(&messages).into_iter().map(|call| (call.id.as_deref(), call.is_error)).collect();
-    assert_eq!((told, messages[1].tool_calls.len()), (vec![(Some("a"), false), (Some("b"), true)], 0));
+    assert_eq!((reported, messages[1].tool_calls.len()), (vec![(Some("a"), false), (Some("b"), true)], 0));
     assert_eq!(captured.usage, Some(Usage::new(10, 0)));
 }
 

@@ -1,6 +1,6 @@
-//! The `field-accuracy` grader: fields of the answer against those of the reference.
+//! The `field-accuracy` grader: compares fields of the answer with those of the reference (grading.md, section 8).
 
-pub(crate) mod date;
+pub(crate) mod calendar_date;
 
 use evalsuite_schema::{
     Content, Message, Role,
@@ -11,13 +11,14 @@ use serde_json::Value;
 
 use crate::{
     grade::{
-        field_accuracy::date::Date,
+        assertion_text::shorten,
+        field_accuracy::calendar_date::Date,
         json_equality::equal,
-        number::{fixed, show},
+        number_format::{fixed, show},
         scoring::weighted_mean,
-        shorten,
     },
     model::{evidence::Evidence, score::Score},
+    platform::excerpt::trim,
 };
 
 pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
@@ -28,9 +29,9 @@ pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
         Ok(candidate) => candidate,
         Err(error) => {
             let assertion = Assertion::new("Failed to parse candidate answer as JSON", false)
-                .actual(shorten(evidence.answer()))
-                .evidence(error.to_string());
-            return Score::from(false).assertion(assertion);
+                .with_actual(shorten(evidence.answer()))
+                .with_evidence(error.to_string());
+            return Score::from(false).with_assertion(assertion);
         }
     };
     let mut hits = Vec::new();
@@ -65,8 +66,8 @@ fn expected_document(messages: &[Message]) -> Option<Value> {
     })
 }
 
-/// The object in a text, without what stands around it; without braces the whole text. Fences of code are left out, but
-/// those in the values of a document that can be read are part of them.
+/// The JSON object in a text, or the whole text if it has no braces. Code fences are removed only if the text cannot be read with
+/// them, because they may be part of a value.
 fn document(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str(object_in(text)).or_else(|_| {
         let plain = text.replace("```json\n", "").replace("```json", "").replace("```", "");
@@ -77,11 +78,11 @@ fn document(text: &str) -> serde_json::Result<Value> {
 fn object_in(text: &str) -> &str {
     match (text.find('{'), text.rfind('}')) {
         (Some(start), Some(end)) if start < end => &text[start..=end],
-        _ => crate::platform::excerpt::trim(text),
+        _ => trim(text),
     }
 }
 
-/// Whether the field is right, `None` if it is left out, and what was found.
+/// Whether the field is correct, `None` if it is not counted; and the assertion about it.
 fn compare(field: &Field, candidate: &Value, expected: &Value) -> (Option<bool>, Assertion) {
     let path = &field.path;
     let Some(expected) = at_path(expected, path) else {
@@ -91,9 +92,9 @@ fn compare(field: &Field, candidate: &Value, expected: &Value) -> (Option<bool>,
         let wanted = shorten(&expected.to_string());
         return if field.required {
             let assertion = Assertion::new(format!("{path} (required, missing)"), false);
-            (Some(false), assertion.expected(wanted).actual("no such field"))
+            (Some(false), assertion.with_expected(wanted).with_actual("no such field"))
         } else {
-            (None, Assertion::new(format!("{path}: optional field missing"), true).expected(wanted))
+            (None, Assertion::new(format!("{path}: optional field missing"), true).with_expected(wanted))
         };
     };
     let (hit, note) = match &field.matching {
@@ -102,8 +103,9 @@ fn compare(field: &Field, candidate: &Value, expected: &Value) -> (Option<bool>,
         FieldMatch::Date { formats } => dates(actual, expected, formats),
     };
     let text = if note.is_empty() { path.clone() } else { format!("{path} ({note})") };
-    let assertion =
-        Assertion::new(text, hit).expected(shorten(&expected.to_string())).actual(shorten(&actual.to_string()));
+    let assertion = Assertion::new(text, hit)
+        .with_expected(shorten(&expected.to_string()))
+        .with_actual(shorten(&actual.to_string()));
     (Some(hit), assertion)
 }
 
@@ -149,13 +151,13 @@ fn numeric(actual: &Value, expected: &Value, tolerance: f64, relative: bool) -> 
     (false, format!("outside tolerance: diff={shown}, tolerance={}", show(tolerance)))
 }
 
-/// A number, or a text that is wholly a decimal number.
+/// A number, or a text that is a decimal number.
 fn number(value: &Value) -> Option<f64> {
     let number = match value {
         Value::Number(number) => number.as_f64()?,
         Value::String(text) => {
-            let text = crate::platform::excerpt::trim(text);
-            // The parser of floats takes names such as `inf` too.
+            let text = trim(text);
+            // The parser of floats also accepts names such as `inf`.
             let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
             text.parse().ok().filter(|_| is_decimal)?
         }
@@ -165,7 +167,7 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 fn dates(actual: &Value, expected: &Value, formats: &[DateFormat]) -> (bool, String) {
-    let parse = |value: &Value| value.as_str().and_then(|text| date::parse(text, formats));
+    let parse = |value: &Value| value.as_str().and_then(|text| calendar_date::parse(text, formats));
     let Some(actual) = parse(actual) else { return (false, "unparseable candidate date".to_owned()) };
     let Some(expected) = parse(expected) else { return (false, "unparseable expected date".to_owned()) };
     if actual == expected {

@@ -1,24 +1,33 @@
 //! A judge behind an OpenAI-compatible endpoint for chat completions.
 
+pub(crate) mod chat_completion;
 pub(crate) mod retry_after;
 #[cfg(test)]
 #[allow(clippy::cast_possible_truncation, reason = "a body of 16 MiB fits everywhere")]
 pub(crate) mod tests;
-pub(crate) mod wire;
 
 use std::{
     io,
-    sync::atomic::{AtomicU8, Ordering},
+    sync::{
+        LazyLock,
+        atomic::{AtomicU8, Ordering},
+    },
     time::{Duration, SystemTime},
 };
 
 use serde_json::Value;
-use ureq::http::{StatusCode, header};
+use ureq::{
+    http::{StatusCode, header},
+    tls::{RootCerts, TlsConfig},
+};
 
 use crate::{
-    judge::{Endpoint, endpoint::wire::Format, options::Secret},
-    model::judge::{Answer, JudgeError, JudgeReply, JudgeRequest},
-    platform::{cancel::Cancel, excerpt::first_chars},
+    judge::{
+        endpoint::chat_completion::Format,
+        judge_options::{Endpoint, Secret},
+    },
+    model::judge::{JudgeError, JudgeReply, JudgeRequest},
+    platform::excerpt::first_chars,
 };
 
 /// Bytes of a reply that are read.
@@ -26,13 +35,26 @@ const LARGEST: u64 = 16 << 20;
 /// Characters of a refusal that are shown.
 const SHOWN: usize = 500;
 
-/// The judge of a run that `EVALSUITE_JUDGE_*` describes.
+/// The judge at a service that `EVALSUITE_JUDGE_*` describes.
 pub(crate) struct Service {
     url: String,
     endpoint: Endpoint,
-    /// The strictest [`Format`] the service has not refused, as its position in [`Format::ALL`].
+    /// The strictest [`Format`] that the service has not rejected, as its position in [`Format::ALL`].
     format: AtomicU8,
 }
+
+/// The HTTP client of this process, with the certificate authorities of the platform. Redirects are not followed: one would send
+/// the key to another address.
+static AGENT: LazyLock<ureq::Agent> = LazyLock::new(|| {
+    let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
+    let config = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .tls_config(tls)
+        .user_agent(concat!("evalsuite/", env!("CARGO_PKG_VERSION")));
+    ureq::Agent::new_with_config(config.build())
+});
 
 impl Service {
     pub(crate) fn new(endpoint: Endpoint) -> Self {
@@ -45,23 +67,24 @@ impl Service {
         self.endpoint.key.as_ref().map(|Secret(key)| key.as_str())
     }
 
-    /// One request, in the strictest form the service takes.
-    fn ask(&self, request: &JudgeRequest) -> Result<JudgeReply, JudgeError> {
+    /// One request, in the strictest form that the service accepts.
+    pub(crate) fn ask(&self, request: &JudgeRequest) -> Result<JudgeReply, JudgeError> {
         let model = request.model().unwrap_or(&self.endpoint.model);
         let mut with_temperature = true;
         let mut position = self.format.load(Ordering::Relaxed);
         loop {
             let format = Format::ALL.get(usize::from(position)).copied().unwrap_or(Format::Plain);
-            let body = wire::body(request, model, format, with_temperature)
+            let body = chat_completion::body(request, model, format, with_temperature)
                 .map_err(|error| JudgeError::permanent(format!("an image cannot be read: {error}")))?;
             let (status, retry_after, text) = self.post(&body, request.limit())?;
             if status.is_success() {
                 self.format.store(position, Ordering::Relaxed);
-                return wire::reply(&text, self.endpoint.price).map_err(JudgeError::new);
+                return chat_completion::reply(&text, self.endpoint.price)
+                    .map_err(|error| JudgeError::new(error.to_string()));
             }
             let message = self.refusal(status, &text);
             match status {
-                // Which part of a request a service does not take, not all say in the same words.
+                // Services do not name the part of a request that they reject in the same words.
                 StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
                     if with_temperature && request.temperature() == 0.0 && text.contains("temperature") {
                         with_temperature = false;
@@ -77,7 +100,7 @@ impl Service {
                 status if status.is_server_error() || is_busy(status) => {
                     let error = JudgeError::new(message);
                     return Err(match retry_after {
-                        Some(wait) => error.retry_after(wait),
+                        Some(wait) => error.with_retry_after(wait),
                         None => error,
                     });
                 }
@@ -87,18 +110,10 @@ impl Service {
     }
 
     fn post(&self, body: &Value, limit: Duration) -> Result<(StatusCode, Option<Duration>, String), JudgeError> {
-        // A redirect would take the key to somewhere else.
-        let config = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .timeout_global(Some(limit))
-            .user_agent(concat!("evalsuite/", env!("CARGO_PKG_VERSION")));
+        let config = AGENT.post(&self.url).config().timeout_global(Some(limit));
         let config = if is_local(&self.url) { config.proxy(None) } else { config };
-        let mut post = ureq::Agent::new_with_config(config.build())
-            .post(&self.url)
-            .header(header::CONTENT_TYPE, "application/json")
-            .header(header::ACCEPT, "application/json");
+        let mut post =
+            config.build().header(header::CONTENT_TYPE, "application/json").header(header::ACCEPT, "application/json");
         if let Some(key) = self.key() {
             post = post.header(header::AUTHORIZATION, format!("Bearer {key}"));
         }
@@ -131,9 +146,9 @@ impl Service {
         }
     }
 
-    /// What the service says against a request, without the key it may have repeated.
+    /// Why the service rejected a request, without the key that its message may repeat.
     fn refusal(&self, status: StatusCode, text: &str) -> String {
-        let said = wire::error_message(text).unwrap_or_else(|| text.trim().to_owned());
+        let said = chat_completion::error_message(text).unwrap_or_else(|| text.trim().to_owned());
         let said = match self.key() {
             Some(key) if !key.is_empty() => said.replace(key, "***"),
             _ => said,
@@ -147,20 +162,6 @@ impl Service {
             _ => "",
         };
         format!("{}: {status}: {}{hint}", self.url, first_chars(&said, SHOWN))
-    }
-}
-
-impl Answer for Service {
-    fn answer(&self, request: JudgeRequest, _cancel: &Cancel) -> Result<JudgeReply, JudgeError> {
-        self.ask(&request)
-    }
-
-    fn is_cooperative(&self) -> bool {
-        false
-    }
-
-    fn name(&self) -> String {
-        self.endpoint.model.clone()
     }
 }
 

@@ -14,7 +14,7 @@ use crate::judge::endpoint::*;
 
 /// What the server does with a request.
 enum Act {
-    /// Status line and headers, and a body whose length is told.
+    /// Status line and headers, and a body with its length.
     Reply(&'static str, String),
     /// Bytes, as they are, and then the end.
     Bytes(Vec<u8>),
@@ -22,7 +22,7 @@ enum Act {
     Silence,
     /// A byte now and then, for as long as the client reads.
     Drip,
-    /// As much as the client reads, in a body whose length is not told.
+    /// As much as the client reads, in a body without its length.
     Flood,
 }
 
@@ -53,7 +53,7 @@ fn read(stream: &TcpStream) -> (String, Value) {
 }
 
 fn perform(act: &Act, stream: &mut TcpStream) {
-    // A client that has gone away is what some tests are about.
+    // In some tests, the client has disconnected.
     let mut send = |bytes: &[u8]| stream.write_all(bytes).and_then(|()| stream.flush()).is_ok();
     match act {
         Act::Reply(head, body) => {
@@ -112,8 +112,8 @@ fn error(acts: Vec<Act>, request: &JudgeRequest) -> JudgeError {
 fn a_question_is_asked_and_answered() {
     let (url, requests) = serve(vec![completion("{\"score\": 1}")]);
     let reply = service(&url).ask(&request().with_temperature(0.5)).unwrap();
-    assert_eq!((reply.text(), reply.tokens().map(|usage| usage.input)), ("{\"score\": 1}", Some(10)));
-    assert_eq!(reply.cost(), Some(14e-6));
+    assert_eq!((reply.text(), reply.usage().map(|usage| usage.input)), ("{\"score\": 1}", Some(10)));
+    assert_eq!(reply.cost_usd(), Some(14e-6));
     let (head, body) = requests.recv().unwrap();
     assert!(head.starts_with("POST /v1/chat/completions HTTP/1.1"), "{head}");
     assert!(head.to_lowercase().contains("authorization: bearer sk-very-secret"), "{head}");
@@ -170,15 +170,15 @@ fn a_model_that_takes_no_temperature_is_asked_without() {
 fn who_is_busy_is_asked_again_when_it_says() {
     let busy = Act::Reply("429 Too Many Requests\r\nRetry-After: 7", "{}".to_owned());
     let error_of_busy = error(vec![busy], &request());
-    assert_eq!((error_of_busy.is_permanent(), error_of_busy.wait()), (false, Some(Duration::from_secs(7))));
+    assert_eq!((error_of_busy.is_permanent(), error_of_busy.retry_after()), (false, Some(Duration::from_secs(7))));
     let date =
         "503 Service Unavailable\r\nDate: Sun, 06 Nov 1994 08:49:30 GMT\r\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT";
-    assert_eq!(error(vec![Act::Reply(date, String::new())], &request()).wait(), Some(Duration::from_secs(7)));
+    assert_eq!(error(vec![Act::Reply(date, String::new())], &request()).retry_after(), Some(Duration::from_secs(7)));
     let past = "503 Service Unavailable\r\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT";
-    assert_eq!(error(vec![Act::Reply(past, String::new())], &request()).wait(), Some(Duration::ZERO));
+    assert_eq!(error(vec![Act::Reply(past, String::new())], &request()).retry_after(), Some(Duration::ZERO));
     for status in ["500 Internal Server Error", "502 Bad Gateway", "503 Service Unavailable", "429 Too Many Requests"] {
         let error = error(vec![refused(status, "try later")], &request());
-        assert_eq!((error.is_permanent(), error.wait()), (false, None), "{error}");
+        assert_eq!((error.is_permanent(), error.retry_after()), (false, None), "{error}");
         assert!(error.to_string().contains("try later"), "{error}");
     }
 }
@@ -221,8 +221,8 @@ fn what_is_no_reply_is_asked_for_again() {
     // What a server says that speaks TLS, to a client that does not.
     let alert = Act::Bytes(b"\x15\x03\x01\x00\x02\x02\x46".to_vec());
     assert!(!error(vec![alert], &request()).is_permanent());
-    let nobody = service("http://127.0.0.1:1/v1").ask(&request()).unwrap_err();
-    assert!(!nobody.is_permanent(), "{nobody}");
+    let unreachable = service("http://127.0.0.1:1/v1").ask(&request()).unwrap_err();
+    assert!(!unreachable.is_permanent(), "{unreachable}");
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_service_that_speaks_no_tls_is_no_judge() {
     });
     let error = service(&url).ask(&request()).unwrap_err();
     assert!(error.to_string().starts_with(&url), "{error}");
-    // One that says nothing at all: nobody accepts.
+    // A server that does not accept the connection.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}/v1", silent.local_addr().unwrap());
     let error = service(&url).ask(&request().with_limit(Duration::from_millis(300))).unwrap_err();

@@ -1,46 +1,48 @@
+//! The error of a judge.
+
 use std::{error::Error, fmt, time::Duration};
 
 use evalsuite_schema::record::ReasonCode;
 
 /// Why a judge gave no reply.
 ///
-/// Judges may return errors of any type. This one can also say that asking again is useless, or when to ask again; it is
-/// recognised through conversions and contexts of error crates such as `anyhow`.
+/// Judges may return errors of any type. This one can also say that a retry is useless, or how long to wait before it; both are
+/// recognised through the conversions and contexts of error crates such as `anyhow`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgeError {
     message: String,
-    hint: Hint,
-    /// What a record says happened, if not that the judge broke.
+    retry: Retry,
+    /// Reason code for the record, if it is not [`ReasonCode::JudgeError`].
     code: Option<ReasonCode>,
 }
 
-/// What to do about an error. A source of its own, so that it is found below types that cannot be downcast.
+/// Whether and when to retry. It is a source of its own, so that it is found below types that cannot be downcast.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Hint {
+struct Retry {
     permanent: bool,
-    retry_after: Option<Duration>,
+    after: Option<Duration>,
 }
 
 impl JudgeError {
-    /// The judge cannot be reached, or is busy: it is asked again.
+    /// The judge cannot be reached or is busy; the call is retried.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: Hint::default(), code: None }
+        Self { message: message.into(), retry: Retry::default(), code: None }
     }
 
-    /// The judge will not answer this request however often it is asked.
+    /// The judge will never answer this request; the call is not retried.
     pub fn permanent(message: impl Into<String>) -> Self {
-        Self { hint: Hint { permanent: true, retry_after: None }, ..Self::new(message) }
+        Self { retry: Retry { permanent: true, after: None }, ..Self::new(message) }
     }
 
-    /// How long the judge asks to be left alone.
-    pub fn retry_after(mut self, wait: Duration) -> Self {
-        self.hint.retry_after = Some(wait);
+    /// Sets how long to wait before the call is retried.
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.retry.after = Some(wait);
         self
     }
 
-    /// Whether asking again is useless.
+    /// Whether a retry is useless.
     pub fn is_permanent(&self) -> bool {
-        self.hint.permanent
+        self.retry.permanent
     }
 
     pub(crate) fn with_code(mut self, code: ReasonCode) -> Self {
@@ -52,17 +54,18 @@ impl JudgeError {
         self.code
     }
 
-    pub(crate) fn wait(&self) -> Option<Duration> {
-        self.hint.retry_after
+    /// How long the judge asks to wait before the call is retried.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry.after
     }
 
-    /// The text of an error with those of its sources, each once; and what a `JudgeError` among them says.
+    /// The texts of an error and its sources, each once, and the retry of a `JudgeError` among them.
     pub(crate) fn from_source(error: &(dyn Error + 'static)) -> Self {
         let mut result = Self::new("");
         let mut next = Some(error);
         while let Some(error) = next {
-            if let Some(hint) = error.downcast_ref::<Hint>() {
-                result.hint = *hint;
+            if let Some(retry) = error.downcast_ref::<Retry>() {
+                result.retry = *retry;
             }
             let message = error.to_string();
             if !result.message.contains(&message) {
@@ -85,31 +88,31 @@ impl fmt::Display for JudgeError {
 
 impl Error for JudgeError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&self.hint)
+        Some(&self.retry)
     }
 }
 
-impl fmt::Display for Hint {
-    /// Nothing that the error itself does not say.
+impl fmt::Display for Retry {
+    /// Empty: the error itself has the message.
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
         Ok(())
     }
 }
 
-impl Error for Hint {}
+impl Error for Retry {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_an_error_says_is_found_through_contexts() {
+    fn the_retry_of_an_error_is_found_through_contexts() {
         let wait = Duration::from_secs(7);
-        let error = anyhow::Error::new(JudgeError::new("busy").retry_after(wait)).context("judging");
+        let error = anyhow::Error::new(JudgeError::new("busy").with_retry_after(wait)).context("judging");
         let boxed: crate::model::outcome::BoxError = error.into();
         let found = JudgeError::from_source(&*boxed);
         assert_eq!(
-            (found.to_string().as_str(), found.wait(), found.is_permanent()),
+            (found.to_string().as_str(), found.retry_after(), found.is_permanent()),
             ("judging: busy", Some(wait), false)
         );
         let boxed: crate::model::outcome::BoxError = anyhow::Error::new(JudgeError::permanent("no such model")).into();

@@ -7,9 +7,17 @@ pub(crate) mod request;
 pub(crate) mod suite_judge;
 pub(crate) mod untrusted;
 
-use std::{error::Error, future::Future, marker::PhantomData, sync::Arc};
+use std::{any::type_name, error::Error, future::Future, sync::Arc};
 
-use crate::{model::outcome::BoxError, platform::cancel::Cancel};
+use crate::{
+    model::{
+        callable::{
+            AsyncFunction, Callable, FromUnfinished, Implements, LocalError, PlainFunction, SendError, block_on,
+        },
+        outcome::BoxError,
+    },
+    platform::cancel::Cancel,
+};
 
 pub use self::{
     error::JudgeError,
@@ -20,7 +28,7 @@ pub use self::{
 
 pub(crate) use self::{registry::Judges, untrusted::fenced};
 
-/// A judge as a type, where a function is not enough.
+/// A judge as a type, for a judge with data of its own.
 ///
 /// Functions are judges without this trait, see [`IntoJudge`].
 ///
@@ -37,188 +45,144 @@ pub(crate) use self::{registry::Judges, untrusted::fenced};
 /// }
 /// ```
 pub trait Judge: Send + Sync + 'static {
-    /// Answers one request. The text of the reply is read as grades.
+    /// Replies to one request. The grader that asks reads its grades from the text of the reply.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the judge from a reply. It is asked again, unless the error is [permanent](JudgeError::permanent).
+    /// After an error the call is retried, unless the error is [permanent](JudgeError::permanent).
     fn judge(&self, request: JudgeRequest) -> impl Future<Output = Result<JudgeReply, JudgeError>>;
 
-    /// Name in records; the type's path if not given.
+    /// Name in records. The default is the path of the type.
     fn name(&self) -> String {
         std::any::type_name::<Self>().to_owned()
     }
 }
 
-/// What can be a judge: `async fn(JudgeRequest) -> Result<R, E>`, the same without `async`, or a [`Judge`].
+/// Types that can be a judge: `async fn(JudgeRequest) -> Result<R, E>`, the same without `async`, or a [`Judge`].
 ///
-/// `R` is anything that becomes a [`JudgeReply`], such as a `String`; `E` any error.
+/// `R` is any type that converts into a [`JudgeReply`], such as `String`; `E` any error.
 ///
-/// `Marker` tells these forms apart and is always inferred.
+/// ```
+/// use evalsuite::{Evals, EvalSuite, JudgeError, JudgeReply, JudgeRequest};
+///
+/// # async fn complete(_: &str, _: &str) -> Result<String, std::io::Error> { Ok(String::new()) }
+/// async fn judge(request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
+///     match complete(request.system(), request.user()).await {
+///         Ok(text) => Ok(JudgeReply::new(text).with_model("small")),
+///         Err(error) => Err(JudgeError::new(format!("the model cannot be reached: {error}"))),
+///     }
+/// }
+///
+/// # fn example(SUITE: &'static EvalSuite) -> Evals {
+/// Evals::new(SUITE).with_judge(judge)
+/// # }
+/// ```
+///
+/// `Marker` distinguishes these forms and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a judge",
     note = "a judge is `async fn(JudgeRequest) -> Result<String, E>`, the same without `async`, or a type that implements `evalsuite::Judge`"
 )]
 pub trait IntoJudge<Marker> {
-    /// The judge in the form the suite keeps.
+    /// The judge as [`Evals`](crate::Evals) holds it.
     fn into_judge(self) -> BoundJudge;
 }
 
-/// A judge bound to a suite.
-#[derive(Clone)]
-pub struct BoundJudge(pub(crate) Arc<dyn Answer>);
+/// A judge of any form. It can be passed wherever a judge is expected.
+#[derive(Clone, Debug)]
+pub struct BoundJudge(
+    Callable<dyn Fn(JudgeRequest, &Cancel) -> Result<JudgeReply, JudgeError> + Send + Sync + 'static>,
+);
 
-impl std::fmt::Debug for BoundJudge {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("BoundJudge").field(&self.0.name()).finish()
+impl BoundJudge {
+    /// A judge that blocks its thread until it replies.
+    pub(crate) fn blocking(
+        name: impl Into<String>,
+        judge: impl Fn(JudgeRequest) -> Result<JudgeReply, JudgeError> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Callable::blocking(name, Arc::new(move |request: JudgeRequest, _: &Cancel| judge(request))))
+    }
+
+    pub(crate) fn answer(&self, request: JudgeRequest, cancel: &Cancel) -> Result<JudgeReply, JudgeError> {
+        (self.0.function)(request, cancel)
+    }
+
+    /// Whether the call ends by itself after it was cancelled.
+    pub(crate) fn is_cooperative(&self) -> bool {
+        self.0.is_cooperative()
+    }
+
+    /// Name in records.
+    pub(crate) fn name(&self) -> String {
+        self.0.name().to_owned()
     }
 }
 
-/// What is left of a judge once its form does not matter: a call that blocks its thread.
-pub(crate) trait Answer: Send + Sync {
-    fn answer(&self, request: JudgeRequest, cancel: &Cancel) -> Result<JudgeReply, JudgeError>;
-
-    /// Whether a cancelled call ends by itself.
-    fn is_cooperative(&self) -> bool;
-
-    fn name(&self) -> String;
-}
-
-fn finish(result: std::io::Result<Option<Result<JudgeReply, JudgeError>>>) -> Result<JudgeReply, JudgeError> {
-    match result {
-        Ok(Some(result)) => result,
-        Ok(None) => Err(JudgeError::permanent("cancelled")),
-        Err(error) => Err(JudgeError::permanent(format!("cannot start an async runtime: {error}"))),
+impl FromUnfinished for Result<JudgeReply, JudgeError> {
+    fn unfinished(message: String) -> Self {
+        Err(JudgeError::permanent(message))
     }
 }
 
-/// Marks types that implement [`Judge`].
-#[derive(Debug)]
-pub struct TypeJudge;
-
-impl<J: Judge> IntoJudge<TypeJudge> for J {
+impl IntoJudge<BoundJudge> for BoundJudge {
     fn into_judge(self) -> BoundJudge {
-        struct Typed<J>(J);
-
-        impl<J: Judge> Answer for Typed<J> {
-            fn answer(&self, request: JudgeRequest, cancel: &Cancel) -> Result<JudgeReply, JudgeError> {
-                finish(cancel.block_on(self.0.judge(request)))
-            }
-
-            fn is_cooperative(&self) -> bool {
-                true
-            }
-
-            fn name(&self) -> String {
-                self.0.name()
-            }
-        }
-
-        BoundJudge(Arc::new(Typed(self)))
+        self
     }
 }
 
-/// Marks async functions that return `R`.
-#[derive(Debug)]
-pub struct AsyncJudge<R, E>(PhantomData<fn() -> (R, E)>);
+impl<J: Judge> IntoJudge<Implements> for J {
+    fn into_judge(self) -> BoundJudge {
+        let name = self.name();
+        let judge = move |request: JudgeRequest, cancel: &Cancel| block_on(cancel, self.judge(request));
+        BoundJudge(Callable::cooperative(name, Arc::new(judge)))
+    }
+}
 
-impl<F, R, E> IntoJudge<AsyncJudge<R, E>> for F
+impl<F, R, E> IntoJudge<AsyncFunction<R, E>> for F
 where
     F: AsyncFn(JudgeRequest) -> R + Send + Sync + 'static,
-    R: JudgeResult<E> + 'static,
-    E: 'static,
+    R: JudgeResult<E>,
 {
     fn into_judge(self) -> BoundJudge {
-        struct Function<F, R, E>(F, PhantomData<fn() -> (R, E)>);
-
-        impl<F, R, E> Answer for Function<F, R, E>
-        where
-            F: AsyncFn(JudgeRequest) -> R + Send + Sync,
-            R: JudgeResult<E>,
-        {
-            fn answer(&self, request: JudgeRequest, cancel: &Cancel) -> Result<JudgeReply, JudgeError> {
-                finish(cancel.block_on(async { (self.0)(request).await.into_reply() }))
-            }
-
-            fn is_cooperative(&self) -> bool {
-                true
-            }
-
-            fn name(&self) -> String {
-                std::any::type_name::<F>().to_owned()
-            }
-        }
-
-        BoundJudge(Arc::new(Function(self, PhantomData)))
+        let judge =
+            move |request: JudgeRequest, cancel: &Cancel| block_on(cancel, async { self(request).await.into_reply() });
+        BoundJudge(Callable::cooperative(type_name::<F>(), Arc::new(judge)))
     }
 }
 
-/// Marks plain functions that return `R`.
-#[derive(Debug)]
-pub struct PlainJudge<R, E>(PhantomData<fn() -> (R, E)>);
-
-impl<F, R, E> IntoJudge<PlainJudge<R, E>> for F
+impl<F, R, E> IntoJudge<PlainFunction<R, E>> for F
 where
     F: Fn(JudgeRequest) -> R + Send + Sync + 'static,
-    R: JudgeResult<E> + 'static,
-    E: 'static,
+    R: JudgeResult<E>,
 {
     fn into_judge(self) -> BoundJudge {
-        struct Function<F, R, E>(F, PhantomData<fn() -> (R, E)>);
-
-        impl<F, R, E> Answer for Function<F, R, E>
-        where
-            F: Fn(JudgeRequest) -> R + Send + Sync,
-            R: JudgeResult<E>,
-        {
-            fn answer(&self, request: JudgeRequest, _cancel: &Cancel) -> Result<JudgeReply, JudgeError> {
-                (self.0)(request).into_reply()
-            }
-
-            fn is_cooperative(&self) -> bool {
-                false
-            }
-
-            fn name(&self) -> String {
-                std::any::type_name::<F>().to_owned()
-            }
-        }
-
-        BoundJudge(Arc::new(Function(self, PhantomData)))
+        BoundJudge::blocking(type_name::<F>(), move |request| self(request).into_reply())
     }
 }
 
-/// What a judge function may return: `Result` of anything that becomes a [`JudgeReply`], with any error.
+/// Return types of judges: a `Result` of any type that converts into a [`JudgeReply`], with any error.
 ///
-/// `Form` tells the forms of errors apart and is always inferred.
+/// `Form` distinguishes the forms of errors and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "a judge cannot return `{Self}`",
     note = "a judge returns `Result<R, E>`: `R` a `String`, a `&str` or a `JudgeReply`; `E` any error"
 )]
 pub trait JudgeResult<Form> {
-    /// The reply, or why there is none.
+    /// The reply.
     ///
     /// # Errors
     ///
-    /// The judge's.
+    /// The error of the judge.
     fn into_reply(self) -> Result<JudgeReply, JudgeError>;
 }
 
-/// Marks errors that can be sent to other threads.
-#[derive(Debug)]
-pub struct SendJudgeError;
-
-impl<R: Into<JudgeReply>, E: Into<BoxError>> JudgeResult<SendJudgeError> for Result<R, E> {
+impl<R: Into<JudgeReply>, E: Into<BoxError>> JudgeResult<SendError> for Result<R, E> {
     fn into_reply(self) -> Result<JudgeReply, JudgeError> {
         self.map(Into::into).map_err(|error| JudgeError::from_source(&*error.into()))
     }
 }
 
-/// Marks `Box<dyn Error>`.
-#[derive(Debug)]
-pub struct LocalJudgeError;
-
-impl<R: Into<JudgeReply>> JudgeResult<LocalJudgeError> for Result<R, Box<dyn Error>> {
+impl<R: Into<JudgeReply>> JudgeResult<LocalError> for Result<R, Box<dyn Error>> {
     fn into_reply(self) -> Result<JudgeReply, JudgeError> {
         self.map(Into::into).map_err(|error| JudgeError::from_source(&*error))
     }

@@ -1,11 +1,20 @@
+//! The reply of a judge.
+
 use evalsuite_schema::record::Usage;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::platform::excerpt::trim;
+use crate::{model::outcome::is_amount, platform::excerpt::trim};
 
-/// What a judge said.
+/// The reply of a judge.
 ///
-/// A text is enough: a reply is made from `String` and `&str`.
+/// A text is enough: `String` and `&str` convert into a reply.
+///
+/// ```
+/// use evalsuite::{JudgeReply, Usage};
+///
+/// let reply = JudgeReply::new(r#"{"score": 0.9}"#).with_model("small").with_usage(Usage::new(300, 12)).with_cost_usd(0.001);
+/// assert_eq!((reply.text(), reply.model()), (r#"{"score": 0.9}"#, Some("small")));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct JudgeReply {
     pub(crate) text: String,
@@ -15,40 +24,34 @@ pub struct JudgeReply {
     pub(crate) cost_usd: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// Whether the service ended it at a limit of tokens.
+    /// Whether the service cut it off at a token limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cut_off: bool,
 }
 
 impl JudgeReply {
-    /// The reply as JSON: all of it, else the object from its first brace to its last.
-    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, String> {
-        let text = trim(&self.text);
-        serde_json::from_str(text).or_else(|_| serde_json::from_str(document(text))).map_err(|error| match text {
-            "" => "the reply is empty".to_owned(),
-            _ => format!("the reply is not the JSON that was asked for: {error}"),
-        })
-    }
-
     /// A reply with this text.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 
     /// Sets the tokens used.
-    pub fn usage(mut self, usage: Usage) -> Self {
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
 
     /// Sets the cost in US dollars, at least 0.
-    pub fn cost_usd(mut self, cost: f64) -> Self {
+    #[must_use]
+    pub fn with_cost_usd(mut self, cost: f64) -> Self {
         self.cost_usd = Some(cost);
         self
     }
 
-    /// Sets the model that answered.
-    pub fn model(mut self, model: impl Into<String>) -> Self {
+    /// Sets the name of the model that answered.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
@@ -58,20 +61,33 @@ impl JudgeReply {
         &self.text
     }
 
-    /// Tokens used, where the judge reports them.
-    pub fn tokens(&self) -> Option<Usage> {
+    /// Tokens used; `None` if the judge does not report them.
+    pub fn usage(&self) -> Option<Usage> {
         self.usage
     }
 
-    /// Cost in US dollars, where the judge reports it.
-    pub fn cost(&self) -> Option<f64> {
+    /// Cost in US dollars; `None` if the judge does not report it.
+    pub fn cost_usd(&self) -> Option<f64> {
         self.cost_usd
     }
 
-    /// Why the reply cannot be used, if a number makes no sense.
+    /// Name of the model that answered; `None` if the judge does not report it.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// Why the reply cannot be used: its cost is invalid.
     pub(crate) fn defect(&self) -> Option<&'static str> {
-        let sane = self.cost_usd.is_none_or(|cost| cost.is_finite() && cost >= 0.0);
-        (!sane).then_some("the judge reported a cost that is not a number of at least 0")
+        (!self.cost_usd.is_none_or(is_amount)).then_some("the judge reported a cost that is not a number of at least 0")
+    }
+
+    /// The reply as JSON: all of it, else the object from its first brace to its last.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, String> {
+        let text = trim(&self.text);
+        serde_json::from_str(text).or_else(|_| serde_json::from_str(document(text))).map_err(|error| match text {
+            "" => "the reply is empty".to_owned(),
+            _ => format!("the reply is not the JSON that was asked for: {error}"),
+        })
     }
 }
 
@@ -87,8 +103,8 @@ impl From<&str> for JudgeReply {
     }
 }
 
-/// The part of a reply that should be JSON: without code fences, from the first `{` to the last `}`; all of it where
-/// there are no braces.
+/// The part of a reply that should be JSON: without code fences, from the first `{` to the last `}`; the whole reply if it has
+/// no braces.
 pub(crate) fn document(reply: &str) -> &str {
     match (reply.find('{'), reply.rfind('}')) {
         (Some(first), Some(last)) if first < last => &reply[first..=last],

@@ -38,7 +38,7 @@ pub(crate) trait Inquiry: fmt::Debug + Send + Sync {
 ///     let request = JudgeRequest::new("", r#"Is the answer polite? Reply with {"polite": true or false, "why": "…"}."#)
 ///         .with_untrusted("answer", evidence.answer());
 ///     let tone: Tone = evidence.judge().ask_json(request).await?;
-///     Ok(Score::from(tone.polite).rationale(tone.why))
+///     Ok(Score::from(tone.polite).with_rationale(tone.why))
 /// }
 /// ```
 #[derive(Debug, Clone)]

@@ -158,7 +158,7 @@ impl AgentCall {
         let recording = recording.clone();
         let reported = Reported {
             messages: recording.messages,
-            usage: recording.usage,
+            usage: recording.outcome.usage,
             log: recording.log,
             complete: recording.complete,
             captured: recording.captured,
@@ -169,11 +169,12 @@ impl AgentCall {
 
     pub(crate) fn outcome(&self) -> Outcome {
         let Returned { text, messages, state, usage, cost_usd, duration_ms, model, metadata } = self.returned.clone();
+        let usage = usage.or(self.reported.usage);
         Outcome { text, messages, state, usage, cost_usd, duration_ms, model, metadata }
     }
 
     pub(crate) fn recording(&self) -> Recording {
         let Reported { messages, usage, log, complete, captured } = self.reported.clone();
-        Recording { messages, usage, log, complete, captured }
+        Recording { messages, outcome: Outcome { usage, ..Outcome::default() }, log, complete, captured }
     }
 }

@@ -109,6 +109,6 @@ pub(crate) fn usage(
         )));
     };
     let reasoning = node.value.get("extra").and_then(|extra| extra.get("reasoning_tokens")).and_then(Value::as_u64);
-    let usage = Usage::new(input, completion_count.unwrap_or(0)).cached(cached_count);
-    Ok(Some(usage.reasoning(reasoning.unwrap_or(0))))
+    let usage = Usage::new(input, completion_count.unwrap_or(0)).with_cached(cached_count);
+    Ok(Some(usage.with_reasoning(reasoning.unwrap_or(0))))
 }

@@ -99,7 +99,7 @@ fn build(written: &Workspace, directory: &Path, plan: &Plan<'_>) -> Result<(), R
         &plan.case.location,
     );
     let resolved = resolved.map_err(|unresolved| {
-        Reason::new(Stage::Workspace, ReasonCode::VariableUnset, unresolved.message).at(unresolved.location)
+        Reason::new(Stage::Workspace, ReasonCode::VariableUnset, unresolved.message).with_location(unresolved.location)
     })?;
     workspace::build(Some(&resolved), directory, &plan.places, plan.settings.echo)
 }

@@ -70,7 +70,9 @@ impl HookFailure {
     pub(crate) fn into_reason(self) -> Reason {
         match self.location {
             None => Reason::new(Stage::BeforeHooks, ReasonCode::HookFailed, self.message),
-            Some(place) => Reason::new(Stage::BeforeHooks, ReasonCode::VariableUnset, self.message).at(place),
+            Some(place) => {
+                Reason::new(Stage::BeforeHooks, ReasonCode::VariableUnset, self.message).with_location(place)
+            }
         }
     }
 }

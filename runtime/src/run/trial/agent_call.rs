@@ -12,12 +12,14 @@ use evalsuite_schema::{
 
 use crate::{
     agents::{
-        self,
-        command::{Failure, Ready},
+        command::{
+            command_call::{CommandCall, CommandFailure},
+            resolved_command::ResolvedCommand,
+        },
         spans::Trace,
     },
     model::{
-        agent::Run,
+        agent::RustAgent,
         command::EndWithTrial,
         messages::prompt,
         outcome::{AgentError, Outcome},
@@ -62,15 +64,14 @@ pub(crate) fn call(prepared: &Prepared<'_>, input: &CallInput<'_>) -> CallResult
             notes: Vec::new(),
         },
     };
-    if let Ok(outcome) = &called.result
-        && let Some(defect) = outcome.defect()
-    {
-        called.result = Err(failed(defect));
-    }
+    called.result = called.result.and_then(|outcome| {
+        let outcome = outcome.or_reported(called.recording.outcome.clone());
+        outcome.defect().map_or(Ok(outcome), |defect| Err(failed(defect)))
+    });
     called
 }
 
-fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &Arc<dyn Run>) -> CallResult {
+fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &RustAgent) -> CallResult {
     let Prepared { trial, case, environment, cassette, .. } = prepared;
     let (plan, index) = (trial.plan, trial.index);
     let now = Instant::now();
@@ -98,7 +99,7 @@ fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &Arc<dyn
     let inner = cancel.clone();
     let (mut own, shared) = crate::model::trial::Trial::new(facts, cancel.clone());
     prepared.programs.borrow_mut().push(EndWithTrial(shared.groups.clone()));
-    let function = Arc::clone(agent);
+    let function = agent.clone();
     let case_id = case.id.clone();
     let inner_trace = trace.clone();
     let ended = call_within(
@@ -128,13 +129,13 @@ fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &Arc<dyn
     CallResult { result, recording, notes: Vec::new() }
 }
 
-fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &Ready<'_>) -> CallResult {
+fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &ResolvedCommand<'_>) -> CallResult {
     let Prepared { trial, case, environment, .. } = prepared;
     let plan = trial.plan;
     let directory = trial.directory.join("agent");
     // For a case without a workspace, the target says where the command runs.
     let elsewhere = command.agent.directory(&plan.places);
-    let answer = command.call(&agents::command::Ask {
+    let answer = command.call(&CommandCall {
         prompt: &prompt(input.input, |file| plan.places.resolve(file)),
         files: &prepared.files(input.input),
         case_id: &case.id,
@@ -154,8 +155,8 @@ fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &Ready<
         recording.log(line);
     }
     let result = answer.result.map_err(|failure| match failure {
-        Failure::Failed(message) => failed(message),
-        Failure::TimedOut(message) => EarlyEnd::error(Stage::Agent, ReasonCode::Timeout, message),
+        CommandFailure::Failed(message) => failed(message),
+        CommandFailure::TimedOut(message) => EarlyEnd::error(Stage::Agent, ReasonCode::Timeout, message),
     });
     CallResult { result, recording, notes: answer.notes }
 }

@@ -63,15 +63,17 @@ pub(crate) struct AgentReport {
 }
 
 impl AgentReport {
-    /// Of a call without an outcome: what was used until it ended.
+    /// Of a call without an outcome: what was reported until it ended.
     fn of_recording(recording: &Recording, took: Duration) -> Self {
-        let captured = &recording.captured;
+        let reported = recording.outcome.clone();
         Self {
+            answer: reported.text.as_deref().map(first_of_answer),
             duration_ms: Some(whole_millis(took)),
-            usage: recording.usage.or(captured.usage),
-            cost_usd: captured.cost_usd,
-            model: captured.model.clone(),
-            ..Self::default()
+            usage: recording.known_usage(),
+            cost_usd: recording.known_cost(),
+            model: reported.model.or_else(|| recording.captured.model.clone()),
+            state: reported.state,
+            metadata: reported.metadata,
         }
     }
 

@@ -28,7 +28,9 @@ impl From<Reason> for EarlyEnd {
 
 impl From<Unresolved> for EarlyEnd {
     fn from(unresolved: Unresolved) -> Self {
-        Reason::new(Stage::Setup, ReasonCode::VariableUnset, unresolved.message).at(unresolved.location).into()
+        Reason::new(Stage::Setup, ReasonCode::VariableUnset, unresolved.message)
+            .with_location(unresolved.location)
+            .into()
     }
 }
 

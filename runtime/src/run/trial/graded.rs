@@ -9,7 +9,8 @@ use evalsuite_schema::{
 
 use crate::{
     grade::{
-        self, Context, Judging,
+        self,
+        grading_context::GradingContext,
         scoring::{TrialScore, score_trial},
     },
     model::evidence::Evidence,
@@ -44,7 +45,7 @@ pub(crate) fn grade(prepared: &Prepared<'_>, captured: &Captured) -> Graded {
     let case = &prepared.case;
     let implicit;
     let graders = if case.graders.is_empty() {
-        implicit = [grade::judge::implicit(case.location.clone())];
+        implicit = [grade::llm_grader::implicit(case.location.clone())];
         implicit.as_slice()
     } else {
         &case.graders
@@ -85,7 +86,7 @@ fn run(
     let Prepared { trial, case, environment, cassette, .. } = prepared;
     let plan = trial.plan;
     let notes = RefCell::new(Vec::new());
-    let context = Context {
+    let context = GradingContext {
         evidence,
         suite: plan.suite.name,
         layout: plan.suite_data.layout,
@@ -97,7 +98,8 @@ fn run(
         cassette,
         redactor: &plan.redactor,
         notes: &notes,
-        judging: Judging { choice: plan.judges(), preprocessors: &case.preprocessors },
+        judges: plan.judges(),
+        preprocessors: &case.preprocessors,
     };
     let mut graded: Vec<GraderRecord> = graders.iter().map(|grader| grade::grade(grader, folder, &context)).collect();
     graded.iter().for_each(|grader| note_judge_model(prepared, grader, agent_model));

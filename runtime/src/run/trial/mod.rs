@@ -9,8 +9,6 @@ pub(crate) mod evidence_file;
 pub(crate) mod graded;
 pub(crate) mod prepared;
 pub(crate) mod reported_transcript;
-#[cfg(test)]
-mod tests;
 pub(crate) mod trajectory_file;
 pub(crate) mod trial_attempt;
 pub(crate) mod trial_end;

@@ -1,6 +1,6 @@
 //! A trial that is prepared: its case and agent have their values, its recording is open, its workspace can be made.
 
-use std::{cell::RefCell, path::PathBuf, sync::Arc};
+use std::{cell::RefCell, path::PathBuf};
 
 use evalsuite_schema::{
     Case, Input,
@@ -8,9 +8,9 @@ use evalsuite_schema::{
 };
 
 use crate::{
-    agents::command::Ready,
+    agents::command::resolved_command::ResolvedCommand,
     model::{
-        agent::Run,
+        agent::RustAgent,
         command::{CommandEnvironment, EndWithTrial, Site},
         interpolation,
         messages::file_parts,
@@ -29,8 +29,8 @@ use crate::{
 
 /// An agent with the values of its variables.
 pub(crate) enum Agent<'a> {
-    Rust(&'a Arc<dyn Run>),
-    Command(Ready<'a>),
+    Rust(&'a RustAgent),
+    Command(ResolvedCommand<'a>),
     /// Its recorded calls are replayed, or graded again; it is not called.
     Recorded,
 }
@@ -102,7 +102,7 @@ impl<'a> Prepared<'a> {
         );
         command
             .check_health(&plan.run.locks(), &plan.places, &environment, &plan.redactor)
-            .map_err(|problem| EarlyEnd::error(Stage::Setup, ReasonCode::HealthcheckFailed, problem))
+            .map_err(|error| EarlyEnd::error(Stage::Setup, ReasonCode::HealthcheckFailed, error.to_string()))
     }
 
     /// The workspace before the agent is called.
@@ -210,7 +210,7 @@ fn resolve_agent<'a>(plan: &'a Plan<'_>) -> Result<Agent<'a>, EarlyEnd> {
     match &plan.agent {
         _ if !calls_agent(plan) => Ok(Agent::Recorded),
         ChosenAgent::Rust(agent) => Ok(Agent::Rust(agent)),
-        ChosenAgent::Command(command) => Ok(Agent::Command(command.ready(&|name: &str| environment::var(name))?)),
+        ChosenAgent::Command(command) => Ok(Agent::Command(command.resolve(&|name: &str| environment::var(name))?)),
         ChosenAgent::Unusable(problem) => {
             Err(EarlyEnd::error(Stage::Setup, ReasonCode::TargetUnusable, problem.as_str()))
         }

@@ -43,7 +43,7 @@ fn end_with(transcript: &mut Vec<Message>, text: &str) {
     }
 }
 
-/// Tokens as the agent reported them: in its outcome, through its trial, else message by message, else in its spans.
+/// Tokens as the agent reported them: as a total, else message by message, else in its spans.
 pub(crate) fn usage(outcome: &Outcome, recording: &Recording, transcript: Option<&[Message]>) -> Option<Usage> {
     let summed = || {
         transcript?.iter().filter_map(|message| message.usage).fold(None, |sum: Option<Usage>, usage| {
@@ -52,10 +52,10 @@ pub(crate) fn usage(outcome: &Outcome, recording: &Recording, transcript: Option
             Some(sum)
         })
     };
-    outcome.usage.or(recording.usage).or_else(summed).or(recording.captured.usage)
+    outcome.usage.or_else(summed).or(recording.captured.usage)
 }
 
-/// Cost as the agent reported it: in its outcome, else message by message, else in its spans.
+/// Cost as the agent reported it: as a total, else message by message, else in its spans.
 pub(crate) fn cost(outcome: &Outcome, recording: &Recording, transcript: Option<&[Message]>) -> Option<f64> {
     let summed = || transcript?.iter().filter_map(|message| message.cost_usd).reduce(|sum, cost| sum + cost);
     outcome.cost_usd.or_else(summed).or(recording.captured.cost_usd)
@@ -115,7 +115,7 @@ mod tests {
         let mut call = Message::empty(Role::Assistant);
         call.tool_calls.push(ToolCall { id: Some("a".into()), ..ToolCall::new("read") });
         let result = Message::tool_result("a", Content::Text("42".into()));
-        let outcome = Outcome::new().text("done").messages(vec![call, result]);
+        let outcome = Outcome::new().with_text("done").with_messages(vec![call, result]);
         let transcript = assemble(&outcome, &Recording::default()).1.unwrap();
         assert_eq!(transcript[0].tool_calls[0].output, Some("42".into()));
         assert_eq!(transcript.len(), 3);
@@ -124,13 +124,13 @@ mod tests {
     #[test]
     fn tokens_and_cost_of_messages_add_up_where_no_total_is_reported() {
         let mut message = Message::text(Role::Assistant, "x");
-        (message.usage, message.cost_usd) = (Some(Usage::new(3, 1).cached(2)), Some(0.25));
+        (message.usage, message.cost_usd) = (Some(Usage::new(3, 1).with_cached(2)), Some(0.25));
         let outcome = Outcome::new();
         let transcript = [message.clone(), Message::text(Role::User, "y"), message];
         let sum = usage(&outcome, &Recording::default(), Some(&transcript));
-        assert_eq!(sum, Some(Usage::new(6, 2).cached(4)));
+        assert_eq!(sum, Some(Usage::new(6, 2).with_cached(4)));
         assert_eq!(cost(&outcome, &Recording::default(), Some(&transcript)), Some(0.5));
-        let reported = Outcome::new().usage(Usage::new(1, 1)).cost_usd(1.0);
+        let reported = Outcome::new().with_usage(Usage::new(1, 1)).with_cost_usd(1.0);
         assert_eq!(usage(&reported, &Recording::default(), Some(&transcript)), Some(Usage::new(1, 1)));
         assert_eq!(cost(&reported, &Recording::default(), Some(&transcript)), Some(1.0));
         assert_eq!(
@@ -143,7 +143,7 @@ mod tests {
     fn returned_messages_replace_recorded_ones() {
         let mut recording = Recording::default();
         recording.tool_call(ToolCall::new("read"));
-        let outcome = Outcome::new().messages(vec![Message::text(Role::Assistant, "other")]);
+        let outcome = Outcome::new().with_messages(vec![Message::text(Role::Assistant, "other")]);
         let (answer, transcript) = assemble(&outcome, &recording);
         assert_eq!((answer.as_str(), transcript.unwrap().len()), ("other", 1));
     }

@@ -31,7 +31,8 @@ pub(crate) fn write_trajectory(
         TrialEnd::Unprepared(_) | TrialEnd::NotCalled(_) => return Ok(None),
         TrialEnd::NotGraded(found) => {
             let transcript = found.recording.transcript();
-            let text = answer(transcript.unwrap_or_default());
+            let reported = found.recording.outcome.text.clone();
+            let text = reported.unwrap_or_else(|| answer(transcript.unwrap_or_default()));
             (transcript, text, &found.recording.captured.tools, [].as_slice(), &found.report, [].as_slice())
         }
         TrialEnd::Graded(found, graded) => {

@@ -72,18 +72,18 @@ fn transcript(evidence: &Evidence<'_>) -> Vec<Assertion> {
     let calls = evidence.tool_calls().unwrap_or_default();
     let zone = evidence.case_id();
     vec![
-        Assertion::new("who spoke", roles == ["system", "user", "assistant", "assistant"]).actual(format!("{roles:?}")),
+        Assertion::new("who spoke", roles == ["system", "user", "assistant", "assistant"]).with_actual(format!("{roles:?}")),
         Assertion::new(
             "what the tool returned",
             calls.iter().all(|call| call.output == Some(json!(format!("12:30 in {zone}")))),
         )
-        .actual(format!("{calls:?}")),
+        .with_actual(format!("{calls:?}")),
         Assertion::new("the call took its time", calls.iter().all(|call| call.duration_ms.is_some())),
         Assertion::new(
             "usage",
             evidence.usage().is_some_and(|usage| (usage.input, usage.cached, usage.output) == (14, 6, 9)),
         )
-        .actual(format!("{:?}", evidence.usage())),
+        .with_actual(format!("{:?}", evidence.usage())),
     ]
 }
 
@@ -91,7 +91,7 @@ fn names_and_numbers(evidence: &Evidence<'_>) -> Vec<Assertion> {
     let answers = evidence.transcript().unwrap_or_default().iter().filter(|message| message.role == Role::Assistant);
     let names: Vec<&str> = evidence.tool_calls().unwrap_or_default().iter().map(|call| call.tool.as_str()).collect();
     vec![
-        Assertion::new("tools", names == ["clock"]).actual(format!("{names:?}")),
+        Assertion::new("tools", names == ["clock"]).with_actual(format!("{names:?}")),
         Assertion::new("answers", answers.count() == 2),
         Assertion::new("calls of the model", evidence.llm_calls() == Some(2)),
         Assertion::new("usage", evidence.usage().is_some_and(|usage| usage.output == 9)),

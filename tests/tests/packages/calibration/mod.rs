@@ -29,7 +29,7 @@ pub fn judge(request: evalsuite::JudgeRequest) -> Result<evalsuite::JudgeReply, 
         Ok("broken") => return Err(Error::other("the judge is ill")),
         _ => worth,
     };
-    Ok(evalsuite::JudgeReply::new(format!(r#"{{"score": {score}}}"#)).model("fair-1").cost_usd(0.25))
+    Ok(evalsuite::JudgeReply::new(format!(r#"{{"score": {score}}}"#)).with_model("fair-1").with_cost_usd(0.25))
 }
 "##;
 

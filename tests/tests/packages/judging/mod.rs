@@ -202,7 +202,7 @@ fn commands_judge_agents_in_rust() {
         .write("src/lib.rs", suites::AGENT)
         .write(
             "build.rs",
-            "fn main() { evalsuite_build::generate(\"suites/by_case\").name(\"again\").judged_by([\"kind\"]).write(); }",
+            "fn main() { evalsuite_build::generate(\"suites/by_case\").name(\"again\").default_judges([\"kind\"]).write(); }",
         )
         .write("targets.yaml", targets)
         .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)

@@ -5,10 +5,10 @@ use super::outcomes;
 /// Runs the suite without an async runtime and prints the outcomes.
 const PROGRAM: &str = r#"
 fn main() {
-    let options = evalsuite::RunOptions::new().filter("errs").concurrency(2.try_into().expect("not 0"));
+    let options = evalsuite::RunOptions::new().with_filter("errs").with_concurrency(2.try_into().expect("not 0"));
     let report = block_on(by_task::evals().run(&options)).expect("the options make sense");
     report.cases().iter().for_each(|case| println!("{} {:?}", case.case().id(), case.outcome()));
-    let report = block_on(by_task::evals().run(&evalsuite::RunOptions::new().filter("positive").threshold(0.0)));
+    let report = block_on(by_task::evals().run(&evalsuite::RunOptions::new().with_filter("positive").with_threshold(0.0)));
     println!("success {}", report.expect("the options make sense").is_success());
 }
 

@@ -81,7 +81,7 @@ fn the_work_of_another_harness_becomes_messages() {
         (agent.content.as_ref(), agent.reasoning.as_deref(), agent.model.as_deref()),
         (None, Some("hm"), Some("m-1"))
     );
-    assert_eq!((agent.usage, agent.cost_usd), (Some(Usage::new(10, 5).cached(2)), Some(0.25)));
+    assert_eq!((agent.usage, agent.cost_usd), (Some(Usage::new(10, 5).with_cached(2)), Some(0.25)));
     assert_eq!(agent.metadata, Some(json!({"branch": "main"})));
     let call = &agent.tool_calls[0];
     assert_eq!((call.tool.as_str(), call.output.as_ref(), call.is_error), ("read", Some(&json!("text of a")), true));
@@ -92,7 +92,7 @@ fn the_work_of_another_harness_becomes_messages() {
     assert_eq!(counts[2], Some(1), "a step that does not count its calls is one");
     assert_eq!(counts[counts.len() - 2], Some(0));
     assert_eq!((read.answer.as_str(), read.model.as_deref()), ("copied", Some("m-0")));
-    assert_eq!((read.usage, read.cost_usd), (Some(Usage::new(10, 5).cached(2)), Some(0.25)));
+    assert_eq!((read.usage, read.cost_usd), (Some(Usage::new(10, 5).with_cached(2)), Some(0.25)));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn totals_go_before_sums() {
         "final_metrics": {"total_prompt_tokens": 30, "total_completion_tokens": 4, "extra": {"reasoning_tokens": 3}},
     }))
     .unwrap();
-    assert_eq!((read.usage, read.cost_usd), (Some(Usage::new(30, 4).reasoning(3)), Some(2.0)));
+    assert_eq!((read.usage, read.cost_usd), (Some(Usage::new(30, 4).with_reasoning(3)), Some(2.0)));
 }
 
 #[test]

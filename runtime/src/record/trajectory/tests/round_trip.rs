@@ -50,8 +50,9 @@ fn content() -> impl Strategy<Value = Content> {
 }
 
 fn usage() -> impl Strategy<Value = Usage> {
-    (0..1u64 << 50, 0..1u64 << 50, 0..1u64 << 50, 0..9u64)
-        .prop_map(|(input, output, cached, reasoning)| Usage::new(input, output).cached(cached).reasoning(reasoning))
+    (0..1u64 << 50, 0..1u64 << 50, 0..1u64 << 50, 0..9u64).prop_map(|(input, output, cached, reasoning)| {
+        Usage::new(input, output).with_cached(cached).with_reasoning(reasoning)
+    })
 }
 
 fn moment() -> impl Strategy<Value = String> {

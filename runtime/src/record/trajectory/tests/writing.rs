@@ -9,7 +9,7 @@ use crate::{
 #[test]
 fn calls_and_what_they_returned_stand_in_one_step() {
     let mut agent = Message { llm_call_count: Some(2), ..Message::text(Role::Assistant, "") };
-    agent.usage = Some(Usage::new(10, 4).cached(5).reasoning(2));
+    agent.usage = Some(Usage::new(10, 4).with_cached(5).with_reasoning(2));
     agent.start_time = Some("2026-01-04T09:15:00Z".into());
     agent.model = Some("m-1".into());
     agent.tool_calls = vec![
@@ -71,7 +71,7 @@ fn the_document_says_whose_work_it_is_and_what_it_came_to() {
     let document = written_with(Some(&transcript), "", &Redactor::default(), |work| {
         work.model = Some("m-1");
         work.turns = &[0, 3];
-        work.usage = Some(Usage::new(7, 3).cached(2).reasoning(1));
+        work.usage = Some(Usage::new(7, 3).with_cached(2).with_reasoning(1));
         work.cost_usd = Some(0.5);
     });
     assert_eq!(problems(&document), Vec::<String>::new());

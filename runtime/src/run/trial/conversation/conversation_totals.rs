@@ -92,7 +92,9 @@ impl ConversationTotals {
 
     /// Adds a turn in which the agent failed.
     pub(crate) fn add_unfinished(&mut self, recording: Recording, took: Duration) {
-        self.usage.add(recording.usage.or(recording.captured.usage));
+        self.usage.add(recording.known_usage());
+        self.cost_usd.add(recording.known_cost());
+        self.add_report(recording.outcome, recording.captured.clone());
         let captured = recording.captured.messages.filter(|_| recording.messages.is_empty());
         self.recording.messages.extend(recording.messages.into_iter().chain(captured.unwrap_or_default()));
         self.took += took;
@@ -109,6 +111,11 @@ impl ConversationTotals {
     /// Tokens of the turns that reported them.
     pub(crate) fn known_usage(&self) -> Option<Usage> {
         self.usage.known
+    }
+
+    /// Cost of the turns that reported it, in US dollars.
+    pub(crate) fn known_cost(&self) -> Option<f64> {
+        self.cost_usd.known
     }
 
     /// Duration of all turns in milliseconds.

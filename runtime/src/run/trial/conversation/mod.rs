@@ -195,11 +195,16 @@ impl RunningConversation<'_> {
 
     /// Ends the conversation before its last turn is graded.
     fn interrupt(self, end: EarlyEnd, workspace: WorkspaceRecord) -> TrialEnd {
-        let Self { totals, turns, .. } = self;
+        let Self { mut totals, history, turns, .. } = self;
+        let reported = totals.outcome(&history);
         let report = AgentReport {
-            usage: totals.known_usage(),
+            answer: None,
             duration_ms: Some(totals.known_duration_ms()),
-            ..AgentReport::default()
+            usage: totals.known_usage(),
+            cost_usd: totals.known_cost(),
+            model: reported.model,
+            state: reported.state,
+            metadata: reported.metadata,
         };
         let recording = totals.into_recording();
         TrialEnd::NotGraded(Box::new(Interrupted { end, recording, report, workspace, turns: Some(turns) }))

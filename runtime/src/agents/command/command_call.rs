@@ -1,0 +1,243 @@
+//! One call of a command: its files, its environment, and the outcome it reports.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use evalsuite_schema::record::Note;
+
+use crate::{
+    agents::command::{command_line::Values, output_file, resolved_command::ResolvedCommand},
+    model::{
+        command::{CommandEnvironment, shell},
+        messages::answer,
+        outcome::Outcome,
+    },
+    platform::{
+        excerpt::last_chars,
+        process::{self, Captured, Finished},
+        redaction::Redactor,
+    },
+};
+
+/// Characters of the standard error that an error shows.
+const STDERR_SHOWN: usize = 2000;
+/// Largest output file that is read, in bytes.
+const OUTPUT_LIMIT: u64 = 16 << 20;
+
+/// A call of a command: the prompt, and where it runs.
+pub(crate) struct CommandCall<'a> {
+    pub(crate) prompt: &'a str,
+    pub(crate) files: &'a [PathBuf],
+    pub(crate) case_id: &'a str,
+    /// Index of the trial.
+    pub(crate) trial: u32,
+    /// Where the files of the call go.
+    pub(crate) directory: &'a Path,
+    /// Working directory of the command.
+    pub(crate) cwd: &'a Path,
+    pub(crate) environment: &'a CommandEnvironment,
+    pub(crate) limit: Duration,
+    /// Keeps the prompt and the output file of a call that succeeds.
+    pub(crate) keep: bool,
+    pub(crate) redactor: &'a Redactor,
+}
+
+/// The result of a call.
+#[derive(Debug)]
+pub(crate) struct CommandAnswer {
+    pub(crate) result: Result<Outcome, CommandFailure>,
+    pub(crate) notes: Vec<Note>,
+    /// The command line, if it is logged.
+    pub(crate) log: Option<String>,
+}
+
+/// Why a call has no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum CommandFailure {
+    TimedOut(String),
+    Failed(String),
+}
+
+/// The files of a call.
+struct Files {
+    prompt: PathBuf,
+    output: PathBuf,
+    trajectory: PathBuf,
+}
+
+impl ResolvedCommand<'_> {
+    /// Runs the command once.
+    pub(crate) fn call(&self, ask: &CommandCall<'_>) -> CommandAnswer {
+        let files = Files {
+            prompt: ask.directory.join("prompt.md"),
+            output: ask.directory.join("output"),
+            trajectory: ask.directory.join("trajectory.json"),
+        };
+        let line = self.command.fill(&Values {
+            prompt: ask.prompt,
+            prompt_file: &files.prompt,
+            case_id: ask.case_id,
+            trial: ask.trial,
+            files: ask.files,
+            files_format: &self.files_format,
+            output_file: &files.output,
+        });
+        let mut notes = Vec::new();
+        let result = self.run(&line, &files, ask, &mut notes);
+        if let Err(error) =
+            files.clean_up(result.is_ok() && !ask.keep && !self.agent.target.keep_temp_files, ask.redactor)
+        {
+            notes.push(Note::new("output_not_kept", format!("{}: {error}", ask.directory.display())));
+        }
+        let log = self.agent.target.verbose.then(|| format!("$ {line}"));
+        CommandAnswer { result, notes, log }
+    }
+
+    fn run(
+        &self,
+        line: &str,
+        files: &Files,
+        ask: &CommandCall<'_>,
+        notes: &mut Vec<Note>,
+    ) -> Result<Outcome, CommandFailure> {
+        let failed = |what: String| CommandFailure::Failed(what);
+        fs::create_dir_all(ask.directory)
+            .and_then(|()| fs::write(&files.prompt, ask.prompt))
+            .map_err(|error| failed(format!("the prompt cannot be written to {}: {error}", files.prompt.display())))?;
+        if !ask.cwd.is_dir() {
+            return Err(failed(format!("the working directory {} does not exist", ask.cwd.display())));
+        }
+        let mut command = shell(line);
+        self.set_environment(&mut command, ask.environment);
+        command.current_dir(ask.cwd).env("EVALSUITE_TRAJECTORY_PATH", &files.trajectory);
+        let finished = process::run(command, Vec::new(), ask.limit, ask.environment.echo)
+            .map_err(|error| failed(self.not_started(&error)))?;
+        for (name, stream) in [("stdout.txt", &finished.stdout), ("stderr.txt", &finished.stderr)] {
+            write_stream(&ask.directory.join(name), stream, ask.redactor, notes);
+        }
+        if finished.timed_out {
+            let limit = ask.limit.as_secs_f64();
+            return Err(CommandFailure::TimedOut(with_stderr(
+                &format!("the command did not end within {limit} s"),
+                &finished,
+            )));
+        }
+        if !finished.status.success() {
+            return Err(failed(with_stderr(&format!("the command failed: {}", finished.status), &finished)));
+        }
+        let text = self.read(&files.output, &finished).map_err(failed)?;
+        let reply = output_file::read(&text, ask.cwd)
+            .map_err(|problem| failed(with_stderr(&format!("the output file cannot be used: {problem}"), &finished)))?;
+        notes.extend(reply.notes);
+        match fs::read(&files.trajectory) {
+            Ok(json) if reply.outcome.messages.is_none() => with_trajectory(reply.outcome, &json).map_err(failed),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(failed(format!("the trajectory {} cannot be read: {error}", files.trajectory.display())))
+            }
+            _ => Ok(reply.outcome),
+        }
+    }
+
+    /// Sets the variables of the trial and of the target.
+    pub(crate) fn set_environment(&self, command: &mut Command, environment: &CommandEnvironment) {
+        environment.apply(command);
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+    }
+
+    fn not_started(&self, error: &io::Error) -> String {
+        let help = match error.kind() {
+            io::ErrorKind::ArgumentListTooLong if self.command.holds_prompt() => {
+                "\nhelp: the prompt is too long for a command line; pass it as `{PROMPT_FILE}`"
+            }
+            _ => "",
+        };
+        format!("the command cannot be run: {error}{help}")
+    }
+
+    fn read(&self, output: &Path, finished: &Finished) -> Result<String, String> {
+        let size = match fs::metadata(output) {
+            Ok(metadata) => metadata.len(),
+            Err(_) => {
+                let help = match self.command.names_output_file() {
+                    true => "",
+                    false => {
+                        "\nhelp: the command has to write its answer to `{OUTPUT_FILE}`, but does not use this placeholder"
+                    }
+                };
+                return Err(with_stderr(&format!("the command wrote no output file{help}"), finished));
+            }
+        };
+        if size > OUTPUT_LIMIT {
+            return Err(format!("the output file has {size} bytes, more than {OUTPUT_LIMIT}"));
+        }
+        let bytes = fs::read(output).map_err(|error| format!("the output file cannot be read: {error}"))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// The answer with the transcript that is written beside it. The answer takes precedence where both report a value.
+fn with_trajectory(reply: Outcome, json: &[u8]) -> Result<Outcome, String> {
+    let reported = Outcome::from_trajectory(json).map_err(|error| format!("the trajectory cannot be used: {error}"))?;
+    let said = reported.messages.as_deref().map(answer).unwrap_or_default();
+    Ok(Outcome {
+        // White space at the end does not make it another answer.
+        text: reply.text.filter(|text| text.trim_end() != said.trim_end()),
+        messages: reported.messages,
+        state: reply.state,
+        usage: reply.usage.or(reported.usage),
+        cost_usd: reply.cost_usd.or(reported.cost_usd),
+        duration_ms: reply.duration_ms.or(reported.duration_ms),
+        model: reply.model.or(reported.model),
+        metadata: reply.metadata,
+    })
+}
+
+impl Files {
+    /// Removes the prompt and the output, or the secrets in them.
+    fn clean_up(&self, remove: bool, redactor: &Redactor) -> io::Result<()> {
+        for file in [&self.prompt, &self.output] {
+            let result = if remove { fs::remove_file(file) } else { redact(file, redactor) };
+            match result {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn redact(file: &Path, redactor: &Redactor) -> io::Result<()> {
+    if fs::metadata(file)?.len() > OUTPUT_LIMIT {
+        // Too large to be searched for secrets.
+        return fs::remove_file(file);
+    }
+    let bytes = fs::read(file)?;
+    let Ok(text) = String::from_utf8(bytes) else { return Ok(()) };
+    let shown = redactor.apply(&text);
+    if shown == text { Ok(()) } else { fs::write(file, shown) }
+}
+
+/// A fact with the end of the command's standard error.
+fn with_stderr(fact: &str, finished: &Finished) -> String {
+    let stderr = finished.stderr.text();
+    match stderr.trim() {
+        "" => fact.to_owned(),
+        stderr => format!("{fact}\nstderr: {}", last_chars(stderr, STDERR_SHOWN)),
+    }
+}
+
+fn write_stream(path: &Path, stream: &Captured, redactor: &Redactor, notes: &mut Vec<Note>) {
+    if stream.bytes.is_empty() {
+        return;
+    }
+    if let Err(error) = fs::write(path, redactor.apply(&stream.text())) {
+        notes.push(Note::new("output_not_kept", format!("{}: {error}", path.display())));
+    } else if stream.truncated {
+        let message = format!("{}: only the first {} bytes are kept", path.display(), stream.bytes.len());
+        notes.push(Note::new("output_truncated", message));
+    }
+}

@@ -1,0 +1,277 @@
+//! The health check of a target, made once per run before its first trial.
+
+use std::{
+    fmt, io,
+    path::Path,
+    process::{Command, ExitStatus},
+    time::Duration,
+};
+
+use evalsuite_schema::Probe;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    agents::command::{
+        http_status::{HttpError, status_of},
+        resolved_command::ResolvedCommand,
+    },
+    model::{
+        command::{CommandEnvironment, shell},
+        suite_location::SuiteLocation,
+    },
+    platform::{
+        cancel::Cancel,
+        digest::{file_key, sha256},
+        excerpt::last_chars,
+        isolated_call::{Ended, call_within},
+        process::{self, Finished, echo::Echo},
+        redaction::Redactor,
+    },
+    record::coordination::once,
+};
+
+/// Limit of a check, by default.
+const LIMIT: Duration = Duration::from_secs(30);
+/// Characters of a command's standard error that an error shows.
+const STDERR_SHOWN: usize = 2000;
+
+/// A failed health check, as it is recorded for the other trials of the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct HealthCheckError(String);
+
+impl fmt::Display for HealthCheckError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why a probe has not succeeded.
+#[derive(Debug)]
+enum ProbeError {
+    NotStarted(io::Error),
+    NoCurl(io::Error),
+    TimedOut(Duration),
+    ExitStatus(ExitStatus, String),
+    Http(HttpError),
+    HttpStatus(String),
+    Panicked(String),
+}
+
+impl fmt::Display for ProbeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStarted(error) => write!(f, "cannot be run: {error}"),
+            Self::NoCurl(error) => write!(
+                f,
+                "checks of `https://` need the program curl, which cannot be run: {error}\nhelp: or write `command` in place \
+                 of `url`"
+            ),
+            Self::TimedOut(limit) => write!(f, "did not end within {} s", limit.as_secs_f64()),
+            Self::ExitStatus(status, stderr) if stderr.is_empty() => status.fmt(f),
+            Self::ExitStatus(status, stderr) => write!(f, "{status}\nstderr: {stderr}"),
+            Self::Http(error) => error.fmt(f),
+            Self::HttpStatus(status) => write!(f, "it answers with status {status}"),
+            Self::Panicked(message) => f.write_str(message),
+        }
+    }
+}
+
+impl ResolvedCommand<'_> {
+    /// Checks the health of the target, unless another trial of this run has. `locks` is where the run records what is done
+    /// once.
+    ///
+    /// # Errors
+    ///
+    /// Why the check failed.
+    pub(crate) fn check_health(
+        &self,
+        locks: &Path,
+        places: &SuiteLocation,
+        environment: &CommandEnvironment,
+        redactor: &Redactor,
+    ) -> Result<(), HealthCheckError> {
+        let Some(check) = &self.healthcheck else { return Ok(()) };
+        let limit = match check.timeout_seconds.map(Duration::try_from_secs_f64) {
+            None => LIMIT,
+            Some(Ok(limit)) => limit,
+            Some(Err(error)) => {
+                return Err(HealthCheckError(format!("`healthcheck.timeout_seconds` is out of range: {error}")));
+            }
+        };
+        // Packages that share a run may have targets of the same name.
+        let which = format!("{}\0{}\0{check:?}", self.agent.file.display(), self.agent.name);
+        let name = format!("health-{}-{}", file_key(&self.agent.name), &sha256(which)[..8]);
+        let failed = |problem: String| {
+            HealthCheckError(format!("the health check of target `{}` failed: {problem}", self.agent.name))
+        };
+        once(locks, &name, redactor, || match &check.probe {
+            Probe::Url(url) => {
+                probe_url(url, limit, environment.echo).map_err(|error| failed(format!("{url}: {error}")))
+            }
+            Probe::Command { command, cwd } => {
+                let cwd = cwd.as_ref().map_or_else(|| self.agent.directory(places), |cwd| places.resolve(cwd));
+                self.probe_command(command, &cwd, environment, limit)
+                    .map_err(|error| failed(format!("`{command}`: {error}")))
+            }
+        })
+        .map_err(|error| HealthCheckError(format!("the result of the health check cannot be recorded: {error}")))?
+    }
+
+    fn probe_command(
+        &self,
+        line: &str,
+        cwd: &Path,
+        environment: &CommandEnvironment,
+        limit: Duration,
+    ) -> Result<(), ProbeError> {
+        let mut command = shell(line);
+        self.set_environment(&mut command, environment);
+        command.current_dir(cwd);
+        run(command, limit, environment.echo).map(drop)
+    }
+}
+
+fn run(command: Command, limit: Duration, echo: Echo) -> Result<Finished, ProbeError> {
+    let finished = process::run(command, Vec::new(), limit, echo).map_err(ProbeError::NotStarted)?;
+    if finished.timed_out {
+        return Err(ProbeError::TimedOut(limit));
+    }
+    if !finished.status.success() {
+        let stderr = last_chars(finished.stderr.text().trim(), STDERR_SHOWN);
+        return Err(ProbeError::ExitStatus(finished.status, stderr));
+    }
+    Ok(finished)
+}
+
+fn probe_url(url: &str, limit: Duration, echo: Echo) -> Result<(), ProbeError> {
+    let is_https = url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
+    let status = if is_https { status_with_curl(url, limit, echo)? } else { status_without_tls(url, limit)? };
+    healthy_status(status)
+}
+
+fn healthy_status(status: String) -> Result<(), ProbeError> {
+    match status.parse() {
+        Ok(200..=299_u16) => Ok(()),
+        _ => Err(ProbeError::HttpStatus(status)),
+    }
+}
+
+fn status_without_tls(url: &str, limit: Duration) -> Result<String, ProbeError> {
+    // On a thread of its own, because looking up the name of a host has no time limit.
+    let probed = url.to_owned();
+    let ended = call_within(limit, &Cancel::default(), false, || (), move || status_of(&probed, limit));
+    match ended {
+        Ok(Ended::Returned(status)) => status.map(|status| status.to_string()).map_err(ProbeError::Http),
+        Ok(Ended::Panicked(message)) => Err(ProbeError::Panicked(message)),
+        Ok(Ended::TimedOut) => Err(ProbeError::Http(HttpError::TimedOut(limit))),
+        Err(error) => Err(ProbeError::NotStarted(error)),
+    }
+}
+
+/// The status of a URL, asked with curl: TLS would be the largest dependency of all.
+fn status_with_curl(url: &str, limit: Duration, echo: Echo) -> Result<String, ProbeError> {
+    let mut command = Command::new("curl");
+    command.args(["--silent", "--show-error", "--write-out", "%{http_code}", "--output"]);
+    command.arg(if cfg!(windows) { "NUL" } else { "/dev/null" }).arg("--").arg(url);
+    let finished = run(command, limit, echo).map_err(|error| match error {
+        ProbeError::NotStarted(error) => ProbeError::NoCurl(error),
+        other => other,
+    })?;
+    Ok(finished.stdout.text().trim().to_owned())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{
+        fs,
+        io::{BufRead, BufReader, Write},
+        net::TcpListener,
+        thread,
+    };
+
+    use evalsuite_schema::{CliTarget, HealthCheck, Location};
+
+    use super::*;
+    use crate::agents::command::cli_agent::CliAgent;
+
+    fn check(probe: Probe, root: &Path, times: usize) -> Vec<Result<(), HealthCheckError>> {
+        let target = CliTarget {
+            command: "true".into(),
+            cwd: None,
+            timeout_seconds: None,
+            files_format: "{path}".into(),
+            healthcheck: Some(HealthCheck { probe, timeout_seconds: Some(20.0) }),
+            env: vec![("PLACE".into(), "${{ HERE }}".into())],
+            keep_temp_files: false,
+            verbose: false,
+        };
+        let location = Location::new("targets.yaml", 1, 1);
+        let agent = CliAgent { name: "mini".into(), file: root.join("targets.yaml"), location, target };
+        let here = root.display().to_string();
+        let command = agent.resolve(&|name: &str| (name == "HERE").then(|| here.clone())).unwrap();
+        let places = SuiteLocation { package_root: root.to_owned(), suite_dir: root.to_owned() };
+        let check =
+            || command.check_health(&root.join("locks"), &places, &CommandEnvironment::default(), &Redactor::default());
+        (0..times).map(|_| check()).collect()
+    }
+
+    fn command(command: &str) -> Probe {
+        Probe::Command { command: command.into(), cwd: None }
+    }
+
+    #[test]
+    fn a_command_runs_once_with_the_environment_of_its_target() {
+        let root = tempfile::tempdir().unwrap();
+        let results = check(command("echo here >> asked; test \"$PLACE\" = \"$PWD\""), root.path(), 3);
+        assert_eq!(results, [Ok(()), Ok(()), Ok(())]);
+        assert_eq!(fs::read_to_string(root.path().join("asked")).unwrap(), "here\n");
+    }
+
+    #[test]
+    fn a_failed_check_is_an_error_for_every_trial() {
+        let root = tempfile::tempdir().unwrap();
+        let results = check(command("echo here >> asked; echo not up >&2; exit 3"), root.path(), 2);
+        assert_eq!(results[0], results[1]);
+        let error = results[0].as_ref().unwrap_err().to_string();
+        assert!(error.starts_with("the health check of target `mini` failed: `echo here"), "{error}");
+        assert!(error.contains("exit status: 3") && error.ends_with("stderr: not up"), "{error}");
+        assert_eq!(fs::read_to_string(root.path().join("asked")).unwrap(), "here\n");
+    }
+
+    /// A server that answers one request with this status; its address.
+    fn server(status: &'static str) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = BufReader::new(stream.try_clone().unwrap()).lines();
+            while request.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+            write!(stream, "HTTP/1.1 {status}\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n").unwrap();
+        });
+        format!("http://{address}/health")
+    }
+
+    #[test]
+    fn only_a_status_of_200_to_299_healthy_status() {
+        let limit = Duration::from_secs(20);
+        type GetStatus = fn(&str, Duration) -> Result<String, ProbeError>;
+        let ways: [GetStatus; 2] = [status_without_tls, |url, limit| status_with_curl(url, limit, Echo::Off)];
+        for status_of in ways {
+            let healthy =
+                |status| healthy_status(status_of(&server(status), limit).unwrap()).map_err(|error| error.to_string());
+            assert_eq!(healthy("204 No Content"), Ok(()));
+            assert_eq!(healthy("302 Found"), Err("it answers with status 302".to_owned()));
+            assert_eq!(healthy("503 Service Unavailable"), Err("it answers with status 503".to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_url_that_does_not_answer_is_an_error() {
+        let root = tempfile::tempdir().unwrap();
+        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let error =
+            check(Probe::Url(format!("http://{closed}/health")), root.path(), 1).remove(0).unwrap_err().to_string();
+        assert!(error.contains(&format!("http://{closed}/health: ")), "{error}");
+    }
+}

@@ -1,0 +1,174 @@
+//! The output file of a command: a structured reply, or the answer itself.
+
+use std::path::Path;
+
+use evalsuite_schema::{
+    Object,
+    record::{Note, Usage},
+};
+use serde_json::Value;
+
+use crate::{
+    agents::command::{invalid_output::InvalidOutput, output_message},
+    model::outcome::Outcome,
+};
+
+/// Keys that make a JSON object a structured reply.
+const KEYS: [&str; 7] = ["text", "output", "output_messages", "token_usage", "cost_usd", "duration_ms", "state"];
+
+/// The content of an output file.
+#[derive(Debug)]
+pub(crate) struct OutputFile {
+    pub(crate) outcome: Outcome,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// Reads an output file: a structured reply, or the answer itself. Paths in it are relative to `directory`.
+///
+/// # Errors
+///
+/// What is wrong with a structured reply.
+pub(crate) fn read(text: &str, directory: &Path) -> Result<OutputFile, InvalidOutput> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) if KEYS.iter().any(|key| object.contains_key(*key)) => structured(&object, directory),
+        _ => Ok(OutputFile { outcome: Outcome::from(text), notes: Vec::new() }),
+    }
+}
+
+fn structured(object: &Object, directory: &Path) -> Result<OutputFile, InvalidOutput> {
+    let get = |key: &str| object.get(key).filter(|value| !value.is_null());
+    let mut outcome = Outcome::new();
+    let mut notes = Vec::new();
+    if get("output").is_some() && get("output_messages").is_some() {
+        return Err("`output` and `output_messages` are the same; keep one".into());
+    }
+    if let Some((key, value)) = ["output", "output_messages"].iter().find_map(|key| Some((key, get(key)?))) {
+        let list = value.as_array().ok_or_else(|| InvalidOutput::wrong_type(key, "a list of messages", value))?;
+        let messages = list.iter().enumerate().map(|(index, value)| {
+            output_message::read(value, directory)
+                .map_err(|problem| format!("message {} of `{key}`: {problem}", index + 1))
+        });
+        outcome.messages = Some(messages.collect::<Result<_, _>>()?);
+    }
+    if let Some(value) = get("text") {
+        let text = value.as_str().ok_or_else(|| InvalidOutput::wrong_type("text", "a string", value))?;
+        // The messages say what the answer is, if there are any.
+        if outcome.messages.as_ref().is_none_or(Vec::is_empty) {
+            outcome.text = Some(text.to_owned());
+        }
+    }
+    if let Some(value) = get("token_usage") {
+        outcome.usage = Some(usage(value)?);
+    }
+    outcome.cost_usd = amount(get("cost_usd"), "cost_usd", &mut notes)?;
+    outcome.duration_ms = amount(get("duration_ms"), "duration_ms", &mut notes)?;
+    if let Some(value) = get("state") {
+        outcome.state =
+            value.as_object().ok_or_else(|| InvalidOutput::wrong_type("state", "an object", value))?.clone();
+    }
+    Ok(OutputFile { outcome, notes })
+}
+
+fn usage(value: &Value) -> Result<Usage, InvalidOutput> {
+    let object = value.as_object().ok_or_else(|| InvalidOutput::wrong_type("token_usage", "an object", value))?;
+    let tokens = |key: &str| match object.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(count) => count
+            .as_u64()
+            .map(Some)
+            .ok_or_else(|| InvalidOutput::wrong_type(&format!("token_usage.{key}"), "an integer of at least 0", count)),
+    };
+    let required = |key: &str| tokens(key)?.ok_or_else(|| InvalidOutput::from(format!("`token_usage` has no `{key}`")));
+    let mut usage = Usage::new(required("input")?, required("output")?);
+    if let Some(cached) = tokens("cached")? {
+        usage = usage.with_cached(cached);
+    }
+    if let Some(reasoning) = tokens("reasoning")? {
+        usage = usage.with_reasoning(reasoning);
+    }
+    Ok(usage)
+}
+
+fn amount(value: Option<&Value>, key: &str, notes: &mut Vec<Note>) -> Result<Option<f64>, InvalidOutput> {
+    let Some(value) = value else { return Ok(None) };
+    let number = value.as_f64().ok_or_else(|| InvalidOutput::wrong_type(key, "a number", value))?;
+    if number.is_finite() && number >= 0.0 {
+        return Ok(Some(number));
+    }
+    notes.push(Note::new("output_ignored", format!("`{key}` of the output file is {number}, which is ignored")));
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn outcome(text: &str) -> Outcome {
+        read(text, Path::new("/w")).unwrap().outcome
+    }
+
+    #[test]
+    fn a_text_that_is_not_a_structured_reply_is_the_answer() {
+        for text in ["Hello.\n", "", "{\"title\": 1}", "[1]", "\"x\"", "{\"text\": \"cut o", "12"] {
+            let outcome = outcome(text);
+            assert_eq!((outcome.text.as_deref(), outcome.messages.is_none()), (Some(text), true));
+        }
+        assert_eq!(outcome("\u{feff}Hello.").text.as_deref(), Some("Hello."));
+    }
+
+    #[test]
+    fn a_structured_reply_is_read_key_by_key() {
+        let reply = json!({
+            "text": "done", "cost_usd": 0.5, "duration_ms": 12, "state": {"saved": true}, "session": "other keys are ignored",
+            "token_usage": {"input": 5, "output": 2, "cached": 1, "reasoning": null},
+        });
+        let outcome = outcome(&reply.to_string());
+        assert_eq!(
+            (outcome.text.as_deref(), outcome.cost_usd, outcome.duration_ms),
+            (Some("done"), Some(0.5), Some(12.0))
+        );
+        assert_eq!(outcome.usage, Some(Usage::new(5, 2).with_cached(1)));
+        assert_eq!(outcome.state.get("saved"), Some(&json!(true)));
+        assert!(outcome.messages.is_none(), "the transcript is not reported");
+    }
+
+    #[test]
+    fn messages_come_before_the_text() {
+        for key in ["output", "output_messages"] {
+            let reply = json!({"text": "a", key: [{"role": "assistant", "content": "b"}]}).to_string();
+            let outcome = outcome(&reply);
+            assert_eq!((outcome.text, outcome.messages.map(|messages| messages.len())), (None, Some(1)));
+        }
+        let empty = outcome(&json!({"text": "a", "output": []}).to_string());
+        assert_eq!((empty.text.as_deref(), empty.messages), (Some("a"), Some(Vec::new())));
+    }
+
+    #[test]
+    fn amounts_below_0_are_ignored_with_a_note() {
+        let reply = read(r#"{"cost_usd": -1, "duration_ms": -0.5}"#, Path::new("/w")).unwrap();
+        assert_eq!((reply.outcome.cost_usd, reply.outcome.duration_ms, reply.notes.len()), (None, None, 2));
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_an_error() {
+        for (reply, expected) in [
+            (json!({"text": 1}), "`text` has to be a string, found the number 1"),
+            (json!({"output": "x"}), "`output` has to be a list of messages, found a string"),
+            (json!({"output": [], "output_messages": []}), "`output` and `output_messages` are the same"),
+            (json!({"output": [{"role": "assistant", "content": "x"}, 5]}), "message 2 of `output`: "),
+            (json!({"token_usage": {"input": 1}}), "`token_usage` has no `output`"),
+            (
+                json!({"token_usage": {"input": 1.5, "output": 1}}),
+                "`token_usage.input` has to be an integer of at least 0",
+            ),
+            (json!({"cost_usd": "0.1"}), "`cost_usd` has to be a number, found a string"),
+            (json!({"state": "CA"}), "`state` has to be an object, found a string"),
+        ] {
+            let error = read(&reply.to_string(), Path::new("/w")).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Messages in the output file of a command.
+
+use std::path::Path;
+
+use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall, media_type::of_extension};
+use serde_json::Value;
+
+use crate::agents::command::invalid_output::InvalidOutput;
+
+/// Reads a message; paths of files are relative to `directory`. Unknown keys are ignored.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub(crate) fn read(value: &Value, directory: &Path) -> Result<Message, InvalidOutput> {
+    let object = value.as_object().ok_or_else(|| format!("a message is an object, found {value}"))?;
+    let role = match get(object, "role") {
+        Some(Value::String(role)) => [Role::System, Role::User, Role::Assistant, Role::Tool]
+            .into_iter()
+            .find(|known| known.as_str() == role)
+            .ok_or_else(|| format!("`role` is `{role}`; it is `system`, `user`, `assistant` or `tool`"))?,
+        Some(other) => return Err(InvalidOutput::wrong_type("role", "a string", other)),
+        None => return Err("it has no `role`".into()),
+    };
+    let mut message = Message::empty(role);
+    message.name = text(object, "name")?;
+    message.content = get(object, "content").map(|value| content(value, directory)).transpose()?;
+    if let Some(calls) = get(object, "tool_calls") {
+        let calls = calls.as_array().ok_or_else(|| InvalidOutput::wrong_type("tool_calls", "a list", calls))?;
+        message.tool_calls = calls.iter().map(tool_call).collect::<Result<_, _>>()?;
+    }
+    message.start_time = text(object, "start_time")?;
+    message.end_time = text(object, "end_time")?;
+    message.duration_ms = duration(object)?;
+    message.llm_call_count = match get(object, "llm_call_count") {
+        None => None,
+        Some(count) => Some(
+            count
+                .as_u64()
+                .ok_or_else(|| InvalidOutput::wrong_type("llm_call_count", "an integer of at least 0", count))?,
+        ),
+    };
+    message.metadata = get(object, "metadata").cloned();
+    Ok(message)
+}
+
+fn get<'o>(object: &'o Object, key: &str) -> Option<&'o Value> {
+    object.get(key).filter(|value| !value.is_null())
+}
+
+fn text(object: &Object, key: &str) -> Result<Option<String>, InvalidOutput> {
+    match get(object, key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(other) => Err(InvalidOutput::wrong_type(key, "a string", other)),
+    }
+}
+
+fn duration(object: &Object) -> Result<Option<f64>, InvalidOutput> {
+    let Some(value) = get(object, "duration_ms") else { return Ok(None) };
+    let number = value.as_f64().filter(|number| *number >= 0.0);
+    number.map(Some).ok_or_else(|| InvalidOutput::wrong_type("duration_ms", "a number of at least 0", value))
+}
+
+fn content(value: &Value, directory: &Path) -> Result<Content, InvalidOutput> {
+    match value {
+        Value::String(text) => Ok(Content::Text(text.clone())),
+        Value::Array(parts) => {
+            parts.iter().map(|value| part(value, directory)).collect::<Result<_, _>>().map(Content::Parts)
+        }
+        Value::Object(_) => Ok(Content::Data(value.clone())),
+        other => Err(InvalidOutput::wrong_type("content", "a string, an object or a list of parts", other)),
+    }
+}
+
+fn part(value: &Value, directory: &Path) -> Result<Part, InvalidOutput> {
+    let object = match value {
+        Value::String(text) => return Ok(Part::Text(text.clone())),
+        Value::Object(object) => object,
+        other => return Err(format!("a part of `content` is a string or an object, found {other}").into()),
+    };
+    let kind = text(object, "type")?.ok_or("a part of `content` has no `type`")?;
+    // Models write the text of a part under `text`.
+    let written = match text(object, "value")? {
+        Some(written) => Some(written),
+        None if kind == "text" => text(object, "text")?,
+        None => text(object, "path")?,
+    };
+    let written = written.ok_or_else(|| format!("a part of type `{kind}` has no `value`"))?;
+    let file = |written: String| PathRef { path: directory.join(&written).to_string_lossy().into_owned(), written };
+    match kind.as_str() {
+        "text" => Ok(Part::Text(written)),
+        "file" => Ok(Part::File(file(written))),
+        "image" => {
+            let media_type = match text(object, "media_type")? {
+                Some(media_type) => media_type,
+                None => media_type_of(&written).ok_or_else(|| {
+                    format!("the image `{written}` has no `media_type`, and its name does not say it")
+                })?,
+            };
+            Ok(Part::Image { file: file(written), media_type })
+        }
+        other => Err(format!("a part of `content` has the type `{other}`; it is `text`, `file` or `image`").into()),
+    }
+}
+
+fn media_type_of(path: &str) -> Option<String> {
+    of_extension(Path::new(path).extension()?.to_str()?)
+        .filter(|media_type| media_type.starts_with("image/"))
+        .map(str::to_owned)
+}
+
+fn tool_call(value: &Value) -> Result<ToolCall, InvalidOutput> {
+    let object = value.as_object().ok_or_else(|| format!("a tool call is an object, found {value}"))?;
+    let mut call = ToolCall::new(text(object, "tool")?.ok_or("a tool call has no `tool`")?);
+    call.input = get(object, "input").cloned();
+    call.output = get(object, "output").cloned();
+    call.id = text(object, "id")?;
+    call.start_time = text(object, "start_time")?;
+    call.end_time = text(object, "end_time")?;
+    call.duration_ms = duration(object)?;
+    call.is_error = match get(object, "is_error") {
+        None => false,
+        Some(Value::Bool(is_error)) => *is_error,
+        Some(other) => return Err(InvalidOutput::wrong_type("is_error", "`true` or `false`", other)),
+    };
+    Ok(call)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(value: Value) -> Result<Message, String> {
+        super::read(&value, Path::new("/w")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_message_has_content_of_every_form_and_calls() {
+        let message = read(json!({
+            "role": "assistant", "name": "main", "start_time": "2026-01-04T09:15:00.000Z", "duration_ms": 12.5,
+            "content": ["a", {"type": "text", "value": "b"}, {"type": "text", "text": "c"},
+                        {"type": "file", "value": "out/report.md"}, {"type": "image", "value": "/x/p.JPG"}],
+            "tool_calls": [{"tool": "read", "input": {"path": "x"}, "output": "y", "id": "1", "duration_ms": 3, "is_error": true}],
+            "usage": "unknown keys are ignored", "metadata": {"k": 1},
+        }))
+        .unwrap();
+        let Some(Content::Parts(parts)) = &message.content else { panic!("{message:?}") };
+        assert_eq!(parts[..3], [Part::Text("a".into()), Part::Text("b".into()), Part::Text("c".into())]);
+        assert_eq!(parts[3], Part::File(PathRef { written: "out/report.md".into(), path: "/w/out/report.md".into() }));
+        assert!(
+            matches!(&parts[4], Part::Image { file, media_type } if file.path == "/x/p.JPG" && media_type == "image/jpeg")
+        );
+        let call = &message.tool_calls[0];
+        assert_eq!((call.tool.as_str(), call.duration_ms, call.is_error), ("read", Some(3.0), true));
+        assert_eq!((message.name.as_deref(), message.duration_ms), (Some("main"), Some(12.5)));
+        let data = read(json!({"role": "assistant", "content": {"total": 5}})).unwrap();
+        assert_eq!(data.content, Some(Content::Data(json!({"total": 5}))));
+        assert_eq!(read(json!({"role": "assistant", "content": null})).unwrap().content, None);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_message_is_said() {
+        for (message, expected) in [
+            (json!("hello"), "a message is an object"),
+            (json!({"content": "x"}), "it has no `role`"),
+            (
+                json!({"role": "human", "content": "x"}),
+                "`role` is `human`; it is `system`, `user`, `assistant` or `tool`",
+            ),
+            (json!({"role": "assistant", "content": 5}), "`content` has to be a string, an object or a list of parts"),
+            (json!({"role": "assistant", "content": [{"type": "video", "value": "x"}]}), "has the type `video`"),
+            (json!({"role": "assistant", "content": [{"type": "file"}]}), "a part of type `file` has no `value`"),
+            (json!({"role": "assistant", "tool_calls": [{"name": "read"}]}), "a tool call has no `tool`"),
+            (json!({"role": "assistant", "tool_calls": {}}), "`tool_calls` has to be a list, found an object"),
+            (json!({"role": "assistant", "duration_ms": -1}), "`duration_ms` has to be a number of at least 0"),
+        ] {
+            let error = read(message).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The command of a target with the values of its variables.
+
+use std::{collections::BTreeSet, path::PathBuf, time::Duration};
+
+use evalsuite_schema::{HealthCheck, Probe};
+
+use crate::{
+    agents::command::{cli_agent::CliAgent, command_line::CommandLine},
+    model::{
+        interpolation::{self, Unresolved, fill_text, names},
+        suite_location::SuiteLocation,
+    },
+};
+
+/// A command with the values of its variables.
+#[derive(Debug)]
+pub(crate) struct ResolvedCommand<'a> {
+    pub(crate) agent: &'a CliAgent,
+    pub(crate) command: CommandLine,
+    pub(crate) files_format: String,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) healthcheck: Option<HealthCheck>,
+}
+
+impl CliAgent {
+    /// Names of the variables that its entry uses.
+    pub(crate) fn variables(&self) -> BTreeSet<String> {
+        let target = &self.target;
+        let probe = target.healthcheck.as_ref().map(|check| match &check.probe {
+            Probe::Url(url) => url,
+            Probe::Command { command, .. } => command,
+        });
+        let texts =
+            [&target.command, &target.files_format].into_iter().chain(target.env.iter().map(|(_, value)| value));
+        texts.chain(probe).flat_map(|text| names(text)).map(str::to_owned).collect()
+    }
+
+    /// The directory in which it runs where a case has no workspace.
+    pub(crate) fn directory(&self, places: &SuiteLocation) -> PathBuf {
+        self.target.cwd.as_ref().map_or_else(|| places.suite_dir.clone(), |cwd| places.resolve(cwd))
+    }
+
+    /// Limit of a call where neither the run nor the case sets one.
+    pub(crate) fn limit(&self) -> Option<Duration> {
+        self.target.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+    }
+
+    /// Replaces the variables by their values.
+    ///
+    /// # Errors
+    ///
+    /// The first variable that is not set.
+    pub(crate) fn resolve(&self, lookup: &impl Fn(&str) -> Option<String>) -> Result<ResolvedCommand<'_>, Unresolved> {
+        let fill = |text: &str, key: &str| fill_text(text, key, &self.location, lookup);
+        let target = &self.target;
+        let command = CommandLine::read(&target.command, |name| {
+            lookup(name).ok_or_else(|| interpolation::unset(name, "command", &self.location))
+        })?;
+        let env = target.env.iter().map(|(name, value)| Ok((name.clone(), fill(value, &format!("env.{name}"))?)));
+        let healthcheck = match &target.healthcheck {
+            None => None,
+            Some(check) => {
+                let probe = match &check.probe {
+                    Probe::Url(url) => Probe::Url(fill(url, "healthcheck.url")?),
+                    Probe::Command { command, cwd } => {
+                        Probe::Command { command: fill(command, "healthcheck.command")?, cwd: cwd.clone() }
+                    }
+                };
+                Some(HealthCheck { probe, timeout_seconds: check.timeout_seconds })
+            }
+        };
+        Ok(ResolvedCommand {
+            agent: self,
+            command,
+            files_format: fill(&target.files_format, "files_format")?,
+            env: env.collect::<Result<_, _>>()?,
+            healthcheck,
+        })
+    }
+}

@@ -1,0 +1,175 @@
+//! A single span: its kind, and the messages, tokens and cost of a call of a model.
+
+use evalsuite_schema::{Message, Object, Role, record::Usage};
+use serde_json::Value;
+
+use crate::agents::spans::{
+    span_messages::{read, structured},
+    span_store::Span,
+    span_usage::{cost, usage},
+};
+
+/// The kind of work that a span stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Chat,
+    Tool,
+    Agent,
+    Other,
+}
+
+pub(crate) fn kind(span: &Span) -> Kind {
+    let named = |name: &str| {
+        let is = |word: &str| name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '_']));
+        match name {
+            "text_completion" | "generate_content" | "completion" => Kind::Chat,
+            "invoke_workflow" => Kind::Agent,
+            _ if is("chat") => Kind::Chat,
+            _ if is("execute_tool") => Kind::Tool,
+            _ if is("invoke_agent") => Kind::Agent,
+            _ => Kind::Other,
+        }
+    };
+    match text(&span.fields, "gen_ai.operation.name") {
+        Some(operation) => named(operation),
+        None => match named(span.name) {
+            Kind::Other if span.fields.contains_key("gen_ai.tool.name") => Kind::Tool,
+            Kind::Other if !outputs(span).is_empty() || usage(&span.fields).is_some() => Kind::Chat,
+            Kind::Other if !inputs(span).is_empty() => Kind::Chat,
+            kind => kind,
+        },
+    }
+}
+
+/// The data of the span of a model call.
+#[derive(Clone)]
+pub(crate) struct ChatSpan<'a> {
+    pub(crate) span: &'a Span,
+    pub(crate) inputs: Vec<Message>,
+    pub(crate) outputs: Vec<Message>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) cost: Option<f64>,
+    pub(crate) model: Option<String>,
+    pub(crate) tools: Vec<Value>,
+}
+
+impl<'a> ChatSpan<'a> {
+    pub(crate) fn of(span: &'a Span) -> Self {
+        let model = text(&span.fields, "gen_ai.response.model").or_else(|| text(&span.fields, "gen_ai.request.model"));
+        let tools = span.fields.get("gen_ai.tool.definitions").map(structured);
+        Self {
+            span,
+            inputs: inputs(span),
+            outputs: outputs(span),
+            usage: usage(&span.fields),
+            cost: cost(&span.fields),
+            model: model.map(str::to_owned),
+            tools: match tools {
+                Some(Value::Array(tools)) => tools.into_iter().filter(Value::is_object).collect(),
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    pub(crate) fn complete(&mut self, other: Self) {
+        if self.inputs.is_empty() {
+            self.inputs = other.inputs;
+        }
+        if self.outputs.is_empty() {
+            self.outputs = other.outputs;
+        }
+        self.usage = self.usage.or(other.usage);
+        self.cost = self.cost.or(other.cost);
+        self.model = self.model.take().or(other.model);
+        if self.tools.is_empty() {
+            self.tools = other.tools;
+        }
+    }
+
+    pub(crate) fn has_output_or_usage(&self) -> bool {
+        !self.outputs.is_empty() || self.usage.is_some()
+    }
+}
+
+/// The input of a model: in fields, or in events of older conventions.
+fn inputs(span: &Span) -> Vec<Message> {
+    let mut messages = Vec::new();
+    let mut take = |fields: &Object| {
+        for (name, speaker) in [
+            ("gen_ai.system_instructions", Role::System),
+            ("gen_ai.input.messages", Role::User),
+            ("gen_ai.prompt", Role::User),
+        ] {
+            if let Some(value) = fields.get(name) {
+                messages.extend(read(value, speaker));
+            }
+        }
+    };
+    take(&span.fields);
+    for event in &span.events {
+        let speaker = match event.name.as_str() {
+            "gen_ai.system.message" => Role::System,
+            "gen_ai.user.message" => Role::User,
+            "gen_ai.assistant.message" => Role::Assistant,
+            "gen_ai.tool.message" => Role::Tool,
+            _ => {
+                let mut other = |fields: &Object| {
+                    for name in ["gen_ai.input.messages", "gen_ai.prompt"] {
+                        if let Some(value) = fields.get(name) {
+                            messages.extend(read(value, Role::User));
+                        }
+                    }
+                };
+                other(&event.fields);
+                continue;
+            }
+        };
+        messages.extend(body(&event.fields, speaker));
+    }
+    messages
+}
+
+/// The output of a model.
+fn outputs(span: &Span) -> Vec<Message> {
+    let all = std::iter::once(&span.fields).chain(span.events.iter().map(|event| &event.fields));
+    let mut messages: Vec<Message> = all
+        .flat_map(|fields| ["gen_ai.output.messages", "gen_ai.completion"].map(|name| fields.get(name)))
+        .flatten()
+        .flat_map(|value| read(value, Role::Assistant))
+        .collect();
+    let choices = span.events.iter().filter(|event| event.name == "gen_ai.choice");
+    messages.extend(choices.flat_map(|event| body(&event.fields, Role::Assistant)));
+    messages
+}
+
+/// The message in an event of the older conventions: in one field, or spread over several.
+fn body(fields: &Object, speaker: Role) -> Vec<Message> {
+    for name in ["gen_ai.event.content", "body"] {
+        if let Some(value) = fields.get(name) {
+            return read(value, speaker);
+        }
+    }
+    let mut spread: Object = fields.iter().map(|(name, value)| (name.clone(), structured(value))).collect();
+    // `tracing` calls the text of an event its message.
+    if spread.get("message").is_some_and(Value::is_string) {
+        let message = spread.remove("message").unwrap_or_default();
+        spread.entry("content").or_insert(message);
+    }
+    read(&Value::Object(spread), speaker)
+}
+
+pub(crate) fn text<'a>(fields: &'a Object, name: &str) -> Option<&'a str> {
+    fields.get(name).and_then(Value::as_str)
+}
+
+pub(crate) fn is_error(fields: &Object) -> bool {
+    let failed = |name: &str| fields.get(name).is_some_and(|value| value != "");
+    failed("error.type")
+        || failed("gen_ai.tool.error.type")
+        || text(fields, "otel.status_code").is_some_and(|code| code.eq_ignore_ascii_case("error"))
+}
+
+pub(crate) fn duration(span: &Span) -> Option<f64> {
+    let end = span.ended.as_ref()?;
+    Some(end.clock.saturating_duration_since(span.began.clock).as_secs_f64() * 1000.0)
+}

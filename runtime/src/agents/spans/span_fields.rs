@@ -1,0 +1,66 @@
+//! Fields of spans and events as JSON.
+
+use evalsuite_schema::Object;
+use serde_json::Value;
+use tracing::{
+    Metadata,
+    field::{Field, Visit},
+};
+
+/// Prefix of the names of OpenTelemetry's conventions for generative AI.
+pub(crate) const GEN_AI: &str = "gen_ai.";
+
+/// Fields of other conventions that say how a call ended.
+const ENDINGS: [&str; 2] = ["error.type", "otel.status_code"];
+
+/// Whether a span or event is about generative AI.
+pub(crate) fn is_gen_ai(metadata: &Metadata<'_>) -> bool {
+    metadata.name().starts_with(GEN_AI) || metadata.fields().iter().any(|field| field.name().starts_with(GEN_AI))
+}
+
+/// Whether an event may be one of the older conventions, named by a field.
+pub(crate) fn has_name(metadata: &Metadata<'_>) -> bool {
+    metadata.fields().iter().any(|field| field.name() == "event.name")
+}
+
+/// Collects fields into an object.
+pub(crate) struct FieldCollector<'a> {
+    pub(crate) into: &'a mut Object,
+    /// Whether fields outside of the conventions are collected too.
+    pub(crate) all: bool,
+}
+
+impl FieldCollector<'_> {
+    fn set(&mut self, field: &Field, value: impl Into<Value>) {
+        let name = field.name();
+        if self.all || name.starts_with(GEN_AI) || ENDINGS.contains(&name) {
+            self.into.insert(name.to_owned(), value.into());
+        }
+    }
+}
+
+impl Visit for FieldCollector<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.set(field, value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.set(field, value);
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.set(field, value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.set(field, value);
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.set(field, value);
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        self.set(field, format!("{value:?}"));
+    }
+}

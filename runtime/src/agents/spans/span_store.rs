@@ -1,0 +1,86 @@
+//! The spans of one call of an agent.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use evalsuite_schema::Object;
+
+use crate::platform::clock::timestamp;
+
+/// Spans in the order they began.
+#[derive(Debug, Default)]
+pub(crate) struct Spans(Mutex<SpanList>);
+
+#[derive(Debug, Default)]
+struct SpanList {
+    spans: Vec<Span>,
+    /// The call is over; later spans are ignored.
+    closed: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Span {
+    pub(crate) name: &'static str,
+    pub(crate) fields: Object,
+    /// Index of the nearest ancestor among these spans.
+    pub(crate) parent: Option<usize>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) began: SpanTime,
+    pub(crate) ended: Option<SpanTime>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) name: String,
+    pub(crate) fields: Object,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct SpanTime {
+    pub(crate) text: String,
+    pub(crate) clock: Instant,
+}
+
+impl SpanTime {
+    pub(crate) fn now() -> Self {
+        Self { text: timestamp(), clock: Instant::now() }
+    }
+}
+
+impl Spans {
+    fn list(&self) -> MutexGuard<'_, SpanList> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        !self.list().closed
+    }
+
+    pub(crate) fn add(&self, name: &'static str, fields: Object, parent: Option<usize>) -> usize {
+        let mut list = self.list();
+        let span = Span { name, fields, parent, events: Vec::new(), began: SpanTime::now(), ended: None };
+        if !list.closed {
+            list.spans.push(span);
+        }
+        list.spans.len().saturating_sub(1)
+    }
+
+    /// Changes a span, if the call is not over.
+    pub(crate) fn change(&self, index: usize, change: impl FnOnce(&mut Span)) {
+        let mut list = self.list();
+        if !list.closed
+            && let Some(span) = list.spans.get_mut(index)
+        {
+            change(span);
+        }
+    }
+
+    /// All spans; later ones are ignored.
+    pub(crate) fn close(&self) -> Vec<Span> {
+        let mut list = self.list();
+        list.closed = true;
+        std::mem::take(&mut list.spans)
+    }
+}

@@ -1,0 +1,138 @@
+//! The input of a code grader's command: the evidence as JSON (grading.md, section 9).
+
+use std::{io, path::Path};
+
+use evalsuite_schema::{Content, Input, Message, Object, Part, ToolCall};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    grade::grading_context::GradingContext,
+    model::{messages::file_parts, suite_location::SuiteLocation},
+};
+
+/// Characters of a transcript up to which it is part of the input; a longer one is passed as a file.
+const INLINE_LIMIT: usize = 50_000;
+
+pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &Path) -> io::Result<Value> {
+    let facts = context.evidence.facts();
+    let places = context.places;
+    let input_messages: &[Message] = match &facts.input {
+        Some(Input::Messages(messages)) => messages,
+        _ => &[],
+    };
+    let input = match &facts.input {
+        Some(Input::Data(object)) => json!([{"role": "user", "content": object}]),
+        _ => messages(input_messages, places),
+    };
+    let files: Vec<String> =
+        file_parts(input_messages).map(|file| places.resolve(file).display().to_string()).collect();
+    let transcript = match &facts.transcript {
+        Some(transcript) => messages(transcript, places),
+        None => json!([{"role": "assistant", "content": facts.answer}]),
+    };
+    let (output, output_path) = place_output(transcript, directory)?;
+    Ok(json!({
+        "id": facts.case_id,
+        "suite": context.suite,
+        "target": facts.target,
+        "trial": facts.trial,
+        "criteria": facts.criteria,
+        "input": input,
+        "input_files": files,
+        "expected_output": messages(&facts.expected_output, places),
+        "answer": facts.answer,
+        "output": output,
+        "output_path": output_path,
+        "trace": facts.transcript.as_deref().map(|transcript| trace(transcript, context.evidence.llm_calls())),
+        "token_usage": facts.usage,
+        "cost_usd": facts.cost_usd,
+        "duration_ms": facts.duration_ms,
+        "start_time": facts.started_at,
+        "end_time": facts.ended_at,
+        "file_changes": facts.diff,
+        "workspace_path": facts.workspace.display().to_string(),
+        "metadata": facts.metadata,
+        "state": facts.state,
+        "config": config,
+    }))
+}
+
+fn place_output(transcript: Value, directory: &Path) -> io::Result<(Value, Option<String>)> {
+    let text = transcript.to_string();
+    if text.chars().count() <= INLINE_LIMIT {
+        return Ok((transcript, None));
+    }
+    std::fs::create_dir_all(directory)?;
+    let path = directory.join("output.json");
+    std::fs::write(&path, text)?;
+    Ok((Value::Null, Some(path.display().to_string())))
+}
+
+fn trace(transcript: &[Message], llm_calls: Option<u64>) -> Value {
+    let calls: Vec<&ToolCall> = transcript.iter().flat_map(|message| &message.tool_calls).collect();
+    let mut counts = Map::new();
+    let mut durations = Map::new();
+    for call in &calls {
+        let count = counts.get(&call.tool).and_then(Value::as_u64).unwrap_or(0);
+        counts.insert(call.tool.clone(), Value::from(count + 1));
+        if let (Some(duration), Value::Array(list)) =
+            (call.duration_ms, durations.entry(call.tool.clone()).or_insert_with(|| Value::Array(Vec::new())))
+        {
+            list.push(Value::from(duration));
+        }
+    }
+    durations.retain(|_, list| list.as_array().is_some_and(|list| !list.is_empty()));
+    json!({
+        "event_count": calls.len(),
+        "tool_calls": counts,
+        "error_count": calls.iter().filter(|call| call.is_error).count(),
+        "llm_call_count": llm_calls,
+        "tool_durations": durations,
+    })
+}
+
+fn messages(messages: &[Message], places: &SuiteLocation) -> Value {
+    messages.iter().map(|message| self::message(message, places)).collect()
+}
+
+fn message(message: &Message, places: &SuiteLocation) -> Value {
+    let mut object = Map::new();
+    object.insert("role".to_owned(), message.role.as_str().into());
+    let mut set = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            object.insert(key.to_owned(), value);
+        }
+    };
+    set("name", message.name.clone().map(Into::into));
+    set("content", message.content.as_ref().map(|content| self::content(content, places)));
+    if !message.tool_calls.is_empty() {
+        set("tool_calls", Some(json!(message.tool_calls)));
+    }
+    set("start_time", message.start_time.clone().map(Into::into));
+    set("end_time", message.end_time.clone().map(Into::into));
+    set("duration_ms", message.duration_ms.map(Into::into));
+    set("metadata", message.metadata.clone());
+    Value::Object(object)
+}
+
+fn content(content: &Content, places: &SuiteLocation) -> Value {
+    match content {
+        Content::Text(text) => text.clone().into(),
+        Content::Data(value) => value.clone(),
+        Content::Parts(parts) => parts
+            .iter()
+            .map(|part| match part {
+                // Graders written for other tools read the text here.
+                Part::Text(text) => json!({"type": "text", "value": text, "text": text}),
+                Part::File(file) => {
+                    let path = places.resolve(file).display().to_string();
+                    json!({"type": "file", "value": file.written, "path": path})
+                }
+                Part::Image { file, media_type } => {
+                    let path = places.resolve(file).display().to_string();
+                    json!({"type": "image", "value": file.written, "path": path, "media_type": media_type})
+                }
+            })
+            .collect(),
+    }
+}

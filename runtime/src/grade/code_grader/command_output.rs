@@ -1,0 +1,236 @@
+//! The result of a code grader's command: its output and exit code (grading.md, section 9).
+
+use evalsuite_schema::{
+    Object,
+    record::{Assertion, Verdict},
+};
+use serde_json::Value;
+
+use crate::{
+    model::score::{Score, ratio},
+    platform::{
+        excerpt::{last_chars, trim},
+        process::Finished,
+    },
+};
+
+/// Characters of output that are shown.
+const SHOWN: usize = 2000;
+
+/// The effect of `verdict` in a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum VerdictRule {
+    /// It is a detail; the score decides.
+    IsDetail,
+    /// It decides.
+    Decides,
+}
+
+pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
+    let stdout = finished.stdout.text();
+    let stdout = trim(&stdout);
+    let stderr = finished.stderr.text();
+    let Some(code) = finished.status.code() else {
+        return Score::error(format!("the command was ended by a signal ({}){}", finished.status, tail_of(&stderr)));
+    };
+    if matches!(code, 126 | 127) {
+        return Score::error(format!("the command cannot be run (exit code {code}){}", tail_of(&stderr)));
+    }
+    let parsed = serde_json::from_str::<Value>(stdout);
+    if let Ok(Value::Object(result)) = parsed {
+        if !is_result(&result) {
+            return Score::error("the command printed a JSON object without `score`, `assertions` or `verdict`");
+        }
+        if code != 0 {
+            return Score::error(format!(
+                "the command printed a result but failed with exit code {code}{}",
+                tail_of(&stderr)
+            ));
+        }
+        return from_result(result, rule).unwrap_or_else(Score::error);
+    }
+    // Braces mean a result, and a result that cannot be read must not pass.
+    if let (Err(error), 0, true) = (&parsed, code, stdout.starts_with('{') && stdout.ends_with('}')) {
+        return Score::error(format!("the command printed a result that is not valid JSON: {error}"));
+    }
+    let last_line = stdout.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    if let Ok(Value::Object(result)) = serde_json::from_str::<Value>(last_line.trim())
+        && is_result(&result)
+    {
+        return Score::error(
+            "the command printed other lines before its result; help: print only the result to stdout, logs to stderr",
+        );
+    }
+    let text = match (stdout, trim(&stderr)) {
+        ("", "") => format!("exit code {code}"),
+        ("", stderr) => last_chars(stderr, SHOWN),
+        (stdout, _) => last_chars(stdout, SHOWN),
+    };
+    let assertion =
+        Assertion::new(text, code == 0).with_expected("exit code 0").with_actual(format!("exit code {code}"));
+    Score::from(code == 0).with_assertion(assertion)
+}
+
+fn is_result(object: &Object) -> bool {
+    ["score", "assertions", "verdict"].iter().any(|key| object.contains_key(*key))
+}
+
+fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, String> {
+    let assertions = result.remove("assertions").map(assertions).transpose()?.unwrap_or_default();
+    let verdict = match result.remove("verdict") {
+        None => None,
+        Some(Value::String(text)) if matches!(text.as_str(), "pass" | "fail" | "undecided") => Some(text),
+        Some(other) => return Err(format!("`verdict` is {other}, not \"pass\", \"fail\" or \"undecided\"")),
+    };
+    let rationale = text(&mut result, "rationale")?;
+    let details = match result.remove("details") {
+        None | Some(Value::Null) => Object::new(),
+        Some(Value::Object(details)) => details,
+        Some(other) => return Err(format!("`details` is {other}, not an object")),
+    };
+    let mut score = match (result.remove("score"), verdict.as_deref()) {
+        (_, Some("undecided")) => {
+            Score::undecided(rationale.clone().unwrap_or_else(|| "the command did not decide".to_owned()))
+        }
+        (Some(value), _) => match value.as_f64() {
+            Some(number) if (0.0..=1.0).contains(&number) => Score::new(number),
+            _ => return Err(format!("`score` is {value}, not a number from 0 to 1")),
+        },
+        (None, _) if assertions.is_empty() => return Err("the result has neither `score` nor assertions".to_owned()),
+        (None, _) => {
+            let passed = assertions.iter().filter(|assertion| assertion.passed).count();
+            Score::new(ratio(passed, assertions.len()))
+        }
+    };
+    score.assertions = assertions;
+    score.rationale = rationale;
+    score.details = details;
+    match (verdict, rule) {
+        (Some(verdict), VerdictRule::Decides) if verdict != "undecided" => {
+            score.verdict = Some(Verdict::from_passed(verdict == "pass"));
+        }
+        (Some(verdict), _) => score = score.with_detail("verdict", verdict),
+        (None, _) => {}
+    }
+    if !result.is_empty() {
+        score = score.with_detail("extra", Value::Object(result));
+    }
+    Ok(score)
+}
+
+fn text(result: &mut Object, key: &str) -> Result<Option<String>, String> {
+    match result.remove(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(format!("`{key}` is {other}, not a text")),
+    }
+}
+
+fn assertions(value: Value) -> Result<Vec<Assertion>, String> {
+    let Value::Array(entries) = value else {
+        return Err(format!("`assertions` is {value}, not a list"));
+    };
+    entries.into_iter().enumerate().map(|(index, entry)| assertion(index, &entry)).collect()
+}
+
+fn assertion(index: usize, entry: &Value) -> Result<Assertion, String> {
+    let text = entry.get("text").and_then(Value::as_str);
+    let passed = entry.get("passed").and_then(Value::as_bool);
+    let (Some(text), Some(passed)) = (text, passed) else {
+        return Err(format!("`assertions[{index}]` has no text `text` or no boolean `passed`"));
+    };
+    let mut assertion = Assertion::new(text, passed);
+    let optional = |key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);
+    assertion.expected = optional("expected");
+    assertion.actual = optional("actual");
+    assertion.evidence = optional("evidence");
+    Ok(assertion)
+}
+
+fn tail_of(stderr: &str) -> String {
+    match trim(stderr) {
+        "" => String::new(),
+        text => format!(": {}", last_chars(text, SHOWN)),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
+
+    use super::*;
+    use crate::{model::score::State, platform::process::Captured};
+
+    fn reply(stdout: &str, stderr: &str, status: i32) -> Score {
+        let captured = |text: &str| Captured { bytes: text.into(), truncated: false };
+        let finished = Finished {
+            status: ExitStatus::from_raw(status),
+            timed_out: false,
+            stdout: captured(stdout),
+            stderr: captured(stderr),
+        };
+        read(&finished, VerdictRule::IsDetail)
+    }
+
+    fn exit(code: i32) -> i32 {
+        code << 8
+    }
+
+    fn error(score: &Score) -> &str {
+        match &score.state {
+            State::Error(message) => message,
+            other => panic!("expected an error, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_result_is_read_as_written() {
+        let score = reply(
+            "\u{feff} {\"score\": 0.25, \"verdict\": \"pass\", \"assertions\": [{\"text\": \"a\", \"passed\": true, \"evidence\": 5}], \"note\": 1}\n",
+            "log",
+            exit(0),
+        );
+        assert_eq!((score.state, score.verdict), (State::Decided(0.25), None));
+        assert_eq!(score.assertions, [Assertion::new("a", true)]);
+        assert_eq!(Value::Object(score.details), serde_json::json!({"verdict": "pass", "extra": {"note": 1}}));
+    }
+
+    #[test]
+    fn assertions_replace_a_missing_score() {
+        let score = reply(r#"{"assertions": [{"text": "a", "passed": true}, {"text": "b", "passed": false}]}"#, "", 0);
+        assert_eq!(score.state, State::Decided(0.5));
+        assert!(matches!(reply(r#"{"verdict": "undecided"}"#, "", 0).state, State::Undecided(_)));
+    }
+
+    #[test]
+    fn an_invalid_or_contradictory_result_is_an_error() {
+        for stdout in [
+            r#"{"score": 1.5}"#,
+            r#"{"score": "0.9"}"#,
+            r#"{"score": null}"#,
+            r#"{"verdict": "pass"}"#,
+            r#"{"score": 1, "verdict": "maybe"}"#,
+            r#"{"score": 1, "assertions": [{"text": "a", "passed": "yes"}]}"#,
+            r#"{"score": 1, "assertions": {}}"#,
+            r#"{"result": 1}"#,
+            r#"{"score": NaN}"#,
+            r#"{"score": 1e999}"#,
+            "{'score': 1}",
+            "starting\n{\"score\": 1}",
+        ] {
+            error(&reply(stdout, "", 0));
+        }
+        assert!(error(&reply(r#"{"score": 1}"#, " boom ", exit(1))).ends_with("exit code 1: boom"));
+        error(&reply(r#"{"score": 1}"#, "", 9));
+        error(&reply("", "", exit(127)));
+    }
+
+    #[test]
+    fn without_a_result_the_exit_code_decides() {
+        let passed = reply("all good", "", exit(0));
+        assert_eq!((passed.state, passed.assertions[0].text.as_str()), (State::Decided(1.0), "all good"));
+        let failed = reply("", "2 tests failed", exit(1));
+        assert_eq!((failed.state, failed.assertions[0].text.as_str()), (State::Decided(0.0), "2 tests failed"));
+        assert_eq!(reply("[]", "", 0).state, State::Decided(1.0));
+    }
+}

@@ -1,0 +1,129 @@
+//! The commands of graders: code graders, preprocessors, and commands that write prompts.
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+    process::ExitStatus,
+    time::Duration,
+};
+
+use evalsuite_schema::{Argument, Command, grader::PreparedCommand};
+use serde_json::Value;
+
+use crate::{
+    grade::grading_context::GradingContext,
+    platform::{
+        excerpt::{last_chars, trim},
+        process::{self, Finished},
+    },
+};
+
+/// Limit of a preprocessor, of a command that writes a prompt, and of one that combines the members of a composite.
+pub(crate) const COMMAND_LIMIT: Duration = Duration::from_secs(60);
+/// Characters of standard error that an error shows.
+const STDERR_SHOWN: usize = 2000;
+
+/// Why a command has no output.
+#[derive(Debug)]
+pub(crate) enum GraderCommandError {
+    Empty,
+    NoWorkingDirectory(PathBuf),
+    Input(io::Error),
+    NotStarted { program: String, error: io::Error },
+    TimedOut(Duration),
+    Failed { status: ExitStatus, stderr: String },
+    NoOutput,
+}
+
+impl fmt::Display for GraderCommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the command is empty"),
+            Self::NoWorkingDirectory(cwd) => write!(f, "the working directory {} does not exist", cwd.display()),
+            Self::Input(error) => write!(f, "the input of the command cannot be written: {error}"),
+            Self::NotStarted { program, error } => write!(f, "cannot run `{program}`: {error}"),
+            Self::TimedOut(limit) => write!(f, "the command did not end within {} s", limit.as_secs_f64()),
+            Self::Failed { status, stderr } => write!(f, "{status}: {stderr}"),
+            Self::NoOutput => f.write_str("the command printed nothing"),
+        }
+    }
+}
+
+/// A command of a grader as it is started.
+pub(crate) struct GraderCommand {
+    pub(crate) argv: Vec<String>,
+    pub(crate) cwd: PathBuf,
+}
+
+impl GraderCommand {
+    pub(crate) fn new(prepared: &PreparedCommand, context: &GradingContext<'_>) -> Self {
+        let cwd = match &prepared.cwd {
+            Some(path) => context.places.resolve(path),
+            None => context.places.suite_dir.clone(),
+        };
+        Self { argv: argv(&prepared.command, context), cwd }
+    }
+
+    /// Runs the command with a value on its standard input.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    pub(crate) fn run(
+        &self,
+        input: &Value,
+        limit: Duration,
+        context: &GradingContext<'_>,
+    ) -> Result<Finished, GraderCommandError> {
+        let (program, arguments) = self.argv.split_first().ok_or(GraderCommandError::Empty)?;
+        if !self.cwd.is_dir() {
+            return Err(GraderCommandError::NoWorkingDirectory(self.cwd.clone()));
+        }
+        let mut command = std::process::Command::new(program);
+        command.args(arguments).current_dir(&self.cwd);
+        context.environment.apply(&mut command);
+        let input = serde_json::to_vec_pretty(input).map_err(|error| GraderCommandError::Input(error.into()))?;
+        process::run(command, input, limit, context.environment.echo)
+            .map_err(|error| GraderCommandError::NotStarted { program: program.clone(), error })
+    }
+}
+
+/// Runs a command within [`COMMAND_LIMIT`] and returns its standard output without surrounding white space.
+///
+/// # Errors
+///
+/// If the command cannot be started, does not end in time, or fails.
+pub(crate) fn output(
+    prepared: &PreparedCommand,
+    input: &Value,
+    context: &GradingContext<'_>,
+) -> Result<String, GraderCommandError> {
+    let finished = GraderCommand::new(prepared, context).run(input, COMMAND_LIMIT, context)?;
+    if finished.timed_out {
+        return Err(GraderCommandError::TimedOut(COMMAND_LIMIT));
+    }
+    if !finished.status.success() {
+        let stderr = last_chars(trim(&finished.stderr.text()), STDERR_SHOWN);
+        return Err(GraderCommandError::Failed { status: finished.status, stderr });
+    }
+    Ok(trim(&finished.stdout.text()).to_owned())
+}
+
+/// Program and arguments; a shell command is handed to a shell.
+fn argv(command: &Command, context: &GradingContext<'_>) -> Vec<String> {
+    match command {
+        Command::Shell(line) if cfg!(windows) => vec!["cmd".to_owned(), "/C".to_owned(), line.clone()],
+        Command::Shell(line) => vec!["sh".to_owned(), "-c".to_owned(), line.clone()],
+        Command::Argv(arguments) => arguments
+            .iter()
+            .map(|argument| match argument {
+                Argument::Text(text) => text.clone(),
+                Argument::Path(path) => text_of(&context.places.resolve(path)),
+            })
+            .collect(),
+    }
+}
+
+fn text_of(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,201 @@
+//! From the result of a grader to its record: value, pass mark, verdict, negation (grading.md, section 3).
+
+use evalsuite_schema::{
+    Grader, Layout,
+    record::{Assertion, GraderRecord, GraderState, Verdict},
+};
+
+use crate::{grade::grader_result::GraderResult, model::score::State};
+
+/// Lowest value of a passing verdict: `min_score`, else the grader's own, else the default of the layout.
+pub(crate) fn pass_mark(grader: &Grader, own: Option<f64>, layout: Layout) -> f64 {
+    grader.min_score.or(own).unwrap_or_else(|| layout.default_threshold())
+}
+
+/// The record of a result.
+pub(crate) fn grader_record(grader: &Grader, result: GraderResult, layout: Layout) -> GraderRecord {
+    let GraderResult { score, forced_fail, kind, pass_mark, command, members, judge, code } = result;
+    let mut record = GraderRecord {
+        name: grader.name.clone(),
+        grader_type: grader.config.type_name().to_owned(),
+        kind: kind.unwrap_or_else(|| grader.config.kind()),
+        state: GraderState::Error,
+        value: None,
+        verdict: None,
+        pass_mark: None,
+        forced_fail: false,
+        weight: grader.weight,
+        required: grader.required,
+        min_score: grader.min_score,
+        negated: false,
+        advisory: None,
+        assertions: score.assertions,
+        rationale: score.rationale,
+        details: (!score.details.is_empty()).then_some(score.details),
+        error: None,
+        duration_ms: 0,
+        location: grader.location.clone(),
+        members,
+        judge,
+        code,
+        command,
+    };
+    match score.state {
+        State::Error(message) => record.error = Some(message),
+        State::Undecided(reason) => {
+            record.state = GraderState::Undecided;
+            record.rationale.get_or_insert(reason);
+        }
+        State::Decided(value) if !(0.0..=1.0).contains(&value) => {
+            record.error = Some(format!("the value {value} is not a number from 0 to 1"));
+        }
+        State::Decided(value) => {
+            let mark = self::pass_mark(grader, pass_mark, layout);
+            let verdict = if forced_fail {
+                Verdict::Fail
+            } else {
+                score.verdict.unwrap_or_else(|| Verdict::from_passed(value >= mark))
+            };
+            record.state = GraderState::Decided;
+            record.pass_mark = Some(mark);
+            record.value = Some(value);
+            record.verdict = Some(verdict);
+            record.forced_fail = forced_fail;
+            if grader.negate {
+                negate(&mut record, value, verdict);
+            }
+            explain(&mut record);
+        }
+    }
+    record
+}
+
+fn negate(record: &mut GraderRecord, value: f64, verdict: Verdict) {
+    let value = 1.0 - value;
+    record.negated = true;
+    record.value = Some(value);
+    record.verdict = Some(match record.min_score {
+        Some(mark) => Verdict::from_passed(value >= mark),
+        None => !verdict,
+    });
+    record.forced_fail = false;
+    for assertion in &mut record.assertions {
+        assertion.passed = !assertion.passed;
+        if let Some(evidence) = &mut assertion.evidence {
+            evidence.insert_str(0, "[Negated] ");
+        }
+        if let Some(expected) = &mut assertion.expected {
+            expected.insert_str(0, "not: ");
+        }
+    }
+}
+
+/// Lists the failed assertions as the rationale of a grader that gives none.
+fn explain(record: &mut GraderRecord) {
+    if record.rationale.is_some() {
+        return;
+    }
+    let failed: Vec<String> = record.assertions.iter().filter(|assertion| !assertion.passed).map(bullet).collect();
+    if !failed.is_empty() {
+        record.rationale = Some(failed.join("\n"));
+    }
+}
+
+fn bullet(assertion: &Assertion) -> String {
+    format!("- {}", assertion.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::{GraderConfig, Location};
+
+    use super::*;
+    use crate::model::score::Score;
+
+    fn grader(change: impl FnOnce(&mut Grader)) -> Grader {
+        let mut grader = Grader::new("g", Location::new("f", 1, 1), GraderConfig::IsJson);
+        change(&mut grader);
+        grader
+    }
+
+    fn verdict(grader: &Grader, result: impl Into<GraderResult>, layout: Layout) -> (Option<f64>, Option<Verdict>) {
+        let record = grader_record(grader, result.into(), layout);
+        (record.value, record.verdict)
+    }
+
+    #[test]
+    fn the_pass_mark_is_written_or_the_graders_or_the_layouts() {
+        let plain = grader(|_| ());
+        assert_eq!(verdict(&plain, Score::new(0.8), Layout::Cases).1, Some(Verdict::Pass));
+        assert_eq!(verdict(&plain, Score::new(0.8), Layout::Tasks).1, Some(Verdict::Fail));
+        let own = GraderResult { pass_mark: Some(0.5), ..Score::new(0.6).into() };
+        assert_eq!(verdict(&plain, own, Layout::Tasks).1, Some(Verdict::Pass));
+        let written = grader(|grader| grader.min_score = Some(0.9));
+        let own = GraderResult { pass_mark: Some(0.5), ..Score::new(0.6).into() };
+        assert_eq!(verdict(&written, own, Layout::Cases).1, Some(Verdict::Fail));
+    }
+
+    #[test]
+    fn a_forced_fail_keeps_its_value() {
+        let forced = GraderResult { forced_fail: true, ..Score::new(0.9).with_verdict(Verdict::Pass).into() };
+        assert_eq!(verdict(&grader(|_| ()), forced, Layout::Cases), (Some(0.9), Some(Verdict::Fail)));
+    }
+
+    #[test]
+    fn negation_inverts_value_verdict_and_assertions() {
+        let negated = grader(|grader| grader.negate = true);
+        let forced = GraderResult { forced_fail: true, ..Score::new(0.9).into() };
+        let record = grader_record(&negated, forced, Layout::Cases);
+        assert_eq!((record.verdict, record.forced_fail), (Some(Verdict::Pass), false));
+
+        let score = Score::new(1.0).with_assertion(Assertion::new("has it", true).with_evidence("here"));
+        let record = grader_record(&negated, score.into(), Layout::Cases);
+        assert_eq!((record.value, record.verdict), (Some(0.0), Some(Verdict::Fail)));
+        assert_eq!(record.assertions, [Assertion::new("has it", false).with_evidence("[Negated] here")]);
+        assert_eq!(record.rationale.as_deref(), Some("- has it"));
+
+        let marked = grader(|grader| (grader.negate, grader.min_score) = (true, Some(0.5)));
+        assert_eq!(verdict(&marked, Score::new(0.4), Layout::Cases), (Some(0.6), Some(Verdict::Pass)));
+    }
+
+    #[test]
+    fn errors_and_undecided_graders_are_not_negated() {
+        let negated = grader(|grader| grader.negate = true);
+        let record = grader_record(&negated, Score::error("broken").into(), Layout::Cases);
+        assert_eq!((record.state, record.value, record.negated), (GraderState::Error, None, false));
+        let record = grader_record(&negated, Score::undecided("no idea").into(), Layout::Cases);
+        assert_eq!((record.state, record.rationale.as_deref()), (GraderState::Undecided, Some("no idea")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn negated_twice_is_as_before(
+            value in 0.0..=1.0f64,
+            passed in proptest::prelude::any::<bool>(),
+            mark in proptest::option::of(0.001..=1.0f64),
+        ) {
+            let grader = grader(|grader| grader.min_score = mark);
+            let score = Score::new(value).with_assertion(Assertion::new("it", passed));
+            let before = grader_record(&grader, score.into(), Layout::Cases);
+            let mut after = before.clone();
+            for _ in 0..2 {
+                let (value, verdict) = (after.value.unwrap(), after.verdict.unwrap());
+                negate(&mut after, value, verdict);
+            }
+            assert!((after.value.unwrap() - value).abs() <= f64::EPSILON);
+            assert_eq!(after.assertions, before.assertions);
+            // Rounding can move a value across the mark it sits on.
+            if mark.is_none_or(|mark| (mark - value).abs() > f64::EPSILON) {
+                assert_eq!(after.verdict, before.verdict);
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_outside_0_to_1_is_an_error() {
+        for value in [f64::NAN, f64::INFINITY, -0.01, 1.01] {
+            let record = grader_record(&grader(|_| ()), Score::new(value).into(), Layout::Cases);
+            assert_eq!(record.state, GraderState::Error, "{value}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What graders need beside their settings.
+
+use std::{
+    cell::RefCell,
+    path::{Path, PathBuf},
+};
+
+use evalsuite_schema::{Layout, grader::Preprocessor, record::Note};
+
+use crate::{
+    judge::{asking_grader::AskingGrader, judge_choice::JudgeChoice},
+    model::{command::CommandEnvironment, evals::Registry, evidence::Evidence, suite_location::SuiteLocation},
+    platform::{digest::file_key, process::Captured, redaction::Redactor},
+    record::{cassette::TrialCassette, grader_files::GraderFiles},
+};
+
+/// What graders need beside their settings.
+pub(crate) struct GradingContext<'a> {
+    pub(crate) evidence: &'a Evidence<'a>,
+    pub(crate) suite: &'a str,
+    pub(crate) layout: Layout,
+    /// Effective threshold of the trial.
+    pub(crate) threshold: f64,
+    pub(crate) registry: &'a Registry,
+    pub(crate) places: &'a SuiteLocation,
+    pub(crate) environment: &'a CommandEnvironment,
+    pub(crate) trial_dir: &'a Path,
+    /// Records the replies of judges, or replays them.
+    pub(crate) cassette: &'a TrialCassette,
+    pub(crate) redactor: &'a Redactor,
+    pub(crate) notes: &'a RefCell<Vec<Note>>,
+    pub(crate) judges: JudgeChoice<'a>,
+    /// Commands that turn output files into text, where a grader has none of its own.
+    pub(crate) preprocessors: &'a [Preprocessor],
+}
+
+impl GradingContext<'_> {
+    /// Directory for the files of a grader. It exists once a file is written to it.
+    pub(crate) fn grader_directory(&self, path: &str) -> PathBuf {
+        self.trial_dir.join("graders").join(file_key(path))
+    }
+
+    /// Writes the output of a command beside the record; returns its path relative to the trial's directory.
+    pub(crate) fn write_output(&self, directory: &Path, file: &str, output: &Captured) -> Option<String> {
+        if output.bytes.is_empty() {
+            return None;
+        }
+        let written = self.grader_files().write(directory, file, &output.text());
+        let written = written.map_err(|note| self.notes.borrow_mut().push(note)).ok()?;
+        if output.truncated {
+            let message = format!("{written}: only the first {} bytes are kept", output.bytes.len());
+            self.notes.borrow_mut().push(Note::new("output_truncated", message));
+        }
+        Some(written)
+    }
+
+    /// The grader at `path` as judges and their records know it.
+    pub(crate) fn asking_grader(&self, path: &str) -> AskingGrader {
+        AskingGrader {
+            path: path.to_owned(),
+            case_id: self.evidence.case_id().to_owned(),
+            trial: self.evidence.trial(),
+            directory: self.grader_directory(path),
+            files: self.grader_files(),
+            cassette: self.cassette.replies(),
+            workspace: self.evidence.workspace().to_owned(),
+            environment: self.environment.clone(),
+        }
+    }
+
+    fn grader_files(&self) -> GraderFiles {
+        GraderFiles::new(self.trial_dir, self.redactor)
+    }
+}

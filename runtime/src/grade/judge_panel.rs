@@ -1,0 +1,150 @@
+//! The judges of a grader: the question they are asked, their votes, and the record of the majority.
+
+use std::fmt;
+
+use evalsuite_schema::{
+    Grader,
+    grader::{Criterion, JudgeSettings, PreparedCommand, Prompt},
+    record::{GraderKind, GraderRecord, JudgeRecord, Verdict},
+};
+
+use crate::{
+    grade::{
+        code_grader::command_input,
+        grader_command::{self, GraderCommandError},
+        grader_record::grader_record,
+        grader_result::GraderResult,
+        grading_context::GradingContext,
+        judgement_score,
+    },
+    judge::{
+        judge_choice::recorded_judges,
+        judge_options::CONFIRM,
+        prompt_variables::PromptVariables,
+        question::{Question, QuestionCalls},
+        reply_shape::ReplyShape,
+        shown_answer::{ShownAnswer, UnshownAnswer, shown_answer},
+        user_prompt::user_prompt,
+        votes::{Majority, majority, representative},
+    },
+    model::score::Score,
+};
+
+/// Why there is no question for the judges.
+enum NoQuestion {
+    Answer(UnshownAnswer),
+    Preprocessor { name: String, error: GraderCommandError },
+    Prompt(GraderCommandError),
+}
+
+impl From<UnshownAnswer> for NoQuestion {
+    fn from(error: UnshownAnswer) -> Self {
+        Self::Answer(error)
+    }
+}
+
+impl fmt::Display for NoQuestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answer(error) => error.fmt(f),
+            Self::Preprocessor { name, error } => write!(f, "the preprocessor of `{name}` failed: {error}"),
+            Self::Prompt(error) => write!(f, "the command of the prompt failed: {error}"),
+        }
+    }
+}
+
+/// Asks the judges of a grader about the answer of a trial.
+pub(crate) fn grade_answer(
+    path: &str,
+    grader: &Grader,
+    prompt: Option<&Prompt>,
+    criteria: &[Criterion],
+    settings: &JudgeSettings,
+    context: &GradingContext<'_>,
+) -> GraderRecord {
+    match question(path, prompt, criteria, settings, context) {
+        Ok(question) => ask(path, grader, &question, context, |result| result),
+        Err(error) => record(grader, Score::error(error.to_string()), context),
+    }
+}
+
+/// The record of a result for which a judge is responsible.
+pub(crate) fn record(grader: &Grader, result: impl Into<GraderResult>, context: &GradingContext<'_>) -> GraderRecord {
+    grader_record(grader, GraderResult { kind: Some(GraderKind::Model), ..result.into() }, context.layout)
+}
+
+fn question<'a>(
+    path: &str,
+    prompt: Option<&Prompt>,
+    criteria: &'a [Criterion],
+    settings: &'a JudgeSettings,
+    context: &GradingContext<'_>,
+) -> Result<Question<'a>, NoQuestion> {
+    // The first one that takes the file applies: the grader's own come before the suite's.
+    let own = settings.preprocessors.as_deref().unwrap_or_default();
+    let preprocessors = [own, context.preprocessors].concat();
+    let ShownAnswer { text, images } =
+        shown_answer(&preprocessors, context.evidence, context.places, |preprocessor, name, input| {
+            let command = PreparedCommand { command: preprocessor.command.clone(), cwd: None };
+            grader_command::output(&command, input, context)
+                .map_err(|error| NoQuestion::Preprocessor { name: name.to_owned(), error })
+        })?;
+    let variables = PromptVariables::new(&text, context.evidence, context.places);
+    let shape = ReplyShape::of(criteria);
+    let user = user_prompt(prompt, (shape, criteria), &variables, |command, config| {
+        let directory = context.grader_directory(path);
+        let written = command_input::build(config, context, &directory)
+            .map_err(GraderCommandError::Input)
+            .and_then(|input| grader_command::output(command, &input, context));
+        match written.as_deref() {
+            Ok("") => Err(NoQuestion::Prompt(GraderCommandError::NoOutput)),
+            _ => written.map_err(NoQuestion::Prompt),
+        }
+    })?;
+    Ok(Question { shape, criteria, user, images, settings })
+}
+
+/// Asks judges until their majority is clear. `complete` adds to each result what the record of the grader needs.
+pub(crate) fn ask(
+    path: &str,
+    grader: &Grader,
+    question: &Question<'_>,
+    context: &GradingContext<'_>,
+    complete: impl Fn(GraderResult) -> GraderResult,
+) -> GraderRecord {
+    let asking = context.asking_grader(path);
+    let judges = match context.judges.of(question.settings, &asking.command_site()) {
+        Ok(judges) => judges,
+        Err(error) => return record(grader, Score::error(error.to_string()), context),
+    };
+    let recorded = recorded_judges(&judges, path, &asking.cassette);
+    let asks_all = recorded.as_ref().is_some_and(|judges| judges.len() > 1);
+    let judges = recorded.unwrap_or(judges);
+    let options = context.judges.options;
+    let confirm = question.settings.confirm.or(options.confirm).or(context.judges.judges.confirm).unwrap_or(CONFIRM);
+    let mut calls = QuestionCalls::new(&asking, question, options);
+    let mut votes: Vec<GraderRecord> = Vec::new();
+    let mut total = judges.len();
+    while majority(&votes, total) == Majority::Open || asks_all && votes.len() < total {
+        let judge = &judges[votes.len() % judges.len()];
+        let (result, code) = match calls.judgement(judge, question) {
+            Ok(judgement) => (judgement_score::score(judgement, question.criteria), None),
+            Err(failure) => (Score::error(failure.message).into(), Some(failure.code)),
+        };
+        let mut vote = record(grader, complete(result), context);
+        vote.code = code;
+        vote.judge = Some(JudgeRecord { name: judge.name.clone(), ..JudgeRecord::default() });
+        let is_first_fail = votes.is_empty() && vote.verdict == Some(Verdict::Fail);
+        votes.push(vote);
+        if judges.len() == 1 && is_first_fail {
+            total += confirm as usize;
+        }
+    }
+    let majority = majority(&votes, total);
+    let mut record = representative(votes, majority)
+        .unwrap_or_else(|| record(grader, Score::error("no judge gave a judgement"), context));
+    let (judge, notes) = calls.into_record();
+    record.judge = Some(judge);
+    context.notes.borrow_mut().extend(notes);
+    record
+}

@@ -1,0 +1,166 @@
+//! From a judgement to the result of its grader (grading.md, section 11.5).
+
+use evalsuite_schema::{grader::Criterion, record::Assertion};
+use serde_json::{Map, Value};
+
+use crate::{
+    grade::{grader_result::GraderResult, scoring::weighted_mean},
+    judge::judgement::{Check, Judgement},
+    model::score::Score,
+};
+
+/// Evidence of a criterion that the judge did not answer.
+const NOT_ANSWERED: &str = "not answered";
+
+/// Lowest score, of 10, with which the assertion of a criterion passes.
+const SHOWN_AS_PASSED: u8 = 7;
+
+pub(crate) fn score(judgement: Judgement, criteria: &[Criterion]) -> GraderResult {
+    match judgement {
+        Judgement::Undecided(reason) => Score::undecided(reason).into(),
+        Judgement::FreeForm { score, assertions, details } => {
+            let mut graded = Score::new(score);
+            graded.assertions = assertions;
+            graded.details = details;
+            graded.into()
+        }
+        Judgement::Checklist { checks, reasoning } => checklist(criteria, &checks, Some(reasoning)),
+        Judgement::Ranges { checks, reasoning } => ranges(criteria, &checks, reasoning),
+    }
+}
+
+fn checklist(criteria: &[Criterion], checks: &[Check<bool>], reasoning: Option<String>) -> GraderResult {
+    let mut assertions = Vec::new();
+    let mut values = Vec::new();
+    let mut forced_fail = false;
+    for criterion in criteria {
+        let (satisfied, evidence) = worst(checks, &criterion.id);
+        forced_fail |= criterion.required && !satisfied;
+        values.push((criterion.weight, if satisfied { 1.0 } else { 0.0 }));
+        assertions.push(Assertion::new(shown(criterion), satisfied).with_evidence(evidence.unwrap_or_default()));
+    }
+    finish(values, assertions, forced_fail, reasoning, unknown_ids(criteria, checks))
+}
+
+fn ranges(criteria: &[Criterion], checks: &[Check<u8>], reasoning: Option<String>) -> GraderResult {
+    let mut assertions = Vec::new();
+    let mut values = Vec::new();
+    let mut forced_fail = false;
+    let mut raw = Map::new();
+    for criterion in criteria {
+        let (score, evidence) = worst(checks, &criterion.id);
+        let value = f64::from(score) / 10.0;
+        let is_met = criterion.min_score.or(criterion.required.then_some(1.0)).is_none_or(|least| value >= least);
+        forced_fail |= !is_met;
+        values.push((criterion.weight, value));
+        let range = criterion.score_ranges.iter().find(|range| (range.low..=range.high).contains(&score));
+        let text = format!("{} - Score: {score}/10 ({})", shown(criterion), range.map_or("", |range| &range.outcome));
+        let mut assertion = Assertion::new(text, score >= SHOWN_AS_PASSED && is_met);
+        assertion.evidence = evidence;
+        assertions.push(assertion);
+        raw.insert(criterion.id.clone(), score.into());
+    }
+    let mut graded = finish(values, assertions, forced_fail, reasoning, unknown_ids(criteria, checks));
+    graded.score.details.insert("raw_scores".to_owned(), Value::Object(raw));
+    graded
+}
+
+fn finish(
+    values: Vec<(f64, f64)>,
+    assertions: Vec<Assertion>,
+    forced_fail: bool,
+    reasoning: Option<String>,
+    unknown: Vec<String>,
+) -> GraderResult {
+    let mut score = Score::new(weighted_mean(values.into_iter()).unwrap_or(0.0));
+    score.assertions = assertions;
+    score.rationale = reasoning.filter(|text| !text.trim().is_empty());
+    if !unknown.is_empty() {
+        score = score.with_detail("unknown_ids", unknown);
+    }
+    GraderResult { forced_fail, ..score.into() }
+}
+
+fn shown(criterion: &Criterion) -> String {
+    format!("[{}] {}", criterion.id, criterion.outcome.as_deref().unwrap_or(&criterion.id))
+}
+
+/// The worst answer to a criterion; the worst possible one where the judge did not answer it.
+fn worst<T: Copy + Default + Ord>(checks: &[Check<T>], id: &str) -> (T, Option<String>) {
+    let answers = checks.iter().filter(|check| check.id == id);
+    match answers.min_by_key(|check| check.judgement) {
+        Some(check) => (check.judgement, check.reasoning.clone()),
+        None => (T::default(), Some(NOT_ANSWERED.to_owned())),
+    }
+}
+
+fn unknown_ids<T>(criteria: &[Criterion], checks: &[Check<T>]) -> Vec<String> {
+    let known = |id: &str| criteria.iter().any(|criterion| criterion.id == id);
+    checks.iter().filter(|check| !known(&check.id)).map(|check| check.id.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::grader::ScoreRange;
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::score::State;
+
+    fn criterion(id: &str, weight: f64, required: bool) -> Criterion {
+        let outcome = Some(format!("{id} holds"));
+        Criterion { id: id.into(), outcome, weight, required, min_score: None, score_ranges: Vec::new() }
+    }
+
+    fn check<T>(id: &str, judgement: T) -> Check<T> {
+        Check { id: id.into(), judgement, reasoning: Some("why".into()) }
+    }
+
+    fn value(graded: &GraderResult) -> f64 {
+        match graded.score.state {
+            State::Decided(value) => value,
+            ref other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn silence_is_not_satisfied_and_the_worse_of_two_answers_counts() {
+        let criteria = [criterion("a", 2.0, true), criterion("b", 1.0, false), criterion("c", 1.0, false)];
+        let checks = vec![check("b", true), check("a", true), check("b", false), check("z", true)];
+        let graded = score(Judgement::Checklist { checks, reasoning: " ".into() }, &criteria);
+        assert_eq!((value(&graded), graded.forced_fail, &graded.score.rationale), (0.5, false, &None));
+        let evidence: Vec<_> = graded.score.assertions.iter().map(|a| (a.passed, a.evidence.as_deref())).collect();
+        assert_eq!(evidence, [(true, Some("why")), (false, Some("why")), (false, Some("not answered"))]);
+        assert_eq!(graded.score.details["unknown_ids"], json!(["z"]));
+        let none = score(Judgement::Checklist { checks: Vec::new(), reasoning: String::new() }, &criteria);
+        assert_eq!((value(&none), none.forced_fail), (0.0, true));
+    }
+
+    #[test]
+    fn a_range_below_its_minimum_fails_whatever_the_mean() {
+        let range = |low, high, outcome: &str| ScoreRange { low, high, outcome: outcome.into() };
+        let ranged = |id: &str, weight, min_score| Criterion {
+            min_score,
+            score_ranges: vec![range(0, 6, "poor"), range(7, 10, "good")],
+            ..criterion(id, weight, false)
+        };
+        let criteria = [ranged("a", 3.0, None), ranged("b", 1.0, Some(0.6)), criterion("c", 1.0, true)];
+        let checks = vec![check("a", 7), check("b", 5), check("c", 10)];
+        let graded = score(Judgement::Ranges { checks, reasoning: None }, &criteria);
+        assert!((value(&graded) - 3.6 / 5.0).abs() < 1e-12 && graded.forced_fail);
+        let shown: Vec<_> = graded.score.assertions.iter().map(|a| (a.text.as_str(), a.passed)).collect();
+        assert_eq!(
+            shown,
+            [
+                ("[a] a holds - Score: 7/10 (good)", true),
+                ("[b] b holds - Score: 5/10 (poor)", false),
+                ("[c] c holds - Score: 10/10 ()", true),
+            ]
+        );
+        let met = score(
+            Judgement::Ranges { checks: vec![check("a", 0), check("b", 6), check("c", 10)], reasoning: None },
+            &criteria,
+        );
+        assert!(!met.forced_fail);
+    }
+}

@@ -1,0 +1,46 @@
+//! The aggregator `llm-grader` of a `composite`: a judge makes one score of the members' results (grading.md, section 10).
+
+use evalsuite_schema::{
+    Grader,
+    grader::{JudgeSettings, Prompt},
+    placeholder::Syntax,
+    record::GraderRecord,
+};
+use serde_json::Value;
+
+use crate::{
+    grade::{grader_result::GraderResult, grading_context::GradingContext, judge_panel},
+    judge::{prompt_texts::AGGREGATE, question::Question, reply_shape::ReplyShape},
+    model::{judge::fenced, messages::pretty, score::Score},
+};
+
+/// Template variable of the members' results.
+const RESULTS: &str = "EVALUATOR_RESULTS_JSON";
+
+/// Asks a judge for one score. `complete` adds what the record says about the members.
+pub(crate) fn grade(
+    path: &str,
+    grader: &Grader,
+    (prompt, model): (Option<&Prompt>, Option<&str>),
+    results: &Value,
+    context: &GradingContext<'_>,
+    complete: impl Fn(GraderResult) -> GraderResult,
+) -> GraderRecord {
+    let mut text = match prompt {
+        None => AGGREGATE.to_owned(),
+        Some(Prompt::Text(text) | Prompt::File { text, .. }) => text.clone(),
+        Some(Prompt::Command { .. }) => {
+            let error = Score::error("a command cannot write the prompt of an aggregator");
+            return judge_panel::record(grader, error, context);
+        }
+    };
+    if !Syntax::Template.names(&text).any(|name| name == RESULTS) {
+        text.push_str("\n\n{{EVALUATOR_RESULTS_JSON}}");
+    }
+    let results = fenced(&pretty(results));
+    let user = Syntax::Template.fill(&text, |name| (name == RESULTS).then(|| results.as_str().into()));
+    let settings = JudgeSettings { model: model.map(str::to_owned), ..JudgeSettings::default() };
+    let question =
+        Question { shape: ReplyShape::FreeForm, criteria: &[], user, images: Vec::new(), settings: &settings };
+    judge_panel::ask(path, grader, &question, context, complete)
+}

@@ -1,0 +1,14 @@
+//! The `llm-grader`: a judge gives a score, or checks the grader's rubrics (grading.md, section 11).
+
+use evalsuite_schema::{Grader, GraderConfig, Location, grader::LlmGrader, record::GraderRecord};
+
+use crate::grade::{grading_context::GradingContext, judge_panel};
+
+/// The grader of a case that lists none.
+pub(crate) fn implicit(location: Location) -> Grader {
+    Grader::new("llm-grader", location, GraderConfig::LlmGrader(LlmGrader::default()))
+}
+
+pub(crate) fn grade(path: &str, grader: &Grader, config: &LlmGrader, context: &GradingContext<'_>) -> GraderRecord {
+    judge_panel::grade_answer(path, grader, config.prompt.as_ref(), &config.rubrics, &config.judge, context)
+}

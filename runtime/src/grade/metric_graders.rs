@@ -1,0 +1,207 @@
+//! The graders `latency`, `cost`, `token-usage` and `execution-metrics` (grading.md, section 5).
+
+use evalsuite_schema::{
+    grader::{Cost, ExecutionMetrics, Latency, TokenUsage},
+    record::Assertion,
+};
+
+use crate::{
+    grade::number_format::{fixed, show},
+    model::{
+        evidence::Evidence,
+        score::{Score, ratio},
+    },
+};
+
+/// Tools whose calls only read.
+const EXPLORING: [&str; 10] =
+    ["read", "grep", "glob", "search", "list", "Read", "Grep", "Glob", "WebSearch", "WebFetch"];
+
+/// Default tolerance of the share of exploring calls.
+const EXPLORATION_TOLERANCE: f64 = 0.2;
+
+pub(crate) fn latency(config: &Latency, evidence: &Evidence<'_>) -> Score {
+    let held = evidence.facts().duration_ms <= config.threshold;
+    let (duration, limit, sign) = (show(evidence.facts().duration_ms), show(config.threshold), sign(held));
+    Score::from(held).with_assertion(
+        Assertion::new(format!("Duration {duration}ms {sign} {limit}ms threshold"), held)
+            .with_expected(format!("at most {limit} ms"))
+            .with_actual(format!("{duration} ms")),
+    )
+}
+
+pub(crate) fn cost(config: &Cost, evidence: &Evidence<'_>) -> Score {
+    let Some(cost) = evidence.cost_usd() else {
+        return missing("No cost data available in trace", "the agent did not report its cost");
+    };
+    let held = cost <= config.budget;
+    let sign = sign(held);
+    Score::from(held).with_assertion(
+        Assertion::new(format!("Cost ${} {sign} ${} budget", fixed(cost, 4), fixed(config.budget, 4)), held)
+            .with_expected(format!("at most ${}", config.budget))
+            .with_actual(format!("${cost}")),
+    )
+}
+
+pub(crate) fn token_usage(config: &TokenUsage, evidence: &Evidence<'_>) -> Score {
+    let Some(usage) = evidence.usage() else {
+        return missing("No token usage data available in trace", "the agent did not report its tokens");
+    };
+    let (input, output) = (tokens(usage.input), tokens(usage.output));
+    let total = input + output + tokens(usage.cached);
+    let checks = [
+        ("Input tokens", input, config.max_input),
+        ("Output tokens", output, config.max_output),
+        ("Total tokens", total, config.max_total),
+    ];
+    let assertions: Vec<Assertion> = checks
+        .into_iter()
+        .filter_map(|(what, actual, limit)| limit.map(|limit| at_most(what, actual, limit, "")))
+        .collect();
+    let held = assertions.iter().all(|assertion| assertion.passed);
+    let mut score = Score::from(held);
+    score.assertions = assertions;
+    score
+}
+
+pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'_>) -> Score {
+    let calls = evidence.tool_calls();
+    let usage = evidence.usage();
+    let mut assertions = Vec::new();
+    let mut check = |what: &str, absent: &str, actual: Option<f64>, limit: Option<f64>| {
+        let Some(limit) = limit else { return };
+        assertions.push(match actual {
+            Some(actual) => at_most(what, actual, limit, " max"),
+            None => Assertion::new(format!("{absent} not available"), false).with_expected(format!("at most {limit}")),
+        });
+    };
+    let count = calls.as_ref().map(|calls| tokens(calls.len() as u64));
+    check("Tool calls", "Tool call data", count, config.max_tool_calls);
+    check("LLM calls", "LLM call count data", evidence.llm_calls().map(tokens), config.max_llm_calls);
+    let spent = usage.map(|usage| tokens(usage.input) + tokens(usage.output));
+    check("Total tokens", "Token usage data", spent, config.max_tokens);
+    if let Some(limit) = config.max_cost_usd {
+        assertions.push(match evidence.cost_usd() {
+            Some(cost) => {
+                let held = cost <= limit;
+                Assertion::new(format!("Cost ${} {} ${} max", fixed(cost, 4), sign(held), fixed(limit, 4)), held)
+                    .with_expected(format!("at most ${limit}"))
+                    .with_actual(format!("${cost}"))
+            }
+            None => Assertion::new("Cost data not available", false).with_expected(format!("at most ${limit}")),
+        });
+    }
+    if let Some(limit) = config.max_duration_ms {
+        let held = evidence.facts().duration_ms <= limit;
+        let (duration, limit) = (show(evidence.facts().duration_ms), show(limit));
+        assertions.push(
+            Assertion::new(format!("Duration {duration}ms {} {limit}ms max", sign(held)), held)
+                .with_expected(format!("at most {limit} ms"))
+                .with_actual(format!("{duration} ms")),
+        );
+    }
+    if let Some(target) = config.target_exploration_ratio {
+        let tolerance = config.exploration_tolerance.unwrap_or(EXPLORATION_TOLERANCE);
+        let names = calls.map(|calls| calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>());
+        assertions.push(exploration(names.as_deref(), target, tolerance));
+    }
+    Score::from_assertions(assertions)
+}
+
+fn exploration(calls: Option<&[&str]>, target: f64, tolerance: f64) -> Assertion {
+    let Some(calls @ [_, ..]) = calls else {
+        return Assertion::new("Exploration ratio not available (no tool calls)", false)
+            .with_expected(format!("{target} ± {tolerance}"));
+    };
+    let exploring = calls.iter().filter(|name| EXPLORING.contains(name)).count();
+    let share = ratio(exploring, calls.len());
+    let distance = (share - target).abs();
+    let held = distance <= tolerance;
+    let (shown, target, tolerance) = (fixed(share, 2), show(target), show(tolerance));
+    let text = if held {
+        format!("Exploration ratio {shown} within tolerance of target {target}")
+    } else {
+        let distance = fixed(distance, 2);
+        format!(
+            "Exploration ratio {shown} outside tolerance of target {target} (diff: {distance}, tolerance: {tolerance})"
+        )
+    };
+    Assertion::new(text, held).with_expected(format!("{target} ± {tolerance}")).with_actual(format!("{share}"))
+}
+
+fn at_most(what: &str, actual: f64, limit: f64, suffix: &str) -> Assertion {
+    let held = actual <= limit;
+    let (actual, limit) = (show(actual), show(limit));
+    Assertion::new(format!("{what} {actual} {} {limit}{suffix}", sign(held)), held)
+        .with_expected(format!("at most {limit}"))
+        .with_actual(actual)
+}
+
+fn sign(held: bool) -> &'static str {
+    if held { "<=" } else { ">" }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "limits are compared as JSON numbers, which are doubles")]
+fn tokens(count: u64) -> f64 {
+    count as f64
+}
+
+fn missing(text: &str, why: &str) -> Score {
+    Score::from(false).with_assertion(Assertion::new(text, false).with_evidence(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::{Message, Role, ToolCall, record::Usage};
+
+    use super::*;
+    use crate::model::{evidence::Facts, score::State};
+
+    fn evidence(calls: &[&str]) -> Evidence<'static> {
+        let mut message = Message::text(Role::Assistant, "done");
+        message.tool_calls = calls.iter().map(|name| ToolCall::new(*name)).collect();
+        Evidence::new(Facts {
+            transcript: Some(vec![message]),
+            usage: Some(Usage::new(100, 50).with_cached(25)),
+            cost_usd: Some(0.05),
+            duration_ms: 12.5,
+            ..Facts::default()
+        })
+    }
+
+    fn unreported() -> Evidence<'static> {
+        Evidence::new(Facts::default())
+    }
+
+    #[test]
+    fn limits_are_inclusive() {
+        assert_eq!(latency(&Latency { threshold: 12.5 }, &evidence(&[])).state, State::Decided(1.0));
+        assert_eq!(latency(&Latency { threshold: 12.4 }, &evidence(&[])).state, State::Decided(0.0));
+        assert_eq!(cost(&Cost { budget: 0.05 }, &evidence(&[])).state, State::Decided(1.0));
+    }
+
+    #[test]
+    fn cached_tokens_count_for_the_total_only() {
+        let total = TokenUsage { max_total: Some(174.0), ..TokenUsage::default() };
+        assert_eq!(token_usage(&total, &evidence(&[])).state, State::Decided(0.0));
+        let both = TokenUsage { max_input: Some(100.0), max_output: Some(50.0), ..TokenUsage::default() };
+        assert_eq!(token_usage(&both, &evidence(&[])).state, State::Decided(1.0));
+        let spent = ExecutionMetrics { max_tokens: Some(150.0), ..ExecutionMetrics::default() };
+        assert_eq!(execution_metrics(&spent, &evidence(&[])).state, State::Decided(1.0));
+    }
+
+    #[test]
+    fn what_was_not_reported_scores_0() {
+        assert_eq!(cost(&Cost { budget: 9.0 }, &unreported()).state, State::Decided(0.0));
+        let config = ExecutionMetrics { max_tool_calls: Some(9.0), max_duration_ms: Some(1.0), ..Default::default() };
+        assert_eq!(execution_metrics(&config, &unreported()).state, State::Decided(0.5));
+    }
+
+    #[test]
+    fn the_share_of_exploring_calls_is_compared_with_its_target() {
+        let config = ExecutionMetrics { target_exploration_ratio: Some(0.5), ..Default::default() };
+        assert_eq!(execution_metrics(&config, &evidence(&["Read", "Edit"])).state, State::Decided(1.0));
+        assert_eq!(execution_metrics(&config, &evidence(&["Edit"])).state, State::Decided(0.0));
+        assert_eq!(execution_metrics(&config, &evidence(&[])).state, State::Decided(0.0));
+    }
+}

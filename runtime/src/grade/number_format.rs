@@ -1,0 +1,42 @@
+//! Numbers in the texts of assertions, formatted as JavaScript formats them, because the vectors contain these texts.
+//!
+//! Written by hand: ryu-js formats the shortest form only, and `fixed` has to round ties up as `toFixed` does.
+
+/// The shortest decimal form of the number, with an exponent if it is very large or very small.
+pub(crate) fn show(value: f64) -> String {
+    let size = value.abs();
+    if size >= 1e21 || size > 0.0 && size < 1e-6 {
+        let text = format!("{value:e}");
+        return if text.contains("e-") { text } else { text.replace('e', "e+") };
+    }
+    value.to_string()
+}
+
+/// The number with this many decimals, unless it is very large; a tie is rounded up.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    if value.abs() >= 1e21 {
+        return show(value);
+    }
+    // A tie ends in a single 5 after the wanted decimals, and has an exact decimal form.
+    let exact = format!("{value:.40}");
+    let is_tie = exact
+        .split_once('.')
+        .and_then(|(_, digits)| digits.get(decimals..))
+        .is_some_and(|rest| rest.trim_end_matches('0') == "5");
+    let value = if is_tie && value > 0.0 { value.next_up() } else { value };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_in_the_vectors() {
+        assert_eq!([show(100.0), show(12.75), show(1e21), show(1e-7)], ["100", "12.75", "1e+21", "1e-7"]);
+        assert_eq!(
+            [fixed(0.03125, 4), fixed(0.125, 2), fixed(0.05, 4), fixed(0.0, 4), fixed(1e21, 4)],
+            ["0.0313", "0.13", "0.0500", "0.0000", "1e+21"]
+        );
+    }
+}

@@ -1,0 +1,9 @@
+//! The `rubrics` grader: a judge checks the answer criterion by criterion (grading.md, section 11).
+
+use evalsuite_schema::{Grader, grader::Rubrics, record::GraderRecord};
+
+use crate::grade::{grading_context::GradingContext, judge_panel};
+
+pub(crate) fn grade(path: &str, grader: &Grader, config: &Rubrics, context: &GradingContext<'_>) -> GraderRecord {
+    judge_panel::grade_answer(path, grader, None, &config.criteria, &config.judge, context)
+}

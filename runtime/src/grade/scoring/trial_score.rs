@@ -1,0 +1,252 @@
+//! The outcome and score of a trial from its graders (grading.md, section 13).
+
+use evalsuite_schema::{
+    Layout,
+    record::{CaseOutcome, GraderRecord, GraderState, Note, Reason, ReasonCode, Stage, Verdict},
+};
+
+/// The outcome and score of a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TrialScore {
+    pub(crate) outcome: CaseOutcome,
+    pub(crate) score: Option<f64>,
+    pub(crate) reason: Option<Reason>,
+    pub(crate) notes: Vec<Note>,
+}
+
+impl TrialScore {
+    /// The score of a turn that was not run because an earlier one failed.
+    pub(crate) fn not_run() -> Self {
+        Self { outcome: CaseOutcome::Skipped, score: Some(0.0), reason: None, notes: Vec::new() }
+    }
+}
+
+/// Scores a trial whose agent returned an outcome.
+pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f64) -> TrialScore {
+    if let Some(advice) = graders.iter().find_map(|grader| grader.advisory.as_deref()) {
+        return score_without_advice(layout, graders, advice, threshold);
+    }
+    if let Some(broken) = graders.iter().find(|grader| grader.state == GraderState::Error) {
+        let message = format!("grader `{}`: {}", broken.name, broken.error.as_deref().unwrap_or_default());
+        let code = code_of(broken).unwrap_or(ReasonCode::GraderError);
+        let reason = Reason::new(Stage::Grading, code, message).with_location(broken.location.clone());
+        return TrialScore { outcome: CaseOutcome::Error, score: None, reason: Some(reason), notes: Vec::new() };
+    }
+    match layout {
+        Layout::Tasks => score_task(graders, threshold),
+        Layout::Cases | Layout::Combined | Layout::Bare => score_case(graders, threshold),
+    }
+}
+
+/// Scores a trial without its advisory graders; skips it if there are no others.
+fn score_without_advice(layout: Layout, graders: &[GraderRecord], advice: &str, threshold: f64) -> TrialScore {
+    let deciding: Vec<GraderRecord> = graders.iter().filter(|grader| grader.advisory.is_none()).cloned().collect();
+    if !deciding.is_empty() {
+        return score_trial(layout, &deciding, threshold);
+    }
+    let message = format!("every grader asks a judge that is not good enough to decide: {advice}");
+    let reason = Reason::new(Stage::Grading, ReasonCode::JudgeBelowBar, message);
+    TrialScore { outcome: CaseOutcome::Skipped, score: None, reason: Some(reason), notes: Vec::new() }
+}
+
+/// The reason code of a grader with an error, or of its member with one.
+fn code_of(grader: &GraderRecord) -> Option<ReasonCode> {
+    grader.code.or_else(|| grader.members.iter().find_map(code_of))
+}
+
+fn score_case(graders: &[GraderRecord], threshold: f64) -> TrialScore {
+    if let Some(closed) = graders.iter().find(|grader| gate_is_closed(grader, threshold)) {
+        let message = format!("required grader `{}` failed", closed.name);
+        let reason = Reason::new(Stage::Grading, ReasonCode::RequiredGraderFailed, message)
+            .with_location(closed.location.clone());
+        return failed(Some(0.0), reason);
+    }
+    match weighted_mean(decided(graders).filter_map(|grader| Some((grader.weight, grader.value?)))) {
+        None => failed(Some(0.0), nothing_decided()),
+        Some(score) if score >= threshold => passed(score, graders),
+        Some(score) => failed(Some(score), below(score, threshold)),
+    }
+}
+
+fn score_task(graders: &[GraderRecord], threshold: f64) -> TrialScore {
+    let Some(score) = weighted_mean(decided(graders).filter_map(|grader| Some((1.0, grader.value?)))) else {
+        return failed(None, nothing_decided());
+    };
+    if threshold < 1.0 {
+        return if score >= threshold { passed(score, graders) } else { failed(Some(score), below(score, threshold)) };
+    }
+    match decided(graders).find(|grader| grader.verdict == Some(Verdict::Fail)) {
+        None => passed(score, graders),
+        Some(first) => {
+            let message = format!("grader `{}` failed", first.name);
+            let reason =
+                Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message).with_location(first.location.clone());
+            failed(Some(score), reason)
+        }
+    }
+}
+
+fn decided(graders: &[GraderRecord]) -> impl Iterator<Item = &GraderRecord> {
+    graders.iter().filter(|grader| grader.state == GraderState::Decided)
+}
+
+/// Whether a required grader keeps its trial (or composite) from passing.
+pub(crate) fn gate_is_closed(grader: &GraderRecord, threshold: f64) -> bool {
+    grader.required
+        && (grader.forced_fail || grader.value.is_none_or(|value| value < grader.min_score.unwrap_or(threshold)))
+}
+
+/// `Σ weight·value / Σ weight`, summed in order; `None` where the weights are 0 or there are no values.
+pub(crate) fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let values: Vec<(f64, f64)> = values.collect();
+    let (mut sum, mut weights) = sums(&values, 1.0);
+    if weights.is_infinite() {
+        // Every weight is finite; together they are only so in a smaller unit.
+        (sum, weights) = sums(&values, f64::EPSILON);
+    }
+    (weights > 0.0).then(|| sum / weights)
+}
+
+/// `Σ weight·value` and `Σ weight`, with weights in another unit.
+fn sums(values: &[(f64, f64)], unit: f64) -> (f64, f64) {
+    values.iter().fold((0.0, 0.0), |(sum, weights), (weight, value)| {
+        let weight = weight * unit;
+        (sum + weight * value, weights + weight)
+    })
+}
+
+fn passed(score: f64, graders: &[GraderRecord]) -> TrialScore {
+    let notes = decided(graders)
+        .filter(|grader| grader.verdict == Some(Verdict::Fail))
+        .map(|grader| {
+            let message = format!("grader `{}` failed, but the trial's score is high enough", grader.name);
+            Note::new("grader_failed", message)
+        })
+        .collect();
+    TrialScore { outcome: CaseOutcome::Passed, score: Some(score), reason: None, notes }
+}
+
+fn failed(score: Option<f64>, reason: Reason) -> TrialScore {
+    TrialScore { outcome: CaseOutcome::Failed, score, reason: Some(reason), notes: Vec::new() }
+}
+
+fn nothing_decided() -> Reason {
+    Reason::new(Stage::Grading, ReasonCode::NothingDecided, "no grader with a weight came to a decision")
+}
+
+fn below(score: f64, threshold: f64) -> Reason {
+    Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, format!("score {score} is below {threshold}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::{Location, record::GraderKind};
+
+    use super::*;
+
+    fn grader(value: f64) -> GraderRecord {
+        GraderRecord {
+            name: "g".into(),
+            grader_type: "contains".into(),
+            kind: GraderKind::Code,
+            state: GraderState::Decided,
+            value: Some(value),
+            verdict: Some(Verdict::from_passed(value >= 0.8)),
+            pass_mark: Some(0.8),
+            forced_fail: false,
+            weight: 1.0,
+            required: false,
+            min_score: None,
+            negated: false,
+            advisory: None,
+            assertions: Vec::new(),
+            rationale: None,
+            details: None,
+            error: None,
+            duration_ms: 0,
+            location: Location::new("f", 1, 1),
+            members: Vec::new(),
+            judge: None,
+            code: None,
+            command: None,
+        }
+    }
+
+    fn undecided() -> GraderRecord {
+        GraderRecord { state: GraderState::Undecided, value: None, verdict: None, ..grader(0.0) }
+    }
+
+    fn result(layout: Layout, graders: &[GraderRecord], threshold: f64) -> (CaseOutcome, Option<f64>) {
+        let score = score_trial(layout, graders, threshold);
+        (score.outcome, score.score)
+    }
+
+    use CaseOutcome::{Error, Failed, Passed};
+
+    #[test]
+    fn the_weighted_mean_decides_a_case() {
+        let heavy = GraderRecord { weight: 3.0, ..grader(1.0) };
+        assert_eq!(result(Layout::Cases, &[heavy.clone(), grader(0.2)], 0.8), (Passed, Some(0.8)));
+        let shown = GraderRecord { weight: 0.0, ..grader(0.0) };
+        assert_eq!(result(Layout::Cases, &[grader(1.0), shown.clone()], 0.8), (Passed, Some(1.0)));
+        assert_eq!(result(Layout::Cases, &[shown], 0.0), (Failed, Some(0.0)));
+        assert_eq!(result(Layout::Cases, &[undecided()], 0.0), (Failed, Some(0.0)));
+        let notes = score_trial(Layout::Cases, &[heavy, grader(0.2)], 0.8).notes;
+        assert_eq!(notes.len(), 1, "a failed grader of a passed trial is noted");
+    }
+
+    #[test]
+    fn what_a_judge_below_the_bar_says_decides_nothing() {
+        let advice = |value| GraderRecord { advisory: Some("κ 0.10 < 0.60".into()), ..grader(value) };
+        for layout in [Layout::Cases, Layout::Tasks] {
+            assert_eq!(result(layout, &[grader(1.0), advice(0.0)], 0.8), (Passed, Some(1.0)));
+            assert_eq!(result(layout, &[grader(0.0), advice(1.0)], 0.8), (Failed, Some(0.0)));
+            let closed = GraderRecord { required: true, ..advice(0.0) };
+            assert_eq!(result(layout, &[grader(1.0), closed], 0.8), (Passed, Some(1.0)));
+            let broken = GraderRecord { state: GraderState::Error, value: None, verdict: None, ..advice(0.0) };
+            assert_eq!(result(layout, &[grader(1.0), broken], 0.8), (Passed, Some(1.0)));
+            let only_advisory = score_trial(layout, &[advice(1.0)], 0.8);
+            assert_eq!((only_advisory.outcome, only_advisory.score), (CaseOutcome::Skipped, None));
+            assert_eq!(only_advisory.reason.map(|reason| reason.code), Some(ReasonCode::JudgeBelowBar));
+        }
+    }
+
+    #[test]
+    fn a_closed_gate_fails_the_case_with_0() {
+        let gate = |value, min_score| GraderRecord { required: true, weight: 0.0, min_score, ..grader(value) };
+        let closed = [
+            gate(0.7, None),
+            gate(0.85, Some(0.9)),
+            GraderRecord { forced_fail: true, ..gate(1.0, None) },
+            GraderRecord { required: true, ..undecided() },
+        ];
+        for gate in closed {
+            assert_eq!(result(Layout::Cases, &[grader(1.0), gate], 0.8), (Failed, Some(0.0)));
+        }
+        assert_eq!(result(Layout::Cases, &[grader(1.0), gate(0.5, Some(0.5))], 0.8), (Passed, Some(1.0)));
+    }
+
+    #[test]
+    fn a_task_needs_every_verdict_unless_its_threshold_is_lower() {
+        assert_eq!(result(Layout::Tasks, &[grader(1.0), grader(0.9), undecided()], 1.0), (Passed, Some(0.95)));
+        assert_eq!(result(Layout::Tasks, &[grader(1.0), grader(0.5)], 1.0), (Failed, Some(0.75)));
+        assert_eq!(result(Layout::Tasks, &[grader(1.0), grader(0.5)], 0.75), (Passed, Some(0.75)));
+        assert_eq!(result(Layout::Tasks, &[undecided()], 0.0), (Failed, None));
+        assert_eq!(result(Layout::Tasks, &[], 1.0), (Failed, None));
+    }
+
+    #[test]
+    fn a_broken_grader_makes_the_trial_an_error() {
+        let broken = GraderRecord { state: GraderState::Error, value: None, verdict: None, ..grader(0.0) };
+        let closed = GraderRecord { required: true, ..grader(0.0) };
+        assert_eq!(result(Layout::Cases, &[closed, grader(1.0), broken.clone()], 0.8), (Error, None));
+        assert_eq!(result(Layout::Tasks, &[grader(1.0), broken], 1.0), (Error, None));
+    }
+
+    #[test]
+    fn sums_run_in_the_order_of_the_list() {
+        let values = [0.8, 0.8, 0.8];
+        let mean = weighted_mean(values.iter().map(|value| (1.0, *value)));
+        assert_eq!(mean, Some((0.8 + 0.8 + 0.8) / 3.0));
+    }
+}

@@ -1,0 +1,78 @@
+//! Built-in graders without a run, for property tests and benchmarks.
+
+use std::{cell::RefCell, path::PathBuf};
+
+use evalsuite_schema::{
+    Grader, Layout, Message,
+    record::{GraderRecord, Usage},
+};
+
+use crate::{
+    grade::{grade, grading_context::GradingContext},
+    judge::{judge_choice::JudgeChoice, judge_options::JudgeOptions},
+    model::{
+        command::CommandEnvironment,
+        evals::Registry,
+        evidence::{Evidence, Facts},
+        judge::Judges,
+        suite_location::SuiteLocation,
+    },
+    platform::redaction::Redactor,
+    record::cassette::TrialCassette,
+};
+
+/// The work of an agent.
+#[derive(Debug, Default)]
+pub struct AgentWork {
+    /// The answer.
+    pub answer: String,
+    /// The messages of its work; `None`: not reported.
+    pub transcript: Option<Vec<Message>>,
+    /// Tokens used; `None`: not reported.
+    pub usage: Option<Usage>,
+    /// Cost in US dollars; `None`: not reported.
+    pub cost_usd: Option<f64>,
+    /// Duration in milliseconds.
+    pub duration_ms: f64,
+    /// The reference.
+    pub expected_output: Vec<Message>,
+}
+
+/// Evidence that can be graded again and again.
+#[derive(Debug)]
+pub struct GradableEvidence(Evidence<'static>);
+
+impl GradableEvidence {
+    /// The evidence of an agent's work.
+    pub fn new(work: AgentWork) -> Self {
+        let AgentWork { answer, transcript, usage, cost_usd, duration_ms, expected_output } = work;
+        let facts = Facts { answer, transcript, usage, cost_usd, duration_ms, expected_output, ..Facts::default() };
+        Self(Evidence::new(facts))
+    }
+
+    /// The record of a built-in grader of a suite in the cases layout.
+    pub fn grade(&self, grader: &Grader) -> GraderRecord {
+        let no_directory = PathBuf::new();
+        let context = GradingContext {
+            evidence: &self.0,
+            suite: "standalone",
+            layout: Layout::Cases,
+            threshold: Layout::Cases.default_threshold(),
+            registry: &Registry::default(),
+            places: &SuiteLocation { package_root: no_directory.clone(), suite_dir: no_directory.clone() },
+            environment: &CommandEnvironment::default(),
+            trial_dir: &no_directory,
+            cassette: &TrialCassette::none(),
+            redactor: &Redactor::default(),
+            notes: &RefCell::default(),
+            judges: JudgeChoice {
+                judges: &Judges::default(),
+                options: &JudgeOptions::default(),
+                is_recorded: false,
+                commands: None,
+            },
+            preprocessors: &[],
+        };
+        grade(grader, None, &context)
+    }
+}

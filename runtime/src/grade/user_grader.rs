@@ -1,0 +1,57 @@
+//! Graders written in Rust: a call with a limit, and the judges that it asks (grading.md, section 12).
+
+use std::{sync::Arc, time::Duration};
+
+use evalsuite_schema::{Object, record::GraderKind};
+
+use crate::{
+    grade::{grader_result::GraderResult, grading_context::GradingContext},
+    judge::{grader_inquiry::GraderInquiry, repeated_calls::JudgeFailure},
+    model::score::{Score, State},
+    platform::{
+        cancel::Cancel,
+        isolated_call::{Ended, call_within},
+    },
+};
+
+/// Limit of one call.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Calls the grader that is registered as `name`.
+pub(crate) fn grade(path: &str, name: &str, config: &Object, context: &GradingContext<'_>) -> GraderResult {
+    let Some(grader) = context.registry.grader(name) else {
+        return Score::error(format!("no grader named `{name}` is registered")).into();
+    };
+    let inquiry = Arc::new(GraderInquiry::new(context.asking_grader(path), context.judges.detached()));
+    let (function, evidence, config) = (grader.clone(), context.evidence.detached(inquiry.clone()), config.clone());
+    let cancel = Cancel::default();
+    let inner = cancel.clone();
+    let ended =
+        call_within(LIMIT, &cancel, grader.is_cooperative(), || (), move || function.grade(&config, &evidence, &inner));
+    let score = match ended {
+        Ok(Ended::Returned(score)) => score,
+        Ok(Ended::Panicked(message)) => Score::error(format!("the grader panicked: {message}")),
+        Ok(Ended::TimedOut) => Score::error(format!("the grader did not end within {} s", LIMIT.as_secs())),
+        Err(error) => Score::error(format!("the grader's thread cannot be started: {error}")),
+    };
+    let result = GraderResult { kind: Some(grader.kind), pass_mark: grader.pass_mark, ..score.into() };
+    with_judges(result, &inquiry, context)
+}
+
+/// Adds the calls of judges. A grader that asked a judge in vain is an error, whatever it returned.
+fn with_judges(mut result: GraderResult, inquiry: &GraderInquiry, context: &GradingContext<'_>) -> GraderResult {
+    let ended = inquiry.end();
+    context.notes.borrow_mut().extend(ended.notes);
+    let Some(record) = ended.record else { return result };
+    result.judge = Some(record);
+    if result.kind == Some(GraderKind::Code) {
+        result.kind = Some(GraderKind::Model);
+    }
+    if let Some(JudgeFailure { message, code }) = ended.failure {
+        result.code = Some(code);
+        if !matches!(&result.score.state, State::Error(said) if said.contains(&message)) {
+            result.score = Score::error(message);
+        }
+    }
+    result
+}

@@ -1,0 +1,69 @@
+//! A grader that asks judges: who it is, and where its questions and the replies are recorded.
+
+use std::path::PathBuf;
+
+use evalsuite_schema::record::Note;
+
+use crate::{
+    judge::{command_judge::JudgeCommandSite, judge_call, judge_choice::ChosenJudge, judge_options::JudgeOptions},
+    model::{
+        cassette::Cassette,
+        command::CommandEnvironment,
+        judge::{JudgeError, JudgeReply, JudgeRequest},
+    },
+    record::grader_files::GraderFiles,
+};
+
+/// A grader of a trial that asks judges.
+pub(crate) struct AskingGrader {
+    /// Name of the grader, below the names of the composites around it.
+    pub(crate) path: String,
+    pub(crate) case_id: String,
+    /// Index of the trial.
+    pub(crate) trial: u32,
+    /// Where the files of the grader go.
+    pub(crate) directory: PathBuf,
+    pub(crate) files: GraderFiles,
+    pub(crate) cassette: Cassette,
+    pub(crate) workspace: PathBuf,
+    pub(crate) environment: CommandEnvironment,
+}
+
+impl AskingGrader {
+    /// Where commands that judge run.
+    pub(crate) fn command_site(&self) -> JudgeCommandSite<'_> {
+        JudgeCommandSite {
+            directory: self.directory.clone(),
+            workspace: &self.workspace,
+            environment: &self.environment,
+            redactor: self.files.redactor(),
+        }
+    }
+
+    /// Sends a request to a judge, or takes the reply from the cassette. `options` apply where the request sets nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`judge_call::ask`].
+    pub(crate) fn ask(
+        &self,
+        judge: &ChosenJudge,
+        mut request: JudgeRequest,
+        options: &JudgeOptions,
+    ) -> Result<JudgeReply, JudgeError> {
+        request.case_id.clone_from(&self.case_id);
+        request.trial = self.trial;
+        request.temperature = request.temperature.or(options.temperature);
+        request.limit = request.limit.or(options.limit);
+        judge_call::ask(judge, &self.path, request, &self.cassette)
+    }
+
+    /// Writes a text to a file of the grader, in `folder` of its directory; returns the path relative to the trial's directory.
+    ///
+    /// # Errors
+    ///
+    /// A note that the file cannot be written.
+    pub(crate) fn write(&self, folder: &str, file: &str, text: &str) -> Result<String, Note> {
+        self.files.write(&self.directory.join(folder), file, text)
+    }
+}

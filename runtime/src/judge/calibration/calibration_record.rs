@@ -1,0 +1,147 @@
+//! The record of a calibration, computed from its samples.
+
+use std::collections::BTreeSet;
+
+use evalsuite_schema::{
+    Bar, Calibration,
+    record::{
+        CalibrationRecord, CalibrationStatistics, GraderState, JudgeRecord, ReasonCode, SampleCounts, SampleRecord,
+        Shortfall,
+    },
+};
+
+use crate::{judge::calibration::agreement, platform::digest::sha256};
+
+/// Samples that are named because of their difference.
+const DISAGREEMENTS: usize = 20;
+
+/// Least share of samples that have to be judged.
+const VALID: f64 = 0.5;
+
+/// What the record holds beside the samples.
+pub(crate) struct CalibrationRun {
+    pub(crate) run_id: String,
+    pub(crate) suite: String,
+    pub(crate) test_name: String,
+    pub(crate) started_at: String,
+    pub(crate) duration_ms: u64,
+}
+
+pub(crate) fn of(
+    calibration_run: CalibrationRun,
+    calibration: &Calibration,
+    samples: Vec<SampleRecord>,
+) -> CalibrationRecord {
+    let CalibrationRun { run_id, suite, test_name, started_at, duration_ms } = calibration_run;
+    let pairs: Vec<(f64, f64)> =
+        samples.iter().filter_map(|sample| Some((sample.human_score, sample.judge_score?))).collect();
+    let statistics = agreement::of(&pairs, calibration.tolerance, calibration.threshold);
+    let counts = counts(&samples, calibration.tolerance);
+    let judges: Vec<&JudgeRecord> =
+        samples.iter().filter_map(|sample| sample.grader.as_ref()?.judge.as_ref()).collect();
+    let names = |of: fn(&JudgeRecord) -> Option<&str>| -> Vec<String> {
+        let names: BTreeSet<&str> =
+            judges.iter().filter_map(|judge| of(judge)).filter(|name| !name.is_empty()).collect();
+        names.into_iter().map(str::to_owned).collect()
+    };
+    let prompts: Vec<&str> = judges.iter().map(|judge| judge.prompt_sha256.as_str()).collect();
+    let costs = judges.iter().filter_map(|judge| judge.cost_usd);
+    let shortfalls = shortfalls(&calibration.bar, &counts, statistics.as_ref());
+    CalibrationRecord {
+        schema: CalibrationRecord::SCHEMA.to_owned(),
+        run_id,
+        suite,
+        location: calibration.location.clone(),
+        test_name,
+        started_at,
+        duration_ms,
+        judges: names(|judge| Some(&judge.name)),
+        models: names(|judge| judge.model.as_deref()),
+        prompt_sha256: sha256(prompts.join("\n")),
+        usage: judges.iter().filter_map(|judge| judge.usage).reduce(|mut sum, usage| {
+            sum += usage;
+            sum
+        }),
+        cost_usd: costs.reduce(|sum, cost| sum + cost),
+        tolerance: calibration.tolerance,
+        threshold: calibration.threshold,
+        counts,
+        statistics,
+        bar: calibration.bar,
+        shortfalls,
+        disagreements: disagreements(&samples),
+        samples,
+    }
+}
+
+fn counts(samples: &[SampleRecord], tolerance: f64) -> SampleCounts {
+    let count = |fits: &dyn Fn(&SampleRecord) -> bool| {
+        u32::try_from(samples.iter().filter(|sample| fits(sample)).count()).unwrap_or(u32::MAX)
+    };
+    let is_undecided =
+        |sample: &SampleRecord| sample.grader.as_ref().is_some_and(|grader| grader.state == GraderState::Undecided);
+    let agrees = |sample: &SampleRecord| {
+        sample.judge_score.is_some_and(|judge| agreement::agree(sample.human_score, judge, tolerance))
+    };
+    SampleCounts {
+        samples: count(&|_| true),
+        valid: count(&|sample| sample.judge_score.is_some()),
+        undecided: count(&is_undecided),
+        errors: count(&|sample| sample.judge_score.is_none() && !is_undecided(sample)),
+        agreements: count(&agrees),
+    }
+}
+
+fn shortfalls(bar: &Bar, counts: &SampleCounts, statistics: Option<&CalibrationStatistics>) -> Vec<Shortfall> {
+    if !bar.is_set() {
+        return Vec::new();
+    }
+    let mut missed = Vec::new();
+    let mut miss = |measure: &str, demanded, measured| {
+        missed.push(Shortfall { measure: measure.to_owned(), demanded, measured });
+    };
+    let valid = f64::from(counts.valid) / f64::from(counts.samples.max(1));
+    if valid < VALID {
+        miss("valid", VALID, Some(valid));
+    }
+    let of = |measure: fn(&CalibrationStatistics) -> f64| statistics.map(measure);
+    let least = [
+        ("kappa", bar.kappa, of(|found| found.kappa)),
+        ("spearman", bar.spearman, of(|found| found.spearman)),
+        ("pearson", bar.pearson, of(|found| found.pearson)),
+        ("agreement", bar.agreement, of(|found| found.agreement)),
+    ];
+    for (measure, demanded, measured) in least {
+        if let Some(demanded) = demanded.filter(|demanded| measured.is_none_or(|measured| measured < *demanded)) {
+            miss(measure, demanded, measured);
+        }
+    }
+    let mae = of(|found| found.mae);
+    if let Some(most) = bar.mae.filter(|most| mae.is_none_or(|mae| mae > *most)) {
+        miss("mae", most, mae);
+    }
+    missed
+}
+
+/// Ids of the samples whose scores differ most.
+fn disagreements(samples: &[SampleRecord]) -> Vec<String> {
+    let mut different: Vec<(&str, f64)> = samples
+        .iter()
+        .filter_map(|sample| Some((sample.id.as_str(), sample.difference?.abs())))
+        .filter(|(_, difference)| *difference > 0.0)
+        .collect();
+    different.sort_by(|a, b| b.1.total_cmp(&a.1));
+    different.into_iter().take(DISAGREEMENTS).map(|(id, _)| id.to_owned()).collect()
+}
+
+/// Whether enough samples were judged to say anything, and none of them only lacks a recording that fits.
+pub(crate) fn is_measured(record: &CalibrationRecord) -> bool {
+    let enough = f64::from(record.counts.valid) >= VALID * f64::from(record.counts.samples);
+    record.statistics.is_some() && enough && !lacks_recordings(record)
+}
+
+/// Whether replies of a sample were to be replayed, and are not there or belong to something else.
+pub(crate) fn lacks_recordings(record: &CalibrationRecord) -> bool {
+    let is_of_recording = |code| matches!(code, ReasonCode::RecordingMissing | ReasonCode::RecordingStale);
+    record.samples.iter().filter_map(|sample| sample.code).any(is_of_recording)
+}

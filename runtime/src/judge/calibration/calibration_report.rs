@@ -1,0 +1,210 @@
+//! The report of a calibration as text.
+
+use std::fmt;
+
+use evalsuite_schema::record::{CalibrationRecord, SampleRecord};
+
+use crate::{
+    judge::calibration::{agreement, calibration_record},
+    platform::excerpt::{escaped, first_chars},
+};
+
+/// Samples shown because of their difference.
+const SHOWN: usize = 5;
+/// Characters shown of a reason.
+const REASON: usize = 300;
+
+/// How far a suite's judges agree with people, see [`Evals::calibrate`](crate::Evals::calibrate).
+#[derive(Debug, Clone)]
+pub struct CalibrationReport {
+    record: CalibrationRecord,
+    repeat: String,
+}
+
+impl CalibrationReport {
+    pub(crate) fn new(record: CalibrationRecord, repeat: String) -> Self {
+        Self { record, repeat }
+    }
+
+    /// Everything that was measured.
+    pub fn record(&self) -> &CalibrationRecord {
+        &self.record
+    }
+
+    /// Whether at least half of the samples, and at least two, were judged, and no recorded reply is missing or stale.
+    pub fn is_measured(&self) -> bool {
+        calibration_record::is_measured(&self.record)
+    }
+
+    /// Whether the judges reach the suite's bar; true where the suite has none.
+    pub fn is_trusted(&self) -> bool {
+        self.record.shortfalls.is_empty()
+    }
+
+    /// The measures that miss the bar, on one line.
+    pub(crate) fn shortfalls(&self) -> String {
+        let shown = |measured: Option<f64>| measured.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
+        let shortfalls = self.record.shortfalls.iter().map(|missed| {
+            let sign = if missed.measure == "mae" { ">" } else { "<" };
+            format!("{} {} {sign} {:.2}", label(&missed.measure), shown(missed.measured), missed.demanded)
+        });
+        shortfalls.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The statistics on one line.
+    pub(crate) fn line(&self) -> String {
+        let counts = self.record.counts;
+        let Some(found) = self.record.statistics else {
+            return format!("{} of {} samples judged", counts.valid, counts.samples);
+        };
+        let mut line = format!(
+            "κ {:.2}, Spearman {:.2}, {} of {} samples agree, mean error {:.2}",
+            found.kappa, found.spearman, counts.agreements, counts.valid, found.mae
+        );
+        for (count, what) in [(counts.undecided, "undecided"), (counts.errors, "with an error")] {
+            if count > 0 {
+                line.push_str(&format!(", {count} {what}"));
+            }
+        }
+        line
+    }
+}
+
+fn label(measure: &str) -> &str {
+    match measure {
+        "kappa" => "Cohen's κ",
+        "spearman" => "Spearman",
+        "pearson" => "Pearson",
+        "mae" => "mean absolute error",
+        "valid" => "share of samples judged",
+        other => other,
+    }
+}
+
+impl fmt::Display for CalibrationReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let record = &self.record;
+        let state = match (self.is_measured(), self.is_trusted()) {
+            (false, _) if calibration_record::lacks_recordings(record) => "recordings are missing or stale".to_owned(),
+            (false, _) => "too few samples were judged".to_owned(),
+            (true, true) if record.bar.is_set() => "the judge is good enough".to_owned(),
+            (true, true) => "measured, nothing is demanded".to_owned(),
+            (true, false) => self.shortfalls(),
+        };
+        writeln!(f, "judge calibration ({}): {state}", record.suite)?;
+        writeln!(f, "  {}", record.location)?;
+        let named = |names: &[String]| if names.is_empty() { "–".to_owned() } else { names.join(", ") };
+        writeln!(
+            f,
+            "  judge {}  model {}  prompts {:.12}",
+            named(&record.judges),
+            named(&record.models),
+            record.prompt_sha256
+        )?;
+        let counts = record.counts;
+        write!(f, "  {} of {} samples judged", counts.valid, counts.samples)?;
+        writeln!(f, ", {} undecided, {} with an error", counts.undecided, counts.errors)?;
+        self.statistics(f)?;
+        self.disagreements(f)?;
+        self.failures(f)?;
+        writeln!(f, "  repeat: {}", self.repeat)
+    }
+}
+
+impl CalibrationReport {
+    fn statistics(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let record = &self.record;
+        let Some(found) = record.statistics else { return Ok(()) };
+        let agreeing = format!("{} of {} within {}", record.counts.agreements, record.counts.valid, record.tolerance);
+        let passing = format!("pass and fail at {}", record.threshold);
+        let lines = [
+            ("agreement", found.agreement, agreeing.as_str(), "agreement"),
+            ("Cohen's κ", found.kappa, passing.as_str(), "kappa"),
+            ("Spearman", found.spearman, "", "spearman"),
+            ("Pearson", found.pearson, "", "pearson"),
+            ("MAE", found.mae, "", "mae"),
+            ("bias", found.bias, "judge minus person", ""),
+        ];
+        for (name, value, remark, measure) in lines {
+            let missed = record.shortfalls.iter().find(|missed| missed.measure == measure);
+            let demand = missed.map(|missed| match measure {
+                "mae" => format!("  above {}", missed.demanded),
+                _ => format!("  below {}", missed.demanded),
+            });
+            let line = format!("    {name:<9}  {value:>5.2}  {remark}{}", demand.unwrap_or_default());
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        self.one_sided(f)
+    }
+
+    /// κ compares two classes.
+    fn one_sided(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let record = &self.record;
+        let judged = || record.samples.iter().filter(|sample| sample.judge_score.is_some());
+        let passing = judged().filter(|sample| sample.human_score >= record.threshold).count();
+        let all = judged().count();
+        let side = match passing {
+            0 => "fails",
+            count if count == all => "passes",
+            _ => return Ok(()),
+        };
+        writeln!(f, "    note: for people every answer {side}, so κ says little: add answers of the other kind")
+    }
+
+    fn disagreements(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let record = &self.record;
+        let differs = |sample: &&SampleRecord| {
+            sample.judge_score.is_some_and(|judge| !agreement::agree(sample.human_score, judge, record.tolerance))
+        };
+        let found = record.disagreements.iter();
+        let worst: Vec<&SampleRecord> = found
+            .filter_map(|id| record.samples.iter().find(|sample| sample.id == *id))
+            .filter(differs)
+            .take(SHOWN)
+            .collect();
+        if worst.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "  largest differences")?;
+        for sample in worst {
+            let judge = sample.judge_score.unwrap_or_default();
+            writeln!(
+                f,
+                "    person {:.2}  judge {judge:.2}  {}  {}",
+                sample.human_score,
+                one_line(&sample.id),
+                sample.location
+            )?;
+            let said = sample.grader.as_ref().and_then(|grader| {
+                let failed = grader.first_failed().map(|assertion| assertion.text.as_str());
+                grader.rationale.as_deref().or(failed)
+            });
+            for (who, why) in [("person", sample.human_rationale.as_deref()), ("judge", said)] {
+                if let Some(why) = why.filter(|why| !why.trim().is_empty()) {
+                    writeln!(f, "      {who}: {}", one_line(why))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Each error once: an absent judge has the same error for every sample.
+    fn failures(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown: Vec<&str> = Vec::new();
+        for sample in &self.record.samples {
+            let Some(error) = sample.error.as_deref() else { continue };
+            if shown.len() < SHOWN && !shown.contains(&error) {
+                shown.push(error);
+                writeln!(f, "  not judged: {}  {}", one_line(&sample.id), sample.location)?;
+                let error = escaped(&first_chars(error, 4 * REASON), &['\n', '\t']);
+                writeln!(f, "    {}", error.replace('\n', "\n    "))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A text of others on one line, with control characters escaped.
+fn one_line(text: &str) -> String {
+    escaped(&first_chars(text.trim(), REASON), &[])
+}

@@ -1,0 +1,93 @@
+//! Judges that are commands of a targets file.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use crate::{
+    agents::command::{
+        cli_agent::CliAgent,
+        command_call::{CommandCall, CommandFailure},
+    },
+    model::{
+        command::CommandEnvironment,
+        judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest},
+        messages::answer,
+    },
+    platform::{environment, redaction::Redactor},
+};
+
+/// Where a command that judges runs.
+pub(crate) struct JudgeCommandSite<'a> {
+    /// Where the files of its calls go.
+    pub(crate) directory: PathBuf,
+    pub(crate) workspace: &'a Path,
+    pub(crate) environment: &'a CommandEnvironment,
+    pub(crate) redactor: &'a Redactor,
+}
+
+struct CommandJudge {
+    agent: CliAgent,
+    directory: PathBuf,
+    workspace: PathBuf,
+    environment: CommandEnvironment,
+    redactor: Redactor,
+    calls: AtomicU32,
+}
+
+/// The judge that calls a command.
+pub(crate) fn command_judge(agent: CliAgent, site: &JudgeCommandSite<'_>) -> BoundJudge {
+    let variables = agent.variables();
+    let name = format!("cli:{}", agent.name);
+    let judge = CommandJudge {
+        agent,
+        directory: site.directory.clone(),
+        workspace: site.workspace.to_owned(),
+        environment: site.environment.clone(),
+        redactor: site.redactor.and(variables.iter().map(String::as_str)),
+        calls: AtomicU32::new(0),
+    };
+    BoundJudge::blocking(name, move |request| judge.answer(request))
+}
+
+impl CommandJudge {
+    fn answer(&self, request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
+        let command = self
+            .agent
+            .resolve(&|name: &str| environment::var(name))
+            .map_err(|unset| JudgeError::permanent(unset.message))?;
+        let prompt = match request.system() {
+            "" => request.user().to_owned(),
+            system => format!("{}\n\n{}", system.trim_end(), request.user()),
+        };
+        let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        let answered = command.call(&CommandCall {
+            prompt: &prompt,
+            files: &[],
+            case_id: request.case_id(),
+            trial: request.trial(),
+            directory: &self.directory.join(format!("judge-{call}")),
+            cwd: &self.workspace,
+            environment: &self.environment,
+            limit: request.limit(),
+            keep: true,
+            redactor: &self.redactor,
+        });
+        let outcome = answered.result.map_err(|failure| match failure {
+            CommandFailure::Failed(message) | CommandFailure::TimedOut(message) => {
+                JudgeError::new(self.redactor.apply(&message))
+            }
+        })?;
+        let said = outcome.messages.as_deref().map(answer).or(outcome.text).unwrap_or_default();
+        // The reply is recorded, so it must not hold the secrets that the command was given.
+        let said = self.redactor.apply(&said);
+        Ok(JudgeReply {
+            text: said,
+            usage: outcome.usage,
+            cost_usd: outcome.cost_usd,
+            model: outcome.model,
+            is_cut_off: false,
+        })
+    }
+}

@@ -1,0 +1,178 @@
+//! Chat completions: the JSON of requests and replies.
+
+use std::io;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use evalsuite_schema::record::Usage;
+use serde_json::{Value, json};
+
+use crate::judge::invalid_reply::InvalidReply;
+use crate::model::judge::{JudgeReply, JudgeRequest};
+
+/// How a request tells the service the shape of a reply, the strictest form first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Schema,
+    /// Without lengths of lists, which some services reject.
+    SchemaWithoutLengths,
+    Json,
+    Plain,
+}
+
+impl Format {
+    pub(crate) const ALL: [Self; 4] = [Self::Schema, Self::SchemaWithoutLengths, Self::Json, Self::Plain];
+}
+
+/// # Errors
+///
+/// If an image cannot be read.
+pub(crate) fn body(request: &JudgeRequest, model: &str, format: Format, with_temperature: bool) -> io::Result<Value> {
+    let user = if request.images().is_empty() {
+        json!(request.user())
+    } else {
+        let mut parts = vec![json!({"type": "text", "text": request.user()})];
+        for image in request.images() {
+            let data = STANDARD.encode(std::fs::read(image.path())?);
+            let url = format!("data:{};base64,{data}", image.media_type());
+            parts.push(json!({"type": "image_url", "image_url": {"url": url}}));
+        }
+        Value::Array(parts)
+    };
+    let mut messages = vec![json!({"role": "user", "content": user})];
+    if !request.system().is_empty() {
+        messages.insert(0, json!({"role": "system", "content": request.system()}));
+    }
+    let mut body = json!({"model": model, "messages": messages});
+    if with_temperature {
+        body["temperature"] = json!(request.temperature());
+    }
+    match (format, request.response_schema()) {
+        (Format::Schema, Some(schema)) => body["response_format"] = json_schema(schema),
+        (Format::SchemaWithoutLengths, Some(schema)) => body["response_format"] = json_schema(&without_lengths(schema)),
+        (Format::Json, Some(_)) => body["response_format"] = json!({"type": "json_object"}),
+        (Format::Plain, _) | (_, None) => {}
+    }
+    Ok(body)
+}
+
+fn json_schema(schema: &Value) -> Value {
+    json!({"type": "json_schema", "json_schema": {"name": "judgement", "strict": true, "schema": schema}})
+}
+
+fn without_lengths(schema: &Value) -> Value {
+    match schema {
+        Value::Object(object) => {
+            let is_length = |key: &str, value: &Value| key == "maxItems" && value.is_number();
+            let kept = object.iter().filter(|(key, value)| !is_length(key, value));
+            Value::Object(kept.map(|(key, value)| (key.clone(), without_lengths(value))).collect())
+        }
+        Value::Array(items) => items.iter().map(without_lengths).collect(),
+        other => other.clone(),
+    }
+}
+
+/// # Errors
+///
+/// If the text is not a chat completion.
+pub(crate) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply, InvalidReply> {
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| format!("the service's reply is not JSON: {error}"))?;
+    if let Some(message) = value.get("error").filter(|error| !error.is_null()) {
+        return Err(format!("the service replied with an error: {message}").into());
+    }
+    let choice = &value["choices"][0];
+    let message = &choice["message"];
+    if !message.is_object() {
+        return Err("the service's reply has no `choices[0].message`".into());
+    }
+    let content = match &message["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => message["refusal"].as_str().unwrap_or_default().to_owned(),
+    };
+    let mut reply = JudgeReply::new(content);
+    reply.is_cut_off = choice["finish_reason"] == "length";
+    reply.model = value["model"].as_str().map(str::to_owned);
+    reply.usage = usage(&value["usage"]);
+    let reported = value["usage"]["cost"].as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0);
+    reply.cost_usd = reported.or_else(|| Some(cost(reply.usage?, price?)));
+    Ok(reply)
+}
+
+fn usage(usage: &Value) -> Option<Usage> {
+    let input = usage["prompt_tokens"].as_u64()?;
+    let cached = usage["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0);
+    let output = usage["completion_tokens"].as_u64().unwrap_or(0);
+    let reasoning = usage["completion_tokens_details"]["reasoning_tokens"].as_u64().unwrap_or(0);
+    Some(Usage::new(input.saturating_sub(cached), output).with_cached(cached).with_reasoning(reasoning))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "token counts are far below 2^53")]
+fn cost(usage: Usage, (input, output): (f64, f64)) -> f64 {
+    ((usage.input + usage.cached) as f64 * input + usage.output as f64 * output) / 1e6
+}
+
+/// The message in an error of a service.
+pub(crate) fn error_message(text: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let error = value.get("error").unwrap_or(&value);
+    error.as_str().or(error["message"].as_str()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_and_cost_are_read() {
+        let text = json!({
+            "model": "m-1",
+            "choices": [{"message": {"content": "{}"}}],
+            "usage": {
+                "prompt_tokens": 1000, "completion_tokens": 500,
+                "prompt_tokens_details": {"cached_tokens": 400}, "completion_tokens_details": {"reasoning_tokens": 100},
+            },
+        });
+        let reply = reply(&text.to_string(), Some((1.0, 2.0))).unwrap();
+        assert_eq!(reply.usage, Some(Usage::new(600, 500).with_cached(400).with_reasoning(100)));
+        assert_eq!((reply.cost_usd, reply.model.as_deref()), (Some(0.002), Some("m-1")));
+    }
+
+    #[test]
+    fn a_reply_that_was_cut_off_is_known() {
+        for (finish_reason, is_cut_off) in [(json!("length"), true), (json!("stop"), false), (Value::Null, false)] {
+            let text = json!({"choices": [{"message": {"content": "{"}, "finish_reason": finish_reason}]}).to_string();
+            assert_eq!(reply(&text, None).unwrap().is_cut_off, is_cut_off);
+        }
+    }
+
+    #[test]
+    fn lengths_are_left_out_and_properties_of_that_name_are_not() {
+        let schema = json!({"properties": {"maxItems": {"type": "array", "items": [{"maxItems": 3}], "maxItems": 2}}});
+        let without = json!({"properties": {"maxItems": {"type": "array", "items": [{}]}}});
+        assert_eq!(without_lengths(&schema), without);
+    }
+
+    #[test]
+    fn what_is_no_completion_is_an_error() {
+        for text in
+            ["", "<html>", "[]", "{}", r#"{"choices": []}"#, r#"{"choices": [{"message": 1}]}"#, r#"{"error": "x"}"#]
+        {
+            assert!(reply(text, None).is_err(), "{text}");
+        }
+        let refused = reply(r#"{"choices": [{"message": {"content": null, "refusal": "no"}}]}"#, None).unwrap();
+        assert_eq!((refused.text(), refused.usage, refused.cost_usd), ("no", None, None));
+    }
+
+    #[test]
+    fn images_are_sent_as_data() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.png");
+        std::fs::write(&path, b"abc").unwrap();
+        let mut request = JudgeRequest::new("", "look");
+        request.images.push(crate::model::judge::JudgeImage { media_type: "image/png".into(), path });
+        let body = body(&request, "m", Format::Schema, true).unwrap();
+        assert_eq!(body["messages"][0]["content"][1]["image_url"]["url"], "data:image/png;base64,YWJj");
+        assert_eq!((&body["response_format"], body["messages"].as_array().map(Vec::len)), (&Value::Null, Some(1)));
+    }
+}

@@ -1,0 +1,175 @@
+//! The questions of a grader in Rust to judges.
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use evalsuite_schema::{
+    grader::JudgeSettings,
+    placeholder::Syntax,
+    record::{JudgeRecord, Note, ReasonCode},
+};
+
+use crate::{
+    judge::{
+        asking_grader::AskingGrader,
+        call_tally::CallTally,
+        judge_choice::{ChosenJudge, OwnedJudgeChoice, recorded_judges},
+        prompt_texts::REPAIR_DATA,
+        repeated_calls::{CallPurpose, JudgeFailure, until_readable},
+    },
+    model::judge::{JudgeError, JudgeReply, JudgeRequest, fenced, suite_judge::Inquiry},
+    platform::digest::sha256,
+};
+
+/// The questions of one call of a grader. It outlives the borrowed evidence, because the grader has a thread of its own.
+pub(crate) struct GraderInquiry {
+    grader: AskingGrader,
+    choice: OwnedJudgeChoice,
+    progress: Mutex<InquiryProgress>,
+}
+
+#[derive(Debug, Default)]
+struct InquiryProgress {
+    /// The judges asked so far, by the name they were asked for by.
+    chosen: Vec<(Option<String>, ChosenJudge)>,
+    /// Number of questions, however often each was asked.
+    questions: u32,
+    prompts: BTreeSet<String>,
+    tally: CallTally,
+    failure: Option<JudgeFailure>,
+    notes: Vec<Note>,
+    /// Further calls are refused.
+    is_over: bool,
+}
+
+/// What an inquiry adds to the result of its grader.
+pub(crate) struct EndedInquiry {
+    /// `None`: no question was asked.
+    pub(crate) record: Option<JudgeRecord>,
+    /// Why the first question without a reply has none.
+    pub(crate) failure: Option<JudgeFailure>,
+    pub(crate) notes: Vec<Note>,
+}
+
+impl fmt::Debug for GraderInquiry {
+    /// Evidence is printed by graders, and some of what is in here is secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GraderInquiry").field("path", &self.grader.path).finish_non_exhaustive()
+    }
+}
+
+impl GraderInquiry {
+    pub(crate) fn new(grader: AskingGrader, choice: OwnedJudgeChoice) -> Self {
+        Self { grader, choice, progress: Mutex::default() }
+    }
+
+    /// Ends the inquiry: calls of a grader that has run out of time are refused from now on.
+    pub(crate) fn end(&self) -> EndedInquiry {
+        let ended = InquiryProgress { is_over: true, ..InquiryProgress::default() };
+        let progress = std::mem::replace(&mut *self.progress(), ended);
+        let InquiryProgress { prompts, tally, failure, notes, questions, .. } = progress;
+        let digest = match prompts.len() {
+            1 => prompts.into_iter().collect(),
+            _ => sha256(prompts.into_iter().collect::<Vec<_>>().join("\n")),
+        };
+        let record = (questions > 0).then(|| tally.into_record(digest));
+        EndedInquiry { record, failure, notes }
+    }
+
+    /// Counts a question and writes its prompts to files.
+    fn begin(&self, request: &JudgeRequest) -> u32 {
+        let question = {
+            let mut progress = self.progress();
+            progress.questions += 1;
+            progress.prompts.insert(request.prompt_digest());
+            progress.questions
+        };
+        for (file, text) in [("system.txt", &request.system), ("prompt.txt", &request.user)] {
+            if !text.is_empty() {
+                self.write(question, file, text);
+            }
+        }
+        question
+    }
+
+    /// The judge of a name, else the default one; of several default ones the first.
+    fn choose(&self, name: Option<&str>) -> Result<ChosenJudge, JudgeFailure> {
+        let known = |progress: &InquiryProgress| {
+            progress.chosen.iter().find(|(known, _)| known.as_deref() == name).map(|(_, chosen)| chosen.clone())
+        };
+        let mut progress = self.progress();
+        if let Some(chosen) = known(&progress) {
+            return Ok(chosen);
+        }
+        let settings = JudgeSettings { target: name.map(str::to_owned), ..JudgeSettings::default() };
+        let failure = |message: String| JudgeFailure { message, code: ReasonCode::GraderError };
+        let chosen = self.choice.borrowed().of(&settings, &self.grader.command_site()).map_err(|error| {
+            let declare = "a grader that is registered as `\"name\" => evalsuite::asks_judge(grader)` is skipped then";
+            failure(if name.is_none() { format!("{error}; {declare}") } else { error.to_string() })
+        })?;
+        let chosen = recorded_judges(&chosen, &self.grader.path, &self.grader.cassette).unwrap_or(chosen);
+        let chosen = chosen.into_iter().next().ok_or_else(|| failure("no judge is named".to_owned()))?;
+        progress.chosen.push((name.map(str::to_owned), chosen.clone()));
+        Ok(chosen)
+    }
+
+    /// One call. The reply is written to a file, whether it can be used or not.
+    fn call(&self, judge: &ChosenJudge, question: u32, mut request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
+        {
+            let mut progress = self.progress();
+            if progress.is_over {
+                return Err(JudgeError::permanent("the grader that asks has ended"));
+            }
+            request.repeat = progress.tally.begin(&judge.name);
+        }
+        let reply = self.grader.ask(judge, request, &self.choice.options)?;
+        let number = self.progress().tally.replies() + 1;
+        let file = self.write(question, &format!("reply-{number}.txt"), &reply.text);
+        self.progress().tally.add(&judge.name, &reply, file);
+        Ok(reply)
+    }
+
+    fn write(&self, question: u32, file: &str, text: &str) -> Option<String> {
+        let written = self.grader.write(&format!("question-{question}"), file, text);
+        written.map_err(|note| self.progress().notes.push(note)).ok()
+    }
+
+    /// A panic of a thread that holds the lock leaves the data whole.
+    fn progress(&self) -> MutexGuard<'_, InquiryProgress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inquiry for GraderInquiry {
+    fn ask(
+        &self,
+        judge: Option<&str>,
+        request: &JudgeRequest,
+        read: &mut dyn FnMut(&JudgeReply) -> Result<(), String>,
+    ) -> Result<(), JudgeError> {
+        let question = self.begin(request);
+        let answer = self.choose(judge).and_then(|judge| {
+            let call = |purpose: CallPurpose<'_>| match purpose {
+                CallPurpose::Answer => self.call(&judge, question, request.clone()),
+                CallPurpose::Repair { reply, problem } => {
+                    let user = Syntax::Template.fill(REPAIR_DATA, |name| match name {
+                        "problem" => Some(problem.into()),
+                        "question" => Some(request.user.as_str().into()),
+                        "reply" => Some(fenced(reply).into()),
+                        _ => None,
+                    });
+                    self.call(&judge, question, JudgeRequest { user, ..request.clone() })
+                }
+            };
+            until_readable(&judge.name, call, read)
+        });
+        answer.map_err(|JudgeFailure { message, code }| {
+            let error = JudgeError::permanent(message.clone()).with_code(code);
+            self.progress().failure.get_or_insert(JudgeFailure { message, code });
+            error
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! One call of a judge, or the reply of the cassette in its place.
+
+use evalsuite_schema::record::ReasonCode;
+use serde_json::{Value, json};
+
+use crate::{
+    judge::judge_choice::ChosenJudge,
+    model::{
+        cassette::{Asker, Cassette, NoReply},
+        judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest},
+    },
+    platform::{
+        cancel::Cancel,
+        isolated_call::{Ended, call_within},
+    },
+    record::cassette::diff,
+};
+
+/// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here; `grader` tells the requests of
+/// graders apart.
+///
+/// # Errors
+///
+/// The judge's; and if the cassette has no reply for the request, or cannot be written.
+pub(crate) fn ask(
+    judge: &ChosenJudge,
+    grader: &str,
+    request: JudgeRequest,
+    cassette: &Cassette,
+) -> Result<JudgeReply, JudgeError> {
+    let mut key =
+        request.to_key().map_err(|error| JudgeError::permanent(format!("an image cannot be read: {error}")))?;
+    key["grader"] = json!(grader);
+    // Replies of the default judge can be replayed without it; a named judge is recorded under its name.
+    key["judge"] = json!(judge.is_named.then_some(&judge.name));
+    let call = || {
+        let reply = call(&judge.judge, request)?;
+        serde_json::to_value(reply)
+            .map_err(|error| JudgeError::permanent(format!("the reply cannot be recorded: {error}")))
+    };
+    let asker = if judge.is_absent { Asker::AbsentJudge } else { Asker::Judge };
+    match cassette.reply(asker, key.clone(), call) {
+        Ok(reply) => serde_json::from_value(reply)
+            .map_err(|error| JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}"))),
+        Err(NoReply::Call(error)) => Err(error),
+        Err(NoReply::NotKept(message)) => Err(JudgeError::permanent(message)),
+        Err(NoReply::Missing(message)) => Err(match changed(&key, &cassette.recorded_requests()) {
+            Some(what) => JudgeError::permanent(format!("the recording is stale: {what}\n{message}"))
+                .with_code(ReasonCode::RecordingStale),
+            None => JudgeError::permanent(message).with_code(ReasonCode::RecordingMissing),
+        }),
+    }
+}
+
+/// What differs between a request and the recorded one; `None` if no request of the grader was recorded.
+fn changed(now: &Value, recorded: &[Value]) -> Option<String> {
+    let same = |key: &str, then: &&Value| then.get(key) == now.get(key);
+    let of_grader = || recorded.iter().filter(|then| same("grader", then));
+    let then = of_grader().find(|then| same("judge", then)).or_else(|| of_grader().next())?;
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let part = |key: &str| (then.get(key).unwrap_or(&Value::Null), now.get(key).unwrap_or(&Value::Null));
+    let named = [
+        ("user", "the prompt changed"),
+        ("system", "the system prompt changed"),
+        ("model", "the model changed"),
+        ("judge", "the judge changed"),
+        ("temperature", "the temperature changed"),
+        ("config", "`config` changed"),
+        ("images", "the images changed"),
+        ("response_schema", "the shape of replies changed"),
+    ];
+    let differing = named.iter().find(|(key, _)| part(key).0 != part(key).1);
+    let (key, what) = differing?;
+    let (then, now) = part(key);
+    Some(format!("{what}{}", diff(&text(then), &text(now))))
+}
+
+/// Asks a judge once, within the request's limit.
+///
+/// # Errors
+///
+/// The judge's; a panic, and a call that does not end in time.
+fn call(judge: &BoundJudge, request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
+    let limit = request.limit();
+    let cancel = Cancel::default();
+    let (inner, function) = (cancel.clone(), judge.clone());
+    let ended = call_within(limit, &cancel, judge.is_cooperative(), || (), move || function.answer(request, &inner));
+    let reply = match ended {
+        Ok(Ended::Returned(result)) => result?,
+        Ok(Ended::Panicked(message)) => return Err(JudgeError::permanent(format!("the judge panicked: {message}"))),
+        Ok(Ended::TimedOut) => {
+            return Err(JudgeError::new(format!("the judge did not reply within {} s", limit.as_secs_f64())));
+        }
+        Err(error) => {
+            return Err(JudgeError::permanent(format!("the judge's thread cannot be started: {error}")));
+        }
+    };
+    match reply.defect() {
+        None => Ok(reply),
+        Some(defect) => Err(JudgeError::permanent(defect)),
+    }
+}

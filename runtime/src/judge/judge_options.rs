@@ -1,0 +1,168 @@
+//! Settings of judges from the environment.
+
+use std::{fmt, time::Duration};
+
+/// Judgements after a failing one, by default.
+pub(crate) const CONFIRM: u32 = 2;
+
+/// Address of the service that `OPENAI_API_KEY` belongs to, where no other is named.
+const OPENAI: &str = "https://api.openai.com/v1";
+
+/// The `EVALSUITE_JUDGE_*` variables.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct JudgeOptions {
+    pub(crate) endpoint: Option<Endpoint>,
+    /// Names of the default judges, each a judge of the macro or a target.
+    pub(crate) targets: Option<Vec<String>>,
+    pub(crate) limit: Option<Duration>,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) confirm: Option<u32>,
+}
+
+impl JudgeOptions {
+    /// Whether there is a judge for graders that name none.
+    pub(crate) fn names_one(&self) -> bool {
+        self.endpoint.is_some() || self.targets.is_some()
+    }
+}
+
+/// An OpenAI-compatible service.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Endpoint {
+    pub(crate) url: String,
+    pub(crate) model: String,
+    pub(crate) key: Option<Secret>,
+    /// US dollars per million tokens of input and output.
+    pub(crate) price: Option<(f64, f64)>,
+}
+
+/// A text that is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Secret(pub(crate) String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Names of the variables with keys.
+pub(crate) const KEYS: [&str; 2] = ["EVALSUITE_JUDGE_API_KEY", "OPENAI_API_KEY"];
+
+/// The values of the variables that describe a service.
+#[derive(Debug, Default)]
+pub(crate) struct EndpointVariables {
+    pub(crate) url: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) key: Option<String>,
+    pub(crate) openai_url: Option<String>,
+    pub(crate) openai_key: Option<String>,
+    pub(crate) price: Option<(f64, f64)>,
+}
+
+/// Why the variables of a service cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum InvalidEndpoint {
+    NoModel,
+    NoUrl,
+    NotHttp(String),
+    Credentials,
+}
+
+impl fmt::Display for InvalidEndpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoModel => f.write_str("EVALSUITE_JUDGE_URL is set without EVALSUITE_JUDGE_MODEL"),
+            Self::NoUrl => f.write_str("EVALSUITE_JUDGE_MODEL is set without EVALSUITE_JUDGE_URL"),
+            Self::NotHttp(url) => {
+                write!(f, "EVALSUITE_JUDGE_URL is `{url}`, not the URL of a service (http:// or https://)")
+            }
+            Self::Credentials => {
+                f.write_str("EVALSUITE_JUDGE_URL holds a user name or password: set EVALSUITE_JUDGE_API_KEY")
+            }
+        }
+    }
+}
+
+impl Endpoint {
+    /// The service that judges; a model has to be set. `OPENAI_*` fills in what `EVALSUITE_JUDGE_*` does not set, but a key is only sent
+    /// to the service it belongs to.
+    ///
+    /// # Errors
+    ///
+    /// If only some of the variables are set, or the URL cannot be used.
+    pub(crate) fn from_variables(variables: EndpointVariables) -> Result<Option<Self>, InvalidEndpoint> {
+        let EndpointVariables { url, model, key, openai_url, openai_key, price } = variables;
+        let Some(model) = model else {
+            return match url {
+                None => Ok(None),
+                Some(_) => Err(InvalidEndpoint::NoModel),
+            };
+        };
+        let own = openai_url.or_else(|| openai_key.is_some().then(|| OPENAI.to_owned()));
+        let Some(address) = url.or_else(|| own.clone()) else {
+            return Err(InvalidEndpoint::NoUrl);
+        };
+        let address = address.trim_end_matches('/').to_owned();
+        if !["http://", "https://"].iter().any(|scheme| address.starts_with(scheme)) {
+            return Err(InvalidEndpoint::NotHttp(address));
+        }
+        if address.contains('@') {
+            return Err(InvalidEndpoint::Credentials);
+        }
+        let is_theirs = own.is_some_and(|own| own.trim_end_matches('/') == address);
+        let key = key.or_else(|| openai_key.filter(|_| is_theirs)).map(Secret);
+        Ok(Some(Self { url: address, model, key, price }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(value: &str) -> Option<String> {
+        Some(value.to_owned())
+    }
+
+    #[test]
+    fn a_key_goes_only_where_it_belongs() {
+        let read = |variables| Endpoint::from_variables(variables).unwrap().unwrap();
+        let openai =
+            || EndpointVariables { model: text("m"), openai_key: text("theirs"), ..EndpointVariables::default() };
+        let plain = read(openai());
+        assert_eq!((plain.url.as_str(), plain.key), (OPENAI, Some(Secret("theirs".into()))));
+        let other = read(EndpointVariables { url: text("http://localhost:1/v1/"), ..openai() });
+        assert_eq!((other.url.as_str(), other.key), ("http://localhost:1/v1", None));
+        let same = read(EndpointVariables { url: text("https://x/v1"), openai_url: text("https://x/v1/"), ..openai() });
+        assert_eq!(same.key, Some(Secret("theirs".into())));
+        let own = read(EndpointVariables { key: text("own"), ..openai() });
+        assert_eq!(own.key, Some(Secret("own".into())));
+        assert_eq!(format!("{:?}", own.key), "Some(***)");
+    }
+
+    #[test]
+    fn a_model_has_to_be_named() {
+        assert_eq!(
+            Endpoint::from_variables(EndpointVariables { openai_key: text("k"), ..EndpointVariables::default() }),
+            Ok(None)
+        );
+        for (wrong, part) in [
+            (
+                EndpointVariables { url: text("http://x"), ..EndpointVariables::default() },
+                "without EVALSUITE_JUDGE_MODEL",
+            ),
+            (EndpointVariables { model: text("m"), ..EndpointVariables::default() }, "without EVALSUITE_JUDGE_URL"),
+            (
+                EndpointVariables { model: text("m"), url: text("localhost:1"), ..EndpointVariables::default() },
+                "`localhost:1`",
+            ),
+            (
+                EndpointVariables { model: text("m"), url: text("http://a:b@x"), ..EndpointVariables::default() },
+                "password",
+            ),
+        ] {
+            let error = Endpoint::from_variables(wrong).unwrap_err().to_string();
+            assert!(error.contains(part) && !error.contains("a:b"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The judgement in a reply: a score, a checklist, or scores of criteria.
+
+use evalsuite_schema::{Object, record::Assertion};
+use serde_json::Value;
+
+use crate::{
+    judge::{
+        invalid_reply::InvalidReply,
+        lenient_json::with_plain_passed,
+        reply_shape::{MOST_ASSERTIONS, ReplyShape},
+    },
+    model::judge::reply::document,
+};
+
+/// A reply that has the shape asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Judgement {
+    Undecided(String),
+    FreeForm { score: f64, assertions: Vec<Assertion>, details: Object },
+    Checklist { checks: Vec<Check<bool>>, reasoning: String },
+    Ranges { checks: Vec<Check<u8>>, reasoning: Option<String> },
+}
+
+/// What a judge says about one criterion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Check<T> {
+    pub(crate) id: String,
+    pub(crate) judgement: T,
+    pub(crate) reasoning: Option<String>,
+}
+
+/// Reads a reply.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidReply> {
+    let document = document(reply);
+    if document.is_empty() {
+        return Err("the reply is empty".into());
+    }
+    let text = match shape {
+        ReplyShape::FreeForm => with_plain_passed(document),
+        ReplyShape::Checklist | ReplyShape::Ranges => document.to_owned(),
+    };
+    let value: Value = serde_json::from_str(&text).map_err(|error| format!("the reply is not JSON: {error}"))?;
+    let Value::Object(mut object) = value else {
+        return Err(format!("the reply is {}, not a JSON object", kind(&value)).into());
+    };
+    if object.get("undecided") == Some(&Value::Bool(true)) {
+        let reason = match object.remove("reason") {
+            Some(Value::String(reason)) if !reason.trim().is_empty() => reason,
+            _ => "the judge could not decide".to_owned(),
+        };
+        return Ok(Judgement::Undecided(reason));
+    }
+    match shape {
+        ReplyShape::FreeForm => free_form(object),
+        ReplyShape::Checklist => Ok(Judgement::Checklist {
+            checks: checks(&mut object, |check| {
+                let satisfied = bool_of(check, "satisfied")?;
+                let reasoning = text_of(check, "reasoning")?.ok_or("has no `reasoning`")?;
+                Ok((satisfied, Some(reasoning)))
+            })?,
+            reasoning: text_of(&mut object, "overall_reasoning")?.ok_or("the reply has no `overall_reasoning`")?,
+        }),
+        ReplyShape::Ranges => Ok(Judgement::Ranges {
+            checks: checks(&mut object, |check| Ok((score_of(check)?, text_of(check, "reasoning")?)))?,
+            reasoning: text_of(&mut object, "overall_reasoning")?,
+        }),
+    }
+}
+
+fn free_form(mut object: Object) -> Result<Judgement, InvalidReply> {
+    let score = match object.remove("score") {
+        None => return Err("the reply has no `score`".into()),
+        Some(value) => value
+            .as_f64()
+            .filter(|score| (0.0..=1.0).contains(score))
+            .ok_or_else(|| format!("`score` is {value}, not a number from 0 to 1"))?,
+    };
+    let mut assertions = Vec::new();
+    match object.remove("assertions") {
+        None => {}
+        Some(Value::Array(entries)) => {
+            for (index, entry) in entries.into_iter().enumerate() {
+                assertions.push(assertion(entry).map_err(|problem| format!("`assertions[{index}]` {problem}"))?);
+            }
+        }
+        Some(other) => return Err(format!("`assertions` is {}, not a list", kind(&other)).into()),
+    }
+    assertions.truncate(MOST_ASSERTIONS);
+    let details = match object.remove("details") {
+        None => Object::new(),
+        Some(Value::Object(details)) => details,
+        Some(other) => return Err(format!("`details` is {}, not an object", kind(&other)).into()),
+    };
+    Ok(Judgement::FreeForm { score, assertions, details })
+}
+
+fn assertion(entry: Value) -> Result<Assertion, InvalidReply> {
+    let Value::Object(mut entry) = entry else { return Err(format!("is {}, not an object", kind(&entry)).into()) };
+    let text = text_of(&mut entry, "text")?.ok_or("has no `text`")?;
+    let mut assertion = Assertion::new(text, bool_of(&mut entry, "passed")?);
+    assertion.evidence = text_of(&mut entry, "evidence")?;
+    Ok(assertion)
+}
+
+type Read<T> = Result<(T, Option<String>), InvalidReply>;
+
+fn checks<T>(object: &mut Object, read: impl Fn(&mut Object) -> Read<T>) -> Result<Vec<Check<T>>, InvalidReply> {
+    let entries = match object.remove("checks") {
+        None => return Err("the reply has no `checks`".into()),
+        Some(Value::Array(entries)) => entries,
+        Some(other) => return Err(format!("`checks` is {}, not a list", kind(&other)).into()),
+    };
+    let check = |entry: Value| -> Result<_, InvalidReply> {
+        let Value::Object(mut entry) = entry else { return Err(format!("is {}, not an object", kind(&entry)).into()) };
+        let id = text_of(&mut entry, "id")?.ok_or("has no `id`")?;
+        let (judgement, reasoning) = read(&mut entry)?;
+        Ok(Check { id, judgement, reasoning })
+    };
+    let numbered = entries.into_iter().enumerate();
+    numbered
+        .map(|(index, entry)| check(entry).map_err(|problem| format!("`checks[{index}]` {problem}").into()))
+        .collect()
+}
+
+fn score_of(check: &mut Object) -> Result<u8, InvalidReply> {
+    let value = check.remove("score").ok_or("has no `score`")?;
+    // Some models write 8.0.
+    let number = value.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=10.0).contains(number));
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an integer from 0 to 10")]
+    let score = number.map(|number| number as u8);
+    Ok(score.ok_or_else(|| format!("has the `score` {value}, not an integer from 0 to 10"))?)
+}
+
+fn bool_of(object: &mut Object, key: &str) -> Result<bool, InvalidReply> {
+    match object.remove(key) {
+        None => Err(format!("has no `{key}`").into()),
+        Some(Value::Bool(value)) => Ok(value),
+        Some(other) => Err(format!("has the `{key}` {other}, not true or false").into()),
+    }
+}
+
+fn text_of(object: &mut Object, key: &str) -> Result<Option<String>, InvalidReply> {
+    match object.remove(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(format!("has {} as `{key}`, not a text", kind(&other)).into()),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(shape: ReplyShape, reply: &str) -> String {
+        match read(shape, reply) {
+            Err(problem) => problem.to_string(),
+            Ok(read) => panic!("{reply} was read as {read:?}"),
+        }
+    }
+
+    #[test]
+    fn a_reply_of_the_shape_is_read() {
+        let read = |shape, reply| read(shape, reply).unwrap();
+        let many: Vec<String> = (0..10).map(|n| format!(r#"{{"text": "t{n}", "passed": true}}"#)).collect();
+        let reply = format!(r#"{{"score": 0.85, "assertions": [{}], "extra": 1}}"#, many.join(","));
+        let Judgement::FreeForm { score, assertions, .. } = read(ReplyShape::FreeForm, &reply) else { panic!() };
+        assert_eq!((score, assertions.len()), (0.85, 8));
+        let reply = r#"{"checks": [{"id": "a", "score": 8.0}], "undecided": false, "reason": null}"#;
+        let check = Check { id: "a".into(), judgement: 8, reasoning: None };
+        assert_eq!(read(ReplyShape::Ranges, reply), Judgement::Ranges { checks: vec![check], reasoning: None });
+        for shape in [ReplyShape::FreeForm, ReplyShape::Checklist, ReplyShape::Ranges] {
+            let reply = r#"{"undecided": true, "reason": "no file"}"#;
+            assert_eq!(read(shape, reply), Judgement::Undecided("no file".into()));
+        }
+    }
+
+    #[test]
+    fn whatever_is_not_of_the_shape_is_named() {
+        for (shape, reply, part) in [
+            (ReplyShape::FreeForm, "", "empty"),
+            (ReplyShape::FreeForm, "0.9", "a number"),
+            (ReplyShape::FreeForm, "{}", "no `score`"),
+            (ReplyShape::FreeForm, r#"{"score": 1.1}"#, "`score` is 1.1"),
+            (ReplyShape::FreeForm, r#"{"score": 1e999}"#, "not JSON"),
+            (ReplyShape::FreeForm, r#"{"score": 1, "assertions": [{"text": "a"}]}"#, "`assertions[0]` has no `passed`"),
+            (ReplyShape::FreeForm, r#"{"score": 1, "details": []}"#, "`details` is a list"),
+            (ReplyShape::FreeForm, r#"{"undecided": "true"}"#, "no `score`"),
+            (ReplyShape::Checklist, r#"{"checks": []}"#, "no `overall_reasoning`"),
+            (
+                ReplyShape::Checklist,
+                r#"{"checks": [{"id": "a", "satisfied": "true", "reasoning": ""}]}"#,
+                "`satisfied`",
+            ),
+            (ReplyShape::Checklist, r#"{"checks": [{"id": 1, "satisfied": true}]}"#, "a number as `id`"),
+            (ReplyShape::Ranges, r#"{"checks": [{"id": "a", "score": 11}]}"#, "11"),
+            (ReplyShape::Ranges, r#"{"checks": [{"id": "a", "score": 7.5}]}"#, "7.5"),
+            (ReplyShape::Ranges, r#"{"checks": [{"id": "a", "score": "7"}]}"#, "\"7\""),
+        ] {
+            let problem = problem(shape, reply);
+            assert!(problem.contains(part), "{reply}: {problem}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_reply_is_a_panic(reply in ".*") {
+            for shape in [ReplyShape::FreeForm, ReplyShape::Checklist, ReplyShape::Ranges] {
+                let _ = read(shape, &reply);
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The texts of prompts, one file each.
+
+use crate::judge::reply_shape::ReplyShape;
+
+macro_rules! contract {
+    ($file:literal) => {
+        concat!(
+            include_str!($file),
+            include_str!("../model/judge/untrusted.txt"),
+            include_str!("prompts/one_object.txt")
+        )
+    };
+}
+
+impl ReplyShape {
+    /// The system prompt, which says what the reply has to look like.
+    pub(crate) fn system(self) -> &'static str {
+        match self {
+            Self::FreeForm => contract!("prompts/free_form.system.txt"),
+            Self::Checklist => contract!("prompts/checklist.system.txt"),
+            Self::Ranges => contract!("prompts/ranges.system.txt"),
+        }
+    }
+
+    /// The beginning of the built-in user prompt.
+    pub(crate) fn introduction(self) -> &'static str {
+        match self {
+            Self::FreeForm => include_str!("prompts/free_form.user.txt"),
+            Self::Checklist => include_str!("prompts/checklist.user.txt"),
+            Self::Ranges => include_str!("prompts/ranges.user.txt"),
+        }
+    }
+}
+
+/// Asks for one score of the results of several graders.
+pub(crate) const AGGREGATE: &str = include_str!("prompts/aggregate.user.txt");
+
+/// Asks to repair a reply that could not be read.
+pub(crate) const REPAIR: &str = include_str!("prompts/repair.user.txt");
+
+/// Asks to repair JSON that could not be read.
+pub(crate) const REPAIR_DATA: &str = include_str!("prompts/repair_data.user.txt");

@@ -1,0 +1,109 @@
+//! The question of a built-in grader to its judges, and the calls that it takes to have it answered.
+
+use std::time::Duration;
+
+use evalsuite_schema::{
+    grader::{Criterion, JudgeSettings},
+    placeholder::Syntax,
+    record::{JudgeRecord, Note},
+};
+
+use crate::{
+    judge::{
+        asking_grader::AskingGrader,
+        call_tally::CallTally,
+        judge_choice::ChosenJudge,
+        judge_options::JudgeOptions,
+        judgement::{self, Judgement},
+        prompt_texts::REPAIR,
+        repeated_calls::{CallPurpose, JudgeFailure, until_readable},
+        reply_shape::ReplyShape,
+    },
+    model::judge::{JudgeError, JudgeImage, JudgeReply, JudgeRequest, fenced},
+};
+
+/// What a grader asks its judges.
+#[derive(Debug)]
+pub(crate) struct Question<'a> {
+    pub(crate) shape: ReplyShape,
+    pub(crate) criteria: &'a [Criterion],
+    /// The user prompt.
+    pub(crate) user: String,
+    pub(crate) images: Vec<JudgeImage>,
+    pub(crate) settings: &'a JudgeSettings,
+}
+
+/// The calls for one question, counted for the grader's record.
+pub(crate) struct QuestionCalls<'a> {
+    grader: &'a AskingGrader,
+    options: &'a JudgeOptions,
+    prompt_digest: String,
+    tally: CallTally,
+    notes: Vec<Note>,
+}
+
+impl<'a> QuestionCalls<'a> {
+    /// Starts with no calls, and writes the prompts to files.
+    pub(crate) fn new(grader: &'a AskingGrader, question: &Question<'_>, options: &'a JudgeOptions) -> Self {
+        let request = JudgeRequest::new(question.shape.system(), &question.user);
+        let prompt_digest = request.prompt_digest();
+        let mut calls = Self { grader, options, prompt_digest, tally: CallTally::default(), notes: Vec::new() };
+        calls.write("system.txt", &request.system);
+        calls.write("prompt.txt", &request.user);
+        calls
+    }
+
+    /// What the grader's record says about the calls, and notes about files that could not be written.
+    pub(crate) fn into_record(self) -> (JudgeRecord, Vec<Note>) {
+        (self.tally.into_record(self.prompt_digest), self.notes)
+    }
+
+    /// One call. The reply is written to a file, whether it can be used or not.
+    fn call(&mut self, judge: &ChosenJudge, user: &str, question: &Question<'_>) -> Result<JudgeReply, JudgeError> {
+        let settings = question.settings;
+        let mut request = JudgeRequest::new(question.shape.system(), user);
+        request.images.clone_from(&question.images);
+        request.model.clone_from(&settings.model);
+        request.temperature = settings.temperature;
+        request.max_steps = settings.max_steps.unwrap_or(request.max_steps);
+        request.response_schema = Some(question.shape.schema(question.criteria));
+        request.config.clone_from(&settings.config);
+        request.limit = settings.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        request.repeat = self.tally.begin(&judge.name);
+        let reply = self.grader.ask(judge, request, self.options)?;
+        let file = self.write(&format!("reply-{}.txt", self.tally.replies() + 1), &reply.text);
+        self.tally.add(&judge.name, &reply, file);
+        Ok(reply)
+    }
+
+    fn write(&mut self, file: &str, text: &str) -> Option<String> {
+        self.grader.write("", file, text).map_err(|note| self.notes.push(note)).ok()
+    }
+
+    /// Asks until a reply can be read, and in the end to repair one that cannot.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no judgement.
+    pub(crate) fn judgement(
+        &mut self,
+        judge: &ChosenJudge,
+        question: &Question<'_>,
+    ) -> Result<Judgement, JudgeFailure> {
+        until_readable(
+            &judge.name,
+            |purpose| match purpose {
+                CallPurpose::Answer => self.call(judge, &question.user, question),
+                CallPurpose::Repair { reply, problem } => {
+                    let user = Syntax::Template.fill(REPAIR, |name| match name {
+                        "problem" => Some(problem.into()),
+                        "reply" => Some(fenced(reply).into()),
+                        _ => None,
+                    });
+                    self.call(judge, &user, question)
+                }
+            },
+            |reply| judgement::read(question.shape, &reply.text),
+        )
+    }
+}

@@ -1,0 +1,84 @@
+//! One form for the agents, graders and judges of users: a call that blocks its thread.
+//!
+//! Users write a type that implements a trait, an `async fn` or a plain `fn`. `IntoAgent`, `IntoGrader` and `IntoJudge` turn
+//! each of them into a [`Callable`].
+
+use std::{fmt, future::Future, marker::PhantomData, sync::Arc};
+
+use crate::platform::cancel::Cancel;
+
+/// The code of a user behind a function type `F`.
+pub(crate) struct Callable<F: ?Sized> {
+    name: String,
+    is_cooperative: bool,
+    pub(crate) function: Arc<F>,
+}
+
+impl<F: ?Sized> Callable<F> {
+    /// A call that ends by itself after it was cancelled, as [`block_on`] does.
+    pub(crate) fn cooperative(name: impl Into<String>, function: Arc<F>) -> Self {
+        Self { name: name.into(), is_cooperative: true, function }
+    }
+
+    /// A call whose thread is abandoned after it was cancelled.
+    pub(crate) fn blocking(name: impl Into<String>, function: Arc<F>) -> Self {
+        Self { name: name.into(), is_cooperative: false, function }
+    }
+
+    /// Whether the call ends by itself after it was cancelled.
+    pub(crate) fn is_cooperative(&self) -> bool {
+        self.is_cooperative
+    }
+
+    /// Name in records.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl<F: ?Sized> Clone for Callable<F> {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), is_cooperative: self.is_cooperative, function: Arc::clone(&self.function) }
+    }
+}
+
+impl<F: ?Sized> fmt::Debug for Callable<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Results of user code that can also say that the code did not finish.
+pub(crate) trait FromUnfinished {
+    /// The result of a call that was cancelled, or could not be started.
+    fn unfinished(message: String) -> Self;
+}
+
+/// Runs a future of user code until it is done or cancelled.
+pub(crate) fn block_on<T: FromUnfinished>(cancel: &Cancel, future: impl Future<Output = T>) -> T {
+    match cancel.block_on(future) {
+        Ok(Some(result)) => result,
+        Ok(None) => T::unfinished("cancelled".to_owned()),
+        Err(error) => T::unfinished(format!("cannot start an async runtime: {error}")),
+    }
+}
+
+/// Marks types that implement `Agent`, `Grader` or `Judge`.
+#[derive(Debug)]
+pub struct Implements;
+
+/// Marks async functions.
+#[derive(Debug)]
+pub struct AsyncFunction<R, E = ()>(PhantomData<fn() -> (R, E)>);
+
+/// Marks functions that are not async.
+#[derive(Debug)]
+pub struct PlainFunction<R, E = ()>(PhantomData<fn() -> (R, E)>);
+
+/// Marks errors that can be sent to other threads.
+#[derive(Debug)]
+pub struct SendError;
+
+/// Marks `Box<dyn Error>`.
+#[derive(Debug)]
+pub struct LocalError;

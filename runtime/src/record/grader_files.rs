@@ -1,0 +1,41 @@
+//! The files that graders write beside the record of a trial.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use evalsuite_schema::record::Note;
+
+use crate::platform::redaction::Redactor;
+
+/// Writes the files of a trial's graders, without secrets.
+#[derive(Debug, Clone)]
+pub(crate) struct GraderFiles {
+    trial_dir: PathBuf,
+    redactor: Redactor,
+}
+
+impl GraderFiles {
+    pub(crate) fn new(trial_dir: &Path, redactor: &Redactor) -> Self {
+        Self { trial_dir: trial_dir.to_owned(), redactor: redactor.clone() }
+    }
+
+    pub(crate) fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// Writes a text; returns its path relative to the trial's directory.
+    ///
+    /// # Errors
+    ///
+    /// A note that the file cannot be written.
+    pub(crate) fn write(&self, directory: &Path, file: &str, text: &str) -> Result<String, Note> {
+        let path = directory.join(file);
+        fs::create_dir_all(directory)
+            .and_then(|()| fs::write(&path, self.redactor.apply(text)))
+            .map_err(|error| Note::new("output_not_kept", format!("{}: {error}", path.display())))?;
+        let relative = path.strip_prefix(&self.trial_dir).unwrap_or(&path);
+        Ok(relative.display().to_string())
+    }
+}

@@ -1,0 +1,125 @@
+//! Measures the judges of a suite once in a run, and records the result.
+
+use std::collections::BTreeSet;
+
+use evalsuite_schema::record::{CalibrationRecord, Mode, Reason};
+
+use crate::{
+    judge::calibration::CalibrationReport,
+    model::{
+        evals::Evals,
+        suite_location::{SuiteLocation, program},
+    },
+    platform::{
+        digest::{file_key, sha256},
+        files::write_json,
+        redaction::Redactor,
+    },
+    record::{
+        coordination::{Ledger, Spend, once},
+        embedded_files,
+        run_directory::{RunDirectory, new_run_id, run_id},
+        run_record::{self, SuiteOfRun},
+    },
+    run::{
+        calibration::{
+            calibration_test::repeat,
+            measurement::{self, JudgeMeasurement},
+        },
+        settings::Settings,
+    },
+};
+
+/// The report of a measurement; the error is why the measurement was skipped.
+pub(crate) type Measured = Result<CalibrationReport, Reason>;
+
+/// Measures the judges in a run of its own, unless the settings name a run.
+pub(crate) fn begin(evals: &Evals, settings: &Settings, repeat: &str) -> Result<Option<Measured>, String> {
+    let id = if settings.run_id.is_some() { run_id(settings.run_id()) } else { new_run_id() };
+    let run = RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), id)?;
+    measured_as(evals, settings, &run, repeat)
+}
+
+/// Measures the judges of a suite, or reads what was measured in this run before; `None` for a suite without calibration.
+///
+/// # Errors
+///
+/// If the record cannot be written, or the compiled suite cannot be decoded.
+pub(crate) fn measured(evals: &Evals, settings: &Settings, run: &RunDirectory) -> Result<Option<Measured>, String> {
+    measured_as(evals, settings, run, &repeat(evals))
+}
+
+/// As [`measured`]; `repeat` is the command that measures again.
+fn measured_as(
+    evals: &Evals,
+    settings: &Settings,
+    run: &RunDirectory,
+    repeat: &str,
+) -> Result<Option<Measured>, String> {
+    let suite = evals.suite();
+    let undecodable = |error| format!("the calibration of suite `{}` cannot be decoded: {error}", suite.name);
+    let Some(text) = suite.calibration else { return Ok(None) };
+    let Some(calibration) = suite.decode_calibration().map_err(undecodable)? else { return Ok(None) };
+    let data = suite.decode().map_err(undecodable)?;
+    let places = embedded_files::suite_location(suite, run, "")?;
+    let secrets: BTreeSet<String> =
+        calibration.samples.iter().flat_map(|sample| measurement::secrets(sample, data.layout)).collect();
+    let redactor = Redactor::of(secrets.iter().map(String::as_str));
+    let unwritable = |error| format!("the calibration cannot be recorded in {}: {error}", run.path().display());
+    let of_run = SuiteOfRun { suite, data: &data, places: &places, run, redactor: &redactor, echo: settings.echo };
+    run_record::register(&of_run).map_err(unwritable)?;
+    // The suite may be included elsewhere with other judges, and a run can continue after a change.
+    let judges = evals.judges();
+    let judges: Vec<String> =
+        judges.default.iter().map(|judge| judge.name()).chain(judges.default_names.clone()).collect();
+    let place = format!("{}\0{}", program(), suite.module_path);
+    let key = format!("{place}\0{text}\0{judges:?}\0{:?}\0{:?}", settings.judge, settings.mode);
+    let key = format!("{}-{}", file_key(suite.name), &sha256(key)[..8]);
+    let mut written = Ok(());
+    let result = once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
+        let measurement = JudgeMeasurement { evals, settings, run, suite: &data, calibration: &calibration, repeat };
+        let record = Box::new(without_secrets(measurement.measure()?, &redactor));
+        written = write(&record, run, settings, &redactor, &place);
+        Ok(record)
+    });
+    let result: Result<Box<CalibrationRecord>, Reason> = result.map_err(unwritable)?;
+    written.map_err(unwritable)?;
+    Ok(Some(result.map(|record| CalibrationReport::new(*record, repeat.to_owned()))))
+}
+
+/// The record without the values of secrets.
+fn without_secrets(record: CalibrationRecord, redactor: &Redactor) -> CalibrationRecord {
+    // Redaction changes texts only, so the result is a record again.
+    let Ok(mut value) = serde_json::to_value(&record) else { return record };
+    redactor.apply_to(&mut value);
+    serde_json::from_value(value).unwrap_or(record)
+}
+
+/// Writes `calibration.json`, and the cost to the ledger.
+fn write(
+    record: &CalibrationRecord,
+    run: &RunDirectory,
+    settings: &Settings,
+    redactor: &Redactor,
+    place: &str,
+) -> std::io::Result<()> {
+    let directory = run.suite(&record.suite);
+    let first = directory.join("calibration.json");
+    let path = match first.exists() {
+        false => first,
+        true => directory.join(format!("calibration.test-{}.json", &sha256(place)[..8])),
+    };
+    write_json(&path, record, redactor)?;
+    if record.cost_usd.is_none() || settings.mode == Mode::Replay {
+        return Ok(());
+    }
+    Ledger::of(run.path(), &run.locks()).append(&Spend {
+        suite: record.suite.clone(),
+        case_key: "calibration".to_owned(),
+        trial: 0,
+        attempt: 0,
+        runner_attempt: settings.runner.attempt,
+        cost_usd: None,
+        judge_cost_usd: record.cost_usd,
+    })
+}

@@ -1,0 +1,282 @@
+//! One measurement of the judges of a suite: they are asked about every sample.
+
+use std::{
+    cell::RefCell,
+    collections::BTreeSet,
+    fs,
+    path::PathBuf,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Instant,
+};
+
+use evalsuite_schema::{
+    Calibration, Layout, Message, Role, Sample, Suite,
+    record::{CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord, Stage},
+};
+
+use crate::{
+    grade::{self, grading_context::GradingContext},
+    judge::{
+        calibration::calibration_record,
+        judge_choice::{JudgeChoice, JudgeCommands},
+        judge_options::KEYS,
+    },
+    model::{
+        command::{CommandEnvironment, Site},
+        evals::Evals,
+        evidence::{Evidence, Facts},
+        interpolation,
+        suite_location::SuiteLocation,
+    },
+    platform::{clock::timestamp, digest::file_key, environment, redaction::Redactor},
+    record::{
+        cassette::{About, AgentInput, Opening, TrialCassette, Unusable, cassette_path},
+        embedded_files,
+        run_directory::RunDirectory,
+    },
+    run::{calibration::calibration_test::test_name, needs_judge, settings::Settings},
+    workspace::value_placeholders::Placeholders,
+};
+
+/// Name of the directory of the samples, which no case has.
+const DIRECTORY: &str = "calibration";
+
+/// A suite whose judges are measured.
+pub(crate) struct JudgeMeasurement<'a> {
+    pub(crate) evals: &'a Evals,
+    pub(crate) settings: &'a Settings,
+    pub(crate) run: &'a RunDirectory,
+    pub(crate) suite: &'a Suite,
+    pub(crate) calibration: &'a Calibration,
+    /// The command that measures again.
+    pub(crate) repeat: &'a str,
+}
+
+impl JudgeMeasurement<'_> {
+    /// Asks about all samples.
+    ///
+    /// # Errors
+    ///
+    /// If there is no judge.
+    pub(crate) fn measure(&self) -> Result<CalibrationRecord, Reason> {
+        let (clock, started_at) = (Instant::now(), timestamp());
+        let is_recorded = self.is_recorded();
+        if !is_recorded && !self.has_judge() {
+            return Err(Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, "needs a judge"));
+        }
+        let samples = self.on_threads(|sample| match self.ask(sample, is_recorded) {
+            Ok(record) => judged(sample, record),
+            Err(Unusable { code, message }) => blank(sample, Some((code, message))),
+        });
+        let about = calibration_record::CalibrationRun {
+            run_id: self.run.run_id.clone(),
+            suite: self.evals.suite().name.to_owned(),
+            test_name: test_name(self.evals),
+            started_at,
+            duration_ms: u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX),
+        };
+        Ok(calibration_record::of(about, self.calibration, samples))
+    }
+
+    /// Runs `work` for every sample, some at the same time, and keeps their order.
+    fn on_threads(&self, work: impl Fn(&Sample) -> SampleRecord + Sync) -> Vec<SampleRecord> {
+        let samples = &self.calibration.samples;
+        let most = self.settings.workers.or(self.suite.workers).map(|workers| workers as usize);
+        let threads = most.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
+        let next = AtomicUsize::new(0);
+        let results = Mutex::new(samples.iter().map(|_| None).collect::<Vec<_>>());
+        let run = || {
+            while let Some((index, sample)) =
+                Some(next.fetch_add(1, Ordering::SeqCst)).and_then(|index| Some((index, samples.get(index)?)))
+            {
+                let record = work(sample);
+                results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(record);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads.min(samples.len()) {
+                scope.spawn(run);
+            }
+            run();
+        });
+        results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
+    }
+
+    fn has_judge(&self) -> bool {
+        self.has_default() || self.cases().all(|case| !needs_judge(case, self.evals.registry()))
+    }
+
+    fn has_default(&self) -> bool {
+        self.settings.judge.names_one() || self.evals.judges().has_default()
+    }
+
+    fn cases(&self) -> impl Iterator<Item = &evalsuite_schema::Case> {
+        self.calibration.samples.iter().map(|sample| &sample.case)
+    }
+
+    /// Whether the cassettes replace judges that are absent.
+    fn is_recorded(&self) -> bool {
+        let is_recorded_on_disk = |sample: &Sample| self.recording(sample).is_ok_and(|path| path.is_file());
+        match self.mode() {
+            Mode::Replay => true,
+            Mode::Live => !self.has_default() && self.calibration.samples.iter().any(is_recorded_on_disk),
+            _ => false,
+        }
+    }
+
+    /// The mode in which judges are asked: regrading applies to agents.
+    fn mode(&self) -> Mode {
+        match self.settings.mode {
+            Mode::Regrade => Mode::Live,
+            mode => mode,
+        }
+    }
+
+    fn recording(&self, sample: &Sample) -> Result<PathBuf, String> {
+        let suite = self.evals.suite();
+        let key = format!("{DIRECTORY}/{}", file_key(&sample.id));
+        cassette_path(suite, &key, 0, self.settings.cassettes.as_deref(), &SuiteLocation::of(suite))
+    }
+
+    /// Runs the sample's grader on its answer, as if an agent had given it.
+    fn ask(&self, sample: &Sample, is_recorded: bool) -> Result<GraderRecord, Unusable> {
+        let (evals, run) = (self.evals, self.run);
+        let broken = |message: String| Unusable { code: ReasonCode::GraderError, message };
+        let case = interpolation::resolve(sample.case.clone(), self.suite.layout, environment::var)
+            .map_err(|unset| Unusable { code: ReasonCode::VariableUnset, message: unset.message })?;
+        let places = embedded_files::suite_location(evals.suite(), run, &case.dir).map_err(broken)?;
+        let directory = run.suite(evals.suite().name).join(DIRECTORY).join(file_key(&sample.id));
+        let workspace = directory.join("workspace");
+        fs::create_dir_all(&workspace).map_err(|error| broken(format!("{}: {error}", workspace.display())))?;
+        let secrets = secrets(sample, self.suite.layout);
+        let redactor = Redactor::of(secrets.iter().map(String::as_str));
+        let placeholders = Placeholders::of_trial(secrets.iter().map(String::as_str), &places, &directory, &workspace);
+        let cassette = self.cassette(sample, is_recorded, &places, placeholders)?;
+        let environment = CommandEnvironment::of(&Site {
+            places: &places,
+            run_id: &run.run_id,
+            case: &case,
+            target: DIRECTORY,
+            trial: 0,
+            echo: self.settings.echo,
+            directory: &directory,
+            workspace: &workspace,
+        });
+        let now = timestamp();
+        let evidence = Evidence::new(Facts {
+            case_id: case.id.clone(),
+            description: case.description.clone(),
+            criteria: case.criteria.clone(),
+            input: Some(case.input.clone()),
+            metadata: case.metadata.clone(),
+            target: DIRECTORY.to_owned(),
+            expected_output: case.expected_output.clone(),
+            reference_solution: case.reference_solution.clone(),
+            answer: sample.output.clone(),
+            transcript: Some(vec![Message::text(Role::Assistant, sample.output.clone())]),
+            started_at: now.clone(),
+            ended_at: now,
+            workspace: workspace.clone(),
+            ..Facts::default()
+        });
+        let notes = RefCell::default();
+        let context = GradingContext {
+            evidence: &evidence,
+            suite: evals.suite().name,
+            layout: self.suite.layout,
+            threshold: self.calibration.threshold,
+            registry: evals.registry(),
+            places: &places,
+            environment: &environment,
+            trial_dir: &directory,
+            cassette: &cassette,
+            redactor: &redactor,
+            notes: &notes,
+            judges: self.judges(is_recorded, &places),
+            preprocessors: &case.preprocessors,
+        };
+        let Some(grader) = case.graders.first() else {
+            return Err(broken("the sample has no grader".to_owned()));
+        };
+        Ok(grade::grade(grader, None, &context))
+    }
+
+    fn judges<'c>(&'c self, is_recorded: bool, places: &'c SuiteLocation) -> JudgeChoice<'c> {
+        let file = self.settings.targets_file.as_deref();
+        // No agent is under test: people have rated the answers.
+        let commands = self.evals.commands().map(|load| JudgeCommands { load, places, file, under_test: None });
+        JudgeChoice { judges: self.evals.judges(), options: &self.settings.judge, is_recorded, commands }
+    }
+
+    fn cassette(
+        &self,
+        sample: &Sample,
+        is_recorded: bool,
+        places: &SuiteLocation,
+        placeholders: Placeholders,
+    ) -> Result<TrialCassette, Unusable> {
+        let mode = self.mode();
+        let path = match mode {
+            Mode::Record | Mode::Replay => {
+                Some(self.recording(sample).map_err(|message| Unusable { code: ReasonCode::InvalidSetting, message })?)
+            }
+            _ if is_recorded => self.recording(sample).ok(),
+            _ => None,
+        };
+        let about = About {
+            suite: self.evals.suite().name.to_owned(),
+            case_id: sample.id.clone(),
+            target: DIRECTORY.to_owned(),
+            trial: 0,
+            seen: AgentInput::new(&sample.case, DIRECTORY, None, places),
+        };
+        let hint = format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat);
+        TrialCassette::open(Opening { mode, path, placeholders, about, hint, has_agent: false })
+    }
+}
+
+/// Variables whose values are not written to records and cassettes.
+pub(crate) fn secrets(sample: &Sample, layout: Layout) -> BTreeSet<String> {
+    let mut secrets = interpolation::variables(&sample.case, layout);
+    secrets.extend(KEYS.map(str::to_owned));
+    secrets
+}
+
+fn judged(sample: &Sample, record: GraderRecord) -> SampleRecord {
+    let failure = match record.state {
+        GraderState::Decided => None,
+        GraderState::Undecided => Some((None, record.rationale.clone().unwrap_or_default())),
+        GraderState::Error => {
+            let code = record.code.unwrap_or(ReasonCode::GraderError);
+            Some((Some(code), record.error.clone().unwrap_or_default()))
+        }
+    };
+    let (code, error) = failure.map_or((None, None), |(code, error)| (code, Some(error)));
+    SampleRecord {
+        judge_score: record.value,
+        difference: record.value.map(|value| value - sample.human_score),
+        error,
+        code,
+        grader: Some(record),
+        ..blank(sample, None)
+    }
+}
+
+fn blank(sample: &Sample, failure: Option<(ReasonCode, String)>) -> SampleRecord {
+    let (code, error) = failure.unzip();
+    SampleRecord {
+        id: sample.id.clone(),
+        location: sample.location.clone(),
+        human_score: sample.human_score,
+        human_rationale: sample.rationale.clone(),
+        judge_score: None,
+        difference: None,
+        error,
+        code,
+        grader: None,
+    }
+}
