@@ -1,13 +1,15 @@
 //! Judges at OpenAI-compatible services, one for each service in a process.
 
+use crate::{judge::judge_options::Endpoint, model::judge::BoundJudge};
+
 #[cfg(not(feature = "judge"))]
 use std::fmt;
+
 #[cfg(feature = "judge")]
 use std::sync::{Mutex, PoisonError};
 
 #[cfg(feature = "judge")]
 use crate::judge::endpoint::Service;
-use crate::{judge::judge_options::Endpoint, model::judge::BoundJudge};
 
 /// A judge at a service is set, but this build has no HTTP client.
 #[cfg(not(feature = "judge"))]
@@ -28,7 +30,7 @@ impl fmt::Display for JudgeFeatureMissing {
         write!(
             f,
             "the judge is `{model}` at {url}, but `evalsuite` was built without its feature `judge`\n\
-             help: write `features = [\"judge\"]` at the dependency in Cargo.toml"
+             help: add `features = [\"judge\"]` to the dependency in Cargo.toml"
         )
     }
 }
