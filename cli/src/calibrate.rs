@@ -1,28 +1,33 @@
 //! `cargo evalsuite calibrate`.
 
-use std::io::{self, Write};
-use std::path::Path;
-use std::process::ExitCode;
+use std::{
+    io::{self, Write},
+    path::Path,
+    process::ExitCode,
+};
 
-use evalsuite::__private::Samples;
-use evalsuite::RunOptions;
+use evalsuite::{RunOptions, tooling::RatedSamples};
 use evalsuite_loader::{load, load_calibration, render};
-use evalsuite_schema::diagnostic::{Code, Diagnostics};
-use evalsuite_schema::{Calibration, Kind, Layout, Suite};
+use evalsuite_schema::{
+    Calibration, Kind, Layout, Suite,
+    diagnostic::{Code, Diagnostics},
+};
 
-use crate::command_line::{Calibrate, ReportFormat};
-use crate::{place, runs};
+use crate::{
+    command_line::{Calibrate, ReportFormat},
+    stored_runs, suite_request,
+};
 
-/// Exit code where nothing could be measured because of what the user has given.
-const USAGE: u8 = 2;
+/// Exit code if the command line, the file or the environment is invalid.
+const INVALID_INPUT: u8 = 2;
 
-/// Least rank correlation where nothing else is demanded.
+/// Minimum rank correlation if neither the command line nor the file sets a minimum.
 const MIN_SPEARMAN: f64 = 0.7;
 
 pub(crate) fn run(command: &Calibrate) -> io::Result<ExitCode> {
     let within = |value: Option<f64>, low: f64| value.is_none_or(|value| (low..=1.0).contains(&value));
     if !within(command.min_spearman, -1.0) || !within(command.tolerance, 0.0) {
-        return Ok(wrong("`--min-spearman` is a number from -1 to 1, `--tolerance` one from 0 to 1"));
+        return Ok(invalid_input("`--min-spearman` must be between -1 and 1, `--tolerance` between 0 and 1"));
     }
     let mut samples = match samples(&command.file)? {
         Ok(samples) => samples,
@@ -30,16 +35,16 @@ pub(crate) fn run(command: &Calibrate) -> io::Result<ExitCode> {
     };
     let calibration = &mut samples.calibration;
     calibration.tolerance = command.tolerance.unwrap_or(calibration.tolerance);
-    let usual = (!calibration.bar.is_set()).then_some(MIN_SPEARMAN);
-    calibration.bar.spearman = command.min_spearman.or(calibration.bar.spearman).or(usual);
-    // Outside of a package, or in a broken one, records lie beside the file all the same.
-    let output = runs::output_root().unwrap_or_else(|_| samples.package_root.join("target/evalsuite"));
+    let default = (!calibration.bar.is_set()).then_some(MIN_SPEARMAN);
+    calibration.bar.spearman = command.min_spearman.or(calibration.bar.spearman).or(default);
+    // Outside of a package, or in one that cargo cannot read, records are written beside the file.
+    let output = stored_runs::output_path().unwrap_or_else(|_| samples.package_root.join("target/evalsuite"));
     let report = match samples.measure(&RunOptions::new().with_output(output)) {
         Ok(report) => report,
         Err(problem) => {
-            return Ok(wrong(&format!(
+            return Ok(invalid_input(&format!(
                 "{problem}\n  = help: set EVALSUITE_JUDGE_URL and EVALSUITE_JUDGE_MODEL; a judge in Rust is measured by \
-                 its suite's test `judge_calibration`"
+                 the test `judge_calibration` of its suite"
             )));
         }
     };
@@ -52,14 +57,14 @@ pub(crate) fn run(command: &Calibrate) -> io::Result<ExitCode> {
     Ok(if report.is_measured() && report.is_trusted() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn wrong(problem: &str) -> ExitCode {
+fn invalid_input(problem: &str) -> ExitCode {
     anstream::eprintln!("error: {problem}");
-    ExitCode::from(USAGE)
+    ExitCode::from(INVALID_INPUT)
 }
 
-/// The samples at a path, or the code to exit with: their problems were printed.
-fn samples(path: &Path) -> io::Result<Result<Samples, ExitCode>> {
-    let request = place::request(path)?;
+/// The samples at a path, or the exit code if there are none; their problems are printed.
+fn samples(path: &Path) -> io::Result<Result<RatedSamples, ExitCode>> {
+    let request = suite_request::request(path)?;
     let (found, diagnostics) = if path.is_dir() {
         let loaded = load(&request);
         let found = loaded.suite.map(|suite| (suite.suite, suite.calibration));
@@ -75,15 +80,15 @@ fn samples(path: &Path) -> io::Result<Result<Samples, ExitCode>> {
     print(&diagnostics)?;
     let Some((suite, calibration)) = found else {
         if diagnostics.iter().any(|problem| problem.code == Code::UnknownSampleCase) && !path.is_dir() {
-            anstream::eprintln!("help: for samples that name cases, give the directory of their suite");
+            anstream::eprintln!("help: samples name cases: give the directory of their suite");
         }
-        return Ok(Err(ExitCode::from(USAGE)));
+        return Ok(Err(ExitCode::from(INVALID_INPUT)));
     };
     let Some(calibration) = calibration else {
-        return Ok(Err(wrong(&format!("suite `{}` has no calibration.yaml", suite.name))));
+        return Ok(Err(invalid_input(&format!("suite `{}` has no calibration.yaml", suite.name))));
     };
     let repeat = format!("cargo evalsuite calibrate {}", path.display());
-    Ok(Ok(Samples { suite, calibration, package_root: request.package_root, repeat }))
+    Ok(Ok(RatedSamples::new(suite, calibration, request.package_root, repeat)))
 }
 
 fn print(diagnostics: &Diagnostics) -> io::Result<()> {
@@ -94,10 +99,10 @@ fn print(diagnostics: &Diagnostics) -> io::Result<()> {
     out.flush()
 }
 
-/// Samples of a file belong to no suite, and their texts are taken as they are written.
+/// The suite for samples of a file, which belong to no suite.
 fn suite_of(file: &Path, package_root: &Path, calibration: &Calibration) -> Suite {
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    // The file is all there is of the suite: what is written beside it does not lie inside.
+    // The file is the whole suite: records beside it are not in the suite.
     let root = file.strip_prefix(package_root).unwrap_or(file).to_string_lossy().into_owned();
     Suite { root, ..Suite::new(name, Layout::Tasks, Kind::Capability, calibration.location.clone()) }
 }

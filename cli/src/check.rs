@@ -1,20 +1,24 @@
 //! `cargo evalsuite check`.
 
-use std::collections::BTreeSet;
-use std::io::{self, Write};
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use evalsuite_loader::{find_targets_file, load, load_targets, render};
 use evalsuite_schema::diagnostic::Diagnostics;
 
-use crate::command_line::{Check, Format};
-use crate::place;
+use crate::{
+    command_line::{Check, Format},
+    suite_request,
+};
 
 pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     let suites = suites(command)?;
     if suites.is_empty() {
-        anstream::eprintln!("error: no suite found\n  = help: name one: `cargo evalsuite check suites/my_agent`");
+        anstream::eprintln!("error: no suite found\n  = help: name a suite: `cargo evalsuite check suites/my_agent`");
         return Ok(ExitCode::FAILURE);
     }
     let mut out = anstream::AutoStream::auto(io::stdout().lock());
@@ -22,13 +26,13 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     let mut tests = 0;
     let mut targets_files = BTreeSet::new();
     for suite in &suites {
-        let request = place::request(suite)?;
+        let request = suite_request::request(suite)?;
         let loaded = load(&request);
         print(&mut out, command.format, &loaded.diagnostics)?;
         tests += loaded.suite.map_or(0, |suite| suite.tests.len());
         all.append(loaded.diagnostics);
         let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
-        // Suites of a package often share one.
+        // Suites of a package often share a targets file.
         if let Some(file) = find_targets_file(directory, &request.package_root)
             && targets_files.insert(file.clone())
         {
@@ -48,11 +52,11 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
 
 fn suites(command: &Check) -> io::Result<Vec<PathBuf>> {
     if command.paths.is_empty() {
-        return place::suites_here();
+        return suite_request::suites_here();
     }
     let mut suites = Vec::new();
     for path in &command.paths {
-        suites.extend(place::suites_at(path)?);
+        suites.extend(suite_request::suites_at(path)?);
     }
     Ok(suites)
 }

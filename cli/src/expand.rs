@@ -1,16 +1,16 @@
 //! `cargo evalsuite expand`.
 
-use std::io::{self, Write};
-use std::process::ExitCode;
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
-use evalsuite_build::Generator;
-use evalsuite_build::expansion::Context;
+use evalsuite_build::{Generator, expansion::Context};
 
-use crate::command_line::Expand;
-use crate::place;
+use crate::{command_line::Expand, suite_request};
 
 pub(crate) fn run(command: &Expand) -> io::Result<ExitCode> {
-    let mut context = Context::new(place::request(&command.path)?);
+    let mut context = Context::new(suite_request::request(&command.path)?);
     // Without `--grader` the graders of the suite are not known, so none is missing. Judges cannot be listed.
     context.all_graders_listed = !command.graders.is_empty();
     context.all_judges_listed = false;

@@ -1,30 +1,30 @@
 //! `cargo evalsuite finish`.
 
-use std::io::{self, Write};
-use std::path::Path;
-use std::process::ExitCode;
+use std::{
+    io::{self, Write},
+    path::Path,
+    process::ExitCode,
+};
 
-use evalsuite::__private::finish;
-use evalsuite::record::OutcomeCounts;
+use evalsuite::{record::OutcomeCounts, tooling::finish_run};
 
-use crate::command_line::Finish;
-use crate::runs;
+use crate::{command_line::Finish, stored_runs};
 
 pub(crate) fn run(command: &Finish) -> io::Result<ExitCode> {
-    let run = match runs::find(&command.run)? {
+    let run = match stored_runs::find(&command.run)? {
         Ok(run) => run,
         Err(code) => return Ok(code),
     };
-    Ok(if end(&run)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if finish_and_summarize(run.path())? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Ends a run and says what it came to; `false` if something could not be undone.
+/// Finishes a run and prints its summary; `false` if a hook failed or something could not be removed.
 ///
 /// # Errors
 ///
 /// If the run's files cannot be read or written.
-pub(crate) fn end(run: &Path) -> io::Result<bool> {
-    let finished = finish(run).map_err(io::Error::other)?;
+pub(crate) fn finish_and_summarize(run: &Path) -> io::Result<bool> {
+    let finished = finish_run(run).map_err(io::Error::other)?;
     let mut out = anstream::stdout().lock();
     match finished.hooks {
         0 => writeln!(out, "no hooks were left to run")?,

@@ -1,25 +1,27 @@
-//! `cargo evalsuite`: checks evaluation suites, shows the code that they become, runs them, and looks after what runs leave.
+//! `cargo evalsuite`: checks, expands and runs evaluation suites, and manages the records of their runs.
 
 mod calibrate;
+mod cargo_process;
 mod check;
 mod clean;
 mod command_line;
 mod expand;
 mod finish;
 mod merge;
-mod place;
 mod regrade;
 mod run;
-mod runs;
+mod stored_runs;
+mod suite_request;
 
+use std::error::Error;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use command_line::{Command, CommandLine};
+use self::command_line::{Command, CommandLine};
 
 fn main() -> ExitCode {
-    // Cargo calls `cargo-evalsuite evalsuite …`; the program called by its own name does not repeat it.
+    // Cargo runs `cargo-evalsuite evalsuite …`; called directly, the program does not get the second word.
     let mut arguments: Vec<_> = std::env::args_os().collect();
     if arguments.get(1).is_some_and(|argument| argument == "evalsuite") {
         arguments.remove(1);
@@ -36,10 +38,16 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(code) => code,
-        // Nobody reads the rest, as in `… | head`.
+        // The reader has stopped reading, as in `… | head`.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
         Err(error) => {
-            anstream::eprintln!("error: {error}");
+            let mut text = error.to_string();
+            let mut source = error.source();
+            while let Some(cause) = source {
+                text.push_str(&format!(": {cause}"));
+                source = cause.source();
+            }
+            anstream::eprintln!("error: {text}");
             ExitCode::FAILURE
         }
     }

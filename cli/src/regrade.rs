@@ -1,20 +1,22 @@
 //! `cargo evalsuite regrade`.
 
-use std::io;
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::{io, path::Path, process::ExitCode};
 
-use crate::command_line::Regrade;
-use crate::runs;
+use evalsuite::run_directory::LATEST;
 
-/// Runs the tests, which hold the graders, on what an earlier run has left.
+use crate::{
+    cargo_process::{cargo, exit_code},
+    command_line::Regrade,
+    stored_runs,
+};
+
+/// Runs the tests, which contain the graders, on the evidence of an earlier run.
 pub(crate) fn run(command: &Regrade) -> io::Result<ExitCode> {
-    let run = match runs::find(&command.run)? {
+    let run = match stored_runs::find(&command.run)? {
         Ok(run) => run,
         Err(code) => return Ok(code),
     };
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut tests = Command::new(cargo);
+    let mut tests = cargo();
     if command.nextest {
         tests.args(["nextest", "run"]);
     } else {
@@ -22,16 +24,13 @@ pub(crate) fn run(command: &Regrade) -> io::Result<ExitCode> {
     }
     tests.arg("--no-fail-fast").args(&command.arguments);
     // `latest` is not one run but the newest trials of each case: under `cargo test` every test program has its own run.
-    let id = if command.run == "latest" { Some("latest".as_ref()) } else { run.file_name() };
-    let Some(id) = id else { return Err(io::Error::other(format!("{} is no run", run.display()))) };
+    let id = if command.run == LATEST { LATEST.to_owned() } else { run.id() };
     tests.env("EVALSUITE_REGRADE", id).env_remove("EVALSUITE_MODE").env_remove("EVALSUITE_RUN_ID");
     if Path::new(&command.run).components().count() > 1
-        && let Some(root) = run.parent().and_then(Path::parent)
+        && let Some(output) = run.path().parent().and_then(Path::parent)
     {
-        // The tests look for it where they write to.
-        tests.env("EVALSUITE_OUTPUT", std::path::absolute(root)?);
+        // The tests look for the run in the directory they write to.
+        tests.env("EVALSUITE_OUTPUT", std::path::absolute(output)?);
     }
-    let status = tests.status()?;
-    let code = status.code().and_then(|code| u8::try_from(code).ok());
-    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+    Ok(exit_code(tests.status()?))
 }

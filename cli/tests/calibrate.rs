@@ -139,7 +139,7 @@ fn what_is_wrong_is_said_and_nothing_is_asked() {
         (&["empty.jsonl"], "no sample in a calibration"),
         (&["missing.jsonl"], "missing.jsonl"),
         (&["notes"], "suite `notes` has no calibration.yaml"),
-        (&["labels.jsonl", "--min-spearman", "2"], "`--min-spearman` is a number from -1 to 1"),
+        (&["labels.jsonl", "--min-spearman", "2"], "`--min-spearman` must be between -1 and 1"),
         (&["labels.jsonl", "--tolerance", "-0.1"], "--tolerance"),
         (&[], "required arguments"),
     ];

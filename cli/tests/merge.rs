@@ -85,7 +85,7 @@ fn parts_of_a_run_become_one_run() {
 
     let again = merge(&package);
     assert_eq!(again.code, 1);
-    assert!(again.err.contains("is already there"), "{}", again.err);
+    assert!(again.err.contains("already exists"), "{}", again.err);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn parts_that_contradict_each_other_are_not_merged() {
         assert!(!package.root().join("all").exists(), "nothing is written");
     };
     refused(&|package| case(package, "one/runs/r", "b", None, "another"), "case `b` has different records: ");
-    refused(&|package| run_json(package, "two", "def", 3), "was made from commit def, not abc");
+    refused(&|package| run_json(package, "two", "def", 3), "is of commit def, not abc");
     let replace = |package: &Package, file: &str, from: &str, to: &str| {
         let text = fs::read_to_string(package.root().join(file)).unwrap();
         assert!(text.contains(from), "{text}");
@@ -138,15 +138,15 @@ fn a_part_has_to_be_a_run() {
     let package = two_parts();
     let output = package.run(&["merge", "one", "suites", "--into", "all"]);
     assert_eq!(output.code, 3);
-    assert!(output.err.contains("suites is no run, and holds none"), "{}", output.err);
+    assert!(output.err.contains("suites is not a run and contains none"), "{}", output.err);
     let output = package.run(&["merge", "one", "one/runs/r", "--into", "all"]);
     assert_eq!(output.code, 1);
-    assert!(output.err.contains("is named twice"), "{}", output.err);
+    assert!(output.err.contains("is given twice"), "{}", output.err);
     assert_eq!(package.run(&["merge"]).code, 2);
 }
 
 #[test]
-fn what_judges_are_worth_is_kept_of_every_part() {
+fn every_part_keeps_its_calibration() {
     let package = two_parts();
     for (part, worth) in [("one/runs/r", "0.9"), ("two", "0.8")] {
         package.write(&format!("{part}/{SUITE}/calibration.json"), worth);

@@ -14,6 +14,14 @@ mod workspace;
 /// The records of a run.
 pub mod record;
 
+/// The layout of run directories, for programs that read, merge or remove runs.
+pub mod run_directory {
+    pub use crate::record::run_directory::{
+        layout::*,
+        output_directory::{OutputDirectory, StoredRun},
+    };
+}
+
 /// How an agent is called, and what its spans report.
 mod agents;
 
@@ -30,12 +38,26 @@ mod run;
 mod entry;
 
 pub use evalsuite_schema::{
-    Content, Message, Object, Part, PathRef, Role, ToolCall,
+    Calibration, Case, Content, Location, Message, Object, Part, PathRef, Role, Suite, ToolCall,
     record::{Assertion, CaseOutcome, GraderKind, Usage, Verdict},
 };
 
+/// The data of suites and cases, as [`EvalSuite::decode`] and [`EvalCase::decode`] return it.
+pub mod schema {
+    pub use evalsuite_schema::{
+        Aggregation, Argument, Bar, Calibration, Case, Checkout, Command, Conversation, Grader, GraderConfig, Hook,
+        Hooks, Input, Isolation, Kind, Layout, Location, OnDependencyFailure, OnTurnFailure, ReferenceSolution,
+        ReferenceSource, Repo, RepoSource, Requires, Reset, Resolve, Sample, Strategy, Suite, Target, Trials, Turn,
+        Workspace, grader,
+    };
+}
+
 pub use crate::{
-    entry::{evals_run::RunError, report::Report, run_options::RunOptions},
+    entry::{
+        report::Report,
+        run_error::{RunError, RunErrorKind},
+        run_options::RunOptions,
+    },
     judge::calibration::CalibrationReport,
     model::{
         agent::{Agent, AgentResult, BoundAgent, IntoAgent},
@@ -66,24 +88,30 @@ pub use crate::agents::spans::{CaptureLayer, capture_layer};
 #[cfg(feature = "macros")]
 pub use evalsuite_macros::include_eval_suite;
 
+/// For programs around test runs, such as `cargo evalsuite`.
+pub mod tooling {
+    pub use crate::entry::{
+        finish_run::{FinishedRun, finish_run},
+        rated_samples::RatedSamples,
+        suite_description::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription},
+    };
+
+    /// The id of a run as the name of its directory: characters other than ASCII letters, digits, `-`, `_` and `.` become `_`.
+    /// Without an id, a new one.
+    pub fn run_id(id: Option<&str>) -> String {
+        id.map_or_else(
+            crate::record::run_directory::run_id::new_run_id,
+            crate::record::run_directory::run_id::directory_name,
+        )
+    }
+}
+
 /// What generated code, benchmarks and property tests call. Not part of the API.
 #[doc(hidden)]
 pub mod __private {
     use crate::model::evals::Evals;
 
-    pub use crate::{
-        entry::{
-            description::{Described, Description, VARIABLE as DESCRIBE},
-            finish::{Finished, finish},
-            samples::Samples,
-        },
-        grade::standalone::{AgentWork, GradableEvidence},
-    };
-
-    /// The id of a run as the name of its directory; where none is given, a new one.
-    pub fn run_id(given: Option<&str>) -> String {
-        given.map_or_else(crate::record::run_directory::new_run_id, crate::record::run_directory::as_name)
-    }
+    pub use crate::grade::standalone::{AgentWork, GradableEvidence};
 
     /// Runs the case at an index of the suite as a test.
     pub fn run_case(evals: fn() -> Evals, index: usize) {

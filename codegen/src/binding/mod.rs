@@ -53,7 +53,7 @@ pub enum Agent {
     /// The function called like the suite's `agent_name`.
     ByName,
     /// A Rust expression.
-    Expression(Expr),
+    Expression(Box<Expr>),
     /// Commands of a targets file.
     Commands,
     /// No agent, and so no tests.
@@ -64,7 +64,7 @@ pub enum Agent {
 #[derive(Clone)]
 pub enum Judge {
     /// A Rust expression.
-    Expression(Expr),
+    Expression(Box<Expr>),
     /// Names of judges; the majority decides.
     Named(Vec<LitStr>),
 }

@@ -36,7 +36,7 @@ impl Generator {
     /// suite's `agent_name`, or, if it has none, `agent`.
     pub fn agent(mut self, expression: impl Into<String>) -> Self {
         if let Some(agent) = self.expression(&expression.into()) {
-            self.binding.agent = Agent::Expression(agent);
+            self.binding.agent = Agent::Expression(Box::new(agent));
         }
         self
     }
@@ -85,7 +85,7 @@ impl Generator {
     /// The judge of graders that name none: a path or another expression.
     pub fn judge(mut self, expression: impl Into<String>) -> Self {
         if let Some(judge) = self.expression(&expression.into()) {
-            self.binding.judge = Some(Judge::Expression(judge));
+            self.binding.judge = Some(Judge::Expression(Box::new(judge)));
         }
         self
     }

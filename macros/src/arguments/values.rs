@@ -56,7 +56,7 @@ pub(super) fn agent(input: ParseStream<'_>) -> syn::Result<Agent> {
             Lit::Str(text) if text.value() == "cli" => Ok(Agent::Commands),
             _ => Err(unexpected(&expression, "a path, `\"cli\"` or `none` as agent")),
         },
-        _ => Ok(Agent::Expression(expression)),
+        _ => Ok(Agent::Expression(Box::new(expression))),
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) fn judge(input: ParseStream<'_>, problems: &mut Vec<Problem>) -> syn:
             }
             Ok(Judge::Named(names))
         }
-        _ => Ok(Judge::Expression(expression)),
+        _ => Ok(Judge::Expression(Box::new(expression))),
     }
 }
 

@@ -1,3 +1,5 @@
+//! [`Evals::run`]: runs a suite outside of tests.
+
 use std::{
     num::NonZeroUsize,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -11,49 +13,48 @@ use std::{
 use tokio::sync::oneshot;
 
 use crate::{
-    entry::{report::Report, run_options::RunOptions},
+    entry::{
+        report::Report,
+        run_error::{RunError, RunErrorKind},
+        run_options::RunOptions,
+    },
     model::{evals::Evals, suite::EvalCase, suite_location::SuiteLocation},
     platform::{isolated_call::panic_message, notice},
-    record::run_directory::{RunDirectory, new_run_id, run_id},
+    record::run_directory::{
+        RunDirectory,
+        run_id::{new_run_id, run_id},
+    },
     run::{Session, case_report::CaseReport, run_case, settings::Settings},
 };
 
-/// Why a suite could not be run at all.
-#[derive(Debug)]
-pub struct RunError(String);
-
-impl RunError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
-    }
-}
-
-impl std::fmt::Display for RunError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for RunError {}
-
 impl Evals {
-    /// Runs the suite, or the part of it the options choose, and writes its records.
+    /// Runs the cases that the options select, and writes their records.
     ///
-    /// Cases run on threads of their own, so neither the agent's futures need to be `Send`, nor does an agent that
-    /// blocks hold up the others. The future needs no particular runtime; dropping it starts no further case.
+    /// Cases run on threads of their own: futures of agents need not be `Send`, and an agent that blocks does not block other
+    /// cases. The returned future works on any runtime. After it was dropped, no further case starts.
+    ///
+    /// ```no_run
+    /// # async fn example(evals: evalsuite::Evals) -> Result<(), evalsuite::RunError> {
+    /// use evalsuite::{CaseOutcome, RunOptions};
+    ///
+    /// let report = evals.run(&RunOptions::new().with_tag("smoke").with_budget_usd(2.0)).await?;
+    /// println!("{report}");
+    /// assert!(report.is_success(), "{} cases failed", report.count(CaseOutcome::Failed));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
-    /// If an option or variable has a value that makes no sense. Whatever happens to a case is in the report.
+    /// If an option or variable is invalid. Errors of a case are in the report.
     pub async fn run(&self, options: &RunOptions) -> Result<Report, RunError> {
-        let environment = Settings::from_environment().map_err(|error| RunError(error.to_owned()))?;
-        let settings = options.apply(environment).map_err(RunError)?;
+        let settings = options.apply(Settings::from_environment().map_err(RunError::setting)?)?;
         let id = match &settings.run_id {
             Some(_) => run_id(settings.run_id()),
             None => new_run_id(),
         };
         let run = RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(self.suite()), id.clone())
-            .map_err(RunError)?;
+            .map_err(RunError::setting)?;
         let cases: Vec<&'static EvalCase> =
             self.suite().cases.iter().filter(|case| options.selects(self, case)).collect();
         let threads = options
@@ -69,7 +70,7 @@ impl Evals {
             cases,
             next: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
-            // This function is one of them until all threads are started.
+            // This function counts as one of them until all threads are started.
             running: AtomicUsize::new(1),
         });
         let _stop = StopOnDrop(Arc::clone(&work));
@@ -85,12 +86,12 @@ impl Evals {
                     drop(worker);
                     drop(sender);
                 })
-                .map_err(|error| RunError(format!("cannot start a thread: {error}")))?;
+                .map_err(|error| RunError::new(RunErrorKind::Thread, "cannot start a thread").with_source(error))?;
             finished.push(receiver);
         }
         drop(starting);
         for receiver in finished {
-            // A thread says that it is done by dropping its sender.
+            // A thread drops its sender when it has ended.
             let _ = receiver.await;
         }
         let results = std::mem::take(&mut *work.results.lock().unwrap_or_else(PoisonError::into_inner));
@@ -115,12 +116,12 @@ struct Work {
     results: Mutex<Vec<Option<Result<CaseReport, String>>>>,
     next: AtomicUsize,
     stopped: AtomicBool,
-    /// Threads that have not ended.
+    /// Number of threads that have not ended.
     running: AtomicUsize,
 }
 
-/// One of the threads that run cases. The last one to end runs what the suite wants to be run after all of them, also
-/// where nobody waits for the report any more.
+/// One of the threads that run cases. The last one to end runs the hooks after all tests, even if the future of the report was
+/// dropped.
 struct Worker(Arc<Work>);
 
 impl Worker {
@@ -150,8 +151,8 @@ impl Work {
             let result = catch_unwind(AssertUnwindSafe(run))
                 .unwrap_or_else(|payload| Err(format!("case `{}`: {}", case.id, panic_message(&*payload))));
             let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(place) = results.get_mut(index) {
-                *place = Some(result);
+            if let Some(slot) = results.get_mut(index) {
+                *slot = Some(result);
             }
         }
     }

@@ -5,6 +5,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use evalsuite_schema::record::Mode;
 
 use crate::{
+    entry::run_error::RunError,
     model::{evals::Evals, suite::EvalCase},
     run::settings::Settings,
 };
@@ -134,27 +135,32 @@ impl RunOptions {
     }
 
     /// The settings of the environment, overridden by these options.
-    pub(crate) fn apply(&self, settings: &Settings) -> Result<Settings, String> {
+    ///
+    /// # Errors
+    ///
+    /// If an option is invalid.
+    pub(crate) fn apply(&self, settings: &Settings) -> Result<Settings, RunError> {
         let mut settings = settings.clone();
         if let Some(trials) = self.trials {
             let count = u32::try_from(trials.get()).ok().filter(|count| *count <= 1000);
-            settings.trials = Some(count.ok_or_else(|| format!("{trials} trials are more than 1000"))?);
+            settings.trials =
+                Some(count.ok_or_else(|| RunError::setting(format!("{trials} trials are more than 1000")))?);
         }
         if let Some(threshold) = self.threshold {
             if !(0.0..=1.0).contains(&threshold) {
-                return Err(format!("the threshold {threshold} is not a number from 0 to 1"));
+                return Err(RunError::setting(format!("the threshold {threshold} is not a number from 0 to 1")));
             }
             settings.threshold = Some(threshold);
         }
         if let Some(retries) = self.retries {
             if retries > 10 {
-                return Err(format!("{retries} retries are more than 10"));
+                return Err(RunError::setting(format!("{retries} retries are more than 10")));
             }
             settings.retries = retries;
         }
         if let Some(budget) = self.budget_usd {
             if !(budget > 0.0 && budget.is_finite()) {
-                return Err(format!("the budget {budget} is not a number above 0"));
+                return Err(RunError::setting(format!("the budget {budget} is not a number above 0")));
             }
             settings.budget_usd = Some(budget);
         }
@@ -168,9 +174,9 @@ impl RunOptions {
         }
         if let Some(run) = &self.regrade {
             if matches!(self.mode, Some(mode) if mode != Mode::Regrade) {
-                return Err(format!(
-                    "the options ask to grade run `{run}` again, and for another mode; set one of them"
-                ));
+                return Err(RunError::setting(format!(
+                    "the options have both run `{run}` to grade again and another mode; set only one of them"
+                )));
             }
             (settings.mode, settings.regrade) = (Mode::Regrade, Some(run.clone()));
         }

@@ -1,12 +1,12 @@
-//! What the generated tests call.
+//! The generated tests.
 
 use evalsuite_schema::record::{CaseOutcome, ReasonCode};
 
 use crate::{
-    entry::{description, suite_check},
+    entry::{suite_check, suite_description},
     model::{evals::Evals, suite_location::SuiteLocation},
     platform::notice,
-    record::run_directory::{RunDirectory, run_id},
+    record::run_directory::{RunDirectory, run_id::run_id},
     run::{SessionTest, calibration, case_error::CaseError, run_case, settings::Settings},
 };
 
@@ -16,7 +16,7 @@ use crate::{
 ///
 /// If the case does not pass.
 pub(crate) fn case(evals: fn() -> Evals, index: usize) {
-    if description::is_wanted() {
+    if suite_description::is_wanted() {
         return;
     }
     let evals = evals();
@@ -52,9 +52,9 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
 ///
 /// # Panics
 ///
-/// If they are not as good as the suite demands, or cannot be measured.
+/// If they agree less with people than the suite requires, or cannot be measured.
 pub(crate) fn calibration(evals: fn() -> Evals) {
-    if description::is_wanted() {
+    if suite_description::is_wanted() {
         return;
     }
     let evals = evals();
@@ -73,8 +73,7 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
             notice::say(&format!("SKIPPED judge calibration of {name}: {}", reason.message));
         }
         Ok((Some(Err(reason)), true)) => fail(format!(
-            "evaluation error ({}/{}): judge calibration ({name}) {}, and EVALSUITE_REQUIRE=1 turns skipped cases into \
-             errors",
+            "evaluation error ({}/{}): judge calibration ({name}) {}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors",
             reason.stage.as_str(),
             ReasonCode::Required.as_str(),
             reason.message
@@ -91,15 +90,15 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
     }
 }
 
-/// Checks the suite as a test: whether it is the one that was compiled, and whether graders take their configs.
+/// Checks as a test whether the compiled suite is up to date, and whether graders accept their configs.
 ///
 /// # Panics
 ///
-/// If something is wrong.
+/// If they do not.
 pub(crate) fn check(evals: fn() -> Evals) {
     let evals = evals();
-    if description::is_wanted() {
-        return description::write(evals.suite()).unwrap_or_else(|problem| fail(problem));
+    if suite_description::is_wanted() {
+        return suite_description::write(evals.suite()).unwrap_or_else(|error| fail(with_sources(&error)));
     }
     let outcome = suite_check::run(&evals);
     for reason in &outcome.skipped {
@@ -110,11 +109,19 @@ pub(crate) fn check(evals: fn() -> Evals) {
     }
 }
 
+/// An error with its sources on one line.
+fn with_sources(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        None => error.to_string(),
+        Some(source) => format!("{error}: {}", with_sources(source)),
+    }
+}
+
 fn setting_error(error: &str) -> String {
     format!("evaluation error (setup/invalid_setting): {error}")
 }
 
-/// Fails the test with a text, without the note of a panic and the backtrace that say nothing about the case.
+/// Fails the test with a text. The note and backtrace of a panic are left out: they do not help with the case.
 fn fail(text: String) -> ! {
     eprintln!("{text}");
     std::panic::resume_unwind(Box::new(text))

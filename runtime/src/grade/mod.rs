@@ -45,7 +45,7 @@ use crate::{
 
 /// Why a grader of type `json-schema` cannot work, where the feature of this name is off.
 pub(crate) const NO_JSON_SCHEMA: &str = "`evalsuite` was built without its feature `json-schema`\n\
-     help: write `features = [\"json-schema\"]` at the dependency in Cargo.toml";
+     help: add `features = [\"json-schema\"]` to the dependency in Cargo.toml";
 
 /// Runs one grader. `folder` keeps its files apart from those of graders with the same name.
 pub(crate) fn grade(grader: &Grader, folder: Option<&str>, context: &GradingContext<'_>) -> GraderRecord {

@@ -76,7 +76,9 @@ mod tests {
             };
             let vote = json!({
                 "name": "g", "type": "llm-grader", "kind": "model", "state": state, "value": value, "verdict": verdict,
-                "forced_fail": false, "weight": 1.0, "required": false, "negated": false, "duration_ms": 0, "assertions": [], "members": [], "location": {"file": "f", "line": 1, "column": 1},
+                "forced_fail": false, "weight": 1.0, "required": false, "negated": false, "duration_ms": 0,
+                "assertions": [], "members": [], "error": (state == "error").then_some("broken"),
+                "location": {"file": "f", "line": 1, "column": 1},
             });
             serde_json::from_value(vote).unwrap()
         };
@@ -84,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_majority_decides_as_soon_as_it_is_there() {
+    fn the_majority_decides_as_soon_as_it_is_clear() {
         use Majority::{Error, Open, Undecided, Verdict as Is};
         for (given, total, expected) in [
             ("p", 1, Is(Verdict::Pass)),
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_in_the_middle_stands_for_all() {
+    fn the_median_vote_of_the_majority_is_recorded() {
         let chosen = representative(votes("fPpP"), Majority::Verdict(Verdict::Pass)).unwrap();
         assert_eq!(chosen.value, Some(1.0));
         assert_eq!(chosen.details.unwrap()["votes"].as_array().map(Vec::len), Some(4));

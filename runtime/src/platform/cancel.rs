@@ -1,4 +1,4 @@
-//! Ends work on other threads.
+//! Cancellation of work on other threads.
 
 use std::{
     fmt,
@@ -13,14 +13,14 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// Tells work on another thread that its result is no longer wanted.
+/// Requests that work on another thread ends, because its result is no longer needed.
 #[derive(Clone, Default)]
 pub(crate) struct Cancel {
     shared: Arc<Shared>,
     observer: Option<Arc<dyn RuntimeObserver>>,
 }
 
-/// Follows the runtime of a future: a tracing scope has to be entered on each of its threads.
+/// Observes the tokio runtime of a future: a tracing scope has to be entered on each of its threads.
 pub(crate) trait RuntimeObserver: Send + Sync {
     /// Called on each new thread of the runtime.
     fn thread_started(&self);
@@ -42,7 +42,7 @@ struct Shared {
 }
 
 impl Cancel {
-    /// Has the runtime of [`block_on`](Self::block_on) followed by an observer.
+    /// With an observer of the runtime of [`block_on`](Self::block_on).
     pub(crate) fn observed_by(observer: Arc<dyn RuntimeObserver>) -> Self {
         Self { shared: Arc::default(), observer: Some(observer) }
     }
@@ -50,7 +50,7 @@ impl Cancel {
     pub(crate) fn request(&self) {
         self.shared.requested.store(true, Ordering::SeqCst);
         self.shared.wake.notify_waiters();
-        // `notify_waiters` reaches nobody who is about to wait; this permit does.
+        // `notify_waiters` does not wake a task that is about to wait; this permit does.
         self.shared.wake.notify_one();
     }
 
@@ -58,11 +58,12 @@ impl Cancel {
         self.shared.requested.load(Ordering::SeqCst)
     }
 
-    /// Runs a future on a runtime of its own until it is done, or cancelled: then it is dropped.
+    /// Runs a future on a runtime of its own until it has finished, or until cancellation, when it is dropped and the result is
+    /// `None`.
     ///
     /// # Errors
     ///
-    /// If the runtime cannot be made.
+    /// If the runtime cannot be created.
     pub(crate) fn block_on<F: Future>(&self, future: F) -> std::io::Result<Option<F::Output>> {
         let mut builder = tokio::runtime::Builder::new_current_thread();
         if let Some(observer) = self.observer.clone() {
@@ -89,7 +90,7 @@ impl Cancel {
             })
             .await
         });
-        // Dropping a runtime waits for its blocking tasks; an agent's leftovers must not hold up the suite.
+        // Dropping a runtime waits for its blocking tasks; those an agent leaves behind must not delay the suite.
         runtime.shutdown_background();
         Ok(output)
     }

@@ -1,14 +1,15 @@
-//! Environment variables: those of the process, and for unset ones the lines of the file `EVALSUITE_ENV_FILE` names.
+//! Environment variables: those of the process and, for unset ones, those of the file that `EVALSUITE_ENV_FILE` names.
 //!
-//! Whatever evalsuite or a suite's file asks for comes from here, and every program that is started gets the lines. The
-//! environment of this process stays as it is: to change it is not safe while other threads read it.
+//! Every variable that evalsuite or a suite's file asks for is read here, and every program that is started gets the variables of
+//! the file. The environment of this process is not changed, which would not be safe while other threads read it.
+//! The parser is hand-written: `.env` crates change the environment of the process, or expand variables in values.
 
 use std::{collections::BTreeMap, ffi::OsString, path::Path, sync::OnceLock};
 
 /// The variable that names the file.
 pub(crate) const FILE: &str = "EVALSUITE_ENV_FILE";
 
-/// The value of a variable; `None` if it is set nowhere.
+/// The value of a variable; `None` if neither the process nor the file sets it.
 pub(crate) fn var_os(name: &str) -> Option<OsString> {
     std::env::var_os(name).or_else(|| lines().ok()?.get(name).map(OsString::from))
 }
@@ -18,7 +19,7 @@ pub(crate) fn var(name: &str) -> Option<String> {
     var_os(name)?.into_string().ok()
 }
 
-/// The variables of the file that the process does not have.
+/// The variables of the file that the process does not set.
 pub(crate) fn of_file() -> impl Iterator<Item = (&'static str, &'static str)> {
     lines()
         .into_iter()
@@ -27,7 +28,7 @@ pub(crate) fn of_file() -> impl Iterator<Item = (&'static str, &'static str)> {
         .filter(|(name, _)| std::env::var_os(name).is_none())
 }
 
-/// Why the file cannot be used.
+/// Why the file cannot be read.
 pub(crate) fn problem() -> Option<&'static str> {
     lines().err()
 }
@@ -46,7 +47,7 @@ fn read(path: &Path) -> Result<BTreeMap<String, String>, String> {
     parse(&text).map_err(|line| format!("{FILE} is {}, whose line {line} is not `NAME=value`", path.display()))
 }
 
-/// Names and values; the error is the number of a line that is neither, nor empty or a comment.
+/// Names and values. The error is the number of the first invalid line.
 fn parse(text: &str) -> Result<BTreeMap<String, String>, usize> {
     let mut variables = BTreeMap::new();
     for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -67,7 +68,7 @@ fn parse(text: &str) -> Result<BTreeMap<String, String>, usize> {
     Ok(variables)
 }
 
-/// The text between quotes, if it stands in a pair of them. Nothing in it is replaced.
+/// The text without a pair of quotes around it. Nothing in it is expanded.
 fn unquoted(value: &str) -> &str {
     let between = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
     between('"').or_else(|| between('\'')).unwrap_or(value)
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_another_kind_is_named() {
+    fn an_invalid_line_is_an_error_with_its_number() {
         for text in ["A=1\nB", "A=1\n1B=x", "A=1\n =x", "A=1\nA B=x"] {
             assert_eq!(parse(text), Err(2), "{text}");
         }

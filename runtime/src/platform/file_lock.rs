@@ -1,27 +1,29 @@
+//! Advisory locks on files, with the standard library's calls.
+
 use std::{
     fs::{self, File, TryLockError},
     io,
     path::Path,
 };
 
-/// An exclusive lock on a file, held until it is dropped. Threads of one process exclude each other like processes do.
+/// A lock on a file, held until it is dropped. Threads of one process exclude each other like processes do.
 #[derive(Debug)]
-#[must_use = "the lock is freed when this is dropped"]
+#[must_use = "the lock is released when this is dropped"]
 pub(crate) struct FileLock(File);
 
 impl FileLock {
-    /// Waits for the lock.
+    /// Waits for the exclusive lock.
     ///
     /// # Errors
     ///
-    /// If the file cannot be made, or its file system has no locks.
+    /// If the file cannot be created, or its file system has no locks.
     pub(crate) fn acquire(path: &Path) -> io::Result<Self> {
         let file = open(path)?;
         file.lock()?;
         Ok(Self(file))
     }
 
-    /// The lock, if nobody holds it.
+    /// The exclusive lock, or `None` if it is held.
     ///
     /// # Errors
     ///
@@ -34,10 +36,8 @@ impl FileLock {
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
-}
 
-impl FileLock {
-    /// Waits until nobody holds the lock alone, and shares it with all others who ask for this.
+    /// Waits for a shared lock.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // A program that was started meanwhile may hold a copy of the handle: closing it alone would free nothing.
+        // A process that was started meanwhile may have a copy of the handle: closing this one would not release the lock.
         let _ = self.0.unlock();
     }
 }
@@ -59,7 +59,7 @@ impl Drop for FileLock {
 fn open(path: &Path) -> io::Result<File> {
     let open = || File::options().create(true).truncate(false).write(true).open(path);
     match (open(), path.parent()) {
-        // Only the first lock of a run has to make the directory.
+        // Only the first lock of a run creates the directory.
         (Err(error), Some(directory)) if error.kind() == io::ErrorKind::NotFound => {
             fs::create_dir_all(directory)?;
             open()

@@ -1,3 +1,5 @@
+//! Calls on threads of their own, with a time limit.
+
 use std::{
     any::Any,
     io,
@@ -17,14 +19,14 @@ pub(crate) enum Ended<T> {
     TimedOut,
 }
 
-/// Time a cancelled call gets to drop its future before its thread is abandoned.
+/// Time for a cancelled call to drop its future before its thread is abandoned.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Runs `work` on a thread of its own and waits at most `limit`.
 ///
 /// A thread is the only way to survive a call that never returns, be it plain code or an async function that blocks.
-/// It bears the name of the current one, so that messages of panics name the test. After the limit `cancel` is set and
-/// `stop` is called; a call that is `cooperative` gets a short grace, then it is abandoned.
+/// It has the name of the current thread, so that panic messages name the test. After the limit, cancellation is requested and
+/// `stop` is called. A `cooperative` call gets a short grace period, then its thread is abandoned.
 pub(crate) fn call_within<T: Send + 'static>(
     limit: Duration,
     cancel: &Cancel,
@@ -36,7 +38,7 @@ pub(crate) fn call_within<T: Send + 'static>(
     let name = thread::current().name().unwrap_or("evalsuite").to_owned();
     thread::Builder::new().name(name).spawn(move || {
         let result = catch_unwind(AssertUnwindSafe(work));
-        // Nobody listens any more after a timeout.
+        // After a timeout there is no receiver.
         let _ = sender.send(result);
     })?;
     match receiver.recv_timeout(limit) {

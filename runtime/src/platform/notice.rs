@@ -1,10 +1,9 @@
-//! Lines for people that belong to no failing test.
+//! Messages on standard error that belong to no failing test.
 
 use std::io::Write;
 
-/// Says something on standard error, past the capture of the test harness: it shows the output of failing tests only,
-/// and this goes to the terminal of every run.
+/// Prints a line on standard error, bypassing the capture of the test harness, which shows the output of failing tests only.
 pub(crate) fn say(line: &str) {
-    // Where standard error is closed there is nobody to tell.
+    // If standard error is closed, the line is lost.
     let _ = writeln!(std::io::stderr(), "evalsuite: {line}");
 }

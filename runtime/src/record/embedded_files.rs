@@ -15,7 +15,7 @@ use crate::{
         redaction::Redactor,
         symlinks::make_symlink,
     },
-    record::{coordination::once, run_directory::RunDirectory},
+    record::{coordination::run_once, run_directory::RunDirectory},
 };
 
 /// The location of a suite's files: where they were at compile time, or, if they do not exist there, in the run directory,
@@ -29,10 +29,10 @@ pub(crate) fn suite_location(suite: &EvalSuite, run: &RunDirectory, case_dir: &s
     let Some(pairs) = suite.embedded.filter(|_| !location.suite_dir.exists()) else { return Ok(location) };
     // One run may have several packages, and several inclusions of a suite in one package.
     let key = &sha256(format!("{}\0{}\0{}", suite.package, suite.module_path, suite.root))[..8];
-    let root = run.path().join("suites").join(file_key(suite.name)).join("embedded").join(key);
+    let root = run.suite(suite.name).join("embedded").join(key);
     let name = format!("embedded-{}-{key}", file_key(suite.name));
     let extracted =
-        once(&run.locks(), &name, &Redactor::default(), || extract(pairs, &root).map_err(|e| e.to_string()));
+        run_once(&run.locks(), &name, &Redactor::default(), || extract(pairs, &root).map_err(|e| e.to_string()));
     let extracted = extracted.unwrap_or_else(|error| Err(error.to_string()));
     extracted.map_err(|error| {
         format!("cannot extract the files of suite `{}` to {}: {error}", suite.name, root.display())

@@ -9,7 +9,7 @@ use crate::{
     model::suite_location::program,
     platform::files::write_json,
     record::{
-        run_directory::trial_directory,
+        run_directory::layout::trial_directory_name,
         statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability},
     },
     run::{
@@ -121,7 +121,7 @@ fn summarise(trial: &TrialRecord) -> TrialSummary {
         score: trial.score,
         duration_ms: trial.duration_ms,
         cost_usd: trial.cost_usd,
-        path: format!("{}/result.json", trial_directory(trial.trial, trial.attempt)),
+        path: format!("{}/result.json", trial_directory_name(trial.trial, trial.attempt)),
     }
 }
 

@@ -75,12 +75,12 @@ pub(crate) fn run_dependencies(plan: &mut Plan<'_>, run_locked: RunLocked) -> Re
 ///
 /// If it cannot be read.
 pub(crate) fn unreported_result(plan: &mut Plan<'_>) -> io::Result<Option<CaseReport>> {
-    let mark = plan.place.unreported();
+    let mark = plan.place.unreported_mark();
     if plan.settings.runner.attempt > 1 || !mark.exists() {
         return Ok(None);
     }
     remove_if_exists(&mark)?;
-    let Some(directory) = plan.place.ended() else { return Ok(None) };
+    let Some(directory) = plan.place.last_ended_attempt() else { return Ok(None) };
     let Some((case, trials)) = read_record(&directory)? else { return Ok(None) };
     plan.directory = directory;
     Ok(Some(plan.report(case, trials)))
@@ -92,7 +92,7 @@ pub(crate) fn unreported_result(plan: &mut Plan<'_>) -> io::Result<Option<CaseRe
 ///
 /// If the mark cannot be written or removed.
 pub(crate) fn mark_unreported(plan: &Plan<'_>) -> io::Result<()> {
-    let mark = plan.place.unreported();
+    let mark = plan.place.unreported_mark();
     if plan.requested_by.is_some() { replace_file(&mark, b"") } else { remove_if_exists(&mark) }
 }
 
@@ -116,7 +116,7 @@ fn in_order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCas
         }
         stack.push((entry, true));
         let of_entry = Plan::new(plan.evals, entry, settings, plan.run)?;
-        if of_entry.place.ended().is_none() {
+        if of_entry.place.last_ended_attempt().is_none() {
             for id in of_entry.case.depends_on.iter().rev().filter(|id| !seen.contains(id.as_str())) {
                 stack.push((find(plan, id)?, false));
             }
@@ -143,7 +143,7 @@ fn result_of<'a>(
     requested_by: &'static str,
     run_locked: RunLocked,
 ) -> Result<(CaseRecord, Vec<TrialRecord>), CaseError> {
-    let record = |plan: &Plan<'_>| match plan.place.ended() {
+    let record = |plan: &Plan<'_>| match plan.place.last_ended_attempt() {
         Some(directory) => read_record(&directory).map_err(|error| plan.unwritable(error)),
         None => Ok(None),
     };
@@ -155,7 +155,7 @@ fn result_of<'a>(
     // The dependency's own test may be running it again.
     let _lock = plan.place.lock().map_err(|error| plan.unwritable(error))?;
     if let Some(found) = record(&plan)? {
-        match repeated.filter(|_| found.0.outcome != CaseOutcome::Passed && plan.place.unreported().exists()) {
+        match repeated.filter(|_| found.0.outcome != CaseOutcome::Passed && plan.place.unreported_mark().exists()) {
             None => return Ok(found),
             Some(settings) => plan = Plan::new(plan.evals, plan.entry, settings, plan.run)?,
         }

@@ -30,7 +30,7 @@ use crate::{
     record::{
         cassette::{AgentInput, Unusable, cassette_path, digest_without_locations},
         embedded_files,
-        run_directory::{CasePlace, RunDirectory},
+        run_directory::{CaseDirectory, RunDirectory},
         run_record::SuiteOfRun,
     },
     run::{
@@ -65,7 +65,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) planned: u32,
     pub(crate) rule: Rule,
     pub(crate) case_key: String,
-    pub(crate) place: CasePlace,
+    pub(crate) place: CaseDirectory,
     pub(crate) directory: PathBuf,
     /// The case that made this one run.
     pub(crate) requested_by: Option<&'static str>,
@@ -157,7 +157,7 @@ impl<'a> Plan<'a> {
         SuiteOfRun {
             suite: self.suite,
             data: &self.suite_data,
-            places: &self.places,
+            location: &self.places,
             run: self.run,
             redactor: &self.redactor,
             echo: self.settings.echo,

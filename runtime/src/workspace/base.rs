@@ -1,14 +1,14 @@
 //! Base workspaces, which trials get copies of.
 
-use std::path::Path;
+use std::{fs, io, path::Path};
 
 use evalsuite_schema::{Workspace, record::Reason};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     model::suite_location::SuiteLocation,
-    platform::process::echo::Echo,
-    workspace::{at, copy::CopyMode, remove_directory, repos, template::materialise, workspace_error},
+    platform::{files::error_at, process::echo::Echo},
+    workspace::{copy::CopyMode, remove_directory, repos, template::materialise, workspace_error},
 };
 
 /// The state of a base workspace that a reset returns to.
@@ -28,17 +28,17 @@ pub(crate) struct BaseRepo {
 ///
 /// # Errors
 ///
-/// What could not be copied or cloned.
+/// If something cannot be copied or cloned.
 pub(crate) fn build(
     workspace: Option<&Workspace>,
     directory: &Path,
-    places: &SuiteLocation,
+    location: &SuiteLocation,
     echo: Echo,
 ) -> Result<(), Reason> {
-    remove_directory(directory).map_err(|error| workspace_error(at(directory, &error)))?;
-    materialise(workspace, directory, places).map_err(workspace_error)?;
+    remove_directory(directory).map_err(|error| workspace_error(&error_at(directory, &error)))?;
+    materialise(workspace, directory, location).map_err(|error| workspace_error(&error))?;
     let repos = workspace.map_or(&[][..], |workspace| &workspace.repos);
-    repos.iter().try_for_each(|repo| repos::clone(repo, directory, places, echo))
+    repos.iter().try_for_each(|repo| repos::clone(repo, directory, location, echo))
 }
 
 impl BaseFacts {
@@ -58,9 +58,9 @@ impl BaseFacts {
 ///
 /// # Errors
 ///
-/// What could not be copied.
-pub(crate) fn copy_to_trial(base: &Path, target: &Path) -> Result<(), String> {
-    remove_directory(target).map_err(|error| at(target, &error))?;
-    std::fs::create_dir_all(target).map_err(|error| at(target, &error))?;
+/// If something cannot be copied.
+pub(crate) fn copy_to_trial(base: &Path, target: &Path) -> io::Result<()> {
+    remove_directory(target).map_err(|error| error_at(target, &error))?;
+    fs::create_dir_all(target).map_err(|error| error_at(target, &error))?;
     CopyMode::Whole.run(base, target)
 }

@@ -8,9 +8,8 @@ use std::{
 };
 
 use crate::{
-    platform::symlinks::make_symlink,
+    platform::{files::error_at, symlinks::make_symlink},
     workspace::{
-        at,
         remove_entry::remove_entry,
         template_links::stays_inside,
         tree_walk::{TreeEntry, walk},
@@ -32,8 +31,8 @@ impl CopyMode {
     ///
     /// # Errors
     ///
-    /// What could not be copied, and why.
-    pub(crate) fn run(self, from: &Path, to: &Path) -> Result<(), String> {
+    /// If something cannot be copied.
+    pub(crate) fn run(self, from: &Path, to: &Path) -> io::Result<()> {
         TreeCopy { mode: self, from, to }.run()
     }
 }
@@ -45,33 +44,36 @@ struct TreeCopy<'a> {
 }
 
 impl TreeCopy<'_> {
-    fn run(&self) -> Result<(), String> {
+    fn run(&self) -> io::Result<()> {
         let mut directories = Vec::new();
         for entry in walk(self.from, |name| self.leaves_out(name)) {
-            let TreeEntry { path: source, relative_path, file_type, .. } = entry.map_err(|error| error.to_string())?;
+            let TreeEntry { path: source, relative_path, file_type, .. } = entry?;
             let target = self.to.join(relative_path);
             if file_type.is_symlink() {
                 self.link(&source, &target)?;
             } else if file_type.is_dir() {
                 if fs::symlink_metadata(&target).is_ok_and(|there| !there.is_dir()) {
-                    remove_entry(&target).map_err(|error| at(&target, &error))?;
+                    remove_entry(&target).map_err(|error| error_at(&target, &error))?;
                 }
-                fs::create_dir_all(&target).map_err(|error| at(&target, &error))?;
+                fs::create_dir_all(&target).map_err(|error| error_at(&target, &error))?;
                 directories.push((source, target));
             } else if file_type.is_file() {
                 if !source.file_name().is_some_and(|name| self.leaves_out(name)) {
-                    let metadata = fs::symlink_metadata(&source).map_err(|error| at(&source, &error))?;
+                    let metadata = fs::symlink_metadata(&source).map_err(|error| error_at(&source, &error))?;
                     file(&source, &metadata, &target)?;
                 }
             } else if self.mode == CopyMode::Template {
-                return Err(format!("{} is neither a file, a directory nor a link", source.display()));
+                return Err(io::Error::other(format!(
+                    "{} is neither a file, a directory nor a link",
+                    source.display()
+                )));
             }
             // Sockets and pipes belong to the process that made them: a copy would lead nowhere.
         }
         // After their content: a directory may be read-only, and its time is that of its last change.
         for (source, target) in directories.iter().rev() {
-            let metadata = fs::symlink_metadata(source).map_err(|error| at(source, &error))?;
-            keep_directory(&metadata, target).map_err(|error| at(target, &error))?;
+            let metadata = fs::symlink_metadata(source).map_err(|error| error_at(source, &error))?;
+            keep_directory(&metadata, target).map_err(|error| error_at(target, &error))?;
         }
         Ok(())
     }
@@ -80,13 +82,16 @@ impl TreeCopy<'_> {
         self.mode == CopyMode::Template && name == ".git"
     }
 
-    fn link(&self, source: &Path, target: &Path) -> Result<(), String> {
-        let mut destination = fs::read_link(source).map_err(|error| at(source, &error))?;
+    fn link(&self, source: &Path, target: &Path) -> io::Result<()> {
+        let mut destination = fs::read_link(source).map_err(|error| error_at(source, &error))?;
         match self.mode {
             CopyMode::Template => {
                 let inside = source.parent().is_some_and(|parent| stays_inside(self.from, parent, &destination));
                 if !inside {
-                    return Err(format!("the link {} leads out of the workspace's template", source.display()));
+                    return Err(io::Error::other(format!(
+                        "the link {} leads out of the workspace's template",
+                        source.display()
+                    )));
                 }
             }
             CopyMode::Whole => {
@@ -95,8 +100,8 @@ impl TreeCopy<'_> {
                 }
             }
         }
-        remove_entry(target).map_err(|error| at(target, &error))?;
-        make_symlink(&destination, target, source.is_dir()).map_err(|error| at(target, &error))
+        remove_entry(target).map_err(|error| error_at(target, &error))?;
+        make_symlink(&destination, target, source.is_dir()).map_err(|error| error_at(target, &error))
     }
 }
 
@@ -107,11 +112,11 @@ impl TreeCopy<'_> {
 ///
 /// # Errors
 ///
-/// What could not be copied, and why.
-pub(crate) fn file(source: &Path, metadata: &Metadata, target: &Path) -> Result<(), String> {
-    remove_entry(target).map_err(|error| at(target, &error))?;
-    fs::copy(source, target).map_err(|error| at(source, &error))?;
-    keep_time(metadata, target).map_err(|error| at(target, &error))
+/// If something cannot be copied.
+pub(crate) fn file(source: &Path, metadata: &Metadata, target: &Path) -> io::Result<()> {
+    remove_entry(target).map_err(|error| error_at(target, &error))?;
+    fs::copy(source, target).map_err(|error| error_at(source, &error))?;
+    keep_time(metadata, target).map_err(|error| error_at(target, &error))
 }
 
 #[cfg(unix)]

@@ -1,6 +1,6 @@
-//! Calls of git.
+//! Running git.
 
-use std::{ffi::OsStr, path::Path, process::Command, time::Duration};
+use std::{ffi::OsStr, io, path::Path, process::Command, time::Duration};
 
 use crate::{
     model::command::CommandEnvironment,
@@ -11,45 +11,51 @@ use crate::{
     },
 };
 
-/// Limit of one command.
+/// Time limit of one command.
 const LIMIT: Duration = Duration::from_secs(300);
-/// Characters of git's messages that are shown.
+/// Most characters of git's messages in an error.
 const SHOWN: usize = 2_000;
 
-/// Runs git in a directory and gives what it prints, trimmed.
+/// Runs git in a directory and returns its trimmed output.
 ///
 /// # Errors
 ///
-/// The command, and what git said.
+/// If git cannot be run or fails. The message has the command and git's own message.
 pub(crate) fn git<S: AsRef<OsStr>>(
     directory: &Path,
     arguments: impl IntoIterator<Item = S>,
     echo: Echo,
-) -> Result<String, String> {
+) -> io::Result<String> {
     let mut command = Command::new("git");
     command.args(arguments).current_dir(directory);
     CommandEnvironment::default().apply(&mut command);
     isolate(&mut command);
     let shown = shown(&command);
-    let finished =
-        process::run(command, Vec::new(), LIMIT, echo).map_err(|error| format!("cannot run `{shown}`: {error}"))?;
+    let finished = process::run(command, Vec::new(), LIMIT, echo)
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot run `{shown}`: {error}")))?;
     if finished.timed_out {
-        return Err(format!("`{shown}` did not end within {} s", LIMIT.as_secs()));
+        return Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            format!("`{shown}` did not end within {} s", LIMIT.as_secs()),
+        ));
     }
     if finished.status.success() {
         return Ok(finished.stdout.text().trim().to_owned());
     }
-    let said = finished.stderr.text();
-    let said = last_chars(said.trim(), SHOWN);
+    let stderr = finished.stderr.text();
+    let message = last_chars(stderr.trim(), SHOWN);
     let ending = match finished.status.code() {
         Some(code) => format!("ended with exit code {code}"),
         None => "was ended by a signal".to_owned(),
     };
-    Err(if said.is_empty() { format!("`{shown}` {ending}") } else { format!("`{shown}` {ending}: {said}") })
+    Err(io::Error::other(if message.is_empty() {
+        format!("`{shown}` {ending}")
+    } else {
+        format!("`{shown}` {ending}: {message}")
+    }))
 }
 
-/// A repository around the test (a git hook that runs `cargo test`) must not become the one that is worked on, and
-/// nobody is there to answer a question.
+/// Removes variables that would make git work on the repository of a git hook that runs the tests, and turns off prompts.
 fn isolate(command: &mut Command) {
     let of_file = environment::of_file().map(|(name, _)| name.into());
     for name in std::env::vars_os().map(|(name, _)| name).chain(of_file) {

@@ -27,10 +27,6 @@ pub(crate) use crate::{
 };
 
 /// The reason of a case whose workspace cannot be made.
-fn workspace_error(message: impl Into<String>) -> Reason {
-    Reason::new(Stage::Workspace, ReasonCode::WorkspaceError, message)
-}
-
-fn at(path: &std::path::Path, error: &std::io::Error) -> String {
-    format!("{}: {error}", path.display())
+fn workspace_error(error: &std::io::Error) -> Reason {
+    Reason::new(Stage::Workspace, ReasonCode::WorkspaceError, error.to_string())
 }

@@ -11,9 +11,8 @@ use std::{
 use evalsuite_schema::Reset;
 
 use crate::{
-    platform::{process::echo::Echo, symlinks::make_symlink},
+    platform::{files::error_at, process::echo::Echo, symlinks::make_symlink},
     workspace::{
-        at,
         base::BaseFacts,
         copy::{self, CopyMode},
         git::git,
@@ -27,18 +26,18 @@ use crate::{
 ///
 /// # Errors
 ///
-/// What git said.
-pub(crate) fn git_reset(workspace: &Path, facts: &BaseFacts, reset: Reset, echo: Echo) -> Result<(), String> {
+/// If git fails.
+pub(crate) fn git_reset(workspace: &Path, facts: &BaseFacts, reset: Reset, echo: Echo) -> io::Result<()> {
     facts
         .repos
         .iter()
         .try_for_each(|repo| reset_repo(&workspace.join(repos::relative(&repo.path)), &repo.commit, reset, echo))
 }
 
-fn reset_repo(directory: &Path, commit: &str, reset: Reset, echo: Echo) -> Result<(), String> {
+fn reset_repo(directory: &Path, commit: &str, reset: Reset, echo: Echo) -> io::Result<()> {
     if !directory.join(".git").exists() {
         // Git would use a repository around the workspace instead.
-        return Err(format!("{} is not a repository any more", directory.display()));
+        return Err(io::Error::other(format!("{} is not a repository any more", directory.display())));
     }
     // Ends whatever the agent began, a merge for instance.
     git(directory, ["reset", "--quiet", "--hard"], echo)?;
@@ -51,22 +50,22 @@ fn reset_repo(directory: &Path, commit: &str, reset: Reset, echo: Echo) -> Resul
 ///
 /// # Errors
 ///
-/// What could not be restored.
+/// If something cannot be restored.
 pub(crate) fn restore(
     workspace: &Path,
     pristine: &Path,
     facts: &BaseFacts,
     reset: Reset,
     echo: Echo,
-) -> Result<(), String> {
+) -> io::Result<()> {
     let mut repos = BTreeSet::new();
     for repo in &facts.repos {
         let path = repos::relative(&repo.path);
         let directory = workspace.join(&path);
         if reset_repo(&directory, &repo.commit, reset, echo).is_err() {
             // Its files are damaged beyond what git can repair.
-            remove_entry(&directory).map_err(|error| at(&directory, &error))?;
-            fs::create_dir_all(&directory).map_err(|error| at(&directory, &error))?;
+            remove_entry(&directory).map_err(|error| error_at(&directory, &error))?;
+            fs::create_dir_all(&directory).map_err(|error| error_at(&directory, &error))?;
             CopyMode::Whole.run(&pristine.join(&path), &directory)?;
         }
         repos.insert(directory);
@@ -82,14 +81,14 @@ struct Restoration<'a> {
 }
 
 impl Restoration<'_> {
-    fn directory(&self, from: &Path, to: &Path, in_cache: bool) -> Result<(), String> {
-        let wanted = names(from).map_err(|error| at(from, &error))?;
-        for name in names(to).map_err(|error| at(to, &error))?.difference(&wanted) {
+    fn directory(&self, from: &Path, to: &Path, in_cache: bool) -> io::Result<()> {
+        let wanted = names(from).map_err(|error| error_at(from, &error))?;
+        for name in names(to).map_err(|error| error_at(to, &error))?.difference(&wanted) {
             let path = to.join(name);
             // A fast reset leaves what an agent adds to caches.
             let is_cache = in_cache || CACHES.iter().any(|cache| name == cache);
             if self.reset == Reset::Strict || !is_cache {
-                remove_entry(&path).map_err(|error| at(&path, &error))?;
+                remove_entry(&path).map_err(|error| error_at(&path, &error))?;
             }
         }
         for name in &wanted {
@@ -97,16 +96,16 @@ impl Restoration<'_> {
             if self.repos.contains(&target) {
                 continue;
             }
-            let metadata = fs::symlink_metadata(&source).map_err(|error| at(&source, &error))?;
+            let metadata = fs::symlink_metadata(&source).map_err(|error| error_at(&source, &error))?;
             let there = fs::symlink_metadata(&target).ok();
             if metadata.is_dir() {
                 if !there.is_some_and(|there| there.is_dir()) {
-                    remove_entry(&target).map_err(|error| at(&target, &error))?;
-                    fs::create_dir_all(&target).map_err(|error| at(&target, &error))?;
+                    remove_entry(&target).map_err(|error| error_at(&target, &error))?;
+                    fs::create_dir_all(&target).map_err(|error| error_at(&target, &error))?;
                 }
                 let is_cache = in_cache || CACHES.iter().any(|cache| name == cache);
                 self.directory(&source, &target, is_cache)?;
-                fs::set_permissions(&target, metadata.permissions()).map_err(|error| at(&target, &error))?;
+                fs::set_permissions(&target, metadata.permissions()).map_err(|error| error_at(&target, &error))?;
             } else if metadata.is_symlink() {
                 self.link(&source, &target)?;
             } else if metadata.is_file()
@@ -118,16 +117,16 @@ impl Restoration<'_> {
         Ok(())
     }
 
-    fn link(&self, source: &Path, target: &Path) -> Result<(), String> {
-        let mut destination = fs::read_link(source).map_err(|error| at(source, &error))?;
+    fn link(&self, source: &Path, target: &Path) -> io::Result<()> {
+        let mut destination = fs::read_link(source).map_err(|error| error_at(source, &error))?;
         if let Ok(inside) = destination.strip_prefix(self.pristine) {
             destination = self.workspace.join(inside);
         }
         if fs::read_link(target).is_ok_and(|there| there == destination) {
             return Ok(());
         }
-        remove_entry(target).map_err(|error| at(target, &error))?;
-        make_symlink(&destination, target, source.is_dir()).map_err(|error| at(target, &error))
+        remove_entry(target).map_err(|error| error_at(target, &error))?;
+        make_symlink(&destination, target, source.is_dir()).map_err(|error| error_at(target, &error))
     }
 
     /// Whether a file is unchanged: by size, permissions and time, in a strict reset also by content.

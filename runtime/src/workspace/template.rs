@@ -1,26 +1,27 @@
 //! Workspaces made from templates.
 
-use std::{fs, path::Path};
+use std::{fs, io, path::Path};
 
 use evalsuite_schema::Workspace;
 
-use crate::{
-    model::suite_location::SuiteLocation,
-    workspace::{at, copy::CopyMode},
-};
+use crate::{model::suite_location::SuiteLocation, platform::files::error_at, workspace::copy::CopyMode};
 
 /// Makes a directory with copies of a workspace's base fixture and template, in this order.
 ///
 /// # Errors
 ///
-/// What could not be copied, and why.
-pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, places: &SuiteLocation) -> Result<(), String> {
-    fs::create_dir_all(target).map_err(|error| at(target, &error))?;
+/// If something cannot be copied.
+pub(crate) fn materialise(workspace: Option<&Workspace>, target: &Path, location: &SuiteLocation) -> io::Result<()> {
+    fs::create_dir_all(target).map_err(|error| error_at(target, &error))?;
     let Some(workspace) = workspace else { return Ok(()) };
     for source in [&workspace.base_fixture, &workspace.template].into_iter().flatten() {
-        let directory = places.resolve(source);
+        let directory = location.resolve(source);
         if !directory.is_dir() {
-            return Err(format!("the directory `{}` does not exist ({})", source.written, directory.display()));
+            return Err(io::Error::other(format!(
+                "the directory `{}` does not exist ({})",
+                source.written,
+                directory.display()
+            )));
         }
         CopyMode::Template.run(&directory, target)?;
     }
@@ -77,7 +78,7 @@ mod tests {
         symlink("/etc", root.path().join("over/etc")).unwrap();
         let workspace = Workspace { template: reference("over"), ..Workspace::default() };
         let error = materialise(Some(&workspace), &root.path().join("copy"), &places(root.path())).unwrap_err();
-        assert!(error.contains("leads out"), "{error}");
+        assert!(error.to_string().contains("leads out"), "{error}");
     }
 
     #[test]
@@ -85,6 +86,6 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let workspace = Workspace { template: reference("gone"), ..Workspace::default() };
         let error = materialise(Some(&workspace), &root.path().join("copy"), &places(root.path())).unwrap_err();
-        assert!(error.contains("`gone`"), "{error}");
+        assert!(error.to_string().contains("`gone`"), "{error}");
     }
 }

@@ -3,9 +3,9 @@
 use std::fs;
 
 use evalsuite::{
-    __private::finish,
     CaseOutcome, Evals, JudgeReply, JudgeRequest, RunOptions,
     record::{Mode, ReasonCode},
+    tooling::finish_run,
 };
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn a_run_is_finished_and_summed_up_whatever_its_judge_is_worth() {
     let options = || RunOptions::new().with_run_id("r");
     calibrate(&evals, directory.path(), options()).unwrap();
     let run = directory.path().join("out/runs/r");
-    let finished = finish(&run).unwrap();
+    let finished = finish_run(&run).unwrap();
     assert_eq!((finished.hooks, finished.problems.len()), (0, 0), "{:?}", finished.problems);
     let [alone] = finished.summary.suites.as_slice() else { panic!("{:?}", finished.summary) };
     assert_eq!((alone.suite.as_str(), alone.cases.len(), alone.problems.len()), ("x", 0, 0), "nothing but the judge");
@@ -36,7 +36,7 @@ fn a_run_is_finished_and_summed_up_whatever_its_judge_is_worth() {
     let summary = report.summary();
     assert_eq!(summary.targets[0].cases.skipped, 1, "{report}");
     assert_eq!(summary.targets[0].mean_score, None, "what nobody decides has no score");
-    let finished = finish(&run).unwrap();
+    let finished = finish_run(&run).unwrap();
     assert!(finished.problems.is_empty(), "{:?}", finished.problems);
     assert_eq!(finished.summary.suites[0].targets[0].cases.skipped, 1);
     assert_eq!(finished.summary.suites[0].problems, [""; 0]);

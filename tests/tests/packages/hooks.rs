@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use evalsuite::__private::finish;
+use evalsuite::tooling::finish_run;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, read_json, suites};
 use serde_json::Value;
 
@@ -111,11 +111,11 @@ impl Hooked {
         // The pending hook uses the variable HOOK_LOG, which is not set in this process.
         let text = fs::read_to_string(self.session()).expect("the session is on disk");
         fs::write(self.session(), text.replace("$HOOK_LOG", &self.log.display().to_string())).expect("writable");
-        let finished = finish(&self.run_directory()).expect("the run can be finished");
+        let finished = finish_run(&self.run_directory()).expect("the run can be finished");
         assert_eq!((finished.hooks, finished.problems.as_slice()), (1, &[] as &[String]));
         assert_eq!(read_json(&finished.file)["schema"], "evalsuite.summary/1");
         self.is_ended();
-        let again = finish(&self.run_directory()).expect("the run can be finished again");
+        let again = finish_run(&self.run_directory()).expect("the run can be finished again");
         assert_eq!((again.hooks, again.problems.as_slice()), (0, &[] as &[String]));
         assert_eq!(self.count("after_all"), 1, "expected `after_all` to run once");
     }

@@ -157,7 +157,7 @@ fn records_can_be_written_anywhere_but_below_a_tracked_directory() {
     let run = |output: &str| package.cargo(["test"]).env("EVALSUITE_OUTPUT", package.root().join(output)).run();
     run("target/evalsuite").succeeds("the suite beside the manifest is not the whole package");
     for (output, says) in [
-        ("suites/../suites/by_task/out", "lies in the suite; set EVALSUITE_OUTPUT to another one"),
+        ("suites/../suites/by_task/out", "is in the suite; set EVALSUITE_OUTPUT to another directory"),
         ("suites/out", "suites, which the build script tracks; set EVALSUITE_OUTPUT to another one"),
     ] {
         run(output).fails("each record would cause a rebuild").says(says);

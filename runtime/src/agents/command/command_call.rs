@@ -104,7 +104,7 @@ impl ResolvedCommand<'_> {
         ask: &CommandCall<'_>,
         notes: &mut Vec<Note>,
     ) -> Result<Outcome, CommandFailure> {
-        let failed = |what: String| CommandFailure::Failed(what);
+        let failed = CommandFailure::Failed;
         fs::create_dir_all(ask.directory)
             .and_then(|()| fs::write(&files.prompt, ask.prompt))
             .map_err(|error| failed(format!("the prompt cannot be written to {}: {error}", files.prompt.display())))?;
@@ -129,12 +129,12 @@ impl ResolvedCommand<'_> {
         if !finished.status.success() {
             return Err(failed(with_stderr(&format!("the command failed: {}", finished.status), &finished)));
         }
-        let text = self.read(&files.output, &finished).map_err(failed)?;
+        let text = self.read(&files.output, &finished)?;
         let reply = output_file::read(&text, ask.cwd)
             .map_err(|problem| failed(with_stderr(&format!("the output file cannot be used: {problem}"), &finished)))?;
         notes.extend(reply.notes);
         match fs::read(&files.trajectory) {
-            Ok(json) if reply.outcome.messages.is_none() => with_trajectory(reply.outcome, &json).map_err(failed),
+            Ok(json) if reply.outcome.messages.is_none() => with_trajectory(reply.outcome, &json),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(failed(format!("the trajectory {} cannot be read: {error}", files.trajectory.display())))
             }
@@ -158,7 +158,8 @@ impl ResolvedCommand<'_> {
         format!("the command cannot be run: {error}{help}")
     }
 
-    fn read(&self, output: &Path, finished: &Finished) -> Result<String, String> {
+    fn read(&self, output: &Path, finished: &Finished) -> Result<String, CommandFailure> {
+        let failed = CommandFailure::Failed;
         let size = match fs::metadata(output) {
             Ok(metadata) => metadata.len(),
             Err(_) => {
@@ -168,20 +169,21 @@ impl ResolvedCommand<'_> {
                         "\nhelp: the command has to write its answer to `{OUTPUT_FILE}`, but does not use this placeholder"
                     }
                 };
-                return Err(with_stderr(&format!("the command wrote no output file{help}"), finished));
+                return Err(failed(with_stderr(&format!("the command wrote no output file{help}"), finished)));
             }
         };
         if size > OUTPUT_LIMIT {
-            return Err(format!("the output file has {size} bytes, more than {OUTPUT_LIMIT}"));
+            return Err(failed(format!("the output file has {size} bytes, more than {OUTPUT_LIMIT}")));
         }
-        let bytes = fs::read(output).map_err(|error| format!("the output file cannot be read: {error}"))?;
+        let bytes = fs::read(output).map_err(|error| failed(format!("the output file cannot be read: {error}")))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
 /// The answer with the transcript that is written beside it. The answer takes precedence where both report a value.
-fn with_trajectory(reply: Outcome, json: &[u8]) -> Result<Outcome, String> {
-    let reported = Outcome::from_trajectory(json).map_err(|error| format!("the trajectory cannot be used: {error}"))?;
+fn with_trajectory(reply: Outcome, json: &[u8]) -> Result<Outcome, CommandFailure> {
+    let unusable = |error| CommandFailure::Failed(format!("the trajectory cannot be used: {error}"));
+    let reported = Outcome::from_trajectory(json).map_err(unusable)?;
     let said = reported.messages.as_deref().map(answer).unwrap_or_default();
     Ok(Outcome {
         // White space at the end does not make it another answer.

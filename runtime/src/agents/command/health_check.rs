@@ -27,7 +27,7 @@ use crate::{
         process::{self, Finished, echo::Echo},
         redaction::Redactor,
     },
-    record::coordination::once,
+    record::coordination::run_once,
 };
 
 /// Limit of a check, by default.
@@ -105,7 +105,7 @@ impl ResolvedCommand<'_> {
         let failed = |problem: String| {
             HealthCheckError(format!("the health check of target `{}` failed: {problem}", self.agent.name))
         };
-        once(locks, &name, redactor, || match &check.probe {
+        run_once(locks, &name, redactor, || match &check.probe {
             Probe::Url(url) => {
                 probe_url(url, limit, environment.echo).map_err(|error| failed(format!("{url}: {error}")))
             }

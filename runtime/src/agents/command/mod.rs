@@ -12,10 +12,10 @@ pub(crate) mod resolved_command;
 #[cfg(feature = "cli-agents")]
 pub(crate) mod targets_file;
 
-#[cfg(feature = "cli-agents")]
-use crate::model::agent::Bound;
-use crate::model::agent::{BoundAgent, IntoAgent};
 use crate::model::{agent::LoadTargets, evals::Evals};
+
+#[cfg(feature = "cli-agents")]
+use crate::model::agent::{Bound, BoundAgent, IntoAgent};
 
 /// Agents that are commands of a targets file; see `agent = "cli"` of `include_eval_suite!`.
 ///

@@ -41,7 +41,7 @@ fn structured(object: &Object, directory: &Path) -> Result<OutputFile, InvalidOu
     let mut outcome = Outcome::new();
     let mut notes = Vec::new();
     if get("output").is_some() && get("output_messages").is_some() {
-        return Err("`output` and `output_messages` are the same; keep one".into());
+        return Err("`output` and `output_messages` are two names of one key; keep one".into());
     }
     if let Some((key, value)) = ["output", "output_messages"].iter().find_map(|key| Some((key, get(key)?))) {
         let list = value.as_array().ok_or_else(|| InvalidOutput::wrong_type(key, "a list of messages", value))?;
@@ -157,7 +157,7 @@ mod tests {
         for (reply, expected) in [
             (json!({"text": 1}), "`text` has to be a string, found the number 1"),
             (json!({"output": "x"}), "`output` has to be a list of messages, found a string"),
-            (json!({"output": [], "output_messages": []}), "`output` and `output_messages` are the same"),
+            (json!({"output": [], "output_messages": []}), "`output` and `output_messages` are two names"),
             (json!({"output": [{"role": "assistant", "content": "x"}, 5]}), "message 2 of `output`: "),
             (json!({"token_usage": {"input": 1}}), "`token_usage` has no `output`"),
             (

@@ -95,7 +95,7 @@ fn part(value: &Value, directory: &Path) -> Result<Part, InvalidOutput> {
             let media_type = match text(object, "media_type")? {
                 Some(media_type) => media_type,
                 None => media_type_of(&written).ok_or_else(|| {
-                    format!("the image `{written}` has no `media_type`, and its name does not say it")
+                    format!("the image `{written}` has no `media_type`, and its file extension is unknown")
                 })?,
             };
             Ok(Part::Image { file: file(written), media_type })

@@ -9,11 +9,11 @@
 //! found if it has an ancestor from one of these, and if the program's own subscriber holds [`capture_layer`].
 
 #[cfg(feature = "capture")]
-pub(crate) mod capture_layer;
-#[cfg(feature = "capture")]
 pub(crate) mod chat_span;
 #[cfg(feature = "capture")]
 pub(crate) mod span_fields;
+#[cfg(feature = "capture")]
+pub(crate) mod span_layer;
 #[cfg(feature = "capture")]
 pub(crate) mod span_messages;
 #[cfg(feature = "capture")]
@@ -35,7 +35,7 @@ pub(crate) mod without_capture;
 pub(crate) use crate::agents::spans::without_capture::Trace;
 
 #[cfg(feature = "capture")]
-pub use crate::agents::spans::capture_layer::{CaptureLayer, capture_layer};
+pub use crate::agents::spans::span_layer::{CaptureLayer, capture_layer};
 
 #[cfg(feature = "capture")]
 pub(crate) use crate::agents::spans::thread_scope::Trace;

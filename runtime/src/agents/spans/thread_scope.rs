@@ -18,7 +18,7 @@ use tracing_subscriber::{layer::SubscriberExt, registry};
 
 use crate::{
     agents::spans::{
-        capture_layer::{CaptureLayer, Interest, capture_layer, lost, subscribers},
+        span_layer::{CaptureLayer, Interest, capture_layer, lost, subscribers},
         span_store::Spans,
         span_transcript,
         thread_spans::set_thread_spans,

@@ -44,7 +44,7 @@ fn score_without_advice(layout: Layout, graders: &[GraderRecord], advice: &str, 
     if !deciding.is_empty() {
         return score_trial(layout, &deciding, threshold);
     }
-    let message = format!("every grader asks a judge that is not good enough to decide: {advice}");
+    let message = format!("every grader asks a judge that misses the bar of the suite: {advice}");
     let reason = Reason::new(Stage::Grading, ReasonCode::JudgeBelowBar, message);
     TrialScore { outcome: CaseOutcome::Skipped, score: None, reason: Some(reason), notes: Vec::new() }
 }

@@ -18,7 +18,7 @@ const DISAGREEMENTS: usize = 20;
 /// Least share of samples that have to be judged.
 const VALID: f64 = 0.5;
 
-/// What the record holds beside the samples.
+/// The run of a calibration, without its samples.
 pub(crate) struct CalibrationRun {
     pub(crate) run_id: String,
     pub(crate) suite: String,
@@ -134,7 +134,7 @@ fn disagreements(samples: &[SampleRecord]) -> Vec<String> {
     different.into_iter().take(DISAGREEMENTS).map(|(id, _)| id.to_owned()).collect()
 }
 
-/// Whether enough samples were judged to say anything, and none of them only lacks a recording that fits.
+/// Whether enough samples were judged, and no recorded reply is missing or stale.
 pub(crate) fn is_measured(record: &CalibrationRecord) -> bool {
     let enough = f64::from(record.counts.valid) >= VALID * f64::from(record.counts.samples);
     record.statistics.is_some() && enough && !lacks_recordings(record)

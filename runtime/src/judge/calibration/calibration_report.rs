@@ -88,7 +88,7 @@ impl fmt::Display for CalibrationReport {
             (false, _) if calibration_record::lacks_recordings(record) => "recordings are missing or stale".to_owned(),
             (false, _) => "too few samples were judged".to_owned(),
             (true, true) if record.bar.is_set() => "the judge is good enough".to_owned(),
-            (true, true) => "measured, nothing is demanded".to_owned(),
+            (true, true) => "measured; the suite sets no bar".to_owned(),
             (true, false) => self.shortfalls(),
         };
         writeln!(f, "judge calibration ({}): {state}", record.suite)?;
@@ -137,7 +137,7 @@ impl CalibrationReport {
         self.one_sided(f)
     }
 
-    /// κ compares two classes.
+    /// A note where κ, which compares two classes, has only one.
     fn one_sided(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let record = &self.record;
         let judged = || record.samples.iter().filter(|sample| sample.judge_score.is_some());
@@ -148,7 +148,7 @@ impl CalibrationReport {
             count if count == all => "passes",
             _ => return Ok(()),
         };
-        writeln!(f, "    note: for people every answer {side}, so κ says little: add answers of the other kind")
+        writeln!(f, "    note: every human score {side}, so κ means little: add answers with other scores")
     }
 
     fn disagreements(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,6 @@
-//! Programs that outlive neither their time limit nor this process, and do not flood memory.
+//! Programs with a time limit and a limit of captured output, which do not outlive this process.
+//!
+//! Hand-written: crates for process groups such as `command-group` end a group when asked, but not when this process is killed.
 
 pub(crate) mod echo;
 #[cfg(unix)]
@@ -17,11 +19,11 @@ use std::{
 
 use self::echo::Echo;
 
-/// Bytes kept of each output stream; the rest is read and dropped.
+/// Bytes captured of each output stream; the rest is read and dropped.
 const CAPTURE_LIMIT: usize = 10 * 1024 * 1024;
-/// Time between asking a process group to end and ending it.
+/// Time between SIGTERM and SIGKILL for a process group.
 pub(crate) const TERMINATION_GRACE: Duration = Duration::from_secs(2);
-/// Time for which output is read after the program itself has ended, while something it started holds the pipe.
+/// Time for which output is read after the program has ended, while a process it started holds the pipe.
 const OUTPUT_GRACE: Duration = Duration::from_secs(1);
 
 /// How a program ended and what it printed.
@@ -40,7 +42,7 @@ impl Finished {
         std::os::unix::process::ExitStatusExt::signal(&self.status)
     }
 
-    /// The signal that ended the program; this system has none.
+    /// This system has no signals.
     #[cfg(not(unix))]
     pub(crate) fn signal(&self) -> Option<i32> {
         None
@@ -71,7 +73,7 @@ pub(crate) fn run(mut command: Command, input: Vec<u8>, limit: Duration, echo: E
     let started = Instant::now();
     let (mut child, group) = spawn(&mut command, echo)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read its input is no error.
+        // A program that does not read its input is not an error.
         thread::spawn(move || stdin.write_all(&input));
     }
     let (done, readers) = channel();
@@ -85,7 +87,7 @@ pub(crate) fn run(mut command: Command, input: Vec<u8>, limit: Duration, echo: E
     } else {
         drain(&readers, OUTPUT_GRACE);
     }
-    // What the program left behind goes with it. Its own process is not reaped before, so the id is still its group's.
+    // Ends the processes that the program left behind. It is not reaped before, so its id is still that of its group.
     drop(group);
     let status = child.wait()?;
     drain(&readers, OUTPUT_GRACE);
@@ -114,7 +116,7 @@ pub(crate) fn spawn(command: &mut Command, echo: Echo) -> io::Result<(Child, Run
         }
         Err(error) => {
             #[cfg(unix)]
-            starting.called_off();
+            starting.failed();
             Err(error)
         }
     }
@@ -128,9 +130,9 @@ fn own_group(command: &mut Command) {
     std::os::windows::process::CommandExt::creation_flags(command, 0x0000_0200); // CREATE_NEW_PROCESS_GROUP
 }
 
-/// A process group that was started here. It is ended when this is dropped, or when this process dies of whatever.
+/// A process group that was started here. It is ended when this is dropped, or when this process dies, however that happens.
 ///
-/// Its leader must not be reaped before: then its id may be that of another group.
+/// Its leader must not be reaped before: its id could then be that of another group.
 #[derive(Debug)]
 pub(crate) struct RunningGroup {
     id: u32,
@@ -144,12 +146,12 @@ impl RunningGroup {
         self.id
     }
 
-    /// Whether a process of it is left, be it one that nobody has waited for.
+    /// Whether a process of it exists, including one that has ended and was not waited for.
     pub(crate) fn exists(&self) -> bool {
         cfg!(unix) && group_exists(self.id)
     }
 
-    /// Does nothing more about a group that is over.
+    /// Does not end a group that has already ended.
     pub(crate) fn forget(mut self) {
         self.is_over = true;
     }
@@ -163,13 +165,13 @@ impl Drop for RunningGroup {
     }
 }
 
-/// Asks process groups to end, and ends them after `grace`.
+/// Asks process groups to end (SIGTERM), and ends them after `grace`.
 pub(crate) fn end_groups(groups: Vec<RunningGroup>, grace: Duration) {
     if !grace.is_zero() {
         groups.iter().for_each(|group| signal_group(group.id, End::Ask));
         let mut limit = Instant::now() + grace;
         while Instant::now() < limit && groups.iter().any(|group| cfg!(not(unix)) || group.exists()) {
-            // What has ended without being waited for still exists; then it is the rest that gets a moment.
+            // A leader that has ended and was not waited for still exists; the rest of its group gets a moment.
             if groups.iter().all(|group| !group.exists() || leader_ended(group.id)) {
                 limit = limit.min(Instant::now() + Duration::from_millis(100));
             }
@@ -197,7 +199,7 @@ fn signal_group(id: u32, end: End) {
             End::Ask => Signal::TERM,
             End::Force => Signal::KILL,
         };
-        // A group that is already gone is what is wanted.
+        // An error means that the group has already ended.
         let _ = kill_process_group(group, signal);
     }
 }
@@ -211,11 +213,11 @@ fn group_exists(id: u32) -> bool {
 fn leader_ended(id: u32) -> bool {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-    // Who is no child of this process has been waited for.
+    // A process that is not a child of this one has been waited for.
     group(id).is_none_or(|leader| !matches!(waitid(WaitId::Pid(leader), options), Ok(None)))
 }
 
-/// Windows ends a tree of processes through its own program; there is no safe call for it in the standard library.
+/// `taskkill`, because the standard library has no safe call that ends a tree of processes.
 #[cfg(not(unix))]
 fn signal_group(id: u32, end: End) {
     if matches!(end, End::Force) {
@@ -228,7 +230,7 @@ fn signal_group(id: u32, end: End) {
     }
 }
 
-/// Where there are no groups, nothing is known about them.
+/// This system has no process groups.
 #[cfg(not(unix))]
 fn group_exists(_id: u32) -> bool {
     false
@@ -305,7 +307,7 @@ fn collect(mut stream: impl Read + Send + 'static, done: Sender<()>) -> Arc<Mute
 /// Waits until both streams are closed, at most `limit`.
 fn drain(readers: &Receiver<()>, limit: Duration) {
     let end = Instant::now() + limit;
-    // Both senders are gone once both readers are done; then this reports that nobody can send any more.
+    // Ends when both senders are dropped, which happens when both readers have finished.
     while readers.recv_timeout(end.saturating_duration_since(Instant::now())).is_ok() {}
 }
 

@@ -1,9 +1,9 @@
-//! What ends the programs of a test process that dies.
+//! A shell beside the test process that ends its programs if the process dies.
 //!
 //! Programs run in process groups of their own, so neither Ctrl-C nor the test runner's signals reach them, and nothing in
-//! a process survives `kill -9` to end them. So a shell beside the process knows its groups and reads from a pipe: whatever
-//! happens to the process, the operating system closes the pipe, and the shell ends what is left. No signal has to be
-//! handled for that, so the process dies of every signal as it would without us.
+//! a process survives `kill -9` to end them. The shell knows the groups and reads from a pipe. Whatever happens to the process,
+//! the operating system closes the pipe, and the shell ends the remaining groups. No signal has to be handled for that, so every
+//! signal ends the process as it would without evalsuite.
 
 use std::{
     hash::{BuildHasher, Hasher},
@@ -14,9 +14,9 @@ use std::{
 
 use crate::platform::process::own_group;
 
-/// Reads what happens to programs: `?` one is about to start, `+ ID` it has, `!` it has not, `- ID` its group is over. At
-/// the end of its input it asks the groups that are left to end, and ends them two seconds later. A program whose group
-/// nobody could name any more is found by a variable of its environment, where there is `/proc`.
+/// Reads events of programs: `?` one is about to start, `+ ID` it has started, `!` it has not, `- ID` its group has ended. At
+/// the end of its input, it asks the remaining groups to end, and ends them two seconds later. A program that has started but
+/// whose group was not reported is found by a variable of its environment, where there is `/proc`.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
 groups=' ' starting=0
@@ -44,41 +44,41 @@ for file in $(grep -lsF "$0" /proc/[0-9]*/environ); do
 done
 "#;
 
-/// The variable that tells programs of this process from all others.
+/// The variable that marks the programs of this process.
 const VARIABLE: &str = "EVALSUITE_PROCESS";
 
-/// A process group that ends at the latest when this process does.
+/// A process group that ends when this process does, if not earlier.
 #[derive(Debug)]
 pub(crate) struct Watched(u32);
 
 /// A program that is about to start.
-#[must_use = "the program has to be named, or called off"]
+#[must_use = "a start has to be reported as successful or failed"]
 pub(crate) struct Starting(());
 
 impl Starting {
     pub(crate) fn new(command: &mut Command) -> Self {
         command.env(VARIABLE, mark());
-        say("?\n");
+        report("?\n");
         Self(())
     }
 
     pub(crate) fn started(self, id: u32) -> Watched {
-        say(&format!("+ {id}\n"));
+        report(&format!("+ {id}\n"));
         Watched(id)
     }
 
-    pub(crate) fn called_off(self) {
-        say("!\n");
+    pub(crate) fn failed(self) {
+        report("!\n");
     }
 }
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        say(&format!("- {}\n", self.0));
+        report(&format!("- {}\n", self.0));
     }
 }
 
-/// Process ids come again; this does not.
+/// A value that, unlike a process id, is not reused.
 fn mark() -> &'static str {
     static MARK: OnceLock<String> = OnceLock::new();
     MARK.get_or_init(|| {
@@ -87,24 +87,24 @@ fn mark() -> &'static str {
     })
 }
 
-fn say(line: &str) {
+fn report(line: &str) {
     static SHELL: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
     let Some(shell) = SHELL.get_or_init(start) else { return };
     let mut pipe = shell.lock().unwrap_or_else(PoisonError::into_inner);
-    // Somebody may have ended the shell; the programs still end with their trials.
+    // The shell may have been killed; programs still end with their trials.
     let _ = pipe.write_all(line.as_bytes());
 }
 
 fn start() -> Option<Mutex<ChildStdin>> {
     let mut command = Command::new("sh");
     command.args(["-c", SCRIPT, &format!("{VARIABLE}={}", mark())]).current_dir("/");
-    // It must not hold the output of the test open.
+    // It must not keep the output of the test open.
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     own_group(&mut command);
     match command.spawn() {
         Ok(mut shell) => shell.stdin.take().map(Mutex::new),
         Err(error) => {
-            eprintln!("evalsuite: programs of this process outlive it if it is killed: cannot start `sh`: {error}");
+            eprintln!("evalsuite: cannot start `sh`: {error}; if this process is killed, its programs continue to run");
             None
         }
     }

@@ -1,4 +1,4 @@
-//! The format of a recording.
+//! The format of cassettes.
 
 use std::{collections::BTreeMap, fs, io, path::Path, time::Duration};
 
@@ -9,14 +9,14 @@ use serde_json::Value;
 use crate::{
     model::{captured_spans::Captured, outcome::Outcome, recording::Recording},
     platform::{
-        files::{replace_file, write_json},
+        files::{error_at, replace_file, write_json},
         redaction::Redactor,
     },
     record::cassette::AgentInput,
     workspace::{replayable_changes::ReplayableChanges, value_placeholders::Placeholders},
 };
 
-/// Everything that has to be known of a trial to have it again without its agent.
+/// Everything that is needed to replay a trial without its agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CassetteFile {
     /// [`CassetteFile::SCHEMA`].
@@ -33,25 +33,25 @@ pub(crate) struct CassetteFile {
     pub(crate) calls: Vec<AgentCall>,
     /// Replies by [`request_key`](crate::record::cassette::request_key::request_key) of the request.
     #[serde(default)]
-    pub(crate) entries: BTreeMap<String, Entry>,
+    pub(crate) entries: BTreeMap<String, RequestReplies>,
 }
 
-/// What an agent did when it was called.
+/// One call of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AgentCall {
     pub(crate) started_at: String,
     pub(crate) ended_at: String,
-    /// As measured.
+    /// Measured duration.
     pub(crate) took_ms: u64,
-    /// What it returned.
+    /// What the agent returned.
     pub(crate) returned: Returned,
-    /// What it reported while it worked.
+    /// What the agent reported while it ran.
     pub(crate) reported: Reported,
-    /// What it did to its workspace.
+    /// The agent's changes to its workspace.
     pub(crate) workspace: ReplayableChanges,
 }
 
-/// An [`Outcome`], as it is kept.
+/// An [`Outcome`] in a cassette.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Returned {
@@ -65,7 +65,7 @@ pub(crate) struct Returned {
     metadata: Object,
 }
 
-/// A [`Recording`], as it is kept.
+/// A [`Recording`] in a cassette.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Reported {
@@ -73,50 +73,47 @@ pub(crate) struct Reported {
     usage: Option<Usage>,
     log: String,
     complete: bool,
-    #[serde(skip_serializing_if = "is_nothing")]
+    #[serde(skip_serializing_if = "is_empty")]
     captured: Captured,
 }
 
-fn is_nothing(captured: &Captured) -> bool {
+fn is_empty(captured: &Captured) -> bool {
     *captured == Captured::default()
 }
 
-/// What was asked, and what was replied: the same request may get another reply the next time.
+/// A request and its replies: the same request may get a different reply the next time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct RequestReplies {
     pub(crate) request: Value,
-    /// In the order in which they came.
+    /// In order.
     pub(crate) replies: Vec<Value>,
 }
 
 impl CassetteFile {
-    /// Value of `schema` in recordings of this version.
+    /// Value of `schema` in cassettes of this version.
     pub(crate) const SCHEMA: &'static str = "evalsuite.cassette/1";
 
-    /// The recording at a place, with the values of this machine; `None` if there is none.
+    /// Reads a cassette, with the values of this machine for placeholders; `None` if the file does not exist.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is no recording of this version.
-    pub(crate) fn read(path: &Path, placeholders: &Placeholders) -> Result<Option<Self>, String> {
+    /// If it cannot be read, or is not a cassette of this version.
+    pub(crate) fn read(path: &Path, placeholders: &Placeholders) -> io::Result<Option<Self>> {
+        let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, format!("{}{what}", path.display()));
+        let broken = |error: serde_json::Error| invalid(format!(" is not a recording: {error}"));
         let bytes = match fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(format!("{}: {error}", path.display())),
+            Err(error) => return Err(error_at(path, &error)),
         };
-        let broken = |error: serde_json::Error| format!("{} is no recording: {error}", path.display());
         let value: Value = serde_json::from_slice(&bytes).map_err(broken)?;
         match value.get("schema").and_then(Value::as_str) {
-            Some(Self::SCHEMA) => {}
-            found => {
-                let found = found.unwrap_or("nothing");
-                return Err(format!("{}: `schema` is {found}, not {}", path.display(), Self::SCHEMA));
-            }
+            Some(Self::SCHEMA) => serde_json::from_value(placeholders.restore_in(value)).map(Some).map_err(broken),
+            found => Err(invalid(format!(": `schema` is {}, not {}", found.unwrap_or("missing"), Self::SCHEMA))),
         }
-        serde_json::from_value(placeholders.restore_in(value)).map(Some).map_err(broken)
     }
 
-    /// Writes it so that readers see the whole of it or what was there before.
+    /// Writes it, flushed to disk. Readers see the old file or the new one.
     ///
     /// # Errors
     ///
@@ -125,7 +122,7 @@ impl CassetteFile {
         write_json(path, &placeholders.hide_in(serde_json::to_value(self)?), &Redactor::default())
     }
 
-    /// The same for a file beside the record, which has to be whole, and need not outlive a crash of the machine.
+    /// The same without flushing to disk, for a file beside the record: a crash of the machine may lose it.
     ///
     /// # Errors
     ///

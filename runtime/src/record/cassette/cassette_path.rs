@@ -1,40 +1,42 @@
-//! Where recordings lie.
+//! Paths of cassettes.
 
 use std::path::{Path, PathBuf};
 
 use crate::{
     model::{suite::EvalSuite, suite_location::SuiteLocation},
     platform::digest::file_key,
+    record::run_directory::layout::trial_directory_name,
 };
 
-/// The file of a trial's recording.
+/// The file of a trial's cassette.
 ///
 /// # Errors
 ///
-/// If it would lie in the suite, where every new file would cause a rebuild.
+/// If it would be in the suite or another directory in which every new file causes a rebuild.
 pub(crate) fn cassette_path(
     suite: &EvalSuite,
     case_key: &str,
     index: u32,
     cassettes: Option<&Path>,
-    places: &SuiteLocation,
+    location: &SuiteLocation,
 ) -> Result<PathBuf, String> {
     let root = match cassettes {
-        Some(directory) => std::path::absolute(directory)
-            .map_err(|error| format!("EVALSUITE_CASSETTES is {}, which is no place: {error}", directory.display()))?,
-        None => home(suite).join(".evalsuite").join("cassettes"),
+        Some(directory) => std::path::absolute(directory).map_err(|error| {
+            format!("EVALSUITE_CASSETTES is {}, which is not a valid path: {error}", directory.display())
+        })?,
+        None => package_directory(suite).join(".evalsuite").join("cassettes"),
     };
-    if let Some(watched) = places.rebuild_trigger_around(&root) {
+    if let Some(tracked) = location.rebuild_trigger_around(&root) {
         return Err(format!(
-            "the recordings' directory {} lies in {watched}; set EVALSUITE_CASSETTES to another one",
+            "the directory of cassettes {} is in {tracked}; set EVALSUITE_CASSETTES to another directory",
             root.display()
         ));
     }
-    Ok(root.join(file_key(suite.name)).join(case_key).join(format!("trial-{index:03}.json")))
+    Ok(root.join(file_key(suite.name)).join(case_key).join(format!("{}.json", trial_directory_name(index, 0))))
 }
 
-/// Directory of the package, also where the suite's files are not: recordings are kept with its sources.
-fn home(suite: &EvalSuite) -> PathBuf {
+/// Directory of the package, even if the suite's files are elsewhere: cassettes are stored with its sources.
+fn package_directory(suite: &EvalSuite) -> PathBuf {
     std::env::var_os("CARGO_MANIFEST_DIR")
         .map(PathBuf::from)
         .filter(|directory| directory.is_dir())

@@ -1,4 +1,4 @@
-//! Recordings: what an agent did and what models replied, kept so that it can be had again without calling them.
+//! Cassettes: recorded calls of agents and replies of models, to be replayed without calling either.
 
 pub(crate) mod cassette_file;
 pub(crate) mod cassette_path;
@@ -13,7 +13,9 @@ use std::{
 
 use evalsuite_schema::record::{Mode, ReasonCode};
 
-use crate::{model::cassette::Cassette, platform::clock::timestamp, record::cassette::recorded_replies::Entries};
+use crate::{
+    model::cassette::Cassette, platform::clock::timestamp, record::cassette::recorded_replies::RecordedReplies,
+};
 
 pub(crate) use crate::{
     record::cassette::{
@@ -24,25 +26,25 @@ pub(crate) use crate::{
     workspace::value_placeholders::Placeholders,
 };
 
-/// The recording of one trial: what its agent did, and the replies of models.
+/// The cassette of one trial: the calls of its agent, and the replies of models.
 #[derive(Debug, Clone)]
-pub(crate) struct TrialCassette(Arc<Inner>);
+pub(crate) struct TrialCassette(Arc<SharedCassette>);
 
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct SharedCassette {
     mode: Mode,
-    /// Where it is written while the trial runs; only when recording.
+    /// The file that is written while the trial runs; `None` unless the mode is record.
     path: Option<PathBuf>,
     placeholders: Placeholders,
     about: Option<About>,
-    /// How the recording can be made.
+    /// How to record the trial, for messages.
     hint: String,
-    /// What there was before the trial.
+    /// The recording that existed before the trial.
     earlier: Option<CassetteFile>,
-    state: Mutex<State>,
+    recorded: Mutex<RecordedSoFar>,
 }
 
-/// What a recording says beside what was recorded.
+/// The trial that a cassette belongs to.
 #[derive(Debug, Clone)]
 pub(crate) struct About {
     pub(crate) suite: String,
@@ -52,85 +54,87 @@ pub(crate) struct About {
     pub(crate) seen: AgentInput,
 }
 
-/// What the trial has brought so far.
+/// The calls and replies of the trial so far.
 #[derive(Debug, Default)]
-struct State {
+struct RecordedSoFar {
     calls: Vec<AgentCall>,
-    /// Calls of the earlier recording that were taken from it.
+    /// Number of calls that were replayed from the earlier recording.
     replayed: usize,
-    entries: Entries,
-    /// Why what the agent did to its workspace cannot be had again.
+    replies: RecordedReplies,
+    /// Why the agent's changes to its workspace cannot be replayed.
     lost_workspace: Option<String>,
 }
 
-/// Why a trial cannot be had from a recording.
+/// Why a recording cannot be replayed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unusable {
     pub(crate) code: ReasonCode,
     pub(crate) message: String,
 }
 
-/// What a trial needs of its recording.
+/// What is needed to open the cassette of a trial.
 #[derive(Debug)]
 pub(crate) struct Opening {
     pub(crate) mode: Mode,
-    /// Where the recording is, or goes; `None` in a live run, unless judges are absent in it.
+    /// The file of the recording; `None` in a live run, unless it replays the replies of absent judges.
     pub(crate) path: Option<PathBuf>,
     pub(crate) placeholders: Placeholders,
     pub(crate) about: About,
-    /// How the recording can be made.
+    /// How to record the trial, for messages.
     pub(crate) hint: String,
-    /// Whether an agent is called, without whose calls the recording is not whole.
+    /// Whether the trial calls an agent; a recording without its calls is incomplete.
     pub(crate) has_agent: bool,
 }
 
 impl TrialCassette {
-    /// The part of it that agents and judges use.
+    /// The cassette as agents and judges use it.
     pub(crate) fn replies(&self) -> Cassette {
-        Cassette::new(Arc::<Inner>::clone(&self.0))
+        Cassette::new(Arc::<SharedCassette>::clone(&self.0))
     }
 
-    /// Nothing is recorded and nothing was.
+    /// A cassette that neither has a recording nor makes one.
     pub(crate) fn none() -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(SharedCassette {
             mode: Mode::Live,
             path: None,
             placeholders: Placeholders::default(),
             about: None,
             hint: String::new(),
             earlier: None,
-            state: Mutex::default(),
+            recorded: Mutex::default(),
         }))
     }
 
+    /// Opens the cassette of a trial.
+    ///
     /// # Errors
     ///
-    /// If the trial has to be had from a recording, and there is none or it was made for something else.
+    /// If the trial is to be replayed, and there is no recording or its input was different.
     pub(crate) fn open(opening: Opening) -> Result<Self, Unusable> {
         let Opening { mode, path, placeholders, about, hint, has_agent } = opening;
         let earlier = match &path {
-            Some(path) => CassetteFile::read(path, &placeholders).map_err(|message| Unusable {
+            Some(path) => CassetteFile::read(path, &placeholders).map_err(|error| Unusable {
                 code: ReasonCode::RecordingMissing,
-                message: format!("{message}; {hint}"),
+                message: format!("{error}; {hint}"),
             })?,
             None => None,
         };
         let digest = about.seen.digest();
         let earlier = match mode {
             Mode::Live => earlier,
-            // What was recorded for another input is recorded anew.
+            // A recording of different input is replaced.
             Mode::Record => earlier.filter(|file| file.input_digest == digest),
             Mode::Replay | Mode::Regrade => {
-                let place = path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+                let shown = path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
                 let Some(file) = earlier.filter(|file| !has_agent || !file.calls.is_empty()) else {
-                    let message = format!("there is no recording of this trial at {place}; {hint}");
+                    let message = format!("there is no recording of this trial at {shown}; {hint}");
                     return Err(Unusable { code: ReasonCode::RecordingMissing, message });
                 };
                 let is_same =
                     file.input_digest == digest || mode == Mode::Regrade && file.seen.asks_the_same(&about.seen);
                 if !is_same {
                     let difference = file.seen.difference(&about.seen);
-                    let message = format!("the recording {place} was made for something else; {hint}{difference}");
+                    let message = format!("the recording {shown} is of different input; {hint}{difference}");
                     return Err(Unusable { code: ReasonCode::RecordingStale, message });
                 }
                 Some(file)
@@ -138,8 +142,9 @@ impl TrialCassette {
             _ => earlier,
         };
         let path = path.filter(|_| mode == Mode::Record);
-        let inner = Inner { mode, path, placeholders, about: Some(about), hint, earlier, state: Mutex::default() };
-        Ok(Self(Arc::new(inner)))
+        let shared =
+            SharedCassette { mode, path, placeholders, about: Some(about), hint, earlier, recorded: Mutex::default() };
+        Ok(Self(Arc::new(shared)))
     }
 
     /// Whether the agent is called.
@@ -151,54 +156,54 @@ impl TrialCassette {
         &self.0.placeholders
     }
 
-    /// The agent's next call, from the recording.
+    /// The next call of the agent in the recording.
     pub(crate) fn next_call(&self) -> Option<AgentCall> {
-        let mut state = self.0.state();
-        let call = self.0.earlier.as_ref()?.calls.get(state.replayed)?.clone();
-        state.replayed += 1;
-        state.calls.push(call.clone());
+        let mut recorded = self.0.recorded();
+        let call = self.0.earlier.as_ref()?.calls.get(recorded.replayed)?.clone();
+        recorded.replayed += 1;
+        recorded.calls.push(call.clone());
         Some(call)
     }
 
-    /// Keeps what the agent did.
+    /// Adds a call of the agent.
     ///
     /// # Errors
     ///
-    /// Why it cannot be recorded.
+    /// If it cannot be recorded.
     pub(crate) fn keep_call(&self, call: AgentCall) -> Result<(), String> {
         if self.0.mode == Mode::Record
             && let Some(reason) = &call.workspace.left_out
         {
             return Err(format!("the trial cannot be recorded: {reason}"));
         }
-        let mut state = self.0.state();
-        state.calls.push(call);
-        self.0.write(&state)
+        let mut recorded = self.0.recorded();
+        recorded.calls.push(call);
+        self.0.write(&recorded)
     }
 
-    /// Notes why what the agent did to its workspace cannot be had again.
+    /// Sets why the agent's changes to its workspace cannot be replayed.
     pub(crate) fn lose_workspace(&self, reason: String) {
-        self.0.state().lost_workspace = Some(reason);
+        self.0.recorded().lost_workspace = Some(reason);
     }
 
-    /// Why graders that look at the workspace have nothing to look at.
+    /// Why graders cannot look at the workspace.
     pub(crate) fn lost_workspace(&self) -> Option<String> {
-        self.0.state().lost_workspace.clone()
+        self.0.recorded().lost_workspace.clone()
     }
 
-    /// Whether anybody asked a model through this.
+    /// Whether a model was asked through this cassette.
     pub(crate) fn has_replies(&self) -> bool {
-        !self.0.state().entries.is_empty()
+        !self.0.recorded().replies.is_empty()
     }
 
-    /// Everything known so far, in the form of a recording.
+    /// Everything recorded so far, in the format of a cassette.
     pub(crate) fn to_file(&self) -> Option<CassetteFile> {
-        self.0.file(&self.0.state())
+        self.0.file(&self.0.recorded())
     }
 }
 
-impl Inner {
-    fn file(&self, state: &State) -> Option<CassetteFile> {
+impl SharedCassette {
+    fn file(&self, recorded: &RecordedSoFar) -> Option<CassetteFile> {
         let About { suite, case_id, target, trial, seen } = self.about.clone()?;
         Some(CassetteFile {
             schema: CassetteFile::SCHEMA.to_owned(),
@@ -209,26 +214,25 @@ impl Inner {
             recorded_at: timestamp(),
             input_digest: seen.digest(),
             seen,
-            calls: state.calls.clone(),
-            entries: state.entries.to_map(),
+            calls: recorded.calls.clone(),
+            entries: recorded.replies.to_map(),
         })
     }
 
-    /// Writes the recording if this is one. A whole recording of before is not given up for what an agent asked that has
-    /// not come to an end yet.
-    fn write(&self, state: &State) -> Result<(), String> {
+    /// Writes the recording in record mode. A complete earlier recording stays until the agent's first call has ended.
+    fn write(&self, recorded: &RecordedSoFar) -> Result<(), String> {
         let Some(path) = &self.path else { return Ok(()) };
         let keeps_earlier = self.earlier.as_ref().is_some_and(|file| !file.calls.is_empty());
-        if state.calls.is_empty() && keeps_earlier {
+        if recorded.calls.is_empty() && keeps_earlier {
             return Ok(());
         }
-        let Some(file) = self.file(state) else { return Ok(()) };
+        let Some(file) = self.file(recorded) else { return Ok(()) };
         file.write(path, &self.placeholders)
             .map_err(|error| format!("the recording {} cannot be written: {error}", path.display()))
     }
 
-    /// A panic elsewhere does not spoil what was recorded before.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What was recorded before a panic elsewhere is still valid.
+    fn recorded(&self) -> MutexGuard<'_, RecordedSoFar> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Replies of models by the request they answer.
+//! The replies of models in a cassette, by request.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,68 +7,67 @@ use serde_json::Value;
 
 use crate::{
     model::cassette::{Asker, LookUp, ReplyStore, Request},
-    record::cassette::{Inner, cassette_file::Entry, request_key::request_key},
+    record::cassette::{SharedCassette, cassette_file::RequestReplies, request_key::request_key},
 };
 
-/// The replies of this trial.
+/// The replies of this trial so far.
 #[derive(Debug, Default)]
-pub(crate) struct Entries {
-    entries: BTreeMap<String, Entry>,
+pub(crate) struct RecordedReplies {
+    by_key: BTreeMap<String, RequestReplies>,
     /// How often each request was made.
     asked: HashMap<String, usize>,
 }
 
-impl Entries {
-    pub(crate) fn to_map(&self) -> BTreeMap<String, Entry> {
-        self.entries.clone()
+impl RecordedReplies {
+    pub(crate) fn to_map(&self) -> BTreeMap<String, RequestReplies> {
+        self.by_key.clone()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.by_key.is_empty()
     }
 
-    fn keep(&mut self, request: Request, reply: Value) {
+    fn add(&mut self, request: Request, reply: Value) {
         let Request { key, request } = request;
-        self.entries.entry(key).or_insert_with(|| Entry { request, replies: Vec::new() }).replies.push(reply);
+        self.by_key.entry(key).or_insert_with(|| RequestReplies { request, replies: Vec::new() }).replies.push(reply);
     }
 }
 
-impl ReplyStore for Inner {
+impl ReplyStore for SharedCassette {
     fn recorded_requests(&self) -> Vec<Value> {
         let recorded = self.earlier.iter().flat_map(|file| file.entries.values());
         recorded.map(|entry| entry.request.clone()).collect()
     }
 
     fn look_up(&self, asker: Asker, request: Value) -> LookUp {
-        let inner = self;
-        let key = request_key(&request, &inner.placeholders);
-        let reuses = match (inner.mode, asker) {
+        let key = request_key(&request, &self.placeholders);
+        let reuses = match (self.mode, asker) {
             (_, Asker::AbsentJudge) => true,
             (Mode::Live, _) => false,
             (Mode::Record, asker) => asker == Asker::Agent,
             _ => true,
         };
-        let mut state = self.state();
-        let recorded = inner.earlier.as_ref().filter(|_| reuses).and_then(|file| file.entries.get(&key));
-        let times = state.entries.asked.entry(key.clone()).or_default();
+        let mut so_far = self.recorded();
+        let recorded = self.earlier.as_ref().filter(|_| reuses).and_then(|file| file.entries.get(&key));
+        let times = so_far.replies.asked.entry(key.clone()).or_default();
         let reply = recorded.and_then(|entry| entry.replies.get(*times).or(entry.replies.last()).cloned());
         *times += 1;
         let request = Request { key, request };
         match reply {
             Some(reply) => {
-                state.entries.keep(request, reply.clone());
+                so_far.replies.add(request, reply.clone());
                 LookUp::Found(reply)
             }
-            None if inner.mode == Mode::Replay || asker == Asker::AbsentJudge => {
-                LookUp::Missing(format!("the recording has no reply to this request; {}", inner.hint))
+            None if self.mode == Mode::Replay || asker == Asker::AbsentJudge => {
+                LookUp::Missing(format!("the cassette has no reply for this request; {}", self.hint))
             }
             None => LookUp::Ask(request),
         }
     }
 
     fn keep(&self, request: Request, reply: Value) -> Result<(), String> {
-        let mut state = self.state();
-        state.entries.keep(request, reply);
-        self.write(&state)
+        let mut so_far = self.recorded();
+        so_far.replies.add(request, reply);
+        self.write(&so_far)
     }
 }

@@ -1,3 +1,5 @@
+//! The ledger of a run: what its trials cost.
+
 use std::{
     collections::BTreeMap,
     fs::{self, File},
@@ -7,15 +9,18 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::platform::{file_lock::FileLock, json};
+use crate::{
+    platform::{file_lock::FileLock, json},
+    record::run_directory::layout::LEDGER,
+};
 
-/// Bytes of the ledger that are read again and again before their sum is stored.
+/// Bytes of the ledger that are read every time before their sum is stored.
 const UNSUMMED: u64 = 16 * 1024;
 
 /// What a run has cost: `spend.jsonl`, one line per attempt at a trial, appended under a lock.
 ///
-/// So that a look at the sum costs the same in a run of ten trials and of ten thousand, the sum of all but the last lines
-/// is kept beside the lock. It can be lost: the lines are what counts.
+/// The sum of all but the last lines is stored beside the lock, so that reading the sum takes the same time in a run of ten
+/// trials and of ten thousand. The stored sum may be lost: it is computed again from the lines.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     file: PathBuf,
@@ -61,7 +66,7 @@ impl Spent {
 impl Ledger {
     /// The ledger of a run.
     pub(crate) fn of(run: &Path, locks: &Path) -> Self {
-        Self { file: run.join("spend.jsonl"), lock: locks.join("spend.lock"), sums: locks.join("spent.json") }
+        Self { file: run.join(LEDGER), lock: locks.join("spend.lock"), sums: locks.join("spent.json") }
     }
 
     /// Adds a line.

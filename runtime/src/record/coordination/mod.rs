@@ -1,14 +1,14 @@
-//! What tests of one run agree upon, be they threads of one process or processes of their own.
+//! Coordination between the tests of a run, which are threads of one process or separate processes.
 //!
-//! All of it stands on advisory locks on files below `locks/` of the run directory. The operating system frees them when
-//! a process dies; their age says nothing, and a lock file that is left behind locks nothing.
+//! It uses advisory locks on files in `locks/` of the run directory. The operating system releases them when a process dies.
+//! The age of a lock file means nothing, and a file that is left behind locks nothing.
 
 pub(crate) mod ledger;
-pub(crate) mod once;
-pub(crate) mod slots;
+pub(crate) mod run_once;
+pub(crate) mod trial_slot;
 
 pub(crate) use crate::record::coordination::{
     ledger::{Ledger, Spend},
-    once::once,
-    slots::Slot,
+    run_once::run_once,
+    trial_slot::Slot,
 };

@@ -1,3 +1,5 @@
+//! The directories of a case in a run: one per test, runner attempt and stress index.
+
 use std::{
     fs::{self, File},
     io::{self, Write},
@@ -6,41 +8,43 @@ use std::{
 
 use crate::{
     platform::{
-        digest::{file_key, safe, sha256},
+        digest::{safe, sha256},
         file_lock::FileLock,
     },
-    record::run_directory::RunDirectory,
+    record::run_directory::{
+        RunDirectory,
+        layout::{CASE_RECORD, CASES, CaseDirectoryName, LOCK_EXTENSION},
+    },
 };
 
-/// Where the case of one test is recorded, and what tells others about it.
+/// Where the case of one test is recorded and locked.
 #[derive(Debug, Clone)]
-pub(crate) struct CasePlace {
+pub(crate) struct CaseDirectory {
     cases: PathBuf,
     locks: PathBuf,
-    /// The case's key, followed by what tells its tests apart.
-    name: String,
-    stress: String,
+    /// Of the first runner attempt.
+    name: CaseDirectoryName,
 }
 
 impl RunDirectory {
-    /// Place of a case for the test that runs it, `owner`, and for no other: a suite can be included several times, with
-    /// other agents or in other test programs, and their tests run at the same time. The first test to come has the
-    /// directory of the case's key, any other one with a digest of itself behind it.
+    /// The directory of a case for the test `owner` only: a suite can be included several times, with different agents or in
+    /// different test programs, and their tests run at the same time. The first test gets the directory named after the
+    /// case's key. The names of the others' directories end in a digest of the test.
     ///
     /// # Errors
     ///
-    /// If it cannot be noted whose place it is.
+    /// If the claim to the directory cannot be written.
     pub(crate) fn claim_case(
         &self,
         suite: &str,
         case_key: &str,
         owner: &str,
         stress: Option<&str>,
-    ) -> io::Result<CasePlace> {
+    ) -> io::Result<CaseDirectory> {
         let owner = &sha256(owner)[..8];
         let locks = self.locks();
-        // The lock file of the case is that of the test whose name stands in it.
-        let claim = locks.join(format!("{case_key}.lock"));
+        // The lock file of the case belongs to the test that is named in it.
+        let claim = locks.join(format!("{case_key}.{LOCK_EXTENSION}"));
         let created = match File::create_new(&claim) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 fs::create_dir_all(&locks)?;
@@ -50,27 +54,29 @@ impl RunDirectory {
         };
         let is_first = match created {
             Ok(mut file) => file.write_all(owner.as_bytes()).map(|()| true)?,
-            // Another test may still be writing its name; whatever is there then is not this one's.
+            // Another test may still be writing its name; an incomplete name is not this test's either.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read(&claim)? == owner.as_bytes(),
             Err(error) => return Err(error),
         };
-        let name = if is_first { case_key.to_owned() } else { format!("{case_key}.test-{owner}") };
-        let stress = stress.map(|index| format!(".stress-{}", safe(index)));
-        let cases = self.path.join("suites").join(file_key(suite)).join("cases");
-        Ok(CasePlace { cases, locks, name, stress: stress.unwrap_or_default() })
+        let name = CaseDirectoryName {
+            case_key: case_key.to_owned(),
+            test: (!is_first).then(|| owner.to_owned()),
+            attempt: 1,
+            stress: stress.map(safe),
+        };
+        Ok(CaseDirectory { cases: self.suite(suite).join(CASES), locks, name })
     }
 }
 
-impl CasePlace {
-    /// Directory of an attempt of the test runner, from 1.
+impl CaseDirectory {
+    /// Directory of a runner attempt, from 1.
     pub(crate) fn attempt(&self, attempt: u32) -> PathBuf {
-        let attempt = if attempt > 1 { format!(".attempt-{attempt}") } else { String::new() };
-        self.cases.join(format!("{}{attempt}{}", self.name, self.stress))
+        self.cases.join(CaseDirectoryName { attempt, ..self.name.clone() }.to_string())
     }
 
-    /// Directory of the last attempt that ended.
-    pub(crate) fn ended(&self) -> Option<PathBuf> {
-        let ended = |attempt| Some(self.attempt(attempt)).filter(|directory| directory.join("case.json").is_file());
+    /// Directory of the last runner attempt that has ended.
+    pub(crate) fn last_ended_attempt(&self) -> Option<PathBuf> {
+        let ended = |attempt| Some(self.attempt(attempt)).filter(|directory| directory.join(CASE_RECORD).is_file());
         let mut last = ended(1);
         for attempt in 2.. {
             match ended(attempt) {
@@ -83,23 +89,23 @@ impl CasePlace {
         last
     }
 
-    /// Name of the file whose lock is held while the case runs, in the directory of locks.
+    /// Name of the lock file of the case. Stress runs of a case share it.
     pub(crate) fn lock_file(&self) -> String {
-        format!("{}.lock", self.name)
+        self.name.lock_file()
     }
 
-    /// Waits until nobody runs the case.
+    /// Waits until no test runs the case.
     ///
     /// # Errors
     ///
-    /// If there are no locks.
+    /// If the file cannot be locked.
     pub(crate) fn lock(&self) -> io::Result<FileLock> {
         FileLock::acquire(&self.locks.join(self.lock_file()))
     }
 
-    /// The mark of a case that ran as a dependency, and whose own test has not reported it yet.
-    pub(crate) fn unreported(&self) -> PathBuf {
-        self.locks.join(format!("{}{}.unreported", self.name, self.stress))
+    /// Marks a result of the case that was made for a case that depends on it, and that its own test has not reported yet.
+    pub(crate) fn unreported_mark(&self) -> PathBuf {
+        self.locks.join(format!("{}.unreported", self.name))
     }
 }
 
@@ -111,8 +117,8 @@ mod tests {
     use crate::model::suite_location::SuiteLocation;
 
     fn run(root: &Path) -> RunDirectory {
-        let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/suites/x".into() };
-        RunDirectory::new(Some(root), &places, "r".into()).unwrap()
+        let suite = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/suites/x".into() };
+        RunDirectory::new(Some(root), &suite, "r".into()).unwrap()
     }
 
     fn name(directory: &Path) -> String {
@@ -135,11 +141,14 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let run = run(root.path());
         let place = run.claim_case("x", "a-12345678", "evals::x::a", None).unwrap();
-        assert_eq!(place.ended(), None);
+        assert_eq!(place.last_ended_attempt(), None);
         for attempt in [2, 3] {
             fs::create_dir_all(place.attempt(attempt)).unwrap();
         }
-        fs::write(place.attempt(2).join("case.json"), "{}").unwrap();
-        assert_eq!(place.ended().map(|directory| name(&directory)).as_deref(), Some("a-12345678.attempt-2"));
+        fs::write(place.attempt(2).join(CASE_RECORD), "{}").unwrap();
+        assert_eq!(
+            place.last_ended_attempt().map(|directory| name(&directory)).as_deref(),
+            Some("a-12345678.attempt-2")
+        );
     }
 }

@@ -1,25 +1,25 @@
+//! Where the records of a run are written.
+
 pub(crate) mod case_directory;
+pub(crate) mod layout;
+pub(crate) mod output_directory;
+pub(crate) mod run_id;
 
 use std::{
-    hash::{BuildHasher, Hasher},
     io,
     path::{Path, PathBuf},
-    sync::{
-        OnceLock,
-        atomic::{AtomicU32, Ordering},
-    },
 };
 
 use crate::{
     model::suite_location::SuiteLocation,
-    platform::{
-        clock::compact_timestamp,
-        digest::{file_key, safe},
-        files::replace_file,
+    platform::digest::file_key,
+    record::run_directory::{
+        layout::{LOCKS, RUN_RECORD, SUITES},
+        output_directory::OutputDirectory,
     },
 };
 
-pub(crate) use self::case_directory::CasePlace;
+pub(crate) use self::case_directory::CaseDirectory;
 
 /// Where the records of a run are written.
 #[derive(Debug, Clone)]
@@ -29,24 +29,24 @@ pub(crate) struct RunDirectory {
 }
 
 impl RunDirectory {
-    /// The directory of this run; it is not made before something is written.
+    /// The directory of this run. It is made when the first file in it is written.
     ///
     /// # Errors
     ///
-    /// If it would lie in the suite, where every new file would cause a rebuild.
-    pub(crate) fn new(output: Option<&Path>, places: &SuiteLocation, run_id: String) -> Result<Self, String> {
-        let root = output_root(output, places)?;
-        if let Some(watched) = places.rebuild_trigger_around(&root) {
+    /// If it would be in the suite or another directory in which every new file causes a rebuild.
+    pub(crate) fn new(output: Option<&Path>, suite: &SuiteLocation, run_id: String) -> Result<Self, String> {
+        let root = output_root(output, suite)?;
+        if let Some(tracked) = suite.rebuild_trigger_around(&root) {
             return Err(format!(
-                "the output directory {} lies in {watched}; set EVALSUITE_OUTPUT to another one",
+                "the output directory {} is in {tracked}; set EVALSUITE_OUTPUT to another directory",
                 root.display()
             ));
         }
-        Ok(Self { path: root.join("runs").join(&run_id), run_id })
+        Ok(Self { path: OutputDirectory::new(root).run_directory(&run_id), run_id })
     }
 
-    /// A run that is there already.
-    pub(crate) fn at(path: PathBuf) -> Self {
+    /// The run directory at a path.
+    pub(crate) fn existing(path: PathBuf) -> Self {
         let run_id = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Self { run_id, path }
     }
@@ -56,89 +56,54 @@ impl RunDirectory {
         &self.path
     }
 
+    /// The run's record.
+    pub(crate) fn record_file(&self) -> PathBuf {
+        self.path.join(RUN_RECORD)
+    }
+
+    /// Directory of all suites.
+    pub(crate) fn suites(&self) -> PathBuf {
+        self.path.join(SUITES)
+    }
+
     /// Directory of a suite.
     pub(crate) fn suite(&self, name: &str) -> PathBuf {
-        self.path.join("suites").join(file_key(name))
+        self.suites().join(file_key(name))
     }
 
     /// Directory of lock files and of the results of work done once per run.
     pub(crate) fn locks(&self) -> PathBuf {
-        self.path.join("locks")
+        self.path.join(LOCKS)
     }
 
-    /// Makes this run the newest one.
+    /// Makes this run the newest one of its output directory.
     ///
     /// # Errors
     ///
     /// If the file cannot be written.
     pub(crate) fn mark_latest(&self) -> io::Result<()> {
         match self.path.parent().and_then(Path::parent) {
-            Some(root) => replace_file(&root.join("latest"), self.run_id.as_bytes()),
+            Some(root) => OutputDirectory::new(root).set_latest(Some(&self.run_id)),
             None => Ok(()),
         }
     }
 }
 
-/// Name of the directory of an attempt at a trial; both count from 0.
-pub(crate) fn trial_directory(trial: u32, attempt: u32) -> String {
-    match attempt {
-        0 => format!("trial-{trial:03}"),
-        _ => format!("trial-{trial:03}.retry-{attempt}"),
-    }
-}
-
-/// Id of the runs of this process, where neither the user nor the test runner gives one.
-pub(crate) fn run_id(given: Option<&str>) -> String {
-    static OWN: OnceLock<String> = OnceLock::new();
-    match given {
-        Some(id) => as_name(id),
-        None => OWN.get_or_init(new_run_id).clone(),
-    }
-}
-
-/// An id as the name of a directory.
-pub(crate) fn as_name(id: &str) -> String {
-    match safe(id) {
-        // These two would be other directories.
-        id if id == "." || id == ".." => id.replace('.', "_"),
-        id => id,
-    }
-}
-
-/// An id no other run has: the time and 6 random hexadecimal digits.
-pub(crate) fn new_run_id() -> String {
-    static COUNTER: AtomicU32 = AtomicU32::new(0);
-    // The standard library's hash keys are random per process; the counter tells runs of one process apart.
-    let mut hasher = std::hash::RandomState::new().build_hasher();
-    hasher.write_u32(std::process::id());
-    hasher.write_u32(COUNTER.fetch_add(1, Ordering::Relaxed));
-    format!("{}-{:06x}", compact_timestamp(), hasher.finish() & 0x00ff_ffff)
-}
-
-fn output_root(output: Option<&Path>, places: &SuiteLocation) -> Result<PathBuf, String> {
+fn output_root(output: Option<&Path>, suite: &SuiteLocation) -> Result<PathBuf, String> {
     if let Some(output) = output {
         return std::path::absolute(output)
-            .map_err(|error| format!("EVALSUITE_OUTPUT is {}, which is no place: {error}", output.display()));
+            .map_err(|error| format!("EVALSUITE_OUTPUT is {}, which is not a valid path: {error}", output.display()));
     }
     let executable = std::env::current_exe().ok();
     let target = executable
         .as_deref()
         .and_then(|executable| executable.ancestors().skip(1).find(|dir| dir.join("CACHEDIR.TAG").is_file()));
-    Ok(target.map_or_else(|| places.package_root.join("target"), Path::to_owned).join("evalsuite"))
+    Ok(target.map_or_else(|| suite.package_root.join("target"), Path::to_owned).join("evalsuite"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_run_id_cannot_leave_its_directory() {
-        let id = |text: &str| run_id(Some(text));
-        assert_eq!(id("../x y"), ".._x_y");
-        assert_eq!(id(".."), "__");
-        assert_ne!(new_run_id(), new_run_id());
-        assert_eq!(new_run_id().len(), "20260104T091500Z-4be1f0".len());
-    }
 
     #[test]
     fn records_are_not_written_into_the_suite() {

@@ -1,7 +1,7 @@
 //! `run.json` and `suite.json`: what a run is and which suites belong to it.
 //!
-//! The first test of a suite writes them. All others find its mark, at the cost of one look at the disk, however large the
-//! suite and the run are.
+//! The first test of a suite writes them, and a mark that it has. All others only look for the mark, however large the suite
+//! and the run are.
 
 pub(crate) mod surroundings;
 
@@ -24,46 +24,46 @@ use crate::{
     },
     platform::{
         clock::timestamp,
-        digest::{file_key, sha256},
+        digest::sha256,
         environment,
         file_lock::FileLock,
         files::{read_json, replace_file, write_json},
         process::echo::Echo,
         redaction::Redactor,
     },
-    record::run_directory::RunDirectory,
+    record::run_directory::{RunDirectory, layout::SUITE_RECORD},
 };
 
-/// A suite that takes part in a run.
+/// A suite and its run.
 pub(crate) struct SuiteOfRun<'a> {
     pub(crate) suite: &'static EvalSuite,
     pub(crate) data: &'a Suite,
-    pub(crate) places: &'a SuiteLocation,
+    pub(crate) location: &'a SuiteLocation,
     pub(crate) run: &'a RunDirectory,
     pub(crate) redactor: &'a Redactor,
     pub(crate) echo: Echo,
 }
 
-/// Notes that tests of a suite run, and makes a new run the newest one.
+/// Adds a suite to the records of its run, and makes a new run the newest one.
 ///
 /// # Errors
 ///
 /// If the records cannot be written or read.
 pub(crate) fn register(suite: &SuiteOfRun<'_>) -> io::Result<()> {
-    static KNOWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    static REGISTERED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let mark = suite.mark();
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if known.contains(&mark) {
+    let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    if registered.contains(&mark) {
         return Ok(());
     }
     if !mark.exists() {
-        suite.enter(&mark)?;
+        suite.add_to_records(&mark)?;
     }
-    known.insert(mark);
+    registered.insert(mark);
     Ok(())
 }
 
-/// Changes what `run.json` says about a suite that is registered.
+/// Changes the entry of a registered suite in `run.json`.
 ///
 /// # Errors
 ///
@@ -75,9 +75,10 @@ pub(crate) fn update(
     change: impl FnOnce(&mut SuiteRun),
 ) -> io::Result<()> {
     let _lock = lock(run)?;
-    let path = run.path().join("run.json");
-    let mut record: RunRecord = read_json(&path)?
-        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{} is gone", path.display())))?;
+    let path = run.record_file();
+    let mut record: RunRecord = read_json(&path)?.ok_or_else(|| {
+        io::Error::new(io::ErrorKind::NotFound, format!("{} does not exist any more", path.display()))
+    })?;
     if let Some(entry) = record.suites.iter_mut().find(|entry| entry.name == suite) {
         change(entry);
     }
@@ -89,18 +90,18 @@ fn lock(run: &RunDirectory) -> io::Result<FileLock> {
 }
 
 impl SuiteOfRun<'_> {
-    /// A suite can be included several times, in one test program and in several.
+    /// The mark of one inclusion of the suite: one or several test programs can include it several times.
     fn mark(&self) -> PathBuf {
         let place = format!("{}\0{}\0{}", self.suite.name, program(), self.suite.module_path);
         self.run.locks().join(format!("suite-{}", &sha256(place)[..16]))
     }
 
-    fn enter(&self, mark: &Path) -> io::Result<()> {
+    fn add_to_records(&self, mark: &Path) -> io::Result<()> {
         let _lock = lock(self.run)?;
         if mark.exists() {
             return Ok(());
         }
-        let path = self.run.path().join("run.json");
+        let path = self.run.record_file();
         let known = read_json(&path)?;
         if known.is_none() {
             self.run.mark_latest()?;
@@ -129,7 +130,7 @@ impl SuiteOfRun<'_> {
             started_at: timestamp(),
             package: self.suite.package.to_owned(),
             package_version: self.suite.package_version.to_owned(),
-            git: surroundings::git(&self.places.package_root, self.echo),
+            git: surroundings::git(&self.location.package_root, self.echo),
             ci: surroundings::ci(|name| std::env::var(name).ok().filter(|value| !value.is_empty())),
             env: surroundings::settings(
                 environment::of_file().map(|(name, value)| (name.into(), value.into())).chain(std::env::vars_os()),
@@ -140,7 +141,7 @@ impl SuiteOfRun<'_> {
     }
 
     fn add_tests(&self) -> io::Result<()> {
-        let path = self.run.path().join("suites").join(file_key(self.suite.name)).join("suite.json");
+        let path = self.run.suite(self.suite.name).join(SUITE_RECORD);
         let mut record = read_json(&path)?.unwrap_or_else(|| SuiteRecord {
             schema: SuiteRecord::SCHEMA.to_owned(),
             name: self.suite.name.to_owned(),

@@ -1,4 +1,4 @@
-//! Where a run was made.
+//! The environment of a run: repository, build server and settings.
 
 use std::{
     collections::BTreeMap,
@@ -15,10 +15,10 @@ use crate::{
     platform::process::{self, echo::Echo},
 };
 
-/// Time git gets to look at the repository; without an answer the run has no state of it.
+/// Time limit of git; after it, the record has no state of the repository.
 const GIT_LIMIT: Duration = Duration::from_secs(10);
 
-/// Parts of names of variables whose values are nobody's business.
+/// Parts of the names of variables whose values are secret.
 const SECRET: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
 
 /// State of the repository around a directory; `None` outside of one, and without git.
@@ -40,7 +40,7 @@ fn state(status: &str) -> Option<GitState> {
     is_commit.then(|| GitState { commit: commit.to_owned(), dirty })
 }
 
-/// The build server's run, as its variables tell.
+/// The build server's run, from its environment variables.
 pub(crate) fn ci(variable: impl Fn(&str) -> Option<String>) -> Option<CiRun> {
     let run = |provider: &str, url: Option<String>| Some(CiRun { provider: provider.to_owned(), url });
     if variable("GITHUB_ACTIONS").is_some() {
@@ -69,7 +69,7 @@ pub(crate) fn ci(variable: impl Fn(&str) -> Option<String>) -> Option<CiRun> {
     variable("CI").filter(|value| value != "false" && value != "0").and_then(|_| run("unknown", None))
 }
 
-/// The `EVALSUITE_*` variables among these, without the values of secrets.
+/// The `EVALSUITE_*` variables, without the values of secrets.
 pub(crate) fn settings(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, Option<String>> {
     variables
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn git_says_which_commit_it_is_and_what_was_changed() {
+    fn the_state_of_a_repository_is_its_commit_and_whether_it_has_changes() {
         let clean = "# branch.oid 0123abcd\n# branch.head main\n";
         assert_eq!(state(clean), Some(GitState { commit: "0123abcd".into(), dirty: false }));
         assert!(state(&format!("{clean}? new.txt\n")).unwrap().dirty);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn build_servers_are_known_by_their_variables() {
+    fn build_servers_are_recognized_by_their_variables() {
         let ask = |set: &[(&str, &str)]| {
             ci(|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
         };

@@ -1,4 +1,6 @@
 //! Statistics of the trials of a case.
+//!
+//! Hand-written: sums and one table of quantiles, for which every user would compile a statistics crate such as `statrs`.
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -24,9 +26,9 @@ pub(crate) struct Summary {
     pub(crate) mean: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// With n − 1; 0 for one score.
+    /// Sample standard deviation (n − 1); 0 for one score.
     pub(crate) stddev: f64,
-    /// Ends of the 95 % confidence interval of the mean, cut to 0 to 1.
+    /// Bounds of the 95 % confidence interval of the mean, clamped to 0 to 1.
     pub(crate) lower: f64,
     pub(crate) upper: f64,
 }
@@ -57,7 +59,7 @@ impl Summary {
     }
 }
 
-/// Probability that at least one of k trials drawn from n, of which c passed, has passed; `None` for k > n.
+/// Probability that at least one of k trials drawn from n trials passed, if c of the n passed; `None` for k > n.
 pub(crate) fn pass_at_k(n: usize, c: usize, k: usize) -> Option<f64> {
     if k > n {
         return None;
@@ -68,7 +70,7 @@ pub(crate) fn pass_at_k(n: usize, c: usize, k: usize) -> Option<f64> {
     Some(1.0 - (0..k).map(|i| ratio(n - c - i, n - i)).product::<f64>())
 }
 
-/// Probability that all of k trials drawn from n, of which c passed, have passed; `None` for k > n.
+/// Probability that all of k trials drawn from n trials passed, if c of the n passed; `None` for k > n.
 pub(crate) fn pass_hat_k(n: usize, c: usize, k: usize) -> Option<f64> {
     if k > n {
         return None;
@@ -79,13 +81,13 @@ pub(crate) fn pass_hat_k(n: usize, c: usize, k: usize) -> Option<f64> {
     Some((0..k).map(|i| ratio(c - i, n - i)).product())
 }
 
-/// Values of one of the two above for every reported k.
+/// Values of `pass_at_k` or `pass_hat_k` for every reported k.
 pub(crate) fn by_k(n: usize, value: impl Fn(usize) -> Option<f64>) -> BTreeMap<u32, Option<f64>> {
     let ks: BTreeSet<usize> = [1, 2, 3, 5, 10, n].into_iter().filter(|k| (1..=n).contains(k)).collect();
     ks.into_iter().filter_map(|k| Some((u32::try_from(k).ok()?, value(k)))).collect()
 }
 
-/// Whether n trials, of which c passed, agree; `None` for fewer than two.
+/// Whether n trials have the same result, if c of them passed; `None` for fewer than two.
 pub(crate) fn stability(n: usize, c: usize) -> Option<Stability> {
     match c {
         _ if n < 2 => None,

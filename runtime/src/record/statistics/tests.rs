@@ -1,3 +1,5 @@
+//! Tests of the statistics of trials.
+
 use crate::record::statistics::*;
 
 #[track_caller]

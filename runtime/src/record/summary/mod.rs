@@ -1,7 +1,7 @@
-//! What the cases of a run came to, all together.
+//! Aggregates of the cases of a run.
 
-pub(crate) mod shown;
-pub(crate) mod stored;
+pub(crate) mod summary_of_run;
+pub(crate) mod summary_text;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -18,9 +18,9 @@ use serde_json::Value;
 
 use crate::record::statistics::{self, pass_at_k, pass_hat_k};
 
-pub(crate) use crate::record::summary::{shown::show, stored::of_run};
+pub(crate) use crate::record::summary::{summary_of_run::of_run, summary_text::show};
 
-/// A case as far as sums need it.
+/// What aggregates need of a case.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SummedCase<'a> {
     pub(crate) record: &'a CaseRecord,
@@ -100,8 +100,8 @@ fn mean_of_case(trials: &[TrialRecord]) -> Option<f64> {
     statistics::Summary::of(&scores).map(|summary| summary.mean)
 }
 
-/// For every k that some case reports, the mean over the cases with at least k completed trials. Cases whose trials were
-/// cut off would make it too high or too low, for what was left out depends on what came before.
+/// For every k that some case reports, the mean over the cases with at least k completed trials. Truncated cases are left out:
+/// which of their trials are missing depends on the results of the others, which would bias the mean.
 fn over_cases(cases: &[SummedCase<'_>], value: impl Fn(usize, usize, usize) -> Option<f64>) -> BTreeMap<u32, Estimate> {
     let whole: Vec<&CaseRecord> = cases.iter().map(|case| case.record).filter(|record| !record.truncated).collect();
     let ks: BTreeSet<u32> = whole.iter().flat_map(|record| record.pass_at_k.keys().copied()).collect();
@@ -168,7 +168,7 @@ fn by_metadata(cases: &[SummedCase<'_>]) -> BTreeMap<String, BTreeMap<String, Pa
     keys
 }
 
-/// Name of the group of cases with this value.
+/// Name of the group of cases with this metadata value.
 fn group(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

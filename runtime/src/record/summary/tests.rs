@@ -1,3 +1,5 @@
+//! Tests of summaries.
+
 use crate::record::summary::*;
 
 #[test]

@@ -1,4 +1,4 @@
-//! A document as it is written.
+//! The structure of written documents.
 
 use evalsuite_schema::Object;
 use serde::Serialize;

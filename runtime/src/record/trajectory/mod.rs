@@ -1,53 +1,53 @@
 //! The Agent Trajectory Interchange Format (ATIF): transcripts as documents that other tools read and write.
 //!
-//! Every trial leaves one, in version 1.8; agents may report their work as one, in any version up to it. What ATIF has no
-//! field for (the form of a content, the name of a speaker) stands in `extra`, so that reading a document of ours gives
-//! back the messages it was written from.
+//! Every trial writes one, in version 1.8. Agents may report their work as one, in any version up to 1.8. What ATIF has no
+//! field for (the form of content, the name of a speaker) is in `extra`, so that reading a document that evalsuite wrote gives
+//! the messages it was written from.
 
-pub(crate) mod content;
+pub(crate) mod content_parts;
 pub(crate) mod document;
-pub(crate) mod error;
-pub(crate) mod node;
-pub(crate) mod read;
-pub(crate) mod step;
+pub(crate) mod document_node;
+pub(crate) mod read_document;
+pub(crate) mod read_steps;
 #[cfg(test)]
 pub(crate) mod tests;
-pub(crate) mod write;
+pub(crate) mod trajectory_error;
+pub(crate) mod write_document;
 
 use crate::model::outcome::Outcome;
 
-pub use crate::record::trajectory::error::TrajectoryError;
+pub use crate::record::trajectory::trajectory_error::TrajectoryError;
 
 pub(crate) use crate::record::trajectory::{
-    read::read,
-    write::{Work, document},
+    read_document::read,
+    write_document::{Work, document},
 };
 
-/// Version of the documents that are written, the newest that is read.
+/// Version of written documents, and the newest version that can be read.
 const VERSION: &str = "ATIF-v1.8";
 
-/// Keys of `extra` in documents of ours.
+/// Keys of `extra` in documents that evalsuite writes.
 mod extra {
     /// Of the document: outcome, score and verdicts.
     pub(crate) const EVALSUITE: &str = "evalsuite";
     /// Of the document: `false` if there was no transcript, only an answer.
     pub(crate) const TRANSCRIPT_REPORTED: &str = "transcript_reported";
-    /// Of a step or result: form of the content, where ATIF's does not tell it.
+    /// Of a step or result: form of the content, where ATIF has no field for it.
     pub(crate) const CONTENT: &str = "content_form";
-    /// Of a call: form of the arguments, where they are no object.
+    /// Of a call: form of the arguments, where they are not an object.
     pub(crate) const ARGUMENTS: &str = "arguments_form";
-    /// Of a result: the tool spoke in a message of its own.
+    /// Of a result: the tool answered in a message of its own.
     pub(crate) const MESSAGE: &str = "message";
-    /// Of a step: its calls belong to the message before, whose role ATIF gives no calls.
+    /// Of a step: its calls belong to the previous message, whose role has no calls in ATIF.
     pub(crate) const CONTINUES: &str = "continues";
     /// Of a step: turn of the conversation, from 0.
     pub(crate) const TURN: &str = "turn";
 }
 
 impl Outcome {
-    /// What an agent reports as a trajectory in the Agent Trajectory Interchange Format (ATIF), version 1.0 to 1.8:
-    /// messages, tool calls and what they returned, tokens, cost and model. Keys ATIF does not know are ignored;
-    /// trajectories of subagents are not part of the transcript.
+    /// Reads the outcome from a trajectory in the Agent Trajectory Interchange Format (ATIF), version 1.0 to 1.8: messages, tool
+    /// calls and their results, tokens, cost and model. Keys that ATIF does not define are ignored. Trajectories of subagents are
+    /// not part of the transcript.
     ///
     /// ```
     /// let json = r#"{
@@ -67,7 +67,7 @@ impl Outcome {
     ///
     /// # Errors
     ///
-    /// If it is no such document; the error names the place in it.
+    /// If it is not such a document. The error names the invalid value.
     pub fn from_trajectory(json: impl AsRef<[u8]>) -> Result<Self, TrajectoryError> {
         let read = self::read(json.as_ref())?;
         Ok(Self {

@@ -1,6 +1,6 @@
 //! Measures the judges of a suite once in a run, and records the result.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt, io, path::PathBuf};
 
 use evalsuite_schema::record::{CalibrationRecord, Mode, Reason};
 
@@ -16,9 +16,12 @@ use crate::{
         redaction::Redactor,
     },
     record::{
-        coordination::{Ledger, Spend, once},
+        coordination::{Ledger, Spend, run_once},
         embedded_files,
-        run_directory::{RunDirectory, new_run_id, run_id},
+        run_directory::{
+            RunDirectory,
+            run_id::{new_run_id, run_id},
+        },
         run_record::{self, SuiteOfRun},
     },
     run::{
@@ -33,10 +36,40 @@ use crate::{
 /// The report of a measurement; the error is why the measurement was skipped.
 pub(crate) type Measured = Result<CalibrationReport, Reason>;
 
+/// Why the judges of a suite cannot be measured.
+#[derive(Debug)]
+pub(crate) enum CalibrationError {
+    Undecodable {
+        suite: &'static str,
+        error: serde_json::Error,
+    },
+    /// The suite's files or the run directory cannot be used.
+    Files(String),
+    NotRecorded {
+        directory: PathBuf,
+        error: io::Error,
+    },
+}
+
+impl fmt::Display for CalibrationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Undecodable { suite, error } => {
+                write!(f, "the calibration of suite `{suite}` cannot be decoded: {error}")
+            }
+            Self::Files(problem) => f.write_str(problem),
+            Self::NotRecorded { directory, error } => {
+                write!(f, "the calibration cannot be recorded in {}: {error}", directory.display())
+            }
+        }
+    }
+}
+
 /// Measures the judges in a run of its own, unless the settings name a run.
-pub(crate) fn begin(evals: &Evals, settings: &Settings, repeat: &str) -> Result<Option<Measured>, String> {
+pub(crate) fn begin(evals: &Evals, settings: &Settings, repeat: &str) -> Result<Option<Measured>, CalibrationError> {
     let id = if settings.run_id.is_some() { run_id(settings.run_id()) } else { new_run_id() };
-    let run = RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), id)?;
+    let run = RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), id)
+        .map_err(|error| CalibrationError::Files(error.to_string()))?;
     measured_as(evals, settings, &run, repeat)
 }
 
@@ -45,7 +78,11 @@ pub(crate) fn begin(evals: &Evals, settings: &Settings, repeat: &str) -> Result<
 /// # Errors
 ///
 /// If the record cannot be written, or the compiled suite cannot be decoded.
-pub(crate) fn measured(evals: &Evals, settings: &Settings, run: &RunDirectory) -> Result<Option<Measured>, String> {
+pub(crate) fn measured(
+    evals: &Evals,
+    settings: &Settings,
+    run: &RunDirectory,
+) -> Result<Option<Measured>, CalibrationError> {
     measured_as(evals, settings, run, &repeat(evals))
 }
 
@@ -55,18 +92,18 @@ fn measured_as(
     settings: &Settings,
     run: &RunDirectory,
     repeat: &str,
-) -> Result<Option<Measured>, String> {
+) -> Result<Option<Measured>, CalibrationError> {
     let suite = evals.suite();
-    let undecodable = |error| format!("the calibration of suite `{}` cannot be decoded: {error}", suite.name);
+    let undecodable = |error| CalibrationError::Undecodable { suite: suite.name, error };
     let Some(text) = suite.calibration else { return Ok(None) };
     let Some(calibration) = suite.decode_calibration().map_err(undecodable)? else { return Ok(None) };
     let data = suite.decode().map_err(undecodable)?;
-    let places = embedded_files::suite_location(suite, run, "")?;
+    let places = embedded_files::suite_location(suite, run, "").map_err(CalibrationError::Files)?;
     let secrets: BTreeSet<String> =
         calibration.samples.iter().flat_map(|sample| measurement::secrets(sample, data.layout)).collect();
     let redactor = Redactor::of(secrets.iter().map(String::as_str));
-    let unwritable = |error| format!("the calibration cannot be recorded in {}: {error}", run.path().display());
-    let of_run = SuiteOfRun { suite, data: &data, places: &places, run, redactor: &redactor, echo: settings.echo };
+    let unwritable = |error| CalibrationError::NotRecorded { directory: run.path().to_owned(), error };
+    let of_run = SuiteOfRun { suite, data: &data, location: &places, run, redactor: &redactor, echo: settings.echo };
     run_record::register(&of_run).map_err(unwritable)?;
     // The suite may be included elsewhere with other judges, and a run can continue after a change.
     let judges = evals.judges();
@@ -76,7 +113,7 @@ fn measured_as(
     let key = format!("{place}\0{text}\0{judges:?}\0{:?}\0{:?}", settings.judge, settings.mode);
     let key = format!("{}-{}", file_key(suite.name), &sha256(key)[..8]);
     let mut written = Ok(());
-    let result = once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
+    let result = run_once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
         let measurement = JudgeMeasurement { evals, settings, run, suite: &data, calibration: &calibration, repeat };
         let record = Box::new(without_secrets(measurement.measure()?, &redactor));
         written = write(&record, run, settings, &redactor, &place);
@@ -102,7 +139,7 @@ fn write(
     settings: &Settings,
     redactor: &Redactor,
     place: &str,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     let directory = run.suite(&record.suite);
     let first = directory.join("calibration.json");
     let path = match first.exists() {

@@ -10,7 +10,7 @@ use crate::{
         process::echo::Echo,
         redaction::Redactor,
     },
-    record::coordination::once,
+    record::coordination::run_once,
     run::{
         case_setup::{CaseSetup, build, run_hook, workspace_base::WorkspaceBase, workspace_error, written},
         hooks::{CaseFacts, HookCall, HookFacts, Scope},
@@ -48,7 +48,7 @@ impl CaseSetup<'_> {
         let before_all = own_hook(self.needs.own_before_all, &workspace.hooks.before_all);
         self.own_base = Some(base.clone());
         let is_shared = isolation == Isolation::Shared;
-        let built = once(&plan.run.locks(), &once_name(&name), &plan.redactor, || {
+        let built = run_once(&plan.run.locks(), &once_name(&name), &plan.redactor, || {
             build(workspace, &directory, plan)?;
             if let Some(hook) = &after_all {
                 // If the process dies, `cargo evalsuite finish` finds the file.
@@ -58,7 +58,7 @@ impl CaseSetup<'_> {
                 run_hook(&call("before_all", hook), plan)?;
             }
             if is_shared {
-                workspace::copy_to_trial(&directory, &pristine).map_err(workspace_error)?;
+                workspace::copy_to_trial(&directory, &pristine).map_err(|error| workspace_error(error.to_string()))?;
             }
             Ok(BaseFacts::of(Some(workspace), &directory, plan.settings.echo))
         })?;

@@ -9,7 +9,7 @@ use evalsuite_schema::{Hook, Isolation, Workspace, record::Reason};
 
 use crate::{
     platform::digest::file_key,
-    record::coordination::once,
+    record::coordination::run_once,
     run::{
         case_setup::{
             CaseSetup, build, run_hook, workspace_base::WorkspaceBase, workspace_error,
@@ -44,7 +44,7 @@ impl CaseSetup<'_> {
             log: session.log(name),
             location: plan.suite_data.location.clone(),
         };
-        let built = once(&plan.run.locks(), &name, &plan.redactor, || {
+        let built = run_once(&plan.run.locks(), &name, &plan.redactor, || {
             build(workspace, &directory, plan)?;
             let after_all = workspace.hooks.after_all.as_ref().map(|hook| call("after_all", hook, "__after_all__"));
             written(session.note_pending(after_all))?;
@@ -55,7 +55,7 @@ impl CaseSetup<'_> {
             }
             let facts = BaseFacts::of(Some(workspace), &directory, plan.settings.echo);
             if is_shared {
-                workspace::copy_to_trial(&directory, &pristine).map_err(workspace_error)?;
+                workspace::copy_to_trial(&directory, &pristine).map_err(|error| workspace_error(error.to_string()))?;
             }
             Ok(facts)
         })?;
@@ -90,9 +90,9 @@ impl CaseSetup<'_> {
             location: plan.suite_data.location.clone(),
         };
         let name = format!("target-{}-{key}.{}", session.key(), entered.epoch);
-        let made = once(&plan.run.locks(), &name, &plan.redactor, || {
+        let made = run_once(&plan.run.locks(), &name, &plan.redactor, || {
             if let Some(own) = &own {
-                workspace::copy_to_trial(base, own).map_err(workspace_error)?;
+                workspace::copy_to_trial(base, own).map_err(|error| workspace_error(error.to_string()))?;
             }
             let after_all = hooks.after_all.as_ref().map(|hook| call("after_all", hook, "__target_after_all__"));
             written(session.note_pending(after_all))?;

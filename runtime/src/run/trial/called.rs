@@ -121,5 +121,5 @@ fn copy_earlier_workspace(prepared: &Prepared<'_>, reason: &str) -> Result<(), E
         prepared.cassette.lose_workspace(message);
         return Ok(());
     }
-    workspace::copy_to_trial(&earlier, &trial.workspace).map_err(|error| changes_not_replayed(&error))
+    workspace::copy_to_trial(&earlier, &trial.workspace).map_err(|error| changes_not_replayed(&error.to_string()))
 }

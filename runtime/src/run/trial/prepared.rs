@@ -86,7 +86,7 @@ impl<'a> Prepared<'a> {
             WorkspaceBase::Copied { directory, .. } => workspace::copy_to_trial(directory, &trial.workspace),
             WorkspaceBase::Shared { .. } => Ok(()),
         };
-        made.map_err(|message| EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, message))?;
+        made.map_err(|error| EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, error.to_string()))?;
         self.check_health()
     }
 

@@ -6,7 +6,7 @@ use evalsuite_schema::record::{Started, WorkspaceRecord};
 
 use crate::{
     platform::{clock::timestamp, files::replace_json},
-    record::run_directory::trial_directory,
+    record::run_directory::layout::trial_directory_name,
     run::{case_setup::workspace_base::WorkspaceBase, plan::Plan, trial::trial_log::TrialLog},
     workspace,
 };
@@ -34,7 +34,7 @@ impl<'a> TrialAttempt<'a> {
     ///
     /// If the file cannot be written.
     pub(crate) fn begin(plan: &'a Plan<'a>, base: &'a WorkspaceBase, index: u32, number: u32) -> io::Result<Self> {
-        let directory = plan.directory.join(trial_directory(index, number));
+        let directory = plan.directory.join(trial_directory_name(index, number));
         workspace::remove_directory(&directory)?;
         let workspace = match base {
             WorkspaceBase::Shared { directory, .. } => directory.clone(),

@@ -106,8 +106,8 @@ fn reset(prepared: &Prepared<'_>, reset: Reset) -> Result<(), EarlyEnd> {
             workspace::restore(directory, pristine, facts, reset, echo)
         }
     };
-    done.map_err(|message| {
-        let message = format!("the workspace cannot be reset to its base: {message}");
+    done.map_err(|error| {
+        let message = format!("the workspace cannot be reset to its base: {error}");
         EarlyEnd::error(Stage::BeforeHooks, ReasonCode::WorkspaceError, message)
     })
 }

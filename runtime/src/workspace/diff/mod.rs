@@ -1,10 +1,10 @@
-//! What changed in a text, as `diff -u` says it.
+//! Unified diffs of texts, as of `diff -u`.
 
-pub(crate) mod lines;
+pub(crate) mod line_matching;
 
 use std::{fmt::Write, ops::Range};
 
-use crate::workspace::diff::lines::{Hunk, compare};
+use crate::workspace::diff::line_matching::{Hunk, compare};
 
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
@@ -32,7 +32,7 @@ fn write_group(out: &mut String, group: &[Hunk], old: &[&str], new: &[&str]) {
     let shown = first.old.start - leading..last.old.end + trailing;
     let shown_new = first.new.start - leading..last.new.end + trailing;
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "@@ -{} +{} @@", place(&shown), place(&shown_new));
+    let _ = writeln!(out, "@@ -{} +{} @@", hunk_range(&shown), hunk_range(&shown_new));
     let mut unchanged = shown.start;
     for hunk in group {
         write_lines(out, ' ', &old[unchanged..hunk.old.start]);
@@ -43,8 +43,8 @@ fn write_group(out: &mut String, group: &[Hunk], old: &[&str], new: &[&str]) {
     write_lines(out, ' ', &old[unchanged..shown.end]);
 }
 
-/// First line and number of lines; of no lines, the line before them.
-fn place(lines: &Range<usize>) -> String {
+/// First line and number of lines; without lines, the line before.
+fn hunk_range(lines: &Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),
         1 => format!("{}", lines.start + 1),
@@ -62,7 +62,7 @@ fn write_lines(out: &mut String, mark: char, lines: &[&str]) {
     }
 }
 
-/// A path as git writes it: in quotes where it would break the line.
+/// A path as git writes it: in quotes if it contains characters that would break the line.
 pub(crate) fn quoted(path: &str) -> String {
     if !path.contains(|character: char| character.is_control() || matches!(character, '"' | '\\')) {
         return path.to_owned();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_are_near_are_one_hunk() {
+    fn adjacent_changes_are_one_hunk() {
         let change = |far: u32| {
             let new: String = numbers(1..40)
                 .lines()
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_line_end_is_said() {
+    fn a_missing_line_end_is_marked() {
         assert_eq!(hunks("a", "a\n"), "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
     }
 

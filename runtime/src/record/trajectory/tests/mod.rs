@@ -1,3 +1,5 @@
+//! Tests of writing and reading trajectories.
+
 pub(crate) mod reading;
 pub(crate) mod round_trip;
 pub(crate) mod validator;

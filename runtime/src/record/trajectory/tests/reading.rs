@@ -1,16 +1,18 @@
+//! Reading documents of other tools, and invalid ones.
+
 use evalsuite_schema::{Content, Message, Part, Role, record::Usage};
 use serde_json::{Value, json};
 
 use crate::record::trajectory::{
     TrajectoryError,
-    read::{Read, read},
+    read_document::{ReadTrajectory, read},
 };
 
-fn steps(steps: Value) -> Result<Read, TrajectoryError> {
+fn steps(steps: Value) -> Result<ReadTrajectory, TrajectoryError> {
     document(json!({"schema_version": "ATIF-v1.6", "agent": {"name": "a", "version": "1"}, "steps": steps}))
 }
 
-fn document(value: Value) -> Result<Read, TrajectoryError> {
+fn document(value: Value) -> Result<ReadTrajectory, TrajectoryError> {
     read(value.to_string().as_bytes())
 }
 
@@ -127,7 +129,7 @@ fn a_call_of_the_wrong_form_is_named_by_its_place() {
             "`steps[0].source` is \"assistant\", expected `system`, `user` or `agent`",
         ),
         (agent(json!({"message": null})), "`steps[0]` has no `message`"),
-        (agent(json!({"message": 5})), "`steps[0].message` is 5, expected a text or a list of content parts"),
+        (agent(json!({"message": 5})), "`steps[0].message` is 5, expected a string or a list of content parts"),
         (
             agent(json!({"message": [{"type": "video"}]})),
             "`steps[0].message[0].type` is \"video\", expected `text`, `image` or `audio`",

@@ -1,3 +1,5 @@
+//! Writing transcripts as documents.
+
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, record::Usage};
 use serde_json::{Value, json};
 

@@ -1,28 +1,31 @@
-//! `cargo evalsuite merge`: one run out of the parts of it that several machines have run.
+//! `cargo evalsuite merge`: one run from parts that ran on several machines.
 
-mod plan;
-mod record;
-mod tree;
+mod file_tree;
+mod merge_plan;
+mod merged_records;
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process::{self, ExitCode},
+};
 
-use crate::command_line::Merge;
-use crate::runs;
+use evalsuite::run_directory::{LEDGER, OutputDirectory, RUN_RECORD};
 
-use plan::Plan;
+use crate::{command_line::Merge, stored_runs};
+
+use self::merge_plan::MergePlan;
 
 pub(crate) fn run(command: &Merge) -> io::Result<ExitCode> {
     let mut parts: Vec<PathBuf> = Vec::new();
     for path in &command.runs {
-        match runs::at(path)? {
-            Some(run) => parts.push(run.canonicalize()?),
-            None => return Ok(runs::unknown(&format!("{} is no run, and holds none", path.display()))),
+        match stored_runs::run_or_newest(path)? {
+            Some(run) => parts.push(run.path().canonicalize()?),
+            None => return Ok(stored_runs::unknown_run(&format!("{} is not a run and contains none", path.display()))),
         }
     }
-    let plan = match Plan::new(&parts)? {
+    let plan = match MergePlan::new(&parts)? {
         Ok(plan) => plan,
         Err(problems) => {
             for problem in problems {
@@ -34,49 +37,49 @@ pub(crate) fn run(command: &Merge) -> io::Result<ExitCode> {
     for warning in &plan.warnings {
         anstream::eprintln!("warning: {warning}");
     }
-    let root = match &command.into {
+    let output = OutputDirectory::new(match &command.into {
         Some(into) => std::path::absolute(into)?,
-        None => runs::output_root()?,
-    };
-    let target = root.join("runs").join(&plan.run.run_id);
+        None => stored_runs::output_path()?,
+    });
+    let target = output.run_directory(&plan.run.run_id);
     if target.exists() {
         anstream::eprintln!(
-            "error: {} is already there\n  = help: choose another directory with `--into`",
+            "error: {} already exists\n  = help: choose another directory with `--into`",
             target.display()
         );
         return Ok(ExitCode::FAILURE);
     }
-    // Under another name until everything is there.
-    let unfinished = root.join("runs").join(format!(".{}.{}", plan.run.run_id, std::process::id()));
+    // Under another name until it is complete.
+    let unfinished = output.run_directory(&format!(".{}.{}", plan.run.run_id, process::id()));
     let written = write(&plan, &unfinished).and_then(|()| fs::rename(&unfinished, &target));
     if let Err(error) = written {
         // The first error is the one to report.
         let _ = fs::remove_dir_all(&unfinished);
         return Err(error);
     }
-    fs::write(root.join("latest"), &plan.run.run_id)?;
+    output.set_latest(Some(&plan.run.run_id))?;
     let (cases, parts) = (plan.cases, parts.len());
     writeln!(anstream::stdout().lock(), "cases: {cases}, parts: {parts}, run: {}", target.display())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(plan: &Plan, run: &Path) -> io::Result<()> {
+fn write(plan: &MergePlan, run: &Path) -> io::Result<()> {
     fs::create_dir_all(run)?;
-    for (place, from) in &plan.places {
-        let to = run.join(place);
+    for (path, from) in &plan.copies {
+        let to = run.join(path);
         if let Some(directory) = to.parent() {
             fs::create_dir_all(directory)?;
         }
-        tree::copy(from, &to)
+        file_tree::copy(from, &to)
             .map_err(|error| io::Error::new(error.kind(), format!("cannot copy {}: {error}", from.display())))?;
     }
-    for (place, suite) in &plan.suites {
-        write_json(&run.join(place), suite)?;
+    for (path, suite) in &plan.suites {
+        write_json(&run.join(path), suite)?;
     }
-    if !plan.spend.is_empty() {
-        fs::write(run.join("spend.jsonl"), &plan.spend)?;
+    if !plan.ledger.is_empty() {
+        fs::write(run.join(LEDGER), &plan.ledger)?;
     }
-    write_json(&run.join("run.json"), &plan.run)
+    write_json(&run.join(RUN_RECORD), &plan.run)
 }
 
 fn write_json(path: &Path, value: &impl serde::Serialize) -> io::Result<()> {

@@ -1,26 +1,28 @@
-//! What suites say about their tests: names of modules are chosen in the code, so only test programs know them.
+//! The tests of suites, as test programs describe them: the names of their modules are chosen in code, so only the programs
+//! know them.
 
-use std::io::{self, Write};
-use std::process::{ExitCode, Output, Stdio};
+use std::{
+    fs,
+    io::{self, Write},
+    process::{ExitCode, Output, Stdio},
+};
 
-use evalsuite::__private::{DESCRIBE, Description};
+use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
 
-use crate::command_line::Run;
-use crate::runs;
+use super::cargo_commands::cargo_test;
+use crate::{cargo_process::exit_code, command_line::Run, stored_runs};
 
-use super::runner;
-
-/// Name of the test that every suite has.
+/// Name of a test that every suite has.
 const CHECK: &str = "suite_check";
 
-/// Builds the tests and asks every suite in them; or the code to exit with, where that does not work.
+/// Builds the tests and gets the description of every suite in them, or the exit code if that fails.
 ///
 /// # Errors
 ///
-/// If cargo cannot be run, or a description not be read.
-pub(super) fn suites(command: &Run) -> io::Result<Result<Vec<Description>, ExitCode>> {
-    // What the build says is for people to see, while it is said.
-    let listed = runner::cargo_test(command)
+/// If cargo cannot be run, or a description cannot be read.
+pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<SuiteDescription>, ExitCode>> {
+    // The output of the build is shown while it runs.
+    let listed = cargo_test(command)
         .args(["--", "--list", "--format", "terse"])
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
@@ -38,10 +40,10 @@ pub(super) fn suites(command: &Run) -> io::Result<Result<Vec<Description>, ExitC
         return Ok(Ok(Vec::new()));
     }
     let directory = tempfile::tempdir()?;
-    let output = runner::cargo_test(command)
+    let output = cargo_test(command)
         .args(["--no-fail-fast", "--", "--exact"])
         .args(&checks)
-        .env(DESCRIBE, directory.path())
+        .env(DESCRIBE_VARIABLE, directory.path())
         .stdin(Stdio::null())
         .output()?;
     if !output.status.success() {
@@ -49,16 +51,15 @@ pub(super) fn suites(command: &Run) -> io::Result<Result<Vec<Description>, ExitC
         return Ok(Err(failed(&output)?));
     }
     let mut suites = Vec::new();
-    for entry in std::fs::read_dir(directory.path())? {
-        suites.extend(runs::read::<Description>(&entry?.path())?);
+    for entry in fs::read_dir(directory.path())? {
+        suites.extend(stored_runs::read_record::<SuiteDescription>(&entry?.path())?);
     }
     suites.sort_by(|left, right| left.check.cmp(&right.check));
     Ok(Ok(suites))
 }
 
-/// Shows what was said and gives the code.
+/// Prints the output of a failed call of cargo.
 fn failed(output: &Output) -> io::Result<ExitCode> {
     io::stderr().write_all(&output.stdout)?;
-    let code = output.status.code().and_then(|code| u8::try_from(code).ok());
-    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+    Ok(exit_code(output.status))
 }

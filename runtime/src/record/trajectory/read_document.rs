@@ -1,15 +1,17 @@
+//! Reading a document: messages, totals and model.
+
 use evalsuite_schema::{Message, Role, record::Usage};
 use serde_json::Value;
 
 use crate::{
     model::messages::answer,
-    record::trajectory::{TrajectoryError, VERSION, extra, node::Node, step::Reader},
+    record::trajectory::{TrajectoryError, VERSION, document_node::Node, extra, read_steps::StepReader},
 };
 
-/// What a trajectory says of an agent's work.
+/// The contents of a trajectory.
 #[derive(Debug, Default)]
-pub(crate) struct Read {
-    /// `None`: the document says that it holds no more than the answer.
+pub(crate) struct ReadTrajectory {
+    /// `None` if the document states that it contains only the answer.
     pub(crate) messages: Option<Vec<Message>>,
     pub(crate) answer: String,
     pub(crate) usage: Option<Usage>,
@@ -21,26 +23,26 @@ pub(crate) struct Read {
 ///
 /// # Errors
 ///
-/// If it is no such document: the error names the place in it.
-pub(crate) fn read(json: &[u8]) -> Result<Read, TrajectoryError> {
+/// If it is not such a document. The error names the invalid value.
+pub(crate) fn read(json: &[u8]) -> Result<ReadTrajectory, TrajectoryError> {
     let value: Value = serde_json::from_slice(json).map_err(TrajectoryError::json)?;
     let root = Node::root(&value);
     check_version(&root)?;
     let more = root.get("extra");
-    let ours = more.is_some_and(|more| more.value.get(extra::EVALSUITE).is_some());
+    let is_own = more.is_some_and(|more| more.value.get(extra::EVALSUITE).is_some());
     let reported = more.and_then(|more| more.value.get(extra::TRANSCRIPT_REPORTED)) != Some(&Value::Bool(false));
 
-    let mut steps = Reader::new(ours);
+    let mut steps = StepReader::new(is_own);
     let list = root.required("steps")?;
     for (index, step) in list.items()?.enumerate() {
         steps.step(&step, index + 1)?;
     }
-    let Reader { mut messages, usage, cost, .. } = steps;
-    if !ours {
+    let StepReader { mut messages, usage, cost, .. } = steps;
+    if !is_own {
         count_calls(&mut messages);
     }
     let (usage, cost_usd) = totals(&root, usage, cost)?;
-    Ok(Read {
+    Ok(ReadTrajectory {
         model: model(&root, &messages)?,
         answer: answer(&messages),
         messages: reported.then_some(messages),
@@ -68,7 +70,7 @@ fn model(root: &Node<'_>, messages: &[Message]) -> Result<Option<String>, Trajec
     }
 }
 
-/// Where some steps say how many calls of a model they were, a silent one is one call, not none.
+/// If some steps state their number of model calls, a step that does not is one call.
 fn count_calls(messages: &mut [Message]) {
     if messages.iter().any(|message| message.llm_call_count.is_some()) {
         for message in messages.iter_mut().filter(|message| message.role == Role::Assistant) {
@@ -77,7 +79,7 @@ fn count_calls(messages: &mut [Message]) {
     }
 }
 
-/// The totals that are written, else the sums of the steps.
+/// The totals of the document, or else the sums of its steps.
 fn totals(
     root: &Node<'_>,
     summed: Option<Usage>,
@@ -91,7 +93,7 @@ fn totals(
     Ok((written.or(summed), cost_usd.or(cost)))
 }
 
-/// Tokens under these names: of the prompt, of the completion, and those of the prompt that came from a cache.
+/// Tokens under these names: prompt, completion, and prompt tokens from a cache.
 pub(crate) fn usage(
     node: &Node<'_>,
     [prompt, completion, cached]: [&'static str; 3],
@@ -105,7 +107,7 @@ pub(crate) fn usage(
     let Some(input) = prompt_count.unwrap_or(cached_count).checked_sub(cached_count) else {
         return Err(TrajectoryError::new(format!(
             "`{cached}` of {} is {cached_count}, more than its `{prompt}`, of which it is a part",
-            node.place()
+            node.shown_path()
         )));
     };
     let reasoning = node.value.get("extra").and_then(|extra| extra.get("reasoning_tokens")).and_then(Value::as_u64);

@@ -1,3 +1,5 @@
+//! The summary of a target as text.
+
 use std::{
     collections::BTreeMap,
     fmt::{self, Write},
@@ -5,7 +7,7 @@ use std::{
 
 use evalsuite_schema::record::{Estimate, TargetSummary};
 
-/// The most important numbers of a target, in a few short lines; nothing where no case was run.
+/// Writes the most important numbers of a target in a few short lines; nothing if no case was run.
 pub(crate) fn show(summary: &TargetSummary, is_named: bool, f: &mut impl Write) -> fmt::Result {
     let Some(rate) = summary.case_pass_rate else { return Ok(()) };
     let name = if is_named { format!("{}: ", summary.target) } else { String::new() };

@@ -1,4 +1,4 @@
-//! The summary of a run from what its tests wrote.
+//! The summary of a run from the records of its tests.
 
 use std::{collections::BTreeMap, io, path::Path};
 
@@ -12,38 +12,43 @@ use crate::{
         file_lock::FileLock,
         files::{read_json, sorted_entries},
     },
-    record::summary::{SummedCase, by_target},
+    record::{
+        run_directory::layout::{
+            CASE_RECORD, CASES, CaseDirectoryName, SUITE_RECORD, SUITES, TRIAL_RECORD, TRIAL_STARTED,
+        },
+        summary::{SummedCase, by_target},
+    },
 };
 
-/// Sums up a run, with the last attempt of the test runner at every case.
+/// Sums up a run. Of several runner attempts at a case, the last one counts.
 ///
 /// # Errors
 ///
 /// If a record cannot be read.
 pub(crate) fn of_run(run: &Path, run_id: &str) -> io::Result<RunSummary> {
     let mut suites = Vec::new();
-    for directory in sorted_entries(&run.join("suites"))? {
+    for directory in sorted_entries(&run.join(SUITES))? {
         suites.extend(of_suite(&directory, run_id)?);
     }
     suites.sort_by(|left, right| left.suite.cmp(&right.suite));
     Ok(RunSummary { schema: RunSummary::SCHEMA.to_owned(), run_id: run_id.to_owned(), suites })
 }
 
-/// A case with its trials, as they are on disk.
-struct Stored {
+/// The records of a case and its trials.
+struct StoredCase {
     record: CaseRecord,
     trials: Vec<TrialRecord>,
     metadata: Object,
 }
 
-/// `None` for a suite of which no case has a record.
+/// `None` for a suite without records.
 fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> {
-    let known: Option<SuiteRecord> = read_json(&directory.join("suite.json"))?;
+    let known: Option<SuiteRecord> = read_json(&directory.join(SUITE_RECORD))?;
     let mut problems: BTreeMap<String, String> = BTreeMap::new();
-    let mut cases: BTreeMap<String, Stored> = BTreeMap::new();
-    for case in sorted_entries(&directory.join("cases"))? {
-        let Some(record) = read_json::<CaseRecord>(&case.join("case.json"))? else {
-            if let Some(problem) = died(&case)? {
+    let mut cases: BTreeMap<String, StoredCase> = BTreeMap::new();
+    for case in sorted_entries(&directory.join(CASES))? {
+        let Some(record) = read_json::<CaseRecord>(&case.join(CASE_RECORD))? else {
+            if let Some(problem) = missing_record(&case)? {
                 problems.insert(without_attempt(&case), problem);
             }
             continue;
@@ -56,17 +61,17 @@ fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> 
         let name = without_attempt(&case);
         let is_older = cases.get(&name).is_some_and(|stored| stored.record.runner_attempt > record.runner_attempt);
         if !is_older {
-            cases.insert(name, Stored { record, trials, metadata });
+            cases.insert(name, StoredCase { record, trials, metadata });
         }
     }
-    // Another attempt at the case has come to an end.
+    // Another runner attempt at the case has ended.
     problems.retain(|name, _| !cases.contains_key(name));
     // In the suite's order.
     let order = |record: &CaseRecord| {
         let tests = known.iter().flat_map(|known| &known.tests);
         tests.into_iter().position(|test| test.test_name == record.test_name).unwrap_or(usize::MAX)
     };
-    let mut cases: Vec<Stored> = cases.into_values().collect();
+    let mut cases: Vec<StoredCase> = cases.into_values().collect();
     cases.sort_by_cached_key(|case| order(&case.record));
     let Some(suite) = cases.first().map(|case| case.record.suite.clone()).or_else(|| known.map(|known| known.name))
     else {
@@ -87,23 +92,20 @@ fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> 
     }))
 }
 
-/// Name of a case's directory without the attempt of the test runner in it.
+/// Name of a case's directory without the runner attempt.
 fn without_attempt(case: &Path) -> String {
-    let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    match name.split_once(".attempt-") {
-        Some((case, attempt)) => format!("{case}{}", attempt.trim_start_matches(|digit: char| digit.is_ascii_digit())),
-        None => name,
-    }
+    let name = case.file_name().unwrap_or_default().to_string_lossy();
+    CaseDirectoryName { attempt: 1, ..CaseDirectoryName::parse(&name) }.to_string()
 }
 
-/// What became of a case without a record: while its test runs, that holds the case's lock.
-fn died(case: &Path) -> io::Result<Option<String>> {
-    for trial in sorted_entries(case)?.iter().filter(|path| path.is_dir() && !path.join("result.json").exists()) {
-        if let Some(started) = read_json::<Started>(&trial.join("started.json"))? {
+/// Why a case has no record: its process died, or its test is still running.
+fn missing_record(case: &Path) -> io::Result<Option<String>> {
+    for trial in sorted_entries(case)?.iter().filter(|path| path.is_dir() && !path.join(TRIAL_RECORD).exists()) {
+        if let Some(started) = read_json::<Started>(&trial.join(TRIAL_STARTED))? {
             let Started { case_id, target, trial, pid, .. } = &started;
             let about = format!("case `{case_id}` (target `{target}`)");
-            return Ok(Some(if is_at_work(case, &started)? {
-                format!("{about} still runs, in process {pid}")
+            return Ok(Some(if is_running(case, &started)? {
+                format!("{about} is still running in process {pid}")
             } else {
                 let (stage, code) = (Stage::Agent.as_str(), ReasonCode::ProcessDied.as_str());
                 format!("evaluation error ({stage}/{code}): {about}  process {pid} died in trial {trial}")
@@ -113,8 +115,8 @@ fn died(case: &Path) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Process ids come again, and other machines have their own; a lock is held by who works, or by nobody.
-fn is_at_work(case: &Path, started: &Started) -> io::Result<bool> {
+/// Whether the case's lock is held. Process ids are reused, and mean nothing on another machine.
+fn is_running(case: &Path, started: &Started) -> io::Result<bool> {
     let run = case.ancestors().nth(4).unwrap_or(case);
     let lock = run.join(&started.lock);
     Ok(lock.is_file() && FileLock::try_acquire(&lock)?.is_none())
@@ -127,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trial_whose_process_is_gone_is_an_error_and_one_at_work_is_not() {
+    fn a_trial_without_a_record_is_an_error_only_if_its_process_died() {
         let run = tempfile::tempdir().unwrap();
         let case = run.path().join("suites/s/cases/c-12345678.attempt-2");
         let started = Started {
@@ -144,10 +146,13 @@ mod tests {
         fs::create_dir_all(case.join("trial-000")).unwrap();
         fs::write(case.join("trial-000/started.json"), serde_json::to_vec(&started).unwrap()).unwrap();
         let lock = FileLock::acquire(&run.path().join(&started.lock)).unwrap();
-        assert_eq!(died(&case).unwrap().as_deref(), Some("case `c` (target `default`) still runs, in process 1"));
+        assert_eq!(
+            missing_record(&case).unwrap().as_deref(),
+            Some("case `c` (target `default`) is still running in process 1")
+        );
         drop(lock);
         let died = "evaluation error (agent/process_died): case `c` (target `default`)  process 1 died in trial 0";
-        assert_eq!(super::died(&case).unwrap().as_deref(), Some(died));
+        assert_eq!(super::missing_record(&case).unwrap().as_deref(), Some(died));
         let summary = of_run(run.path(), "r").unwrap();
         assert_eq!(summary.suites.len(), 0, "a suite without a record of its own has no name");
         assert_eq!(without_attempt(&case), "c-12345678");

@@ -1,8 +1,10 @@
+//! Errors of reading a trajectory.
+
 use std::fmt;
 
-/// Why a document is no trajectory that can be read.
+/// An invalid trajectory.
 ///
-/// It names the place in the document and what was expected there.
+/// The message names the invalid value and what was expected.
 #[derive(Debug)]
 pub struct TrajectoryError {
     message: String,

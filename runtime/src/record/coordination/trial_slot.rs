@@ -1,19 +1,21 @@
+//! Slots: permissions to run one trial in parallel with others.
+
 use std::{io, path::Path, thread, time::Duration};
 
 use crate::platform::file_lock::FileLock;
 
-/// Longest time between two looks at the slots.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// Longest pause before all slots are tried again.
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// The right to run one trial of a suite; given back when dropped, or by the operating system when the process dies.
+/// The permission to run one trial of a suite. Released when dropped, or by the operating system when the process dies.
 #[derive(Debug)]
-#[must_use = "the slot is free again when this is dropped"]
+#[must_use = "the slot is released when this is dropped"]
 pub(crate) struct Slot {
     _lock: FileLock,
 }
 
 impl Slot {
-    /// Waits until fewer than `limit` trials of the suite run, in this process and all others of the run.
+    /// Waits until fewer than `limit` trials of the suite run in all processes of the run.
     ///
     /// `name` is a part of file names: `slot-NAME-N.lock`, `slots-NAME.queue` in `locks`.
     ///
@@ -25,8 +27,8 @@ impl Slot {
         if limit <= 1 {
             return FileLock::acquire(&slot(0)).map(|lock| Self { _lock: lock });
         }
-        // No call waits for any one of several locks. Only the first of the queue looks at them again and again; all
-        // others sleep until it is their turn.
+        // No system call waits for any of several locks. Only the first in the queue tries them repeatedly; all others
+        // sleep until it is their turn.
         let _queue = FileLock::acquire(&locks.join(format!("slots-{name}.queue")))?;
         let mut pause = Duration::from_millis(1);
         loop {
@@ -36,7 +38,7 @@ impl Slot {
                 }
             }
             thread::sleep(pause);
-            pause = (pause * 2).min(LOOK_AGAIN);
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 }
@@ -47,7 +49,7 @@ mod tests {
 
     use super::*;
 
-    fn most_at_once(limit: u32) -> u32 {
+    fn most_in_parallel(limit: u32) -> u32 {
         let directory = tempfile::tempdir().unwrap();
         let (now, most) = (AtomicU32::new(0), AtomicU32::new(0));
         thread::scope(|scope| {
@@ -64,8 +66,8 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_the_limit_run_at_once() {
-        assert_eq!(most_at_once(1), 1);
-        assert!(most_at_once(3) <= 3);
+    fn at_most_the_limit_run_in_parallel() {
+        assert_eq!(most_in_parallel(1), 1);
+        assert!(most_in_parallel(3) <= 3);
     }
 }

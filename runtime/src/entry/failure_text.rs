@@ -11,7 +11,7 @@ use evalsuite_schema::record::{
 
 use crate::{
     platform::excerpt::{escaped, first_chars},
-    record::run_directory::trial_directory,
+    record::run_directory::layout::{CASE_RECORD, TRIAL_RECORD, trial_directory_name},
     run::{case_report::CaseReport, rerun},
 };
 
@@ -55,8 +55,8 @@ fn write(out: &mut String, report: &CaseReport) -> std::fmt::Result {
     }
     let decisive = report.trials().iter().find(|trial| trial.outcome == record.outcome);
     let file = match decisive {
-        Some(trial) => report.directory().join(trial_directory(trial.trial, trial.attempt)).join("result.json"),
-        None => report.directory().join("case.json"),
+        Some(trial) => report.directory().join(trial_directory_name(trial.trial, trial.attempt)).join(TRIAL_RECORD),
+        None => report.directory().join(CASE_RECORD),
     };
     writeln!(out, "  record: {}", shown_path(&file))?;
     if let Some(workspace) = decisive.and_then(|trial| trial.workspace.as_ref()).filter(|workspace| workspace.kept) {

@@ -1,18 +1,17 @@
-//! `run.json` and `suite.json` of several parts.
+//! The records of a merged run and its suites, from those of its parts.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
-use evalsuite::record::{CaseRecord, GitState, HookState, RunRecord, SuiteRecord, SuiteRun};
+use evalsuite::record::{CaseRecord, GitState, HookState, RunRecord, SuiteRecord, SuiteRun, SuiteTest};
 
-/// Why these are not parts of one run.
+/// Reasons why these are not parts of one run.
 pub(super) fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
     let mut problems = Vec::new();
     let Some(first) = runs.first() else { return problems };
     for (run, part) in runs.iter().zip(parts) {
         if run.run_id != first.run_id {
             problems.push(format!(
-                "{} is run `{}`, not `{}`: set EVALSUITE_RUN_ID to the same text on all machines",
+                "{} is run `{}`, not `{}`: set EVALSUITE_RUN_ID to the same value on all machines",
                 part.display(),
                 run.run_id,
                 first.run_id
@@ -21,14 +20,14 @@ pub(super) fn contradictions(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<Strin
         if let (Some(here), Some(there)) = (&run.git, &first.git)
             && here.commit != there.commit
         {
-            problems.push(format!("{} was made from commit {}, not {}", part.display(), here.commit, there.commit));
+            problems.push(format!("{} is of commit {}, not {}", part.display(), here.commit, there.commit));
         }
     }
     problems
 }
 
-/// What parts still have to do.
-pub(super) fn pending(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
+/// Warnings about hooks that parts still have to run.
+pub(super) fn pending_hooks(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
     let pending = |(run, part): (&RunRecord, &PathBuf)| -> Vec<String> {
         let suites = run.suites.iter().filter(|suite| suite.after_all == HookState::Pending);
         suites
@@ -45,8 +44,8 @@ pub(super) fn pending(runs: &[RunRecord], parts: &[PathBuf]) -> Vec<String> {
     runs.iter().zip(parts).flat_map(pending).collect()
 }
 
-/// One record for all parts; theirs are kept in it.
-pub(super) fn merged<'a>(runs: &[RunRecord], suites: impl IntoIterator<Item = &'a SuiteRecord>) -> RunRecord {
+/// One record for all parts, which contains theirs.
+pub(super) fn merged_run<'a>(runs: &[RunRecord], suites: impl IntoIterator<Item = &'a SuiteRecord>) -> RunRecord {
     let mut merged = RunRecord { shards: runs.to_vec(), ..runs[0].clone() };
     let mut known: BTreeMap<String, SuiteRun> = BTreeMap::new();
     for run in runs {
@@ -80,25 +79,23 @@ fn worse(left: HookState, right: HookState) -> HookState {
     order.into_iter().find(|state| [left, right].contains(state)).unwrap_or_default()
 }
 
-/// The test that made a record: its program and its path.
-pub(super) fn test(case: &CaseRecord) -> String {
+/// The test that wrote a record: its program and its path.
+pub(super) fn test_of(case: &CaseRecord) -> String {
     format!("{}::{}", program(&case.program), case.test_name)
 }
 
-/// Adds the tests of a part that no other part knew.
+/// Adds the tests of a part that no earlier part has.
 pub(super) fn add_tests(known: &mut SuiteRecord, part: SuiteRecord) {
     for test in part.tests {
-        let is_same = |other: &&_| {
-            let other: &evalsuite::record::SuiteTest = other;
-            program(&other.program) == program(&test.program) && other.test_name == test.test_name
-        };
-        if !known.tests.iter().any(|other| is_same(&other)) {
+        let is_same =
+            |other: &SuiteTest| program(&other.program) == program(&test.program) && other.test_name == test.test_name;
+        if !known.tests.iter().any(is_same) {
             known.tests.push(test);
         }
     }
 }
 
-/// Name of a test program without the digest cargo puts behind it, which machines do not share.
+/// Name of a test program without cargo's digest at its end, which differs between machines.
 fn program(file: &str) -> &str {
     let file = file.strip_suffix(".exe").unwrap_or(file);
     match file.rsplit_once('-') {

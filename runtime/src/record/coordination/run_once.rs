@@ -1,3 +1,5 @@
+//! Work that is done once per run.
+
 use std::{io, path::Path};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -8,23 +10,23 @@ use crate::platform::{
     redaction::Redactor,
 };
 
-/// Result of work that is done once per run, for everyone who needs it.
+/// The stored result.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Stored<T, E> {
+enum StoredResult<T, E> {
     Done(T),
     Failed(E),
 }
 
-/// Does `work` if nobody in this run has, and gives its result to all who ask, also a failure. Whoever comes while it is
-/// being done waits. A process that dies over it leaves no result, so the next one repeats the work.
+/// Does `work` unless a test of this run has done it, and returns its result, success or failure, to all who call this. Calls
+/// wait while another one works. If its process dies, there is no result, and the next call does the work again.
 ///
 /// `name` is a part of file names: `once-NAME.lock`, `once-NAME.json` in `locks`.
 ///
 /// # Errors
 ///
-/// If the lock or the result cannot be written or read; what the work itself said is the inner result.
-pub(crate) fn once<T, E>(
+/// If the lock or the result cannot be written or read. The inner result is that of the work.
+pub(crate) fn run_once<T, E>(
     locks: &Path,
     name: &str,
     redactor: &Redactor,
@@ -35,26 +37,26 @@ where
     E: Serialize + DeserializeOwned,
 {
     let result = locks.join(format!("once-{name}.json"));
-    if let Some(stored) = read(&result)? {
+    if let Some(stored) = read_result(&result)? {
         return Ok(stored);
     }
     let _lock = FileLock::acquire(&locks.join(format!("once-{name}.lock")))?;
-    if let Some(stored) = read(&result)? {
+    if let Some(stored) = read_result(&result)? {
         return Ok(stored);
     }
     let outcome = work();
     let stored = match &outcome {
-        Ok(value) => Stored::Done(value),
-        Err(failure) => Stored::Failed(failure),
+        Ok(value) => StoredResult::Done(value),
+        Err(failure) => StoredResult::Failed(failure),
     };
     write_json(&result, &stored, redactor)?;
     Ok(outcome)
 }
 
-fn read<T: DeserializeOwned, E: DeserializeOwned>(path: &Path) -> io::Result<Option<Result<T, E>>> {
+fn read_result<T: DeserializeOwned, E: DeserializeOwned>(path: &Path) -> io::Result<Option<Result<T, E>>> {
     Ok(read_json(path)?.map(|stored| match stored {
-        Stored::Done(value) => Ok(value),
-        Stored::Failed(failure) => Err(failure),
+        StoredResult::Done(value) => Ok(value),
+        StoredResult::Failed(failure) => Err(failure),
     }))
 }
 
@@ -69,13 +71,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everyone_gets_the_result_of_the_one_who_worked() {
+    fn all_callers_get_the_same_result() {
         let directory = tempfile::tempdir().unwrap();
         let count = AtomicU32::new(0);
         thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
-                    let result: Result<u32, String> = once(directory.path(), "x", &Redactor::default(), || {
+                    let result: Result<u32, String> = run_once(directory.path(), "x", &Redactor::default(), || {
                         thread::sleep(Duration::from_millis(20));
                         Ok(count.fetch_add(1, Ordering::SeqCst) + 1)
                     })
@@ -87,10 +89,10 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_kept_and_not_repeated() {
+    fn a_failure_is_stored_and_not_repeated() {
         let directory = tempfile::tempdir().unwrap();
         let ask = |answer: &str| -> Result<u32, String> {
-            once(directory.path(), "x", &Redactor::default(), || Err(answer.to_owned())).unwrap()
+            run_once(directory.path(), "x", &Redactor::default(), || Err(answer.to_owned())).unwrap()
         };
         assert_eq!(ask("no"), Err("no".to_owned()));
         assert_eq!(ask("other"), Err("no".to_owned()));

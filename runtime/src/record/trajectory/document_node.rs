@@ -1,21 +1,21 @@
-//! A value of a document together with the way to it, which errors name.
+//! A value of a document and its path, which errors name.
 
 use evalsuite_schema::Object;
 use serde_json::Value;
 
 use crate::record::trajectory::TrajectoryError;
 
-/// Characters of a wrong value that an error shows.
+/// Most characters of an invalid value in an error.
 const SHOWN: usize = 60;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'a> {
     pub(crate) value: &'a Value,
-    way: Way<'a>,
+    path: NodePath<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum Way<'a> {
+enum NodePath<'a> {
     Root,
     Key(&'a Node<'a>, &'static str),
     Index(&'a Node<'a>, usize),
@@ -23,18 +23,18 @@ enum Way<'a> {
 
 impl<'a> Node<'a> {
     pub(crate) fn root(value: &'a Value) -> Self {
-        Self { value, way: Way::Root }
+        Self { value, path: NodePath::Root }
     }
 
-    /// A value that is there and not null.
+    /// The value of a key, unless it is null.
     pub(crate) fn get<'n>(&'n self, key: &'static str) -> Option<Node<'n>> {
         let value = self.value.get(key).filter(|value| !value.is_null())?;
-        Some(Node { value, way: Way::Key(self, key) })
+        Some(Node { value, path: NodePath::Key(self, key) })
     }
 
     pub(crate) fn required<'n>(&'n self, key: &'static str) -> Result<Node<'n>, TrajectoryError> {
         self.object()?;
-        self.get(key).ok_or_else(|| TrajectoryError::new(format!("{} has no `{key}`", self.place())))
+        self.get(key).ok_or_else(|| TrajectoryError::new(format!("{} has no `{key}`", self.shown_path())))
     }
 
     pub(crate) fn object(&self) -> Result<&'a Object, TrajectoryError> {
@@ -42,15 +42,15 @@ impl<'a> Node<'a> {
     }
 
     pub(crate) fn text(&self) -> Result<&'a str, TrajectoryError> {
-        self.value.as_str().ok_or_else(|| self.unexpected("a text"))
+        self.value.as_str().ok_or_else(|| self.unexpected("a string"))
     }
 
-    /// A number of things: an integer of at least 0.
+    /// The value as an integer of at least 0.
     pub(crate) fn count(&self) -> Result<u64, TrajectoryError> {
         self.value.as_u64().ok_or_else(|| self.unexpected("an integer of at least 0"))
     }
 
-    /// An amount: a number of at least 0.
+    /// The value as a number of at least 0.
     pub(crate) fn amount(&self) -> Result<f64, TrajectoryError> {
         let number = self.value.as_f64().filter(|number| number.is_finite() && *number >= 0.0);
         number.ok_or_else(|| self.unexpected("a number of at least 0"))
@@ -58,35 +58,35 @@ impl<'a> Node<'a> {
 
     pub(crate) fn items<'n>(&'n self) -> Result<impl Iterator<Item = Node<'n>>, TrajectoryError> {
         let items = self.value.as_array().ok_or_else(|| self.unexpected("a list"))?;
-        Ok(items.iter().enumerate().map(|(index, value)| Node { value, way: Way::Index(self, index) }))
+        Ok(items.iter().enumerate().map(|(index, value)| Node { value, path: NodePath::Index(self, index) }))
     }
 
-    /// The value is something else.
+    /// The error for a value that is not what was expected.
     pub(crate) fn unexpected(&self, expected: &str) -> TrajectoryError {
         let text = self.value.to_string();
         let mut shown: String = text.chars().take(SHOWN).collect();
         if shown.len() < text.len() {
             shown.push('…');
         }
-        TrajectoryError::new(format!("{} is {shown}, expected {expected}", self.place()))
+        TrajectoryError::new(format!("{} is {shown}, expected {expected}", self.shown_path()))
     }
 
-    /// The way to the value as people write it.
-    pub(crate) fn place(&self) -> String {
-        match self.way {
-            Way::Root => "the trajectory".to_owned(),
-            _ => format!("`{}`", self.path()),
+    /// The path of the value for messages.
+    pub(crate) fn shown_path(&self) -> String {
+        match self.path {
+            NodePath::Root => "the trajectory".to_owned(),
+            _ => format!("`{}`", self.dotted_path()),
         }
     }
 
-    fn path(&self) -> String {
-        match self.way {
-            Way::Root => String::new(),
-            Way::Key(parent, key) => match parent.path() {
+    fn dotted_path(&self) -> String {
+        match self.path {
+            NodePath::Root => String::new(),
+            NodePath::Key(parent, key) => match parent.dotted_path() {
                 path if path.is_empty() => key.to_owned(),
                 path => format!("{path}.{key}"),
             },
-            Way::Index(parent, index) => format!("{}[{index}]", parent.path()),
+            NodePath::Index(parent, index) => format!("{}[{index}]", parent.dotted_path()),
         }
     }
 }

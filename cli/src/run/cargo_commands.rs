@@ -1,28 +1,31 @@
-//! The calls of cargo.
+//! The commands that build and run tests.
 
 use std::process::Command;
 
-use crate::command_line::{Build, Run};
+use crate::{
+    cargo_process::cargo,
+    command_line::{Build, Run},
+};
 
-/// `cargo test`, with what is built, up to the arguments of test programs.
+/// `cargo test` with the options of the build, without arguments for test programs.
 pub(super) fn cargo_test(command: &Run) -> Command {
     let mut cargo = cargo();
     cargo.arg("test");
-    build(&mut cargo, &command.build, "--profile");
+    add_build_options(&mut cargo, &command.build, "--profile");
     if command.build.tests.is_empty() && !command.build.lib {
-        // Everything but the examples in documentation: no case is among them.
+        // All tests except those in documentation, which contain no cases.
         cargo.arg("--tests");
     }
     cargo
 }
 
-/// The test runner, with tests by their whole names.
-pub(super) fn tests(command: &Run, tests: &[String]) -> Command {
+/// `cargo test` or `cargo nextest run` with the full names of tests.
+pub(super) fn run_tests(command: &Run, tests: &[String]) -> Command {
     let (own, of_programs) = match command.arguments.iter().position(|argument| argument == "--") {
         Some(at) => (&command.arguments[..at], &command.arguments[at + 1..]),
         None => (command.arguments.as_slice(), [].as_slice()),
     };
-    // One failed case says nothing about the others.
+    // A failed case does not end the run.
     let goes_on = |argument: &String| {
         ["--no-fail-fast", "--fail-fast", "--ff"].contains(&argument.as_str()) || argument.starts_with("--max-fail")
     };
@@ -34,7 +37,7 @@ pub(super) fn tests(command: &Run, tests: &[String]) -> Command {
     }
     let mut cargo = cargo();
     cargo.args(["nextest", "run"]);
-    build(&mut cargo, &command.build, "--cargo-profile");
+    add_build_options(&mut cargo, &command.build, "--cargo-profile");
     cargo.args(more).args(own);
     for test in tests {
         cargo.args(["-E", &format!("test(={test})")]);
@@ -45,11 +48,7 @@ pub(super) fn tests(command: &Run, tests: &[String]) -> Command {
     cargo
 }
 
-fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-}
-
-fn build(cargo: &mut Command, build: &Build, profile: &str) {
+fn add_build_options(cargo: &mut Command, build: &Build, profile: &str) {
     for (option, values) in [("--package", &build.packages), ("--features", &build.features), ("--test", &build.tests)]
     {
         for value in values {
@@ -79,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_built_is_the_same_for_both_runners() {
+    fn both_runners_build_the_same_tests() {
         let build = Build {
             packages: vec!["shop".into()],
             features: vec!["a,b".into()],
@@ -92,13 +91,13 @@ mod tests {
         let chosen = ["x::a".to_owned(), "x::suite_check".to_owned()];
         let built = "--package shop --features a,b --test evals";
         assert_eq!(
-            line(&tests(&command, &chosen)),
+            line(&run_tests(&command, &chosen)),
             format!("test {built} --profile fast --no-fail-fast -j 2 -- --exact --nocapture x::a x::suite_check")
         );
         assert_eq!(line(&cargo_test(&command)), format!("test {built} --profile fast"));
         command.nextest = true;
         assert_eq!(
-            line(&tests(&command, &chosen)),
+            line(&run_tests(&command, &chosen)),
             format!(
                 "nextest run {built} --cargo-profile fast --no-fail-fast -j 2 -E test(=x::a) -E test(=x::suite_check) \
                  -- --nocapture"
@@ -107,7 +106,7 @@ mod tests {
         command.arguments = vec!["--max-fail=3".into()];
         command.build = Build { workspace: true, release: true, all_features: true, ..Build::default() };
         assert_eq!(
-            line(&tests(&command, &chosen[..1])),
+            line(&run_tests(&command, &chosen[..1])),
             "nextest run --workspace --all-features --release --max-fail=3 -E test(=x::a)"
         );
         assert_eq!(line(&cargo_test(&command)), "test --workspace --all-features --release --tests");

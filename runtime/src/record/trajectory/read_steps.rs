@@ -1,4 +1,4 @@
-//! Steps of a document as messages.
+//! Reading the steps of a document as messages.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::record::trajectory::{
     TrajectoryError,
-    content::{self, Form},
+    content_parts::{self, Form},
+    document_node::Node,
     extra,
-    node::Node,
-    read::usage,
+    read_document::usage,
 };
 
-/// Keys of `extra` that have a place in a message. Anything else an agent wrote there is its metadata.
+/// Keys of `extra` that are fields of a message. Other keys are metadata.
 const KNOWN: [&str; 14] = [
     extra::CONTENT,
     extra::CONTINUES,
@@ -31,20 +31,20 @@ const KNOWN: [&str; 14] = [
     "metrics",
 ];
 
-/// The steps so far.
-pub(crate) struct Reader {
-    /// The document is one of ours, so its `extra` means what we wrote.
-    ours: bool,
+/// The messages and totals of the steps read so far.
+pub(crate) struct StepReader {
+    /// Whether evalsuite wrote the document, so that `extra` has the meaning it gives it.
+    is_own: bool,
     pub(crate) messages: Vec<Message>,
     pub(crate) usage: Option<Usage>,
     pub(crate) cost: Option<f64>,
-    /// Message and position of every call of the current step.
+    /// Index of the message and position of every call of the current step.
     calls: BTreeMap<String, (usize, usize)>,
 }
 
-impl Reader {
-    pub(crate) fn new(ours: bool) -> Self {
-        Self { ours, messages: Vec::new(), usage: None, cost: None, calls: BTreeMap::new() }
+impl StepReader {
+    pub(crate) fn new(is_own: bool) -> Self {
+        Self { is_own, messages: Vec::new(), usage: None, cost: None, calls: BTreeMap::new() }
     }
 
     pub(crate) fn step(&mut self, node: &Node<'_>, number: usize) -> Result<(), TrajectoryError> {
@@ -60,7 +60,7 @@ impl Reader {
             _ => return Err(source.unexpected("`system`, `user` or `agent`")),
         };
         if role != Role::Assistant {
-            agent_only(node)?;
+            check_agent_keys(node)?;
         }
         let message = self.message(node, role)?;
         self.count(node, &message);
@@ -68,15 +68,15 @@ impl Reader {
         let ids: Vec<String> = written_ids(node)?;
         let observed = node.get("observation");
         if self.flag(node, extra::CONTINUES) {
-            // An empty transcript has a step that continues nothing.
+            // An empty transcript has a step that continues no message.
             if let Some(before) = self.messages.last_mut() {
                 let first = before.tool_calls.len();
                 before.tool_calls.extend(message.tool_calls);
-                self.know(ids, first);
+                self.register_calls(ids, first);
             }
-        } else if !(observed.is_some() && is_place(&message, node)) {
+        } else if !(observed.is_some() && is_only_observation(&message, node)) {
             self.messages.push(message);
-            self.know(ids, 0);
+            self.register_calls(ids, 0);
         }
         if let Some(observed) = observed {
             for result in observed.required("results")?.items()? {
@@ -86,8 +86,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Remembers the calls of the last message from a position on; the first of an id counts.
-    fn know(&mut self, ids: Vec<String>, first: usize) {
+    /// Registers the calls of the last message from a position on. Of several calls with an id, the first counts.
+    fn register_calls(&mut self, ids: Vec<String>, first: usize) {
         let message = self.messages.len() - 1;
         for (index, id) in ids.into_iter().enumerate() {
             self.calls.entry(id).or_insert((message, first + index));
@@ -95,7 +95,7 @@ impl Reader {
     }
 
     fn count(&mut self, node: &Node<'_>, message: &Message) {
-        // Context copied from another trajectory was paid for there.
+        // Context copied from another trajectory has no cost here.
         if node.value.get("is_copied_context") == Some(&Value::Bool(true)) {
             return;
         }
@@ -110,7 +110,7 @@ impl Reader {
     fn message(&self, node: &Node<'_>, role: Role) -> Result<Message, TrajectoryError> {
         let mut message = Message { tool_calls: read_calls(node)?, ..Message::empty(role) };
         let form = form(node);
-        let content = content::read(&node.required("message")?, form)?;
+        let content = content_parts::read(&node.required("message")?, form)?;
         let is_absent = match form {
             Some(Form::Absent) => true,
             Some(_) => false,
@@ -124,7 +124,7 @@ impl Reader {
         if let Some(metrics) = node.get("metrics") {
             self.metrics(&metrics, &mut message)?;
         }
-        self.fill(&mut message, node)?;
+        self.fill_from_extra(&mut message, node)?;
         Ok(message)
     }
 
@@ -135,8 +135,8 @@ impl Reader {
         Ok(())
     }
 
-    /// What stands in `extra`, where the message does not have it already.
-    fn fill(&self, message: &mut Message, node: &Node<'_>) -> Result<(), TrajectoryError> {
+    /// Takes fields of the message from `extra` where it does not have them.
+    fn fill_from_extra(&self, message: &mut Message, node: &Node<'_>) -> Result<(), TrajectoryError> {
         let Some(node) = node.get("extra") else { return Ok(()) };
         let extra = node.object()?;
         message.name = string(extra, "name");
@@ -148,7 +148,7 @@ impl Reader {
             Some(metadata) => Some(metadata.clone()),
             None => unknown(extra),
         };
-        if self.ours {
+        if self.is_own {
             message.reasoning = message.reasoning.take().or_else(|| string(extra, "reasoning_content"));
             message.model = message.model.take().or_else(|| string(extra, "model_name"));
             message.llm_call_count =
@@ -161,18 +161,18 @@ impl Reader {
     }
 
     fn flag(&self, node: &Node<'_>, key: &str) -> bool {
-        self.ours && node.value.get("extra").and_then(|extra| extra.get(key)) == Some(&Value::Bool(true))
+        self.is_own && node.value.get("extra").and_then(|extra| extra.get(key)) == Some(&Value::Bool(true))
     }
 
-    /// What a call returned goes to the call; anything else is a message of a tool.
+    /// Adds a result to its call, or else as a message of a tool.
     fn result(&mut self, node: &Node<'_>) -> Result<(), TrajectoryError> {
         node.object()?;
         let content = match node.get("content") {
-            Some(content) => Some(content::read(&content, form(node))?),
+            Some(content) => Some(content_parts::read(&content, form(node))?),
             None => None,
         };
         let mut message = Message { content, ..Message::empty(Role::Tool) };
-        self.fill(&mut message, node)?;
+        self.fill_from_extra(&mut message, node)?;
         if let Some(id) = node.get("source_call_id") {
             let written = id.text()?;
             let Some((at, index)) = self.calls.get(written).copied() else {
@@ -198,7 +198,7 @@ impl Reader {
     }
 }
 
-/// What a call returned: data, a text, or the parts as they stand.
+/// The output of a call: data, text, or the parts unchanged.
 fn output(content: Content, node: &Node<'_>) -> Value {
     match content {
         Content::Text(text) => Value::String(text),
@@ -207,16 +207,18 @@ fn output(content: Content, node: &Node<'_>) -> Value {
     }
 }
 
-/// An empty step of the system or user that holds nothing but an observation.
-fn is_place(message: &Message, node: &Node<'_>) -> bool {
+/// Whether a step of the system or user is empty except for an observation.
+fn is_only_observation(message: &Message, node: &Node<'_>) -> bool {
     message.role != Role::Assistant && form(node).is_none() && message.content == Some(Content::Text(String::new()))
 }
 
-/// What a step that is not the agent's may not tell.
-fn agent_only(node: &Node<'_>) -> Result<(), TrajectoryError> {
+/// Checks that a step that is not the agent's has no keys of an agent's step.
+fn check_agent_keys(node: &Node<'_>) -> Result<(), TrajectoryError> {
     let keys = ["model_name", "reasoning_effort", "reasoning_content", "tool_calls", "metrics"];
     match keys.into_iter().find(|key| node.get(key).is_some()) {
-        Some(key) => Err(TrajectoryError::new(format!("{} has `{key}`, which only an agent's step has", node.place()))),
+        Some(key) => {
+            Err(TrajectoryError::new(format!("{} has `{key}`, which only an agent's step has", node.shown_path())))
+        }
         None => Ok(()),
     }
 }

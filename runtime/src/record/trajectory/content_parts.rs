@@ -1,4 +1,4 @@
-//! Contents of messages and outputs of tools, in both directions.
+//! Content of messages and outputs of tools, written to documents and read from them.
 
 use evalsuite_schema::{Content, Part, PathRef, media_type};
 use serde_json::{Value, json};
@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 use crate::{
     model::messages::pretty,
     platform::redaction::Redactor,
-    record::trajectory::{TrajectoryError, node::Node},
+    record::trajectory::{TrajectoryError, document_node::Node},
 };
 
 /// The media types of images that ATIF allows.
 const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-/// Form of a content that the document's own does not tell.
+/// The form of content that ATIF cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// There is none.
+    /// No content.
     Absent,
-    /// An empty text.
+    /// Empty text.
     Empty,
     /// JSON, written as text.
     Json,
@@ -37,7 +37,7 @@ impl Form {
     }
 }
 
-/// A content as text or parts, and its form if that is neither.
+/// Content as text or parts, and its form if it is neither.
 pub(crate) fn write(content: &Content, redactor: &Redactor) -> (Value, Option<Form>) {
     match content {
         Content::Text(text) => (Value::String(text.clone()), None),
@@ -46,7 +46,7 @@ pub(crate) fn write(content: &Content, redactor: &Redactor) -> (Value, Option<Fo
     }
 }
 
-/// JSON as text, its secrets hidden before quotes and escapes change how they look.
+/// JSON as text. Secrets are hidden first, because quotes and escapes change them.
 pub(crate) fn as_text(data: &Value, redactor: &Redactor) -> String {
     let mut data = data.clone();
     redactor.apply_to(&mut data);
@@ -71,7 +71,7 @@ fn audio_type(path: &str) -> Option<&'static str> {
     media_type::of_extension(extension).filter(|media_type| media_type.starts_with("audio/"))
 }
 
-/// A content that stands in a document.
+/// Reads content of a document.
 pub(crate) fn read(node: &Node<'_>, form: Option<Form>) -> Result<Content, TrajectoryError> {
     match node.value {
         Value::String(text) if form == Some(Form::Json) => {
@@ -86,7 +86,7 @@ pub(crate) fn read(node: &Node<'_>, form: Option<Form>) -> Result<Content, Traje
             }
             Ok(Content::Parts(parts))
         }
-        _ => Err(node.unexpected("a text or a list of content parts")),
+        _ => Err(node.unexpected("a string or a list of content parts")),
     }
 }
 

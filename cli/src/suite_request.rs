@@ -1,7 +1,9 @@
-//! Which package a path belongs to.
+//! Suites named on the command line, and the packages around them.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Component, Path, PathBuf},
+};
 
 use evalsuite_build::suite_search;
 use evalsuite_loader::Request;
@@ -12,8 +14,8 @@ use evalsuite_loader::Request;
 ///
 /// If the path is not UTF-8, or the current directory is gone.
 pub(crate) fn request(path: &Path) -> io::Result<Request> {
-    let path = whole(path)?;
-    // Outside of every package the suite stands for itself.
+    let path = absolute(path)?;
+    // Outside of every package the directory of the suite is the boundary.
     let root = path.ancestors().skip(1).find(|directory| directory.join("Cargo.toml").is_file());
     let root = root.or_else(|| path.parent()).unwrap_or(&path);
     let entry = path.strip_prefix(root).unwrap_or(&path);
@@ -23,9 +25,9 @@ pub(crate) fn request(path: &Path) -> io::Result<Request> {
     }
 }
 
-/// The suites at or below `path`. A path without any is returned as it is: loading it says what is missing.
+/// The suites at or below `path`; `path` itself if there are none, for loading it reports what is missing.
 pub(crate) fn suites_at(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let path = whole(path)?;
+    let path = absolute(path)?;
     let found = all_below(&path);
     let is_one = found.is_empty() || found.contains(&path);
     Ok(if is_one { vec![path] } else { found })
@@ -38,7 +40,7 @@ pub(crate) fn suites_here() -> io::Result<Vec<PathBuf>> {
     Ok(all_below(root.unwrap_or(&here)))
 }
 
-/// Packages below are searched too: the root of a workspace often is no package itself.
+/// Searches packages below `directory` too: the root of a workspace often is not a package.
 fn all_below(directory: &Path) -> Vec<PathBuf> {
     let found = suite_search::below(directory);
     let mut all = found.suites;
@@ -46,16 +48,16 @@ fn all_below(directory: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// The whole path without `.` and `..`. Links stay, so that files are shown as the user knows them.
-fn whole(path: &Path) -> io::Result<PathBuf> {
-    let mut whole = PathBuf::new();
+/// The absolute path without `.` and `..`. Symbolic links stay, so that files are shown as the user named them.
+fn absolute(path: &Path) -> io::Result<PathBuf> {
+    let mut absolute = PathBuf::new();
     for component in std::path::absolute(path)?.components() {
         match component {
-            std::path::Component::ParentDir => {
-                whole.pop();
+            Component::ParentDir => {
+                absolute.pop();
             }
-            other => whole.push(other),
+            other => absolute.push(other),
         }
     }
-    Ok(whole)
+    Ok(absolute)
 }

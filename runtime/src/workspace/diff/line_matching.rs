@@ -1,20 +1,20 @@
-//! Which lines two texts have in common.
+//! The lines that two texts have in common.
 //!
-//! First the lines that are unique in both texts and stand in the same order are matched (patience diff), then what lies
-//! between them by the greedy algorithm of Myers ("An O(ND) Difference Algorithm", 1986). The steps are counted: texts
-//! with nothing in common, or with very few different lines, would take minutes. What is not decided by then counts as
-//! replaced as a whole, which is a correct diff, only not the shortest.
+//! First matches the lines that are unique in both texts and in the same order (patience diff), then the lines between them by
+//! the greedy algorithm of Myers ("An O(ND) Difference Algorithm", 1986). The number of steps is limited: texts with nothing in
+//! common, or with few distinct lines, would take minutes. Lines that are not matched by then count as replaced, which is a
+//! correct diff, but not the shortest.
 //!
-//! The crates for this do not fit: tests are built without optimisation, where `imara-diff` takes minutes for such texts, and
-//! `similar` adds 2.4 MB of code to every test program.
+//! Hand-written: tests are built without optimization, where `imara-diff` takes minutes for such texts, and `similar` adds 2.4 MB
+//! of code to every test program.
 
 use std::{collections::HashMap, ops::Range};
 
-/// Comparisons of lines for one pair of texts: well below a second also in an unoptimised build.
+/// Most comparisons of lines for one pair of texts: less than a second even in an unoptimized build.
 const STEPS: usize = 5_000_000;
-/// Largest number of differences looked for between two matched lines; memory grows with its square.
+/// Most differences searched for between two matched lines; memory grows with its square.
 const DIFFERENCES: usize = 1_000;
-/// How often a part is divided at its unique lines.
+/// Most nested divisions of a part at its unique lines.
 const DIVISIONS: u32 = 64;
 
 /// Lines that were replaced by others; one of the ranges may be empty.
@@ -38,7 +38,7 @@ pub(crate) fn compare<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Hunk> {
     hunks(&matching.pairs, old.len(), new.len())
 }
 
-/// What lies between matched lines.
+/// The lines between matched lines.
 fn hunks(pairs: &[(usize, usize)], old_len: usize, new_len: usize) -> Vec<Hunk> {
     let mut hunks = Vec::new();
     let (mut old, mut new) = (0, 0);
@@ -60,7 +60,7 @@ struct Matching<'a> {
 }
 
 impl Matching<'_> {
-    /// Matches the lines of a part; what was matched before lies in front of it.
+    /// Matches the lines of a part, which is after everything matched before.
     fn part(&mut self, mut old: Range<usize>, mut new: Range<usize>, divisions: u32) {
         while !old.is_empty() && !new.is_empty() && self.old[old.start] == self.new[new.start] {
             self.pairs.push((old.start, new.start));
@@ -116,7 +116,7 @@ impl Matching<'_> {
             let mut reach = Vec::with_capacity(differences + 1);
             for index in 0..=differences {
                 let mut x = trace.last().map_or(0, |last| step(last, index).0);
-                // Diagonals beyond the edges are carried along, and lead nowhere.
+                // Diagonals beyond the edges are kept, and never reach the end.
                 let y = |x: usize| (x + differences).checked_sub(2 * index);
                 while let Some(y) = y(x)
                     && x < old_len
@@ -215,13 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_block_does_not_hide_the_rest() {
+    fn a_moved_block_leaves_the_other_lines_matched() {
         assert_eq!(compared("abcdefXY", "XYabcdef"), [(0..0, 0..2), (6..8, 8..8)]);
     }
 
     proptest! {
         #[test]
-        fn what_lies_between_hunks_is_the_same(
+        fn lines_between_hunks_are_equal(
             old in proptest::collection::vec(0_u8..6, 0..60),
             new in proptest::collection::vec(0_u8..6, 0..60),
         ) {

@@ -1,34 +1,37 @@
-//! Which tests are run.
+//! The tests that the command line chooses.
 
 use std::collections::BTreeSet;
 
-use evalsuite::__private::{Described, Description};
+use evalsuite::tooling::{SuiteDescription, TestDescription};
 
 use crate::command_line::Run;
 
-/// What the command line chooses.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Chosen {
+pub(super) enum ChosenTests {
     /// Paths of tests, sorted.
-    Tests(Vec<String>),
-    /// None, and what there is to choose from.
-    Nothing(String),
+    Some(Vec<String>),
+    /// The error message, with what there is to choose from.
+    None(String),
 }
 
-/// The tests of the chosen cases, and those that check their suites.
-pub(super) fn tests(command: &Run, suites: &[Description]) -> Chosen {
+/// Chooses the tests of cases, and the tests that check their suites.
+pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> ChosenTests {
     let mut tests = BTreeSet::new();
     for suite in suites {
-        let cases: Vec<&Described> = suite.tests.iter().filter(|case| is_chosen(case, command)).collect();
+        let cases: Vec<&TestDescription> = suite.tests.iter().filter(|case| is_chosen(case, command)).collect();
         if !cases.is_empty() {
             tests.insert(suite.check.clone());
             tests.extend(cases.into_iter().map(|case| case.test.clone()));
         }
     }
-    if tests.is_empty() { Chosen::Nothing(nothing(suites)) } else { Chosen::Tests(tests.into_iter().collect()) }
+    if tests.is_empty() {
+        ChosenTests::None(nothing_chosen(suites))
+    } else {
+        ChosenTests::Some(tests.into_iter().collect())
+    }
 }
 
-fn is_chosen(case: &Described, command: &Run) -> bool {
+fn is_chosen(case: &TestDescription, command: &Run) -> bool {
     let has = |tag: &String| case.tags.contains(tag);
     let is_in = |bucket: &String| case.bucket.as_ref() == Some(bucket);
     let named = |filter: &String| case.test.contains(filter.as_str()) || case.case_id.contains(filter.as_str());
@@ -38,7 +41,7 @@ fn is_chosen(case: &Described, command: &Run) -> bool {
         && (command.filters.is_empty() || command.filters.iter().any(named))
 }
 
-fn nothing(suites: &[Description]) -> String {
+fn nothing_chosen(suites: &[SuiteDescription]) -> String {
     let cases = || suites.iter().flat_map(|suite| &suite.tests);
     let count = cases().count();
     if count == 0 {
@@ -61,14 +64,14 @@ fn nothing(suites: &[Description]) -> String {
 mod tests {
     use super::*;
 
-    fn suite(name: &str, tags: &[&str], cases: &[(&str, Option<&str>)]) -> Description {
-        let tests = cases.iter().map(|(id, bucket)| Described {
-            test: format!("{name}::{}", id.replace('-', "_")),
-            case_id: (*id).to_owned(),
-            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-            bucket: bucket.map(str::to_owned),
+    fn suite(name: &str, tags: &[&str], cases: &[(&str, Option<&str>)]) -> SuiteDescription {
+        let tests = cases.iter().map(|(id, bucket)| {
+            let mut test = TestDescription::new(format!("{name}::{}", id.replace('-', "_")), *id);
+            test.tags = texts(tags);
+            test.bucket = bucket.map(str::to_owned);
+            test
         });
-        Description { suite: name.to_owned(), check: format!("{name}::suite_check"), tests: tests.collect() }
+        SuiteDescription::new(name, format!("{name}::suite_check"), tests.collect())
     }
 
     fn chosen(command: Run) -> Vec<String> {
@@ -77,9 +80,9 @@ mod tests {
             suite("card", &["nightly"], &[("late", Some("dates"))]),
             suite("bare", &[], &[("a", None)]),
         ];
-        match tests(&command, &suites) {
-            Chosen::Tests(tests) => tests,
-            Chosen::Nothing(why) => vec![why],
+        match choose_tests(&command, &suites) {
+            ChosenTests::Some(tests) => tests,
+            ChosenTests::None(message) => vec![message],
         }
     }
 
@@ -103,12 +106,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_chosen_says_what_there_is() {
+    fn a_choice_of_nothing_lists_what_there_is() {
         let none = Run { tags: texts(&["fast"]), buckets: texts(&["dates"]), ..Run::default() };
         let expected = "none of 4 tests of cases is chosen\n  = help: there are the suites `bare`, `card`, `shop`; \
                         the tags `fast`, `nightly`; the buckets `dates`, `money`";
         assert_eq!(chosen(none), [expected]);
-        let Chosen::Nothing(why) = tests(&Run::default(), &[]) else { panic!("there is nothing") };
-        assert!(why.starts_with("no suite is included in the tests of these packages\n"), "{why}");
+        let ChosenTests::None(message) = choose_tests(&Run::default(), &[]) else { panic!("expected no tests") };
+        assert!(message.starts_with("no suite is included in the tests of these packages\n"), "{message}");
     }
 }

@@ -1,3 +1,5 @@
+//! Writing the transcript of a trial as a document.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::{Message, Object, Role, ToolCall, record::Usage};
@@ -7,13 +9,13 @@ use crate::{
     platform::{clock::is_rfc3339, redaction::Redactor},
     record::trajectory::{
         VERSION,
-        content::{self, Form},
+        content_parts::{self, Form},
         document::{Agent, Call, Document, FinalMetrics, Observation, Result, Source, Step},
         extra,
     },
 };
 
-/// What an agent did in a trial, and what became of it.
+/// The transcript of a trial, its agent and its result.
 pub(crate) struct Work<'a> {
     /// The run and case: `RUN/CASE_KEY`.
     pub(crate) session: String,
@@ -22,9 +24,9 @@ pub(crate) struct Work<'a> {
     pub(crate) agent: &'a str,
     pub(crate) agent_version: &'a str,
     pub(crate) model: Option<&'a str>,
-    /// What the agent could call, in the form models get it.
+    /// The tools the agent could call, in the form models get them.
     pub(crate) tools: &'a [Value],
-    /// `None`: not reported; there is only an answer.
+    /// `None` if it was not reported and there is only an answer.
     pub(crate) transcript: Option<&'a [Message]>,
     pub(crate) answer: &'a str,
     /// Index of the first message of every turn of a conversation; empty without one.
@@ -35,7 +37,7 @@ pub(crate) struct Work<'a> {
     pub(crate) verdict: Value,
 }
 
-/// The work as a document, with secrets hidden where its own texts are escaped.
+/// The document. Secrets are hidden in texts that are escaped here.
 pub(crate) fn document(work: &Work<'_>, redactor: &Redactor) -> Document {
     let mut steps = Steps { redactor, done: Vec::new(), calls: BTreeMap::new(), ids: BTreeSet::new(), count: 0 };
     let mut more = Object::new();
@@ -58,7 +60,7 @@ pub(crate) fn document(work: &Work<'_>, redactor: &Redactor) -> Document {
         }
     }
     if steps.done.is_empty() {
-        // A transcript of nothing: readers want a step, and there was no call of a model.
+        // An empty transcript: readers require a step, and no model was called.
         let step = steps.push(Source::Agent, "".into());
         step.llm_call_count = Some(0);
         step.extra.insert(extra::CONTINUES.to_owned(), true.into());
@@ -101,9 +103,9 @@ fn reasoning_tokens(usage: Usage) -> Object {
 struct Steps<'r> {
     redactor: &'r Redactor,
     done: Vec<Step>,
-    /// Step and written id of the latest call with an id.
+    /// Step and written id of the latest call by its id.
     calls: BTreeMap<String, (usize, String)>,
-    /// Ids that are written; each stands for one call.
+    /// Written ids, each of one call.
     ids: BTreeSet<String>,
     /// Number of calls so far.
     count: usize,
@@ -141,20 +143,20 @@ impl Steps<'_> {
         }
     }
 
-    /// The text of a step, and its form where a reader would take it for another.
+    /// The text of a step, and its form where a reader could not tell it.
     fn text(&self, message: &Message) -> (Value, Option<Form>) {
         let has_calls = message.role == Role::Assistant && !message.tool_calls.is_empty();
         match &message.content {
             None => ("".into(), (!has_calls).then_some(Form::Absent)),
             Some(content) => {
-                let (value, form) = content::write(content, self.redactor);
+                let (value, form) = content_parts::write(content, self.redactor);
                 let looks_absent = has_calls && value.as_str() == Some("");
                 (value, form.or(looks_absent.then_some(Form::Empty)))
             }
         }
     }
 
-    /// Calls in a message whose role has none in ATIF get a step of their own.
+    /// Adds a step for the calls of a message whose role has no calls in ATIF.
     fn continuation(&mut self, calls: &[ToolCall]) {
         if !calls.is_empty() {
             self.push(Source::Agent, "".into()).extra.insert(extra::CONTINUES.to_owned(), true.into());
@@ -162,7 +164,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Adds calls, and what they returned, to the last step.
+    /// Adds calls and their results to the last step.
     fn calls(&mut self, calls: &[ToolCall]) {
         let at = self.done.len() - 1;
         for call in calls {
@@ -183,7 +185,7 @@ impl Steps<'_> {
         step.observation = step.observation.take().filter(|observation| !observation.results.is_empty());
     }
 
-    /// The given id if no other call has it, else a new one.
+    /// The given id if no other call has it, or else a new one.
     fn id(&mut self, given: Option<&str>) -> String {
         let mut id = given.filter(|id| !id.is_empty()).map_or_else(|| format!("call-{}", self.count), str::to_owned);
         let mut next = self.count;
@@ -194,7 +196,7 @@ impl Steps<'_> {
         id
     }
 
-    /// What a tool said in a message of its own: a result of the call it names, else of the agent's last step.
+    /// Adds the message of a tool as a result of the call it names, or else of the agent's last step.
     fn answer(&mut self, message: &Message) {
         let known = message.tool_call_id.as_ref().and_then(|id| self.calls.get(id)).cloned();
         let (step, id) = match known {
@@ -204,7 +206,7 @@ impl Steps<'_> {
         let (content, form) = match &message.content {
             None => (None, None),
             Some(content) => {
-                let (content, form) = content::write(content, self.redactor);
+                let (content, form) = content_parts::write(content, self.redactor);
                 (Some(content), form)
             }
         };
@@ -224,7 +226,7 @@ impl Steps<'_> {
     }
 }
 
-/// What every step tells of its message.
+/// Sets the fields that all steps have.
 fn describe(step: &mut Step, message: &Message, form: Option<Form>) {
     step.timestamp = message.start_time.clone().filter(|time| is_rfc3339(time));
     step.extra = form_extra(form);
@@ -234,7 +236,7 @@ fn describe(step: &mut Step, message: &Message, form: Option<Form>) {
     }
 }
 
-/// What only an agent's step may tell. A step without a call of a model has neither metrics nor reasoning.
+/// Sets the fields that only an agent's step has. A step without a model call has neither metrics nor reasoning.
 fn speak(step: &mut Step, message: &Message) {
     step.model_name.clone_from(&message.model);
     step.llm_call_count = message.llm_call_count;
@@ -264,7 +266,7 @@ fn metrics(message: &Message) -> Option<Object> {
     (!metrics.is_empty()).then_some(metrics)
 }
 
-/// What has no field in any step.
+/// Adds to `extra` what has no field in any step.
 fn keep_common(extra: &mut Object, message: &Message, with_start: bool) {
     let mut set = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -278,7 +280,7 @@ fn keep_common(extra: &mut Object, message: &Message, with_start: bool) {
     set("metadata", message.metadata.clone());
 }
 
-/// What has a field in an agent's step only.
+/// Adds to `extra` what has a field only in an agent's step.
 fn keep_foreign(extra: &mut Object, message: &Message) {
     let mut set = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -321,7 +323,7 @@ fn write_call(call: &ToolCall, id: String) -> Call {
 fn output_text(output: &Value, redactor: &Redactor) -> (Value, Option<Form>) {
     match output {
         Value::String(text) => (Value::String(text.clone()), None),
-        other => (Value::String(content::as_text(other, redactor)), Some(Form::Json)),
+        other => (Value::String(content_parts::as_text(other, redactor)), Some(Form::Json)),
     }
 }
 

@@ -1,0 +1,41 @@
+//! `cargo evalsuite run`: runs the tests of chosen cases and finishes their run.
+
+mod cargo_commands;
+mod chosen_tests;
+mod suite_descriptions;
+
+use std::{env, io, process::ExitCode};
+
+use evalsuite::{run_directory::OutputDirectory, tooling::run_id};
+
+use crate::{cargo_process::exit_code, command_line::Run, finish, stored_runs};
+
+use self::chosen_tests::{ChosenTests, choose_tests};
+
+pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
+    let suites = match suite_descriptions::describe_suites(command)? {
+        Ok(suites) => suites,
+        Err(code) => return Ok(code),
+    };
+    let tests = match choose_tests(command, &suites) {
+        ChosenTests::Some(tests) => tests,
+        ChosenTests::None(message) => {
+            anstream::eprintln!("error: {message}");
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    let output = stored_runs::output_path()?;
+    let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
+    let id = run_id(given.as_deref());
+    let status = cargo_commands::run_tests(command, &tests)
+        .env("EVALSUITE_RUN_ID", &id)
+        // Absolute: tests run in the directories of their packages.
+        .env("EVALSUITE_OUTPUT", &output)
+        .status()?;
+    let run = OutputDirectory::new(output).run_directory(&id);
+    // It does not exist if the tests cannot be built.
+    if run.is_dir() {
+        finish::finish_and_summarize(&run)?;
+    }
+    Ok(exit_code(status))
+}

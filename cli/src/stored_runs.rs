@@ -1,0 +1,98 @@
+//! Runs named on the command line, and where runs are stored.
+
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+    process::{ExitCode, Stdio},
+};
+
+use evalsuite::run_directory::{LATEST, OutputDirectory, StoredRun};
+use serde::de::DeserializeOwned;
+
+use crate::cargo_process::cargo;
+
+/// Exit code of commands that name a run that does not exist.
+const UNKNOWN_RUN: u8 = 3;
+
+/// The run with this id or path, or the exit code if there is none; the error is printed.
+///
+/// # Errors
+///
+/// If the directory of runs is not known.
+pub(crate) fn find(run: &str) -> io::Result<Result<StoredRun, ExitCode>> {
+    // An id is not a path, and a path of one component is more likely an id.
+    if Path::new(run).components().count() > 1
+        && let Some(run) = StoredRun::open(run)
+    {
+        return Ok(Ok(run));
+    }
+    let path = output_path()?;
+    let output = OutputDirectory::new(&path);
+    let id = match run {
+        LATEST => match output.latest()? {
+            Some(id) => id,
+            None => return Ok(Err(unknown_run(&format!("there are no runs in {}", path.display())))),
+        },
+        id => id.to_owned(),
+    };
+    Ok(output
+        .run(&id)
+        .ok_or_else(|| unknown_run(&format!("there is no run `{id}` in {}", output.runs_directory().display()))))
+}
+
+/// Prints an error about a run that does not exist.
+pub(crate) fn unknown_run(message: &str) -> ExitCode {
+    anstream::eprintln!("error: {message}");
+    ExitCode::from(UNKNOWN_RUN)
+}
+
+/// The run at a path: the path itself, or the newest run of an output directory.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub(crate) fn run_or_newest(path: &Path) -> io::Result<Option<StoredRun>> {
+    if let Some(run) = StoredRun::open(path) {
+        return Ok(Some(run));
+    }
+    let output = OutputDirectory::new(path);
+    Ok(output.latest()?.and_then(|id| output.run(&id)))
+}
+
+/// Reads a record; `None` if the file does not exist.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is not such a record.
+pub(crate) fn read_record<T: DeserializeOwned>(file: &Path) -> io::Result<Option<T>> {
+    let bytes = match fs::read(file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    serde_json::from_slice(&bytes)
+        .map(Some)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", file.display())))
+}
+
+/// Path of the output directory: `EVALSUITE_OUTPUT`, else `evalsuite` in cargo's target directory.
+///
+/// # Errors
+///
+/// If there is no package here.
+pub(crate) fn output_path() -> io::Result<PathBuf> {
+    if let Some(output) = env::var_os("EVALSUITE_OUTPUT").filter(|output| !output.is_empty()) {
+        return std::path::absolute(output);
+    }
+    let output =
+        cargo().args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).stdin(Stdio::null()).output()?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(io::Error::other(format!("cannot find the target directory: {}", stderr.trim())));
+    }
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    match metadata["target_directory"].as_str() {
+        Some(target) => Ok(Path::new(target).join("evalsuite")),
+        None => Err(io::Error::other("`cargo metadata` does not name the target directory")),
+    }
+}

@@ -1,0 +1,87 @@
+//! The end of a run that its tests did not end: `cargo evalsuite finish`.
+
+use std::path::{Path, PathBuf};
+
+use evalsuite_schema::record::RunSummary;
+
+use crate::{
+    entry::run_error::RunError,
+    platform::{
+        file_lock::FileLock,
+        files::{sorted_entries, write_json},
+        redaction::Redactor,
+    },
+    record::{
+        run_directory::{
+            RunDirectory,
+            layout::{BASE_WORKSPACES, CaseDirectoryName, SUMMARY},
+        },
+        summary,
+    },
+    run::{Session, end_own_base, settings::Settings},
+};
+
+/// Result of [`finish_run`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FinishedRun {
+    /// Number of hooks that ran.
+    pub hooks: u32,
+    /// Hooks that failed, and files that could not be removed.
+    pub problems: Vec<String>,
+    /// Summary of the run's cases.
+    pub summary: RunSummary,
+    /// The file the summary was written to.
+    pub file: PathBuf,
+}
+
+/// Runs the pending hooks after all tests of a run, removes its base workspaces and writes its `summary.json`.
+///
+/// `run` is the directory of the run. Call this when no test of the run is running; further calls do no harm.
+///
+/// ```no_run
+/// use std::path::Path;
+///
+/// let finished = evalsuite::tooling::finish_run(Path::new("target/evalsuite/runs/nightly"))?;
+/// for suite in &finished.summary.suites {
+///     println!("{}: {} cases", suite.suite, suite.cases.len());
+/// }
+/// # Ok::<(), evalsuite::RunError>(())
+/// ```
+///
+/// # Errors
+///
+/// If the records of the run cannot be read or written.
+pub fn finish_run(run: &Path) -> Result<FinishedRun, RunError> {
+    let message = format!("run {} cannot be finished", run.display());
+    let failed = |error: std::io::Error| RunError::records(message.as_str()).with_source(error);
+    let run = RunDirectory::existing(std::path::absolute(run).map_err(failed)?);
+    let echo = Settings::from_environment().map(|settings| settings.echo).unwrap_or_default();
+    let (mut hooks, mut problems) = (0, Vec::new());
+    // Hooks of cases run before the hooks of their suites.
+    for suite in sorted_entries(&run.suites()).map_err(failed)? {
+        for base in sorted_entries(&suite.join(BASE_WORKSPACES)).map_err(failed)? {
+            let name = base.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let Some(case) = name.strip_prefix("case-") else { continue };
+            match FileLock::try_acquire(&run.locks().join(CaseDirectoryName::parse(case).lock_file()))
+                .map_err(failed)?
+            {
+                Some(_lock) => {
+                    let (had_hook, found) = end_own_base(&run.locks(), &base, echo);
+                    hooks += u32::from(had_hook);
+                    problems.extend(found);
+                }
+                None => problems.push(format!("{} is still used by a test", base.display())),
+            }
+        }
+    }
+    for session in Session::all(&run).map_err(failed)? {
+        let ended = session.end(echo).map_err(failed)?;
+        hooks += ended.hooks;
+        problems.extend(ended.problems);
+    }
+    let summary = summary::of_run(run.path(), &run.run_id).map_err(failed)?;
+    let file = run.path().join(SUMMARY);
+    write_json(&file, &summary, &Redactor::default()).map_err(failed)?;
+    Ok(FinishedRun { hooks, problems, summary, file })
+}

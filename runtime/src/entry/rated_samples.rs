@@ -1,0 +1,77 @@
+//! Calibration of the judge in the environment, without a test program: `cargo evalsuite calibrate`.
+
+use std::path::PathBuf;
+
+use evalsuite_schema::{Calibration, Suite};
+
+use crate::{
+    entry::{
+        run_error::{RunError, RunErrorKind},
+        run_options::RunOptions,
+    },
+    judge::calibration::CalibrationReport,
+    model::{evals::Evals, suite::EvalSuite},
+    run::{calibration::begin, settings::Settings},
+};
+
+/// Rated answers that were loaded from files, not compiled into a test program. They measure the judge that the environment
+/// configures.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RatedSamples {
+    /// The suite of the samples.
+    pub suite: Suite,
+    /// The samples.
+    pub calibration: Calibration,
+    /// Root of the package that the paths of suite and samples are relative to.
+    pub package_root: PathBuf,
+    /// The command that measures again, for the report.
+    pub repeat: String,
+}
+
+impl RatedSamples {
+    /// Samples of a suite in a package, and the command that measures them again.
+    pub fn new(suite: Suite, calibration: Calibration, package_root: PathBuf, repeat: impl Into<String>) -> Self {
+        Self { suite, calibration, package_root, repeat: repeat.into() }
+    }
+
+    /// Measures how well the judge configured in the environment agrees with the ratings.
+    ///
+    /// Each call keeps its samples in memory until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// If there is no judge, if an option or variable is invalid, or if the record cannot be written.
+    pub fn measure(self, options: &RunOptions) -> Result<CalibrationReport, RunError> {
+        let settings = options.apply(Settings::from_environment().map_err(RunError::setting)?)?;
+        let undecodable =
+            |error| RunError::new(RunErrorKind::Suite, "the samples cannot be written as JSON").with_source(error);
+        let json = serde_json::to_string(&self.suite).map_err(undecodable)?;
+        let calibration = serde_json::to_string(&self.calibration).map_err(undecodable)?;
+        // A suite is a constant of its program.
+        let suite: &'static EvalSuite = Box::leak(Box::new(EvalSuite {
+            name: self.suite.name.leak(),
+            agent_name: None,
+            module_path: "",
+            package: "",
+            package_version: "",
+            manifest_dir: self.package_root.display().to_string().leak(),
+            root: self.suite.root.leak(),
+            json: json.leak(),
+            sources: &[],
+            embedded: None,
+            diagnostics: &[],
+            calibration: Some(calibration.leak()),
+            cases: &[],
+        }));
+        let evals = Evals::new(suite);
+        #[cfg(feature = "cli-agents")]
+        let evals = evals.with_agent(crate::agents::command::CliAgents);
+        let nothing = |message: String| Err(RunError::new(RunErrorKind::NothingToMeasure, message));
+        match begin(&evals, &settings, &self.repeat).map_err(|error| RunError::records(error.to_string()))? {
+            None => nothing("there are no samples".to_owned()),
+            Some(Err(reason)) => nothing(reason.message),
+            Some(Ok(report)) => Ok(report),
+        }
+    }
+}

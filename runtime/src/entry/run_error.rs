@@ -1,0 +1,67 @@
+//! Why a suite could not be run, measured, described or finished.
+
+use std::{error::Error, fmt};
+
+use crate::model::outcome::BoxError;
+
+/// Why a suite could not be run, measured or finished at all.
+///
+/// The message leaves out the [`source`](Error::source), as is usual.
+#[derive(Debug)]
+pub struct RunError {
+    kind: RunErrorKind,
+    message: String,
+    source: Option<BoxError>,
+}
+
+/// The kinds of a [`RunError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RunErrorKind {
+    /// An option or environment variable has an invalid value.
+    InvalidSetting,
+    /// Records of the run cannot be read or written.
+    Records,
+    /// A case or calibration in the compiled suite cannot be decoded.
+    Suite,
+    /// The suite has no calibration, or there is no judge to measure.
+    NothingToMeasure,
+    /// A thread cannot be started, or has panicked.
+    Thread,
+}
+
+impl RunError {
+    pub(crate) fn new(kind: RunErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    pub(crate) fn setting(message: impl Into<String>) -> Self {
+        Self::new(RunErrorKind::InvalidSetting, message)
+    }
+
+    pub(crate) fn records(message: impl Into<String>) -> Self {
+        Self::new(RunErrorKind::Records, message)
+    }
+
+    pub(crate) fn with_source(mut self, source: impl Into<BoxError>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// What kept the suite from running.
+    pub fn kind(&self) -> RunErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for RunError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
+    }
+}

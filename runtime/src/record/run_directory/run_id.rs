@@ -1,0 +1,54 @@
+//! Ids of runs, which are names of directories.
+
+use std::{
+    hash::{BuildHasher, Hasher, RandomState},
+    process,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use crate::platform::{clock::compact_timestamp, digest::safe};
+
+/// The run id that the user or the test runner gives, else the one of this process.
+pub(crate) fn run_id(given: Option<&str>) -> String {
+    static OWN: OnceLock<String> = OnceLock::new();
+    match given {
+        Some(id) => directory_name(id),
+        None => OWN.get_or_init(new_run_id).clone(),
+    }
+}
+
+/// A run id as the name of a directory.
+pub(crate) fn directory_name(id: &str) -> String {
+    match safe(id) {
+        // These two are other directories.
+        id if id == "." || id == ".." => id.replace('.', "_"),
+        id => id,
+    }
+}
+
+/// An id that no other run has: the time and 6 random hexadecimal digits.
+pub(crate) fn new_run_id() -> String {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    // The standard library's hash keys are random per process. The counter makes the ids of one process differ.
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(process::id());
+    hasher.write_u32(COUNTER.fetch_add(1, Ordering::Relaxed));
+    format!("{}-{:06x}", compact_timestamp(), hasher.finish() & 0x00ff_ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_id_cannot_lead_out_of_its_directory() {
+        let id = |text: &str| run_id(Some(text));
+        assert_eq!(id("../x y"), ".._x_y");
+        assert_eq!(id(".."), "__");
+        assert_ne!(new_run_id(), new_run_id());
+        assert_eq!(new_run_id().len(), "20260104T091500Z-4be1f0".len());
+    }
+}
