@@ -135,7 +135,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         let work = &self.0;
         if work.running.fetch_sub(1, Ordering::SeqCst) == 1 {
-            for problem in Session::close_of(work.evals.suite(), &work.settings, &work.run) {
+            for problem in Session::end_of(work.evals.suite(), &work.settings, &work.run) {
                 notice::say(&problem);
             }
         }
@@ -147,7 +147,8 @@ impl Work {
         while !self.stopped.load(Ordering::SeqCst) {
             let index = self.next.fetch_add(1, Ordering::SeqCst);
             let Some(case) = self.cases.get(index) else { return };
-            let result = catch_unwind(AssertUnwindSafe(|| run_case(&self.evals, case, &self.settings, &self.run)))
+            let run = || run_case(&self.evals, case, &self.settings, &self.run).map_err(|error| error.to_string());
+            let result = catch_unwind(AssertUnwindSafe(run))
                 .unwrap_or_else(|payload| Err(format!("case `{}`: {}", case.id, panic_message(&*payload))));
             let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(slot) = results.get_mut(index) {

@@ -76,9 +76,9 @@ pub fn finish_run(run: &Path) -> Result<FinishedRun, RunError> {
         }
     }
     for session in Session::all(&run).map_err(failed)? {
-        let closed = session.close(echo).map_err(failed)?;
-        hooks += closed.hooks;
-        problems.extend(closed.problems);
+        let ended = session.end(echo).map_err(failed)?;
+        hooks += ended.hooks;
+        problems.extend(ended.problems);
     }
     let summary = summary::of_run(run.path(), &run.run_id).map_err(failed)?;
     let file = run.path().join(SUMMARY);

@@ -7,7 +7,7 @@ use crate::{
     model::{evals::Evals, suite_location::SuiteLocation},
     platform::notice,
     record::run_directory::{RunDirectory, run_id::run_id},
-    run::{SessionTest, calibration, run_case, settings::Settings},
+    run::{SessionTest, calibration, case_error::CaseError, run_case, settings::Settings},
 };
 
 /// Runs one case as a test.
@@ -27,7 +27,7 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
         let run =
             RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), run_id(settings.run_id()))
                 .map_err(|error| setting_error(&error))?;
-        let broken = |error: String| format!("evaluation error (setup): {error}");
+        let broken = |error: CaseError| format!("evaluation error (setup): {error}");
         let test = SessionTest::begin(&evals, case, settings, &run).map_err(broken)?;
         let report = run_case(&evals, case, settings, &run).map_err(broken)?;
         for problem in test.end(report.outcome() != CaseOutcome::Failed && report.outcome() != CaseOutcome::Error) {

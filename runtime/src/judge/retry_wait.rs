@@ -1,24 +1,19 @@
 //! How long to wait before a judge is called again: exponential back-off with jitter, so that parallel tests that were refused
 //! together do not come back together.
-//!
-//! Written by hand: the standard library's hash keys are random enough, and `fastrand` would be a dependency for one number.
 
-use std::{
-    hash::{BuildHasher, RandomState},
-    time::Duration,
-};
+use std::time::Duration;
+
+use crate::platform::jitter::with_jitter;
 
 /// Wait after the first failed call; each further one doubles it.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// Longest wait that a judge may ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// Jitter lengthens a wait by at most this share of it.
-const JITTER: f64 = 0.5;
 
 /// The wait after `failed` failed calls, at least 1. `asked` is the wait that the judge asks for, which is never shortened
 /// below [`LONGEST_WAIT`].
 pub(crate) fn retry_wait(asked: Option<Duration>, failed: u32) -> Duration {
-    wait_without_jitter(asked, failed).mul_f64(1.0 + JITTER * random_share())
+    with_jitter(wait_without_jitter(asked, failed))
 }
 
 fn wait_without_jitter(asked: Option<Duration>, failed: u32) -> Duration {
@@ -26,16 +21,10 @@ fn wait_without_jitter(asked: Option<Duration>, failed: u32) -> Duration {
     asked.unwrap_or_else(own).min(LONGEST_WAIT)
 }
 
-/// A random number from 0 to 1.
-fn random_share() -> f64 {
-    // Each `RandomState` has keys of its own.
-    let number = u32::try_from(RandomState::new().hash_one(0_u8) >> 32).unwrap_or_default();
-    f64::from(number) / f64::from(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::jitter::JITTER;
 
     const SECOND: Duration = Duration::from_secs(1);
 

@@ -9,6 +9,7 @@ pub(crate) mod excerpt;
 pub(crate) mod file_lock;
 pub(crate) mod files;
 pub(crate) mod isolated_call;
+pub(crate) mod jitter;
 pub(crate) mod json;
 pub(crate) mod notice;
 pub(crate) mod permissions;

@@ -1,26 +1,26 @@
-//! Attempts at one trial: what broke around it may work the next time.
+//! Attempts at one trial, repeated after infrastructure errors.
 
 use std::{io, time::Duration};
 
 use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage, TrialRecord};
 
-/// Longest pause before an attempt.
+/// Longest pause before an attempt, without jitter.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// What became of a trial.
+/// The result of the attempts at a trial.
 pub(crate) enum Attempted {
     /// The record of its last attempt.
     Ran(Box<TrialRecord>),
-    /// It must not begin.
+    /// No attempt could start, for this reason.
     Prevented(Reason),
 }
 
-/// Makes attempts, numbered from 0, until one of them says something about the agent or `retries` are used up.
+/// Makes attempts, numbered from 0, until one has a result other than an infrastructure error or `retries` are used up.
 ///
 /// # Errors
 ///
 /// Those of the attempts.
-pub(crate) fn run(
+pub(crate) fn run_attempts(
     retries: u32,
     mut pause: impl FnMut(Duration),
     mut attempt: impl FnMut(u32) -> io::Result<Result<TrialRecord, Reason>>,
@@ -39,7 +39,7 @@ pub(crate) fn run(
                 }
             }
             Err(reason) if last.is_none() => return Ok(Attempted::Prevented(reason)),
-            // What is known stays known.
+            // The record of the attempt before is the result.
             Err(_) => break,
         }
     }
@@ -49,13 +49,13 @@ pub(crate) fn run(
     }
 }
 
-/// 1, 2, 4 … 30 seconds.
+/// A pause without jitter: 1, 2, 4 … 30 seconds.
 fn pause_before(attempt: u32) -> Duration {
     let doubled = 1_u64.checked_shl(attempt.saturating_sub(1)).unwrap_or(u64::MAX);
     Duration::from_secs(doubled).min(LONGEST_PAUSE)
 }
 
-/// Errors of the surroundings may pass. What is missing in the set-up is missing in every attempt.
+/// Infrastructure errors may be temporary. Errors in the setup are the same in every attempt.
 fn is_worth_repeating(record: &TrialRecord) -> bool {
     let Some(reason) = &record.reason else { return false };
     record.outcome == CaseOutcome::Error
@@ -73,21 +73,26 @@ fn is_worth_repeating(record: &TrialRecord) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::trial_record::tests::ended;
+    fn ended(outcome: CaseOutcome) -> TrialRecord {
+        let mut record = TrialRecord::new();
+        record.outcome = outcome;
+        record
+    }
 
-    fn broken(stage: Stage, code: ReasonCode) -> TrialRecord {
+    fn error(stage: Stage, code: ReasonCode) -> TrialRecord {
         let mut record = ended(CaseOutcome::Error);
         record.reason = Some(Reason::new(stage, code, "x"));
         record
     }
 
     fn agent_error() -> TrialRecord {
-        broken(Stage::Agent, ReasonCode::AgentError)
+        error(Stage::Agent, ReasonCode::AgentError)
     }
 
     fn pauses(retries: u32, mut attempt: impl FnMut(u32) -> Result<TrialRecord, Reason>) -> (Vec<u64>, Attempted) {
         let mut pauses = Vec::new();
-        let attempted = run(retries, |pause| pauses.push(pause.as_secs()), |number| Ok(attempt(number))).unwrap();
+        let attempted =
+            run_attempts(retries, |pause| pauses.push(pause.as_secs()), |number| Ok(attempt(number))).unwrap();
         (pauses, attempted)
     }
 
@@ -103,19 +108,19 @@ mod tests {
     }
 
     #[test]
-    fn only_errors_of_the_surroundings_are_repeated() {
+    fn only_infrastructure_errors_are_repeated() {
         let times = |record: TrialRecord| pauses(3, |_| Ok(record.clone())).0.len();
         assert_eq!(times(agent_error()), 3);
-        assert_eq!(times(broken(Stage::Grading, ReasonCode::GraderError)), 3);
-        assert_eq!(times(broken(Stage::Workspace, ReasonCode::RepoError)), 3);
-        assert_eq!(times(broken(Stage::Setup, ReasonCode::VariableUnset)), 0);
-        assert_eq!(times(broken(Stage::Agent, ReasonCode::TargetUnusable)), 0);
+        assert_eq!(times(error(Stage::Grading, ReasonCode::GraderError)), 3);
+        assert_eq!(times(error(Stage::Workspace, ReasonCode::RepoError)), 3);
+        assert_eq!(times(error(Stage::Setup, ReasonCode::VariableUnset)), 0);
+        assert_eq!(times(error(Stage::Agent, ReasonCode::TargetUnusable)), 0);
         assert_eq!(times(ended(CaseOutcome::Failed)), 0);
         assert_eq!(times(ended(CaseOutcome::Passed)), 0);
     }
 
     #[test]
-    fn the_first_attempt_that_counts_is_the_last_one() {
+    fn the_first_attempt_with_a_result_is_the_last_one() {
         let (pauses, attempted) =
             pauses(5, |number| Ok(if number < 2 { agent_error() } else { ended(CaseOutcome::Failed) }));
         assert_eq!(pauses, [1, 2]);
@@ -123,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_keeps_a_trial_from_beginning_but_takes_no_record_away() {
+    fn a_limit_prevents_a_trial_but_does_not_discard_the_record_of_an_attempt() {
         let over = || Reason::new(Stage::Budget, ReasonCode::BudgetExceeded, "over");
         let (_, attempted) = pauses(3, |_| Err(over()));
         assert!(matches!(attempted, Attempted::Prevented(reason) if reason == over()));

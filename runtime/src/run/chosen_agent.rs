@@ -1,3 +1,5 @@
+//! Which agent a target has.
+
 use std::{collections::BTreeSet, time::Duration};
 
 use evalsuite_schema::{CliTarget, Suite};
@@ -16,12 +18,12 @@ use crate::{
 pub(crate) enum ChosenAgent {
     Rust(RustAgent),
     Command(Box<CliAgent>),
-    /// There is none, and why.
+    /// There is none. The message says why.
     Unusable(String),
 }
 
 impl ChosenAgent {
-    /// That of the target itself, else the suite's; where agents are commands, that of the targets file.
+    /// The agent of the target, else of the suite; where agents are commands, the entry of the targets file.
     pub(crate) fn of(target: &str, evals: &Evals, suite: &Suite, settings: &Settings, places: &SuiteLocation) -> Self {
         let load = match evals.agent_of(target).map(|agent| &agent.0) {
             None => return Self::Unusable(format!("no agent is bound to target `{target}`")),
@@ -47,7 +49,7 @@ impl ChosenAgent {
         }
     }
 
-    /// What is called, where it is a command.
+    /// The entry of the targets file, if it is a command.
     pub(crate) fn command(&self) -> Option<&CliTarget> {
         match self {
             Self::Command(agent) => Some(&agent.target),
@@ -55,7 +57,7 @@ impl ChosenAgent {
         }
     }
 
-    /// Names of the variables it is written with.
+    /// Names of the variables that its entry uses.
     pub(crate) fn variables(&self) -> BTreeSet<String> {
         match self {
             Self::Command(agent) => agent.variables(),
@@ -63,7 +65,7 @@ impl ChosenAgent {
         }
     }
 
-    /// Limit of a call, where neither the run nor the case has one.
+    /// Time limit of a call where neither the run nor the case sets one.
     pub(crate) fn limit(&self) -> Option<Duration> {
         match self {
             Self::Command(agent) => agent.limit(),

@@ -1,8 +1,8 @@
-//! `depends_on`: cases that come before others.
+//! `depends_on`: cases that run before others.
 //!
 //! A case whose dependency has no record in this run runs it itself, under the dependency's lock; so a filter, a shard or the
-//! order of tests changes nothing. Whoever holds a case's lock waits for locks of its dependencies only, and for no worker
-//! slot while it holds one: graphs have no cycles, so nobody waits for ever.
+//! order of tests changes nothing. A test that holds a case's lock waits for locks of its dependencies only, and for no slot
+//! while it holds one: the graph of dependencies has no cycles, so there is no deadlock.
 
 use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 
@@ -15,29 +15,38 @@ use crate::{
     model::{dependency::Dependency, suite::EvalCase},
     platform::files::{read_json, remove_if_exists, replace_file},
     run::{
-        case::conduct,
+        case_error::CaseError,
         case_report::CaseReport,
         plan::Plan,
         settings::{Runner, Settings},
     },
 };
 
-/// Runs what the case depends on, unless this run has; gives what keeps the case itself from running.
+/// How a case ends whose dependencies did not pass.
+pub(crate) struct Unmet {
+    pub(crate) outcome: CaseOutcome,
+    pub(crate) reason: Reason,
+}
+
+/// Runs a case whose lock is held.
+type RunLocked = fn(Plan<'_>) -> Result<CaseReport, CaseError>;
+
+/// Runs the dependencies of a case that have no record in this run. Returns how the case ends if it must not run.
 ///
 /// # Errors
 ///
-/// If a dependency cannot be run or recorded.
-pub(crate) fn run(plan: &mut Plan<'_>) -> Result<Option<(CaseOutcome, Reason)>, String> {
+/// If a dependency cannot run, or its records cannot be read or written.
+pub(crate) fn run_dependencies(plan: &mut Plan<'_>, run_locked: RunLocked) -> Result<Option<Unmet>, CaseError> {
     if plan.case.depends_on.is_empty() {
         return Ok(None);
     }
-    // A dependency is run as its own test would run it the first time.
+    // A dependency runs as in the first attempt of its own test.
     let settings = Settings { runner: Runner { attempt: 1, ..plan.settings.runner.clone() }, ..plan.settings.clone() };
-    let again = (plan.settings.runner.attempt > 1).then_some(plan.settings);
+    let repeated = (plan.settings.runner.attempt > 1).then_some(plan.settings);
     let mut found = Vec::new();
-    for entry in order(plan, &settings)? {
-        let plan_of_it = Plan::new(plan.evals, entry, &settings, plan.run)?;
-        let (case, trials) = settle(plan_of_it, again, plan.entry.id)?;
+    for entry in in_order(plan, &settings)? {
+        let dependency = Plan::new(plan.evals, entry, &settings, plan.run)?;
+        let (case, trials) = result_of(dependency, repeated, plan.entry.id, run_locked)?;
         if plan.case.depends_on.iter().any(|id| id == entry.id) {
             found.push((entry.id.to_owned(), Dependency::of(&case, &trials)));
         }
@@ -54,18 +63,18 @@ pub(crate) fn run(plan: &mut Plan<'_>) -> Result<Option<(CaseOutcome, Reason)>, 
         });
     plan.dependencies = Arc::new(found.into_iter().collect());
     Ok(unmet.and_then(|reason| match plan.case.on_dependency_failure {
-        OnDependencyFailure::Skip => Some((CaseOutcome::Skipped, reason)),
-        OnDependencyFailure::Fail => Some((CaseOutcome::Failed, reason)),
+        OnDependencyFailure::Skip => Some(Unmet { outcome: CaseOutcome::Skipped, reason }),
+        OnDependencyFailure::Fail => Some(Unmet { outcome: CaseOutcome::Failed, reason }),
         OnDependencyFailure::Run => None,
     }))
 }
 
-/// The case's record, if another case made it run and its own test has not told of it yet.
+/// The case's result, if it ran as a dependency and its own test has not reported it yet.
 ///
 /// # Errors
 ///
 /// If it cannot be read.
-pub(crate) fn untold(plan: &mut Plan<'_>) -> io::Result<Option<CaseReport>> {
+pub(crate) fn unreported_result(plan: &mut Plan<'_>) -> io::Result<Option<CaseReport>> {
     let mark = plan.place.unreported_mark();
     if plan.settings.runner.attempt > 1 || !mark.exists() {
         return Ok(None);
@@ -77,28 +86,28 @@ pub(crate) fn untold(plan: &mut Plan<'_>) -> io::Result<Option<CaseReport>> {
     Ok(Some(plan.report(case, trials)))
 }
 
-/// Marks whether the case's own test still has to tell of the record that is about to be written.
+/// Marks whether the case's own test still has to report the record that is about to be written.
 ///
 /// # Errors
 ///
 /// If the mark cannot be written or removed.
-pub(crate) fn mark(plan: &Plan<'_>) -> io::Result<()> {
+pub(crate) fn mark_unreported(plan: &Plan<'_>) -> io::Result<()> {
     let mark = plan.place.unreported_mark();
     if plan.requested_by.is_some() { replace_file(&mark, b"") } else { remove_if_exists(&mark) }
 }
 
-/// The dependencies without a record and theirs, each behind what it depends on itself; at the end those with a record, of
-/// which nothing has to be known but what they came to.
-fn order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCase>, String> {
+/// The dependencies without a record and their dependencies, each after those that it depends on itself. Dependencies
+/// with a record are in the list without theirs.
+fn in_order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCase>, CaseError> {
     let mut order = Vec::new();
     let mut seen = BTreeSet::new();
-    // A list of things to do in place of recursion: chains can be as long as suites are.
+    // A stack instead of recursion: chains can be as long as suites.
     let mut stack: Vec<(&'static EvalCase, bool)> = Vec::new();
     for id in plan.case.depends_on.iter().rev() {
         stack.push((find(plan, id)?, false));
     }
-    while let Some((entry, is_ready)) = stack.pop() {
-        if is_ready {
+    while let Some((entry, dependencies_done)) = stack.pop() {
+        if dependencies_done {
             order.push(entry);
             continue;
         }
@@ -116,40 +125,43 @@ fn order(plan: &Plan<'_>, settings: &Settings) -> Result<Vec<&'static EvalCase>,
     Ok(order)
 }
 
-/// The case of an id in the same target.
-fn find(plan: &Plan<'_>, id: &str) -> Result<&'static EvalCase, String> {
+/// The case with this id in the same target.
+fn find(plan: &Plan<'_>, id: &str) -> Result<&'static EvalCase, CaseError> {
     let entry = plan.suite.cases.iter().find(|entry| entry.id == id && entry.target == plan.entry.target);
-    entry.ok_or_else(|| {
-        format!("case `{}` depends on `{id}`, which does not run in target `{}`", plan.entry.id, plan.target)
+    entry.ok_or_else(|| CaseError::UnknownDependency {
+        case: plan.entry.id,
+        dependency: id.to_owned(),
+        target: plan.target.clone(),
     })
 }
 
-/// What a dependency came to; it is run if nobody has. The test runner's further attempts at a case, `again`, are further
-/// attempts at its dependencies, too, as long as those have not been told of by their own tests, which have their own ones.
-fn settle<'a>(
+/// The records of a dependency, which runs if there are none. With the settings of a repeated attempt of the test runner, a
+/// dependency that did not pass runs again, unless its own test has reported it: then that test has attempts of its own.
+fn result_of<'a>(
     mut plan: Plan<'a>,
-    again: Option<&'a Settings>,
+    repeated: Option<&'a Settings>,
     requested_by: &'static str,
-) -> Result<(CaseRecord, Vec<TrialRecord>), String> {
+    run_locked: RunLocked,
+) -> Result<(CaseRecord, Vec<TrialRecord>), CaseError> {
     let record = |plan: &Plan<'_>| match plan.place.last_ended_attempt() {
-        Some(directory) => read_record(&directory).map_err(|error| plan.unwritable(&error)),
+        Some(directory) => read_record(&directory).map_err(|error| plan.unwritable(error)),
         None => Ok(None),
     };
-    if let Some(known) = record(&plan)?
-        && known.0.outcome == CaseOutcome::Passed
+    if let Some(found) = record(&plan)?
+        && found.0.outcome == CaseOutcome::Passed
     {
-        return Ok(known);
+        return Ok(found);
     }
-    // Its own test may be trying again.
-    let _lock = plan.place.lock().map_err(|error| plan.unwritable(&error))?;
-    if let Some(known) = record(&plan)? {
-        match again.filter(|_| known.0.outcome != CaseOutcome::Passed && plan.place.unreported_mark().exists()) {
-            None => return Ok(known),
+    // The dependency's own test may be running it again.
+    let _lock = plan.place.lock().map_err(|error| plan.unwritable(error))?;
+    if let Some(found) = record(&plan)? {
+        match repeated.filter(|_| found.0.outcome != CaseOutcome::Passed && plan.place.unreported_mark().exists()) {
+            None => return Ok(found),
             Some(settings) => plan = Plan::new(plan.evals, plan.entry, settings, plan.run)?,
         }
     }
     plan.requested_by = Some(requested_by);
-    conduct(plan).map(CaseReport::into_records)
+    run_locked(plan).map(CaseReport::into_records)
 }
 
 /// The records of a case that ended.

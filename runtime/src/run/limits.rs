@@ -1,8 +1,8 @@
-//! What keeps a case, or a further trial of it, from starting: budgets, and `fail_on_error`.
+//! Limits that prevent trials: budgets, and `fail_on_error`.
 
 use std::{fs, io, path::PathBuf};
 
-use evalsuite_schema::record::{CaseOutcome, Note, Reason, ReasonCode, Stage, TrialRecord};
+use evalsuite_schema::record::{CaseOutcome, Note, Reason, ReasonCode, Stage};
 
 use crate::{
     platform::{
@@ -13,11 +13,11 @@ use crate::{
     run::plan::Plan,
 };
 
-/// The limit that keeps an attempt at a trial from starting.
+/// The limit that prevents an attempt at a trial.
 ///
 /// # Errors
 ///
-/// If what other tests of the run noted cannot be read.
+/// If the files that the tests of the run share cannot be read.
 pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32) -> io::Result<Option<Reason>> {
     if (trial, attempt, plan.settings.runner.attempt) == (0, 0, 1)
         && let Some(reason) = FirstError::of(plan).reason()?
@@ -38,49 +38,44 @@ pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32) -> io::Result<O
     Ok(over.map(|message| Reason::new(Stage::Budget, ReasonCode::BudgetExceeded, message)))
 }
 
-/// Notes the limits of cost that cannot be kept because the agent does not tell what it costs.
-pub(crate) fn note_unknown_cost(plan: &Plan<'_>, record: &mut TrialRecord) {
-    if record.cost_usd.is_some() {
-        return;
-    }
+/// A note for each limit of cost, where the agent reports no cost.
+pub(crate) fn without_effect(plan: &Plan<'_>) -> impl Iterator<Item = Note> {
     let limits = [
         ("cost_limit_usd", plan.case.trials.cost_limit_usd),
         ("execution.budget_usd", plan.suite_data.budget_usd),
         ("EVALSUITE_BUDGET_USD", plan.settings.budget_usd),
     ];
-    for (name, limit) in limits {
-        if let Some(limit) = limit {
-            let message = format!("the agent reports no cost, so `{name}: {limit}` has no effect on it");
-            record.notes.push(Note::new("cost_unknown", message));
-        }
-    }
+    limits.into_iter().filter_map(|(name, limit)| {
+        let message = format!("the agent reports no cost, so `{name}: {}` has no effect on it", limit?);
+        Some(Note::new("cost_unknown", message))
+    })
 }
 
-/// The note of a suite with `fail_on_error` that a case of it ended in an error.
+/// The first test of a suite with `fail_on_error` that ended in an error.
 struct FirstError<'a> {
     plan: &'a Plan<'a>,
-    note: PathBuf,
+    file: PathBuf,
 }
 
-/// Tells the other cases of a suite with `fail_on_error` how one ended.
+/// Records for the other cases of a suite with `fail_on_error` whether this one ended in an error.
 ///
 /// # Errors
 ///
-/// If the note cannot be written or removed.
-pub(crate) fn tell(plan: &Plan<'_>, outcome: CaseOutcome, reason: Option<&Reason>) -> io::Result<()> {
-    // An attempt that the test runner repeats decides nothing, and who was kept from starting is not the first.
-    let is_last = plan.settings.runner.attempt >= plan.settings.runner.total_attempts;
-    let was_stopped = reason.is_some_and(|reason| reason.code == ReasonCode::ErrorThresholdExceeded);
-    if !plan.suite_data.fail_on_error || was_stopped || !is_last {
+/// If the file cannot be written or removed.
+pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: CaseOutcome, reason: Option<&Reason>) -> io::Result<()> {
+    // An attempt that the test runner will repeat is not final, and a case that was prevented is not the first.
+    let is_last = plan.settings.runner.is_last_attempt();
+    let was_prevented = reason.is_some_and(|reason| reason.code == ReasonCode::ErrorThresholdExceeded);
+    if !plan.suite_data.fail_on_error || was_prevented || !is_last {
         return Ok(());
     }
     let first = FirstError::of(plan);
-    if outcome == CaseOutcome::Error { first.write() } else { first.take_back() }
+    if outcome == CaseOutcome::Error { first.write() } else { first.remove() }
 }
 
 impl<'a> FirstError<'a> {
     fn of(plan: &'a Plan<'a>) -> Self {
-        Self { plan, note: plan.run.locks().join(format!("first-error-{}", file_key(plan.suite.name))) }
+        Self { plan, file: plan.run.locks().join(format!("first-error-{}", file_key(plan.suite.name))) }
     }
 
     fn reason(&self) -> io::Result<Option<Reason>> {
@@ -89,8 +84,8 @@ impl<'a> FirstError<'a> {
         }
         let Some(first) = self.read()? else { return Ok(None) };
         let message =
-            format!("test `{first}` ended in an error, and `execution.fail_on_error` starts no other case then");
-        // The test that has erred may be run again, in a second run of the same id.
+            format!("test `{first}` ended in an error, and `execution.fail_on_error` prevents all further cases");
+        // The test itself may run again, in a second run with the same id.
         let is_own = first == self.test();
         Ok((!is_own).then(|| Reason::new(Stage::Budget, ReasonCode::ErrorThresholdExceeded, message)))
     }
@@ -100,7 +95,7 @@ impl<'a> FirstError<'a> {
     }
 
     fn read(&self) -> io::Result<Option<String>> {
-        match fs::read_to_string(&self.note) {
+        match fs::read_to_string(&self.file) {
             Ok(id) => Ok(Some(id)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -110,11 +105,11 @@ impl<'a> FirstError<'a> {
     fn write(&self) -> io::Result<()> {
         match self.read()? {
             Some(_) => Ok(()),
-            None => replace_file(&self.note, self.test().as_bytes()),
+            None => replace_file(&self.file, self.test().as_bytes()),
         }
     }
 
-    fn take_back(&self) -> io::Result<()> {
-        if self.read()?.is_some_and(|first| first == self.test()) { remove_if_exists(&self.note) } else { Ok(()) }
+    fn remove(&self) -> io::Result<()> {
+        if self.read()?.is_some_and(|first| first == self.test()) { remove_if_exists(&self.file) } else { Ok(()) }
     }
 }

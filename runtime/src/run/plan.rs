@@ -1,8 +1,15 @@
-use std::{io, path::PathBuf, sync::Arc, time::Duration};
+//! Everything about a case that all its trials share.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use evalsuite_schema::{
-    Case, Layout, Location, Suite,
-    record::{CaseRecord, Mode, Rule, TrialRecord, Versions},
+    Case, Hooks, Location, Suite,
+    record::{CaseIdentity, CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions},
 };
 use serde_json::Value;
 
@@ -27,18 +34,20 @@ use crate::{
         run_record::SuiteOfRun,
     },
     run::{
+        case_error::CaseError,
         case_report::CaseReport,
         chosen_agent::ChosenAgent,
-        regrade::{self, Earlier},
-        requirements,
+        hooks::HookFacts,
+        regrade::{self, EarlierTrials},
+        requirements, rerun,
         settings::Settings,
     },
 };
 
-/// Limit of an agent call where none is written.
+/// Limit of an agent call where none is set.
 const AGENT_LIMIT: Duration = Duration::from_secs(300);
 
-/// Everything about a case that is the same in all its trials.
+/// Everything about a case that all its trials share.
 pub(crate) struct Plan<'a> {
     pub(crate) evals: &'a Evals,
     pub(crate) suite: &'static EvalSuite,
@@ -60,16 +69,16 @@ pub(crate) struct Plan<'a> {
     pub(crate) directory: PathBuf,
     /// The case that made this one run.
     pub(crate) requested_by: Option<&'static str>,
-    /// What the cases it depends on came to.
+    /// Results of the cases that this case depends on.
     pub(crate) dependencies: Arc<Dependencies>,
     pub(crate) redactor: Redactor,
     pub(crate) digests: Digests,
-    /// What the agent gets.
+    /// What the agent sees of the case.
     pub(crate) seen: AgentInput,
-    /// Variables whose values are hidden.
+    /// Variables whose values are removed from everything that is written.
     pub(crate) secrets: Vec<String>,
     /// The earlier trials that are graded again, or why there are none.
-    pub(crate) regraded: Option<Result<Earlier, Unusable>>,
+    pub(crate) regraded: Option<Result<EarlierTrials, Unusable>>,
 }
 
 /// SHA-256 of the parts of a case.
@@ -82,43 +91,40 @@ pub(crate) struct Digests {
 impl<'a> Plan<'a> {
     /// # Errors
     ///
-    /// If the compiled suite cannot be decoded, or a setting makes no sense for it.
+    /// If the compiled suite cannot be decoded, a setting does not fit it, or its records cannot be written.
     pub(crate) fn new(
         evals: &'a Evals,
         entry: &'static EvalCase,
         settings: &'a Settings,
         run: &'a RunDirectory,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, CaseError> {
         let suite = evals.suite();
-        let suite_data =
-            suite.decode().map_err(|error| format!("suite `{}` cannot be decoded: {error}", suite.name))?;
-        let case = entry.decode().map_err(|error| format!("case `{}` cannot be decoded: {error}", entry.id))?;
+        let suite_data = suite.decode().map_err(|source| CaseError::undecodable_suite(suite, source))?;
+        let case = entry.decode().map_err(|source| CaseError::undecodable_case(entry, source))?;
         let target = target(entry, &case, settings)?;
-        let places = embedded_files::suite_location(suite, run, &case.dir)?;
+        let places = embedded_files::suite_location(suite, run, &case.dir).map_err(CaseError::Unusable)?;
         let agent = ChosenAgent::of(&target, evals, &suite_data, settings, &places);
         let agent_name = suite.agent_name.map_or_else(|| agent.name(), str::to_owned);
-        let default_threshold = if suite_data.layout == Layout::Tasks { 1.0 } else { 0.8 };
         let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let case_key = case_key(suite.name, &target, entry.id);
         let place = run
             .claim_case(suite.name, &case_key, &owner(suite, entry), settings.runner.stress.as_deref())
-            .map_err(|error| {
-                format!("the records of case `{}` cannot be written to {}: {error}", entry.id, run.path().display())
-            })?;
+            .map_err(|source| CaseError::unwritable_case(entry, run.path(), source))?;
         let mut variables = interpolation::variables(&case, suite_data.layout);
         variables.extend(agent.variables());
         let mut secrets: Vec<String> = case.requires.env.iter().chain(&variables).cloned().collect();
         secrets.extend(KEYS.map(str::to_owned));
         let seen = AgentInput::new(&case, &target, agent.command(), &places);
-        let test = suite.test_path(entry);
-        let regraded =
-            settings.regrade.as_deref().map(|wanted| regrade::find(run, wanted, suite.name, &case_key, &test));
+        let regraded = settings
+            .regrade
+            .as_deref()
+            .map(|wanted| regrade::find_trials(run, wanted, suite.name, &case_key, &suite.test_path(entry)));
         let planned = match &regraded {
             Some(Ok(earlier)) => earlier.trials,
             _ => settings.trials.unwrap_or(case.trials.count),
         };
         Ok(Self {
-            threshold: settings.threshold.or(case.threshold).unwrap_or(default_threshold),
+            threshold: settings.threshold.or(case.threshold).unwrap_or_else(|| suite_data.layout.default_threshold()),
             limit: settings.timeout.or(written_limit).or_else(|| agent.limit()).unwrap_or(AGENT_LIMIT),
             planned: planned.max(1),
             rule: case_rule(suite_data.kind, case.trials.strategy),
@@ -146,7 +152,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The suite as part of the run.
+    /// The suite in the run.
     pub(crate) fn suite_run(&self) -> SuiteOfRun<'_> {
         SuiteOfRun {
             suite: self.suite,
@@ -158,21 +164,21 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// What the case came to.
+    /// The report of the case.
     pub(crate) fn report(&self, record: CaseRecord, trials: Vec<TrialRecord>) -> CaseReport {
         CaseReport::new(self.suite, self.entry, record, trials, self.directory.clone(), self.redactor.clone())
     }
 
-    /// That its records cannot be written, or read.
-    pub(crate) fn unwritable(&self, error: &io::Error) -> String {
-        format!("the records of case `{}` cannot be written to {}: {error}", self.entry.id, self.directory.display())
+    /// The error that the case's records cannot be written or read.
+    pub(crate) fn unwritable(&self, error: io::Error) -> CaseError {
+        CaseError::unwritable_case(self.entry, &self.directory, error)
     }
 
     /// Where the case's judges come from.
     pub(crate) fn judges(&self) -> JudgeChoice<'_> {
         let under_test = match &self.agent {
             ChosenAgent::Command(agent) => Some(agent.name.as_str()),
-            // `default` is every target of which nothing is said: an entry of this name may be anything.
+            // `default` is the target of cases without one: an entry of this name in the targets file may be unrelated.
             ChosenAgent::Rust(_) => Some(self.target.as_str()).filter(|target| *target != "default"),
             ChosenAgent::Unusable(_) => None,
         };
@@ -186,8 +192,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether judges that are not there are taken from a recording: in a replay, and in a live run without a judge whose
-    /// case was recorded with one. Then the agent is called, and what it says has to be what was judged.
+    /// Whether judges that are not configured reply from a recording: in a replay, and in a live run without a judge of a
+    /// case that was recorded with one. There the agent is called, and its answer has to be the recorded one.
     pub(crate) fn judges_are_recorded(&self) -> bool {
         match self.settings.mode {
             Mode::Replay => true,
@@ -205,13 +211,73 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     ///
-    /// If it would lie in the suite.
-    pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, String> {
+    /// If it would be inside the suite.
+    pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, Reason> {
         cassette_path(self.suite, &self.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
+            .map_err(|message| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message))
     }
 
-    pub(crate) fn location(&self) -> Location {
-        Location::new(self.entry.file, self.entry.line, self.entry.column)
+    /// What the records of the case and of its trials have in common.
+    pub(crate) fn identity(&self) -> CaseIdentity {
+        CaseIdentity {
+            run_id: self.run.run_id.clone(),
+            suite: self.suite.name.to_owned(),
+            suite_digest: self.suite_data.digest.clone(),
+            layout: self.suite_data.layout,
+            kind: self.suite_data.kind,
+            case_id: self.entry.id.to_owned(),
+            case_key: self.case_key.clone(),
+            case_digest: self.digests.case.clone(),
+            input_digest: self.digests.input.clone(),
+            grader_digest: self.digests.graders.clone(),
+            test_name: self.test_name(),
+            target: self.target.clone(),
+            agent: self.agent_name.clone(),
+            location: Location::new(self.entry.file, self.entry.line, self.entry.column),
+            runner_attempt: self.settings.runner.attempt,
+            requested_by: self.requested_by.map(str::to_owned),
+            threshold: self.threshold,
+        }
+    }
+
+    /// Path of the case's test, without the crate.
+    pub(crate) fn test_name(&self) -> String {
+        self.suite.test_path(self.entry)
+    }
+
+    /// The tags of the case.
+    pub(crate) fn tags(&self) -> Vec<String> {
+        self.entry.tags.iter().map(|tag| (*tag).to_owned()).collect()
+    }
+
+    /// The hooks of the case's target.
+    pub(crate) fn target_hooks(&self) -> Option<&Hooks> {
+        self.suite_data.targets.iter().find(|target| target.name == self.target).map(|target| &target.hooks)
+    }
+
+    /// What every hook of the case gets; `test_id` is the case's id, or a name in underscores for a hook around all cases.
+    pub(crate) fn hook_facts(&self, workspace: &Path, test_id: &str) -> HookFacts {
+        HookFacts {
+            run_id: self.run.run_id.clone(),
+            package_root: self.places.package_root.clone(),
+            suite_dir: self.places.suite_dir.clone(),
+            workspace: workspace.to_owned(),
+            test_id: test_id.to_owned(),
+            target: None,
+            case: None,
+            trial: None,
+            result: None,
+        }
+    }
+
+    /// The command line that runs the case's test again.
+    pub(crate) fn rerun(&self) -> String {
+        rerun::command(self.suite.package, &self.test_name())
+    }
+
+    /// Help for errors about a recording.
+    pub(crate) fn how_to_record(&self) -> String {
+        format!("to record it: `EVALSUITE_MODE=record {}`", self.rerun())
     }
 
     pub(crate) fn versions(&self) -> Versions {
@@ -224,23 +290,23 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The test that runs a case: the program and the test's path in it.
+/// The test that runs a case: the test program and the test's path in it.
 fn owner(suite: &EvalSuite, entry: &EvalCase) -> String {
     format!("{}\0{}\0{}", program(), suite.module_path, entry.test_name)
 }
 
-/// Matrix entry, else the variable, else what the files say, else `default`.
-fn target(entry: &EvalCase, case: &Case, settings: &Settings) -> Result<String, String> {
+/// The target of the matrix entry, else of EVALSUITE_TARGET, else of the case, else `default`.
+fn target(entry: &EvalCase, case: &Case, settings: &Settings) -> Result<String, CaseError> {
     if let Some(target) = entry.target {
         return Ok(target.to_owned());
     }
     match settings.targets.as_deref() {
         None => Ok(case.target.clone().unwrap_or_else(|| "default".to_owned())),
         Some([target]) => Ok(target.clone()),
-        Some(targets) => Err(format!(
+        Some(targets) => Err(CaseError::Unusable(format!(
             "EVALSUITE_TARGET names {} targets, but the suite has no matrix of targets to choose from",
             targets.len()
-        )),
+        ))),
     }
 }
 

@@ -13,22 +13,22 @@ use crate::{
     record::{cassette::Unusable, run_directory::RunDirectory},
 };
 
-/// Most attempts at a test that are looked for.
-const ATTEMPTS: u32 = 20;
+/// Runner attempts that are searched.
+const RUNNER_ATTEMPTS: u32 = 20;
 /// File beside the record with everything that grading again needs.
 pub(crate) const EVIDENCE: &str = "evidence.json";
 
-/// Trials of a case in an earlier run.
+/// The trials of a case in an earlier run.
 #[derive(Debug)]
-pub(crate) struct Earlier {
+pub(crate) struct EarlierTrials {
     pub(crate) run_id: String,
     directory: PathBuf,
-    /// Number of trials, from the first on without a gap.
+    /// Number of trials without a gap, from the first one.
     pub(crate) trials: u32,
 }
 
-impl Earlier {
-    /// Directory of a trial; of several attempts at it the last one.
+impl EarlierTrials {
+    /// Directory of a trial: that of its last attempt.
     pub(crate) fn trial(&self, index: u32) -> PathBuf {
         last_attempt(&self.directory, index).unwrap_or_else(|| self.directory.join(format!("trial-{index:03}")))
     }
@@ -44,13 +44,13 @@ impl Earlier {
 /// # Errors
 ///
 /// If there are none.
-pub(crate) fn find(
+pub(crate) fn find_trials(
     run: &RunDirectory,
     wanted: &str,
     suite: &str,
     case_key: &str,
     test: &str,
-) -> Result<Earlier, Unusable> {
+) -> Result<EarlierTrials, Unusable> {
     let missing = |message| Unusable { code: ReasonCode::RecordingMissing, message };
     let Some(runs) = run.path().parent() else {
         return Err(missing("there are no earlier runs".to_owned()));
@@ -75,7 +75,7 @@ pub(crate) fn find(
     let found = entries
         .filter(|entry| entry.file_name() != run.run_id.as_str())
         .filter_map(|entry| {
-            let (directory, time) = of(&entry.path()).filter(|(directory, _)| is_own(directory))?;
+            let (directory, time) = of(&entry.path()).filter(|(directory, _)| has_results(directory))?;
             Some((time, entry.file_name().to_string_lossy().into_owned(), directory))
         })
         .max();
@@ -88,17 +88,17 @@ pub(crate) fn find(
     }
 }
 
-fn earlier(run_id: &str, directory: PathBuf) -> Earlier {
+fn earlier(run_id: &str, directory: PathBuf) -> EarlierTrials {
     let count = (0..1000).take_while(|index| last_attempt(&directory, *index).is_some()).count();
-    Earlier { run_id: run_id.to_owned(), directory, trials: u32::try_from(count).unwrap_or(u32::MAX) }
+    EarlierTrials { run_id: run_id.to_owned(), directory, trials: u32::try_from(count).unwrap_or(u32::MAX) }
 }
 
-/// The case's directory in a run, and when its first trial ended: of the last attempt of the test runner, and of this
-/// test rather than of another one of the same case.
+/// The case's directory in a run, and when its first trial ended. The last runner attempt is preferred, and this test to
+/// other tests of the same case.
 fn newest_of_case(cases: &Path, case_key: &str, test: &str) -> Option<(PathBuf, SystemTime)> {
     let attempts = |name: &str| {
         let name = name.to_owned();
-        (1..=ATTEMPTS).rev().map(move |attempt| match attempt {
+        (1..=RUNNER_ATTEMPTS).rev().map(move |attempt| match attempt {
             1 => name.clone(),
             attempt => format!("{name}.attempt-{attempt}"),
         })
@@ -120,8 +120,8 @@ fn newest_of_case(cases: &Path, case_key: &str, test: &str) -> Option<(PathBuf, 
     }
 }
 
-/// Whether a trial comes from its agent, at first or second hand. What failed to grade or replay one tells nothing of it.
-fn is_own(case: &Path) -> bool {
+/// Whether a trial has results of its agent, also replayed ones. One that failed to replay or to be graded again has none.
+fn has_results(case: &Path) -> bool {
     let Some(trial) = last_attempt(case, 0) else { return false };
     trial.join(EVIDENCE).is_file()
         || read(&trial).is_some_and(|record| matches!(record.mode, Mode::Live | Mode::Record))
@@ -144,7 +144,7 @@ fn read(trial: &Path) -> Option<TrialRecord> {
     json::decode(&fs::read(trial.join("result.json")).ok()?).ok()
 }
 
-/// Whether a run id is one directory, not a path to another place.
+/// Whether a run id is the name of one directory.
 fn is_name(id: &str) -> bool {
     !id.is_empty() && id != "." && id != ".." && crate::platform::digest::safe(id) == id
 }

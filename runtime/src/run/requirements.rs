@@ -1,10 +1,10 @@
-//! What a case needs before it is worth running.
+//! The requirements of a case: variables, programs and judges without which it is skipped.
 
 use std::path::Path;
 
 use evalsuite_schema::{
     Case, Grader, GraderConfig,
-    grader::{Aggregator, LlmGrader, Rubrics},
+    grader::AskedJudge,
     record::{CaseOutcome, Mode, Reason, ReasonCode, Stage},
 };
 
@@ -15,9 +15,9 @@ use crate::{
     run::{settings::Settings, turn_graders::turn_graders},
 };
 
-/// Why a case is skipped, if it lacks something.
+/// Why a case is skipped, if a requirement is not met.
 pub(crate) fn missing(case: &Case, registry: &Registry, judges: JudgeChoice<'_>, mode: Mode) -> Option<Reason> {
-    // What was recorded needs neither the agent's keys nor a judge.
+    // A replay needs neither the agent's keys nor a judge.
     let is_replay = mode == Mode::Replay;
     let reason = |code, message: String| Some(Reason::new(Stage::Requirements, code, message));
     if case.workspace.as_ref().is_some_and(|workspace| workspace.docker) {
@@ -39,41 +39,34 @@ pub(crate) fn missing(case: &Case, registry: &Registry, judges: JudgeChoice<'_>,
     None
 }
 
-/// Where skips are errors, only cases that were not chosen are skipped.
-pub(crate) fn forbid_skip(settings: &Settings, outcome: &mut CaseOutcome, reason: &mut Option<Reason>) {
+/// Turns a skip into an error where EVALSUITE_REQUIRE is set, unless the case was not selected.
+pub(crate) fn refuse_skip(settings: &Settings, outcome: &mut CaseOutcome, reason: &mut Option<Reason>) {
     let Some(reason) = reason else { return };
     if settings.require && *outcome == CaseOutcome::Skipped && reason.code != ReasonCode::Filtered {
         *outcome = CaseOutcome::Error;
         reason.code = ReasonCode::Required;
-        reason.message = format!("{}, and EVALSUITE_REQUIRE forbids to skip", reason.message);
+        reason.message = format!("{}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors", reason.message);
     }
 }
 
-/// Whether something asks the default judge. A judge that is named and does not exist breaks the grader that names it.
+/// Whether a grader asks the default judge. A named judge that does not exist is an error of the grader that names it.
 pub(crate) fn needs_judge(case: &Case, registry: &Registry) -> bool {
     let implicit = case.graders.is_empty() && case.conversation.is_none();
     let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
     let mut of_turns = turns.flat_map(|turn| turn_graders(turn, case));
     implicit
-        || case.graders.iter().any(|grader| asks_judge(grader, registry))
-        || of_turns.any(|grader| asks_judge(&grader, registry))
+        || case.graders.iter().any(|grader| asks_default_judge(grader, registry))
+        || of_turns.any(|grader| asks_default_judge(&grader, registry))
 }
 
-fn asks_judge(grader: &Grader, registry: &Registry) -> bool {
-    match &grader.config {
-        GraderConfig::LlmGrader(LlmGrader { judge, .. }) | GraderConfig::Rubrics(Rubrics { judge, .. }) => {
-            judge.target.is_none()
-        }
-        GraderConfig::Composite(composite) => {
-            matches!(composite.aggregator, Aggregator::LlmGrader { .. })
-                || composite.members.iter().any(|member| asks_judge(member, registry))
-        }
+fn asks_default_judge(grader: &Grader, registry: &Registry) -> bool {
+    grader.with_members().any(|grader| match &grader.config {
         GraderConfig::User { grader, .. } => registry.grader(grader).is_some_and(|grader| grader.needs_judge),
-        _ => false,
-    }
+        config => config.asked_judge() == Some(AskedJudge::Default),
+    })
 }
 
-/// Whether a program can be started by this name.
+/// Whether a program with this name can be started.
 fn is_on_path(program: &str) -> bool {
     if program.contains(std::path::MAIN_SEPARATOR) {
         return is_executable(Path::new(program));
@@ -101,7 +94,7 @@ fn is_executable(file: &Path) -> bool {
 mod tests {
     use evalsuite_schema::{
         Location,
-        grader::{Composite, JudgeSettings},
+        grader::{Aggregator, Composite, JudgeSettings, Rubrics},
     };
 
     use super::*;
@@ -136,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_lacks_variables_or_programs() {
+    fn a_case_without_its_variable_or_program_is_skipped() {
         assert_eq!(message(&case(|_| ())), None);
         let variable = case(|case| case.requires.env.push("EVALSUITE_NO_SUCH_VARIABLE".into()));
         assert_eq!(message(&variable).unwrap(), "environment variable EVALSUITE_NO_SUCH_VARIABLE is not set");
@@ -149,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_judge_may_be_needed_deep_inside() {
+    fn a_judge_may_be_needed_by_a_member_of_a_composite() {
         let judge = grader(GraderConfig::Rubrics(Rubrics::default()));
         let composite = GraderConfig::Composite(Composite {
             members: vec![grader(GraderConfig::IsJson), judge],
@@ -162,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_judge_is_enough_and_a_named_one_is_not_asked_for() {
+    fn a_default_judge_is_enough_and_a_named_one_is_not_required() {
         let judged = case(|case| case.graders.push(grader(GraderConfig::Rubrics(Rubrics::default()))));
         let judges = Judges {
             default: Some((|_: JudgeRequest| Ok::<_, std::fmt::Error>("")).into_judge()),

@@ -10,16 +10,16 @@ use crate::{
     platform::{environment, process::echo::Echo},
 };
 
-/// What the environment says about a run.
+/// The settings of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Settings {
-    /// Skips are errors.
+    /// Skipped cases are errors.
     pub(crate) require: bool,
-    /// Workspaces are kept.
-    pub(crate) keep: bool,
-    /// Whether programs and trials are shown while they run.
+    /// Workspaces of passed trials are not removed.
+    pub(crate) keep_workspaces: bool,
+    /// Whether the output of programs and the end of each trial are shown.
     pub(crate) echo: Echo,
-    /// No early stopping.
+    /// All trials run, also those that would not change the result.
     pub(crate) run_all: bool,
     pub(crate) output: Option<PathBuf>,
     pub(crate) run_id: Option<String>,
@@ -27,17 +27,17 @@ pub(crate) struct Settings {
     pub(crate) threshold: Option<f64>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) targets: Option<Vec<String>>,
-    /// Attempts at a trial after one that broke.
+    /// Further attempts at a trial after infrastructure errors.
     pub(crate) retries: u32,
-    /// US dollars the run may cost.
+    /// Budget of the run in US dollars.
     pub(crate) budget_usd: Option<f64>,
-    /// Trials of a suite at once.
+    /// Number of trials of a suite that run in parallel.
     pub(crate) workers: Option<u32>,
     /// Whether agents and judges are called.
     pub(crate) mode: Mode,
     /// The run whose trials are graded again.
     pub(crate) regrade: Option<String>,
-    /// Where recordings lie.
+    /// Directory of the recordings.
     pub(crate) cassettes: Option<PathBuf>,
     /// The targets file, or its directory.
     pub(crate) targets_file: Option<PathBuf>,
@@ -45,28 +45,28 @@ pub(crate) struct Settings {
     pub(crate) runner: Runner,
 }
 
-/// What the test runner says.
+/// What the test runner passes to a test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Runner {
     /// Run id of nextest.
     pub(crate) run_id: Option<String>,
-    /// Attempt at this test, from 1.
+    /// Number of the attempt at this test, from 1.
     pub(crate) attempt: u32,
-    /// Attempts it has at most.
+    /// Highest number of attempts.
     pub(crate) total_attempts: u32,
     /// Index of a stress run.
     pub(crate) stress: Option<String>,
 }
 
 impl Runner {
-    /// Whether the test runner would not start a failed test again.
+    /// Whether the test runner does not repeat this test if it fails.
     pub(crate) fn is_last_attempt(&self) -> bool {
         self.attempt >= self.total_attempts
     }
 }
 
 impl Settings {
-    /// Id of the run, as the environment or the test runner gives it.
+    /// Id of the run, if the user or the test runner sets it.
     pub(crate) fn run_id(&self) -> Option<&str> {
         self.run_id.as_deref().or(self.runner.run_id.as_deref())
     }
@@ -75,17 +75,17 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// Every variable whose value makes no sense.
+    /// Every variable with an invalid value.
     pub(crate) fn from_environment() -> Result<&'static Self, &'static str> {
         static SETTINGS: OnceLock<Result<Settings, String>> = OnceLock::new();
         SETTINGS.get_or_init(|| Self::read(environment::var_os)).as_ref().map_err(String::as_str)
     }
 
     fn read(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, String> {
-        let mut source = Source { lookup, problems: Vec::new() };
+        let mut source = VariableReader { lookup, problems: Vec::new() };
         let settings = Self {
             require: source.flag("EVALSUITE_REQUIRE"),
-            keep: source.flag("EVALSUITE_KEEP"),
+            keep_workspaces: source.flag("EVALSUITE_KEEP"),
             echo: if source.flag("EVALSUITE_VERBOSE") { Echo::On } else { Echo::Off },
             run_all: source.flag("EVALSUITE_RUN_ALL"),
             output: source.value("EVALSUITE_OUTPUT").map(PathBuf::from),
@@ -118,13 +118,14 @@ impl Settings {
     }
 }
 
-struct Source<L> {
+/// Reads variables and collects the invalid ones.
+struct VariableReader<L> {
     lookup: L,
     problems: Vec<String>,
 }
 
-impl<L: Fn(&str) -> Option<OsString>> Source<L> {
-    /// An empty value is no value.
+impl<L: Fn(&str) -> Option<OsString>> VariableReader<L> {
+    /// The value of a variable; an empty variable counts as unset.
     fn value(&self, name: &str) -> Option<OsString> {
         (self.lookup)(name).filter(|value| !value.is_empty())
     }
@@ -196,7 +197,8 @@ impl<L: Fn(&str) -> Option<OsString>> Source<L> {
         });
         let targets = self.names("EVALSUITE_JUDGE_TARGET");
         if has_url && targets.is_some() {
-            self.problems.push("EVALSUITE_JUDGE_TARGET and EVALSUITE_JUDGE_URL are both set: keep one".to_owned());
+            self.problems
+                .push("EVALSUITE_JUDGE_TARGET and EVALSUITE_JUDGE_URL are both set; set one of them".to_owned());
         }
         JudgeOptions {
             endpoint,
@@ -216,7 +218,7 @@ impl<L: Fn(&str) -> Option<OsString>> Source<L> {
         Duration::try_from_secs_f64(seconds).ok()
     }
 
-    /// Two numbers with a `/` between them.
+    /// Two numbers separated by `/`.
     fn prices(&mut self, name: &str) -> Option<(f64, f64)> {
         let text = self.text(name)?;
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_set_is_the_default() {
+    fn without_variables_settings_have_their_defaults() {
         let plain =
             Settings { runner: Runner { attempt: 1, total_attempts: 1, ..Runner::default() }, ..Settings::default() };
         assert_eq!(read(&[]), Ok(plain.clone()));
@@ -301,11 +303,11 @@ mod tests {
         assert_eq!(targets, Some(vec!["a".to_owned(), "b".to_owned()]));
         let both =
             [("EVALSUITE_JUDGE_TARGET", "a"), ("EVALSUITE_JUDGE_URL", "http://x"), ("EVALSUITE_JUDGE_MODEL", "m")];
-        assert!(read(&both).unwrap_err().contains("keep one"));
+        assert!(read(&both).unwrap_err().contains("set one of them"));
     }
 
     #[test]
-    fn every_value_that_makes_no_sense_is_named() {
+    fn every_variable_with_an_invalid_value_is_named() {
         let wrong = [
             ("EVALSUITE_KEEP", "yes"),
             ("EVALSUITE_TRIALS", "0"),

@@ -1,4 +1,4 @@
-//! The trials of a case, one after another, until it is decided or must not go on.
+//! The trials of a case, one after another, until the case is decided or a limit is reached.
 
 use std::{io, thread};
 
@@ -6,75 +6,77 @@ use evalsuite_schema::record::{CaseOutcome, Mode, Reason, TrialRecord};
 
 use crate::{
     grade::scoring::{TrialPoint, is_settled},
-    platform::digest::file_key,
+    platform::{digest::file_key, jitter::with_jitter},
     record::coordination::{Ledger, Slot, Spend},
     run::{
-        attempts::{self, Attempted},
+        attempts::{Attempted, run_attempts},
+        case_setup::CaseSetup,
         limits,
         plan::Plan,
-        preparation::Preparation,
         trial::run_trial,
     },
 };
 
-/// What ended the trials of a case.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) enum Cut {
-    /// All were run, or nothing depended on them any more.
-    #[default]
-    None,
-    /// The trials' cost reached the case's own limit, be it with the last of them.
-    Cost,
-    /// A limit of the suite or the run, while the case was still open.
+/// Why no further trial of a case runs.
+#[derive(Debug, PartialEq)]
+pub(crate) enum TrialsEnd {
+    /// All trials ran, or further ones would not change the result.
+    Decided,
+    /// The cost of the trials reached a limit, maybe with the last of them.
+    CostLimit,
+    /// A trial could not start, and the case is not decided.
     Prevented(Reason),
 }
 
-/// Runs trials until the case is decided.
+/// Runs trials until the case is decided or a limit is reached.
 ///
 /// # Errors
 ///
-/// If something cannot be written.
-pub(crate) fn run(
-    plan: &Plan<'_>,
-    preparation: &mut Preparation<'_>,
-    trials: &mut Vec<TrialRecord>,
-) -> io::Result<Cut> {
+/// If a record or a file that the tests of the run share cannot be written.
+pub(crate) fn run_trials(plan: &Plan<'_>, setup: &mut CaseSetup<'_>) -> io::Result<(Vec<TrialRecord>, TrialsEnd)> {
+    let mut trials = Vec::new();
     let mut cost = 0.0;
     for index in 0..plan.planned {
-        let attempted = attempts::run(plan.settings.retries, thread::sleep, |attempt| {
-            let _slot = slot(plan)?;
-            if let Some(reason) = limits::reached(plan, index, attempt)? {
-                return Ok(Err(reason));
-            }
-            let ground = match preparation.ground()? {
-                Ok(ground) => ground,
-                Err(reason) => return Ok(Err(reason)),
-            };
-            let record = run_trial(plan, ground, index, attempt)?;
-            note_cost(plan, &record)?;
-            cost += record.cost_usd.unwrap_or(0.0);
-            Ok(Ok(record))
-        })?;
+        let attempted = run_attempts(
+            plan.settings.retries,
+            |pause| thread::sleep(with_jitter(pause)),
+            |attempt| {
+                let _slot = slot(plan)?;
+                if let Some(reason) = limits::reached(plan, index, attempt)? {
+                    return Ok(Err(reason));
+                }
+                let base = match setup.base()? {
+                    Ok(base) => base,
+                    Err(reason) => return Ok(Err(reason)),
+                };
+                let record = run_trial(plan, base, index, attempt)?;
+                add_to_ledger(plan, &record)?;
+                cost += record.cost_usd.unwrap_or(0.0);
+                Ok(Ok(record))
+            },
+        )?;
         let record = match attempted {
             Attempted::Ran(record) => *record,
-            Attempted::Prevented(_) if is_settled(plan.rule, &points(trials)) => return Ok(Cut::Cost),
-            Attempted::Prevented(reason) => return Ok(Cut::Prevented(reason)),
+            Attempted::Prevented(_) if is_settled(plan.rule, &results(&trials)) => {
+                return Ok((trials, TrialsEnd::CostLimit));
+            }
+            Attempted::Prevented(reason) => return Ok((trials, TrialsEnd::Prevented(reason))),
         };
         let skipped = record.outcome == CaseOutcome::Skipped;
         trials.push(record);
         let several = plan.planned > 1;
         if several && plan.case.trials.cost_limit_usd.is_some_and(|limit| cost >= limit) {
-            return Ok(Cut::Cost);
+            return Ok((trials, TrialsEnd::CostLimit));
         }
-        if skipped || !plan.settings.run_all && is_settled(plan.rule, &points(trials)) {
+        if skipped || !plan.settings.run_all && is_settled(plan.rule, &results(&trials)) {
             break;
         }
     }
-    Ok(Cut::None)
+    Ok((trials, TrialsEnd::Decided))
 }
 
-/// What decides a case.
-pub(crate) fn points(trials: &[TrialRecord]) -> Vec<TrialPoint> {
+/// Outcomes and scores of trials, which decide the case.
+pub(crate) fn results(trials: &[TrialRecord]) -> Vec<TrialPoint> {
     trials.iter().map(|trial| TrialPoint { outcome: trial.outcome, score: trial.score }).collect()
 }
 
@@ -83,8 +85,8 @@ fn slot(plan: &Plan<'_>) -> io::Result<Option<Slot>> {
     workers.map(|workers| Slot::take(&plan.run.locks(), &file_key(plan.suite.name), workers)).transpose()
 }
 
-/// What was only replayed has cost nothing; what is graded again, the judges.
-fn note_cost(plan: &Plan<'_>, record: &TrialRecord) -> io::Result<()> {
+/// Adds the cost of a trial to what the run has spent. A replay costs nothing; to grade a trial again costs its judges.
+fn add_to_ledger(plan: &Plan<'_>, record: &TrialRecord) -> io::Result<()> {
     if record.mode == Mode::Replay {
         return Ok(());
     }

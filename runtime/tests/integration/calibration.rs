@@ -15,7 +15,7 @@ use evalsuite::{
 };
 use serde_json::{Value, json};
 
-use crate::common::{case_json, contains, grader, only, run, run_with, suite};
+use crate::common::{case_json, contains, grader, only, rerun, run, run_with, suite};
 
 pub(crate) async fn agent(_: &mut Trial<'_>) -> anyhow::Result<&'static str> {
     Ok("good answer")
@@ -133,7 +133,7 @@ fn a_judge_below_the_bar_is_shown_with_what_it_misjudged() {
         "    bias        0.45  judge minus person",
         "    person 0.00  judge 1.00  a  suites/x/calibration.yaml:3:5",
         "      person: as I see it",
-        "repeat: cargo ",
+        &format!("repeat: {}", rerun("x::judge_calibration")),
     ] {
         assert!(text.contains(part), "`{part}` is missing in\n{text}");
     }
@@ -295,7 +295,7 @@ fn what_judges_reply_is_recorded_and_replayed() {
     let stale = calibrate(&changed, directory.path(), options(Mode::Replay)).unwrap();
     assert!(!stale.is_measured());
     assert_eq!(stale.record().samples[0].code, Some(ReasonCode::RecordingStale), "{stale}");
-    assert!(stale.to_string().contains("EVALSUITE_MODE=record cargo "), "{stale}");
+    assert!(stale.to_string().contains(&format!("EVALSUITE_MODE=record {}", rerun("x::judge_calibration"))), "{stale}");
     let mut one = samples();
     one[0]["case"]["criteria"] = json!("is rude");
     let one = calibrated(directory.path(), json!([judge_grader()]), &calibration(json!({}), one));

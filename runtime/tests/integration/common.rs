@@ -102,6 +102,14 @@ pub(crate) fn run_in_mode(evals: &Evals, directory: &Path, mode: Mode) -> CaseRe
     only(&run_with(evals, &directory.join("out"), options)).clone()
 }
 
+/// The command line in messages that runs a test of the suite again, with the test runner that runs this test.
+pub(crate) fn rerun(test: &str) -> String {
+    match std::env::var_os("NEXTEST") {
+        Some(_) => format!("cargo nextest run -p demo -E 'test(={test})'"),
+        None => format!("cargo test -p demo -- --exact {test}"),
+    }
+}
+
 /// The only case of a report.
 pub(crate) fn only(report: &Report) -> &CaseReport {
     assert_eq!(report.problems(), &[] as &[String]);

@@ -9,6 +9,7 @@ mod command_judges;
 mod common;
 mod conversations;
 mod dependencies;
+mod early_ends;
 mod failing_test;
 mod graders;
 mod graders_that_ask;

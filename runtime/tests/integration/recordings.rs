@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use crate::common::{case_json, contains, grader, only, run_with, suite};
+use crate::common::{case_json, contains, grader, only, rerun, run_with, suite};
 use evalsuite::{
     AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, JudgeReply, JudgeRequest, Message, Outcome, Role,
     RunOptions, ToolCall, Trial, Usage,
@@ -163,11 +163,7 @@ fn without_a_recording_the_error_says_how_to_make_one() {
     let place = Place::new();
     let case = place.run(&place.evals("go", everything()).with_agent(never), Mode::Replay);
     assert_eq!((case.outcome(), code(&case)), (CaseOutcome::Error, Some(ReasonCode::RecordingMissing)));
-    assert!(
-        message(&case).contains("EVALSUITE_MODE=record cargo test -p demo -- --exact x::works"),
-        "{}",
-        message(&case)
-    );
+    assert!(message(&case).contains(&format!("EVALSUITE_MODE=record {}", rerun("x::works"))), "{}", message(&case));
     let record = &case.trials()[0];
     assert_eq!((record.mode, record.answer.as_deref()), (Mode::Replay, None));
 }

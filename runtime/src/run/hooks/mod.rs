@@ -1,10 +1,10 @@
 //! Commands that suites run around trials, and around all of them.
 
-pub(crate) mod call;
-pub(crate) mod facts;
-pub(crate) mod placeholders;
+pub(crate) mod hook_call;
+pub(crate) mod hook_command;
+pub(crate) mod hook_facts;
 
-pub(crate) use crate::run::hooks::{
-    call::{HookCall, Scope, Trouble},
-    facts::{CaseFacts, End, HookFacts},
+pub(crate) use self::{
+    hook_call::{HookCall, HookFailure, Scope},
+    hook_facts::{CaseFacts, HookFacts, TrialResult},
 };

@@ -1,14 +1,14 @@
-//! A suite in a run, from the first of its tests that needs something made once to the hooks after the last one.
+//! The cases of a suite that one process or nextest run executes together, with the hooks around all of them.
 //!
-//! What is made once per run lies in `base/` of the suite's directory; what has to be undone is written to
-//! `session.json` before it is done, so that `cargo evalsuite finish` can end what no test has ended. A suite can be
-//! included several times, in one test program and in several: all of them take part in one session, for what it makes
-//! depends on the suite's files alone.
+//! What is made once per run is in `base/` of the suite's directory. Hooks that have to run at the end are written to
+//! `session.json` before their counterparts run, so that `cargo evalsuite finish` can end a session that no test has ended.
+//! A suite can be included several times, in one test program or in several. All inclusions share one session: what it
+//! makes depends only on the suite's files.
 
-pub(crate) mod closing;
-pub(crate) mod libtest;
-pub(crate) mod state;
-pub(crate) mod test;
+pub(crate) mod session_end;
+pub(crate) mod session_state;
+pub(crate) mod session_test;
+pub(crate) mod test_filter;
 
 use std::{fs, io, path::PathBuf};
 
@@ -26,32 +26,30 @@ use crate::{
     run::{hooks::HookCall, settings::Settings},
 };
 
-pub(crate) use crate::run::session::{
-    closing::{Closed, Closing},
-    state::State,
-    test::SessionTest,
-};
+pub(crate) use self::session_test::SessionTest;
 
-/// A suite in a run.
+use self::session_state::SessionState;
+
+/// The session of a suite in a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(crate) run: RunDirectory,
     /// Name of the suite.
     suite: String,
-    /// What tells this suite from others of its name; empty for the first one.
+    /// Suffix that distinguishes this suite from others with the same name; empty for the first one.
     label: String,
 }
 
-/// The right to use what was made once: nobody takes it away before this is dropped.
+/// A session in use. It cannot end before this is dropped.
 #[derive(Debug)]
-pub(crate) struct Entered {
-    /// How often the session was begun anew, from 1: bases and results of hooks are made once in each of them.
+pub(crate) struct EnteredSession {
+    /// Number of times the session was begun, from 1. Bases are made and hooks run once in each of them.
     pub(crate) epoch: u32,
     _in_use: FileLock,
 }
 
 impl Session {
-    /// Whether something of the suite has to be undone at the end of the run.
+    /// Whether a suite has something to undo at the end of the run.
     pub(crate) fn is_needed(suite: &Suite) -> bool {
         let around_all = |hooks: &evalsuite_schema::Hooks| hooks.before_all.is_some() || hooks.after_all.is_some();
         let of_workspace = |workspace: &Workspace| {
@@ -65,12 +63,12 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If it cannot be noted whose session it is.
+    /// If the file that says whose session it is cannot be written.
     pub(crate) fn of(suite: &EvalSuite, settings: &Settings, run: &RunDirectory) -> io::Result<Self> {
         let directory = SuiteLocation::of(suite).suite_dir;
         let owner = &sha256(directory.to_string_lossy().as_bytes())[..8];
         let claim = run.locks().join(format!("session-{}.owner", file_key(suite.name)));
-        // Tests of one suite come at the same time, and all of them have to find its name.
+        // Tests of one suite start at the same time, and all of them have to find the same name.
         let _lock = FileLock::acquire(&run.locks().join(format!("session-{}.owner.lock", file_key(suite.name))))?;
         let is_first = match fs::read(&claim) {
             Ok(first) => first == owner.as_bytes(),
@@ -87,14 +85,14 @@ impl Session {
         Ok(Self { run: run.clone(), suite: suite.name.to_owned(), label })
     }
 
-    /// Ends the session of a suite that is not run by a test runner; gives what went wrong.
-    pub(crate) fn close_of(suite: &EvalSuite, settings: &Settings, run: &RunDirectory) -> Vec<String> {
-        // What cannot be decoded was reported by every case.
+    /// Ends the session of a suite that no test runner runs; returns the problems.
+    pub(crate) fn end_of(suite: &EvalSuite, settings: &Settings, run: &RunDirectory) -> Vec<String> {
+        // Every case has reported a suite that cannot be decoded.
         if !suite.decode().is_ok_and(|data| Self::is_needed(&data)) {
             return Vec::new();
         }
-        match Self::of(suite, settings, run).and_then(|session| session.close(settings.echo)) {
-            Ok(closed) => closed.problems,
+        match Self::of(suite, settings, run).and_then(|session| session.end(settings.echo)) {
+            Ok(ended) => ended.problems,
             Err(error) => vec![format!("suite `{}` cannot be ended: {error}", suite.name)],
         }
     }
@@ -108,12 +106,12 @@ impl Session {
         self.run.suite(&self.suite)
     }
 
-    /// Directory of everything that is made once.
+    /// Directory of what is made once.
     pub(crate) fn base(&self) -> PathBuf {
         self.suite_directory().join("base").join(format!("suite{}", self.label))
     }
 
-    /// File for what a hook prints.
+    /// File for the output of a hook.
     pub(crate) fn log(&self, hook: &str) -> PathBuf {
         self.suite_directory().join("hooks").join(format!("{hook}{}.log", self.label))
     }
@@ -130,33 +128,34 @@ impl Session {
         self.run.locks().join(format!("base-{}.use", self.key()))
     }
 
-    /// Takes part in the session; where it was ended already, a new one begins.
+    /// Enters the session; one that was ended begins again.
     ///
     /// # Errors
     ///
     /// If its state cannot be read or written.
-    pub(crate) fn enter(&self, keep: bool) -> io::Result<Entered> {
+    pub(crate) fn enter(&self, keep: bool) -> io::Result<EnteredSession> {
         let _lock = self.lock()?;
-        let mut state = State::read(&self.file())?.unwrap_or_else(|| State::new(&self.suite, &self.label));
+        let mut state =
+            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.suite, &self.label));
         if !state.open {
             state.begin(keep);
             state.write(&self.file())?;
         }
-        // The lock on the session is held: whoever ends it waits, and sees that it is in use.
-        Ok(Entered { epoch: state.epoch, _in_use: FileLock::share(&self.in_use())? })
+        // The lock on the session is held: a test that ends it waits, and finds it in use.
+        Ok(EnteredSession { epoch: state.epoch, _in_use: FileLock::share(&self.in_use())? })
     }
 
-    /// Notes that hooks before all tests are about to run, and the one that undoes what they do.
+    /// Records, before a hook before all tests runs, the hook that undoes it.
     ///
     /// # Errors
     ///
     /// If it cannot be written.
-    pub(crate) fn attempt(&self, after_all: Option<HookCall>) -> io::Result<()> {
+    pub(crate) fn note_pending(&self, after_all: Option<HookCall>) -> io::Result<()> {
         let Some(after_all) = after_all else { return Ok(()) };
-        self.change(|state| state.owe(after_all))
+        self.change(|state| state.add_pending(after_all))
     }
 
-    /// Notes how a hook before all tests ended.
+    /// Records how a hook before all tests ended.
     ///
     /// # Errors
     ///
@@ -168,28 +167,29 @@ impl Session {
         })
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) -> io::Result<()> {
+    fn change(&self, change: impl FnOnce(&mut SessionState)) -> io::Result<()> {
         let _lock = self.lock()?;
-        let mut state = State::read(&self.file())?.unwrap_or_else(|| State::new(&self.suite, &self.label));
+        let mut state =
+            SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.suite, &self.label));
         change(&mut state);
         self.write(&state)
     }
 
-    /// `run.json` says the same for those who do not know sessions.
-    fn write(&self, state: &State) -> io::Result<()> {
+    /// Writes the state, and the state of the hooks to `run.json`.
+    fn write(&self, state: &SessionState) -> io::Result<()> {
         state.write(&self.file())?;
-        let told = run_record::update(&self.run, &self.suite, &Redactor::default(), |entry| {
+        let updated = run_record::update(&self.run, &self.suite, &Redactor::default(), |entry| {
             entry.before_all = state.before_all;
             entry.after_all = state.after_all;
         });
-        match told {
-            // Only tests write it; a run of which it was deleted can be finished all the same.
+        match updated {
+            // A run whose `run.json` was deleted can still be finished.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             result => result,
         }
     }
 
-    /// All sessions of a run, also of programs that are gone.
+    /// All sessions of a run, also of processes that have ended.
     ///
     /// # Errors
     ///
@@ -201,7 +201,7 @@ impl Session {
                 let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 if name.starts_with("session")
                     && name.ends_with(".json")
-                    && let Some(state) = State::read(&file)?
+                    && let Some(state) = SessionState::read(&file)?
                 {
                     sessions.push(Self { run: run.clone(), suite: state.suite, label: state.label });
                 }

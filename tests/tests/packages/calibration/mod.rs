@@ -184,7 +184,7 @@ fn a_judge_below_the_minimum_fails_its_own_test_and_its_verdicts_do_not_count() 
         test(&package).env("JUDGE", "harsh").env("EVALSUITE_REQUIRE", "1").run().fails("skipped cases are errors");
     ended(&ran, "judged", "FAILED");
     ended(&ran, "both", "ok");
-    ran.says("and EVALSUITE_REQUIRE forbids to skip").is_silent_about("SKIPPED");
+    ran.says("and EVALSUITE_REQUIRE=1 turns skipped cases into errors").is_silent_about("SKIPPED");
 
     // Without a minimum the judge is measured and its verdicts count.
     package.write("suites/judged/calibration.yaml", &CALIBRATION.replace("minimum: { kappa: 0.6 }", ""));
@@ -212,7 +212,7 @@ fn a_failing_judge_is_an_error_and_a_missing_one_is_skipped() {
     ran.says("SKIPPED judge calibration of judged: needs a judge").says("SKIPPED judged::judged: needs a judge");
     let ran = test(&package).env("EVALSUITE_REQUIRE", "1").run().fails("skipped cases are errors");
     ended(&ran, "judge_calibration", "FAILED");
-    ran.says("judge calibration (judged) needs a judge, and EVALSUITE_REQUIRE forbids to skip");
+    ran.says("judge calibration (judged) needs a judge, and EVALSUITE_REQUIRE=1 turns skipped cases into errors");
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! A conversation: the agent is called once per turn, and each reply is graded before the next turn.
 
-pub(crate) mod history;
-pub(crate) mod whole;
+pub(crate) mod conversation_history;
+pub(crate) mod conversation_totals;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use evalsuite_schema::{
     Conversation, Input, OnTurnFailure, Turn,
-    record::{CaseOutcome, ReasonCode, TrialRecord, TurnRecord},
+    record::{CaseOutcome, ReasonCode, TurnRecord, WorkspaceRecord},
 };
 
 use crate::{
@@ -18,198 +18,203 @@ use crate::{
         recording::Recording,
     },
     run::{
-        limits,
         trial::{
-            Stop, Trial,
-            agent::{Ask, Call},
-            capture,
-            conversation::{history::History, whole::Whole},
-            grading, millis, recorded,
-            trajectory::Done,
+            agent_call::CallInput,
+            called::{Called, call_agent},
+            captured::{
+                AgentReport, Interrupted, captured_outcome, captured_workspace, changes_between, evidence_facts,
+                first_of_answer, write_agent_log,
+            },
+            early_end::{EarlyEnd, guarded},
+            evidence_file::{add_judge_replies, write_evidence},
+            graded::{Graded, run_graders, run_turn_graders},
+            prepared::Prepared,
+            trial_end::TrialEnd,
         },
-        trial_record::{first_of_answer, keep_log, report},
         turn_graders::turn_graders,
     },
     workspace::{snapshot::Snapshot, workspace_diff::WorkspaceDiff},
 };
 
-/// Holds the conversation and decides the trial.
-///
-/// # Errors
-///
-/// What ends it before its last turn; what was said until then is in the record.
-pub(crate) fn hold(
-    trial: &Trial<'_>,
-    conversation: &Conversation,
-    before: &Snapshot,
-    record: &mut TrialRecord,
-    done: &mut Option<Done>,
-) -> Result<(), Stop> {
-    let mut talk =
-        Talk { trial, before, history: History::of(&trial.case), whole: Whole::default(), verdicts: Vec::new() };
-    record.turns = Some(Vec::new());
-    let ended = talk.turns(conversation, record);
-    keep_log(trial.plan, &trial.directory, talk.whole.recording(), record);
-    let clock = Instant::now();
-    let changes = capture::changes(trial, before, record);
-    record.timings.capture_ms += millis(clock);
+use self::{conversation_history::ConversationHistory, conversation_totals::ConversationTotals};
+
+/// Runs all turns, grades them, and grades the whole.
+pub(crate) fn run_conversation(prepared: &Prepared<'_>, conversation: &Conversation, before: &Snapshot) -> TrialEnd {
+    let mut running = RunningConversation {
+        prepared,
+        before,
+        history: ConversationHistory::of(&prepared.case),
+        totals: ConversationTotals::default(),
+        scores: Vec::new(),
+        turns: Vec::new(),
+    };
+    let ended = running.run_turns(conversation);
+    write_agent_log(prepared, running.totals.recording());
+    let log = &prepared.trial.log;
+    let (workspace, changes) = log.timed(
+        |t| &mut t.capture_ms,
+        || captured_workspace(prepared, before, &before.take_later(&prepared.trial.workspace)),
+    );
     match ended.and(changes) {
-        Ok(changes) => {
-            talk.conclude(conversation, changes, record, done);
-            Ok(())
-        }
-        Err(stop) => {
-            record.usage = talk.whole.known_usage();
-            record.cost_usd = talk.whole.known_cost();
-            let reported = talk.whole.outcome(&talk.history);
-            (record.model, record.state, record.agent_metadata) = (reported.model, reported.state, reported.metadata);
-            record.duration_ms = talk.whole.known_duration();
-            *done = Some(Done::Recorded(Box::new(talk.whole.into_recording())));
-            Err(stop)
-        }
+        Ok(changes) => log.timed(|t| &mut t.grading_ms, || running.conclude(conversation, changes, workspace)),
+        Err(end) => running.interrupt(end, workspace),
     }
 }
 
-/// A conversation while it is held.
-struct Talk<'t> {
-    trial: &'t Trial<'t>,
+/// A conversation while it runs.
+struct RunningConversation<'t> {
+    prepared: &'t Prepared<'t>,
     before: &'t Snapshot,
-    history: History,
-    whole: Whole,
-    /// Of every turn; `None` where a turn has no grader: then there is nothing wrong with it.
-    verdicts: Vec<Option<TrialScore>>,
+    history: ConversationHistory,
+    totals: ConversationTotals,
+    /// Of every turn; `None` for a turn without graders, which counts as passed.
+    scores: Vec<Option<TrialScore>>,
+    turns: Vec<TurnRecord>,
 }
 
-impl Talk<'_> {
-    /// Every turn in order.
-    fn turns(&mut self, conversation: &Conversation, record: &mut TrialRecord) -> Result<(), Stop> {
-        let mut over = false;
+impl RunningConversation<'_> {
+    fn run_turns(&mut self, conversation: &Conversation) -> Result<(), EarlyEnd> {
+        let mut is_stopped = false;
         for (index, turn) in (0_u32..).zip(&conversation.turns) {
-            if over {
-                self.verdicts.push(Some(TrialScore::not_run()));
-                push(record, not_run(index, turn));
+            if is_stopped {
+                self.scores.push(Some(TrialScore::not_run()));
+                self.turns.push(turn_not_run(index, turn));
                 continue;
             }
-            let said = self.turn(index, turn, conversation.window_size, record)?;
-            over = conversation.on_turn_failure == OnTurnFailure::Stop
-                && matches!(said, CaseOutcome::Failed | CaseOutcome::Error);
+            match guarded(|| self.run_turn(index, turn, conversation.window_size)) {
+                Ok(record) => {
+                    is_stopped = conversation.on_turn_failure == OnTurnFailure::Stop
+                        && matches!(record.outcome, CaseOutcome::Failed | CaseOutcome::Error);
+                    self.turns.push(record);
+                }
+                Err(mut end) => {
+                    let mut record = turn_not_run(index, turn);
+                    (record.outcome, record.score) = (end.outcome, None);
+                    self.turns.push(record);
+                    end.reason.message = format!("turn {}: {}", index + 1, end.reason.message);
+                    return Err(end);
+                }
+            }
         }
         Ok(())
     }
 
-    /// One turn: what is said, what the agent replies, and what that is worth.
-    fn turn(
-        &mut self,
-        index: u32,
-        turn: &Turn,
-        window: Option<u32>,
-        record: &mut TrialRecord,
-    ) -> Result<CaseOutcome, Stop> {
-        let trial = self.trial;
-        let clock = Instant::now();
-        let asked = Input::Messages(self.history.asked(&turn.input, window));
-        let call = recorded::call(trial, &Ask { input: &asked, turn: Some(index) });
-        record.timings.agent_ms += millis(clock);
-        let facts = call.and_then(|call| self.reply(turn, call, record));
-        let facts = match facts {
-            Ok(facts) => facts,
-            Err(stop) => {
-                let mut broken = not_run(index, turn);
-                (broken.outcome, broken.score) = (stop.outcome, None);
-                push(record, broken);
-                return Err(in_turn(index, stop));
-            }
-        };
-        recorded::keep_evidence(trial, record);
-        let clock = Instant::now();
-        self.history.add(&turn.input, &facts.answer);
-        self.whole.add(&turn.input, &facts);
-        let (answer, _) = first_of_answer(&facts.answer);
-        let mut said = not_run(index, turn);
-        said.answer = Some(answer);
-        let graders = turn_graders(turn, &trial.case);
-        if graders.is_empty() {
-            (said.score, said.outcome) = (Some(1.0), CaseOutcome::Passed);
-            self.verdicts.push(None);
-        } else {
-            let folder = format!("turn-{index:03}");
-            said.graders = grading::run(trial, Evidence::new(facts), &graders, Some(&folder), record);
-            let mut verdict = score_trial(trial.plan.suite_data.layout, &said.graders, trial.plan.threshold);
-            (said.score, said.outcome) = shown(&verdict);
-            if let Some(reason) = &mut verdict.reason {
-                reason.message = format!("turn {}: {}", index + 1, reason.message);
-            }
-            self.verdicts.push(Some(verdict));
-        }
-        record.timings.grading_ms += millis(clock);
-        let outcome = said.outcome;
-        push(record, said);
-        Ok(outcome)
+    /// Calls the agent and grades its reply.
+    fn run_turn(&mut self, index: u32, turn: &Turn, window: Option<u32>) -> Result<TurnRecord, EarlyEnd> {
+        let prepared = self.prepared;
+        let log = &prepared.trial.log;
+        let input = Input::Messages(self.history.window(&turn.input, window));
+        let input = CallInput { input: &input, turn: Some(index) };
+        // Graders of the turn before may have changed the workspace.
+        let taken = (index > 0).then(|| Snapshot::take(&prepared.trial.workspace));
+        let before = taken.as_ref().map_or(Ok(self.before), Result::as_ref);
+        let called = log.timed(|t| &mut t.agent_ms, || call_agent(prepared, &input, before))?;
+        let facts = self.capture_turn(turn, called)?;
+        write_evidence(prepared);
+        Ok(log.timed(|t| &mut t.grading_ms, || self.grade_turn(index, turn, facts)))
     }
 
     /// What graders of the turn see.
-    fn reply(&mut self, turn: &Turn, call: Call, record: &mut TrialRecord) -> Result<Facts, Stop> {
-        let trial = self.trial;
-        record.notes.extend(call.notes);
-        self.whole.log(&call.recording);
-        let outcome = match call.result {
+    fn capture_turn(&mut self, turn: &Turn, called: Called) -> Result<Facts, EarlyEnd> {
+        let prepared = self.prepared;
+        let Called { result, recording, notes, took, span, after } = called;
+        prepared.trial.log.add_notes(notes);
+        self.totals.add_log(&recording);
+        let outcome = match result {
             Ok(outcome) => outcome,
-            Err(stop) => {
-                self.whole.add_unfinished(call.recording, call.took);
-                return Err(stop);
+            Err(end) => {
+                self.totals.add_unfinished(recording, took);
+                return Err(end);
             }
         };
-        let changes = match turn_graders(turn, &trial.case).is_empty() {
+        let changes = match turn_graders(turn, &prepared.case).is_empty() {
             true => WorkspaceDiff::default(),
-            false => capture::changes_so_far(trial, self.before)?,
+            false => changes_between(self.before, &after)?,
         };
-        let mut facts = capture::facts(trial, &outcome, &call.recording, call.took, call.span, changes);
+        let mut facts = evidence_facts(prepared, &outcome, &recording, took, span, changes);
         facts.input = Some(Input::Messages(self.history.with(&turn.input)));
         facts.expected_output.clone_from(&turn.expected_output);
         facts.is_conversation = true;
-        self.whole.report(outcome, call.recording.captured);
+        self.totals.add_report(outcome, recording.captured);
         Ok(facts)
     }
 
-    /// Grades the whole and decides.
-    fn conclude(
-        mut self,
-        conversation: &Conversation,
-        changes: WorkspaceDiff,
-        record: &mut TrialRecord,
-        done: &mut Option<Done>,
-    ) {
-        let trial = self.trial;
-        let clock = Instant::now();
-        let outcome = self.whole.outcome(&self.history);
-        let span = self.whole.span();
-        let mut facts = capture::facts(trial, &outcome, &Recording::default(), Duration::ZERO, span, changes);
-        facts.input = Some(Input::Messages(self.history.messages()));
-        facts.is_conversation = true;
-        let tools = self.whole.tools();
-        (facts.transcript, facts.turns) = self.whole.transcript();
-        report(&facts, outcome, record);
-        limits::note_unknown_cost(trial.plan, record);
-        let evidence = Evidence::new(facts);
-        *done = Some(Done::Reported(evidence.clone(), tools));
-        let mut whole = None;
-        if !trial.case.graders.is_empty() {
-            record.graders = grading::run(trial, evidence, &trial.case.graders, None, record);
-            whole = Some(score_trial(trial.plan.suite_data.layout, &record.graders, trial.plan.threshold));
+    fn grade_turn(&mut self, index: u32, turn: &Turn, facts: Facts) -> TurnRecord {
+        let prepared = self.prepared;
+        self.history.add(&turn.input, &facts.answer);
+        self.totals.add(&turn.input, &facts);
+        let (answer, _) = first_of_answer(&facts.answer);
+        let mut record = turn_not_run(index, turn);
+        record.answer = Some(answer);
+        let graders = turn_graders(turn, &prepared.case);
+        if graders.is_empty() {
+            (record.score, record.outcome) = (Some(1.0), CaseOutcome::Passed);
+            self.scores.push(None);
+        } else {
+            let folder = format!("turn-{index:03}");
+            record.graders = run_turn_graders(prepared, &Evidence::new(facts), &graders, &folder);
+            let plan = prepared.trial.plan;
+            let mut score = score_trial(plan.suite_data.layout, &record.graders, plan.threshold);
+            (record.score, record.outcome) = shown(&score);
+            if let Some(reason) = &mut score.reason {
+                reason.message = format!("turn {}: {}", index + 1, reason.message);
+            }
+            self.scores.push(Some(score));
         }
-        recorded::keep_replies(trial, record);
-        let score = score_conversation(conversation.aggregation, &self.verdicts, whole, trial.plan.threshold);
-        grading::decide(score, record);
-        record.timings.grading_ms += millis(clock);
+        record
+    }
+
+    /// Grades the whole and decides the trial.
+    fn conclude(self, conversation: &Conversation, changes: WorkspaceDiff, workspace: WorkspaceRecord) -> TrialEnd {
+        let Self { prepared, history, mut totals, scores, turns, .. } = self;
+        let outcome = totals.outcome(&history);
+        let mut facts =
+            evidence_facts(prepared, &outcome, &Recording::default(), Duration::ZERO, totals.span(), changes);
+        facts.input = Some(Input::Messages(history.messages()));
+        facts.is_conversation = true;
+        let tools = totals.tools();
+        (facts.transcript, facts.turns) = totals.transcript();
+        let captured = captured_outcome(prepared, facts, outcome, tools, workspace);
+        let graded = guarded(|| {
+            let plan = prepared.trial.plan;
+            let graders = match prepared.case.graders.as_slice() {
+                [] => Vec::new(),
+                graders => run_graders(prepared, &captured, graders),
+            };
+            let whole = (!prepared.case.graders.is_empty())
+                .then(|| score_trial(plan.suite_data.layout, &graders, plan.threshold));
+            add_judge_replies(prepared);
+            let mut score = score_conversation(conversation.aggregation, &scores, whole, plan.threshold);
+            prepared.trial.log.add_notes(std::mem::take(&mut score.notes));
+            Ok((graders, score))
+        });
+        let graded = match graded {
+            Ok((graders, score)) => Graded { graders, turns: Some(turns), score },
+            Err(end) => Graded::broken(end, Some(turns)),
+        };
+        TrialEnd::Graded(Box::new(captured), graded)
+    }
+
+    /// Ends the conversation before its last turn is graded.
+    fn interrupt(self, end: EarlyEnd, workspace: WorkspaceRecord) -> TrialEnd {
+        let Self { mut totals, history, turns, .. } = self;
+        let reported = totals.outcome(&history);
+        let report = AgentReport {
+            answer: None,
+            duration_ms: Some(totals.known_duration_ms()),
+            usage: totals.known_usage(),
+            cost_usd: totals.known_cost(),
+            model: reported.model,
+            state: reported.state,
+            metadata: reported.metadata,
+        };
+        let recording = totals.into_recording();
+        TrialEnd::NotGraded(Box::new(Interrupted { end, recording, report, workspace, turns: Some(turns) }))
     }
 }
 
-fn push(record: &mut TrialRecord, turn: TurnRecord) {
-    record.turns.get_or_insert_default().push(turn);
-}
-
-/// A turn to which nobody has replied.
-fn not_run(index: u32, turn: &Turn) -> TurnRecord {
+/// The record of a turn to which the agent has not replied.
+fn turn_not_run(index: u32, turn: &Turn) -> TurnRecord {
     let mut record = TurnRecord::default();
     record.index = index;
     record.input = turn.input.content.as_ref().map(content_text).unwrap_or_default();
@@ -217,15 +222,10 @@ fn not_run(index: u32, turn: &Turn) -> TurnRecord {
     record
 }
 
-/// A turn in which nothing was decided is left out.
-fn shown(verdict: &TrialScore) -> (Option<f64>, CaseOutcome) {
-    match &verdict.reason {
+/// The score and outcome of a turn in its record: a turn in which no grader decided is skipped.
+fn shown(score: &TrialScore) -> (Option<f64>, CaseOutcome) {
+    match &score.reason {
         Some(reason) if reason.code == ReasonCode::NothingDecided => (None, CaseOutcome::Skipped),
-        _ => (verdict.score, verdict.outcome),
+        _ => (score.score, score.outcome),
     }
-}
-
-fn in_turn(index: u32, mut stop: Stop) -> Stop {
-    stop.reason.message = format!("turn {}: {}", index + 1, stop.reason.message);
-    stop
 }

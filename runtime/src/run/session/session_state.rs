@@ -1,3 +1,5 @@
+//! `session.json`: the state of a session between its tests.
+
 use std::{collections::BTreeMap, io, path::Path};
 
 use evalsuite_schema::record::HookState;
@@ -11,10 +13,10 @@ use crate::{
     run::hooks::HookCall,
 };
 
-/// `session.json`: what a suite still has to undo.
+/// The state of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct State {
-    /// [`State::SCHEMA`].
+pub(crate) struct SessionState {
+    /// [`SessionState::SCHEMA`].
     schema: String,
     pub(crate) suite: String,
     pub(crate) label: String,
@@ -23,7 +25,7 @@ pub(crate) struct State {
     /// Number of times it was ended.
     #[serde(default)]
     pub(crate) ended: u32,
-    /// The inclusions whose tests take part since it was last ended, and whether all of their tests are done.
+    /// The inclusions with tests in it since it was last ended, and whether all of their tests are done.
     #[serde(default)]
     pub(crate) inclusions: BTreeMap<String, bool>,
     /// Whether there is something to undo.
@@ -32,11 +34,12 @@ pub(crate) struct State {
     pub(crate) keep: bool,
     pub(crate) before_all: HookState,
     pub(crate) after_all: HookState,
-    /// Hooks to run at the end. Variables in them are not filled in, so that no secret is written.
-    pub(crate) owed: Vec<HookCall>,
+    /// Hooks to run at the end. Their variables are not filled in, so that no secret is written.
+    #[serde(rename = "owed")]
+    pub(crate) pending: Vec<HookCall>,
 }
 
-impl State {
+impl SessionState {
     /// Value of `schema` in files of this version.
     const SCHEMA: &'static str = "evalsuite.session/1";
 
@@ -52,7 +55,7 @@ impl State {
             keep: false,
             before_all: HookState::None,
             after_all: HookState::None,
-            owed: Vec::new(),
+            pending: Vec::new(),
         }
     }
 
@@ -61,21 +64,21 @@ impl State {
         self.open = true;
         self.keep = keep;
         (self.before_all, self.after_all) = (HookState::None, HookState::None);
-        self.owed.clear();
+        self.pending.clear();
     }
 
-    /// Whoever comes from now on begins it anew.
+    /// The next test begins it again.
     pub(crate) fn end(&mut self) {
         self.open = false;
         self.ended += 1;
         self.inclusions.clear();
     }
 
-    /// Adds a hook, unless a process died before it could say how its counterpart ended, and it is there already.
-    pub(crate) fn owe(&mut self, call: HookCall) {
-        let is_same = |owed: &HookCall| owed.scope == call.scope && owed.facts.target == call.facts.target;
-        if !self.owed.iter().any(is_same) {
-            self.owed.push(call);
+    /// Adds a hook that has to run at the end. It is already there if a process died while the hook's counterpart ran.
+    pub(crate) fn add_pending(&mut self, call: HookCall) {
+        let is_same = |pending: &HookCall| pending.scope == call.scope && pending.facts.target == call.facts.target;
+        if !self.pending.iter().any(is_same) {
+            self.pending.push(call);
         }
         self.after_all = HookState::Pending;
     }

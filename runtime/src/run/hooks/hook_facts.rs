@@ -1,3 +1,5 @@
+//! What a hook gets: on standard input, in placeholders, in its environment.
+
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
@@ -16,7 +18,7 @@ use crate::{
     platform::process::echo::Echo,
 };
 
-/// What a hook is told: on its standard input, in its placeholders, in its environment.
+/// What a hook gets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct HookFacts {
     pub(crate) run_id: String,
@@ -29,10 +31,11 @@ pub(crate) struct HookFacts {
     pub(crate) case: Option<CaseFacts>,
     /// Index of the trial and its directory.
     pub(crate) trial: Option<(u32, PathBuf)>,
-    /// How the trial ended.
-    pub(crate) end: Option<End>,
+    /// How the trial ended, for a hook after it.
+    pub(crate) result: Option<TrialResult>,
 }
 
+/// What a hook gets of a case.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CaseFacts {
     pub(crate) dir: PathBuf,
@@ -40,20 +43,21 @@ pub(crate) struct CaseFacts {
     pub(crate) metadata: Object,
 }
 
+/// How a trial ended.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct End {
+pub(crate) struct TrialResult {
     pub(crate) outcome: CaseOutcome,
     pub(crate) score: Option<f64>,
 }
 
 impl CaseFacts {
     pub(crate) fn of(case: &Case, places: &SuiteLocation) -> Self {
-        Self { dir: places.join(&case.dir), input: question(&case.input), metadata: case.metadata.clone() }
+        Self { dir: places.join(&case.dir), input: input_text(&case.input), metadata: case.metadata.clone() }
     }
 }
 
 impl HookFacts {
-    /// What stands on standard input.
+    /// The object on standard input.
     pub(crate) fn payload(&self) -> Value {
         let mut payload = json!({
             "workspace_path": self.workspace.display().to_string(),
@@ -64,9 +68,9 @@ impl HookFacts {
             "target": self.target,
             "trial": self.trial.as_ref().map(|(index, _)| index),
         });
-        if let (Some(end), Value::Object(payload)) = (self.end, &mut payload) {
-            payload.insert("outcome".to_owned(), end.outcome.as_str().into());
-            payload.insert("score".to_owned(), end.score.into());
+        if let (Some(result), Value::Object(payload)) = (self.result, &mut payload) {
+            payload.insert("outcome".to_owned(), result.outcome.as_str().into());
+            payload.insert("score".to_owned(), result.score.into());
         }
         payload
     }
@@ -115,8 +119,8 @@ impl HookFacts {
     }
 }
 
-/// The text of an input as reports show it: all text parts of all messages, trimmed, joined by one blank.
-fn question(input: &Input) -> String {
+/// The text of an input: all text parts of all messages, trimmed, joined by single spaces.
+fn input_text(input: &Input) -> String {
     let Input::Messages(messages) = input else { return prompt(input, |file| PathBuf::from(&file.path)) };
     let texts: Vec<String> = messages.iter().flat_map(texts).filter(|text| !text.is_empty()).collect();
     texts.join(" ")
@@ -155,12 +159,12 @@ pub(crate) mod tests {
                 metadata: Object::from_iter([("k".to_owned(), json!(1))]),
             }),
             trial: Some((2, "/t".into())),
-            end: None,
+            result: None,
         }
     }
 
     #[test]
-    fn what_a_hook_reads_has_every_key() {
+    fn the_object_on_standard_input_has_every_key() {
         let payload = facts().payload();
         assert_eq!(
             payload,
@@ -173,15 +177,16 @@ pub(crate) mod tests {
         for key in ["case_input", "case_metadata", "target", "trial"] {
             assert_eq!(around_all.get(key), Some(&Value::Null), "{key}");
         }
-        let after = HookFacts { end: Some(End { outcome: CaseOutcome::Failed, score: Some(0.5) }), ..facts() };
+        let after =
+            HookFacts { result: Some(TrialResult { outcome: CaseOutcome::Failed, score: Some(0.5) }), ..facts() };
         assert_eq!((&after.payload()["outcome"], &after.payload()["score"]), (&json!("failed"), &json!(0.5)));
     }
 
     #[test]
-    fn the_question_is_the_text_of_all_messages() {
+    fn the_input_is_the_text_of_all_messages() {
         let file = Part::File(PathRef { written: "a".into(), path: "a".into() });
         let parts = vec![Part::Text(" first ".into()), file, Part::Text("  ".into()), Part::Text("second".into())];
         let messages = vec![Message::text(Role::System, "be brief\n"), Message::new(Role::User, Content::Parts(parts))];
-        assert_eq!(question(&Input::Messages(messages)), "be brief first second");
+        assert_eq!(input_text(&Input::Messages(messages)), "be brief first second");
     }
 }

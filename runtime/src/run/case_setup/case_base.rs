@@ -12,22 +12,22 @@ use crate::{
     },
     record::coordination::run_once,
     run::{
+        case_setup::{CaseSetup, build, run_hook, workspace_base::WorkspaceBase, workspace_error, written},
         hooks::{CaseFacts, HookCall, HookFacts, Scope},
         plan::Plan,
-        preparation::{Ground, Preparation, build, facts, run, tell, workspace_error},
     },
     workspace::{self, BaseFacts},
 };
 
-/// The hook that a case's own base owes, beside its workspace.
-const OWED: &str = "after_all.json";
+/// File beside the workspace of a case's own base, with the hook that still has to run.
+const PENDING: &str = "after_all.json";
 
-impl Preparation<'_> {
+impl CaseSetup<'_> {
     /// The base of a case that has files or hooks of its own.
-    pub(crate) fn case_base(&mut self, isolation: Isolation) -> io::Result<Result<Ground, Reason>> {
+    pub(crate) fn case_base(&mut self, isolation: Isolation) -> io::Result<Result<WorkspaceBase, Reason>> {
         let plan = self.plan;
-        let Some(written) = &plan.case.workspace else { return Ok(Ok(Ground::Template)) };
-        let name = own_name(plan);
+        let Some(workspace) = &plan.case.workspace else { return Ok(Ok(WorkspaceBase::Template)) };
+        let name = own_base_name(plan);
         let base = plan.run.suite(plan.suite.name).join("base").join(&name);
         let directory = base.join("workspace");
         let pristine = base.join("pristine");
@@ -38,72 +38,76 @@ impl Preparation<'_> {
             facts: HookFacts {
                 target: Some(plan.target.clone()),
                 case: Some(CaseFacts::of(&plan.case, &plan.places)),
-                ..facts(plan, &directory, &plan.case.id)
+                ..plan.hook_facts(&directory, &plan.case.id)
             },
             log: plan.directory.join("hooks").join(format!("{hook_name}.log")),
             location: plan.case.location.clone(),
         };
         let own_hook = |own: bool, hook: &Option<Hook>| hook.clone().filter(|_| own);
-        let after_all = own_hook(self.needs.own_after_all, &written.hooks.after_all);
-        let before_all = own_hook(self.needs.own_before_all, &written.hooks.before_all);
-        self.own = Some(base.clone());
+        let after_all = own_hook(self.needs.own_after_all, &workspace.hooks.after_all);
+        let before_all = own_hook(self.needs.own_before_all, &workspace.hooks.before_all);
+        self.own_base = Some(base.clone());
         let is_shared = isolation == Isolation::Shared;
-        let built = run_once(&plan.run.locks(), &made_once(&name), &plan.redactor, || {
-            build(written, &directory, plan)?;
+        let built = run_once(&plan.run.locks(), &once_name(&name), &plan.redactor, || {
+            build(workspace, &directory, plan)?;
             if let Some(hook) = &after_all {
-                // Should the process die, whoever finishes the run finds it.
-                tell(write_json(&base.join(OWED), &call("after_all", hook), &Redactor::default()))?;
+                // If the process dies, `cargo evalsuite finish` finds the file.
+                written(write_json(&base.join(PENDING), &call("after_all", hook), &Redactor::default()))?;
             }
             if let Some(hook) = &before_all {
-                run(&call("before_all", hook), &plan.redactor, plan.settings.echo)?;
+                run_hook(&call("before_all", hook), plan)?;
             }
             if is_shared {
                 workspace::copy_to_trial(&directory, &pristine).map_err(|error| workspace_error(error.to_string()))?;
             }
-            Ok(BaseFacts::of(Some(written), &directory, plan.settings.echo))
+            Ok(BaseFacts::of(Some(workspace), &directory, plan.settings.echo))
         })?;
         Ok(built.map(|facts| {
-            if is_shared { Ground::Shared { directory, pristine, facts } } else { Ground::Base { directory, facts } }
+            if is_shared {
+                WorkspaceBase::Shared { directory, pristine, facts }
+            } else {
+                WorkspaceBase::Copied { directory, facts }
+            }
         }))
     }
 
     /// Runs the case's own hook after its trials and removes its base, unless the case is run again.
     pub(crate) fn end(mut self, is_last: bool) -> Vec<String> {
-        let Some(own) = self.own.take().filter(|_| is_last) else { return Vec::new() };
-        end_own_base(&self.plan.run.locks(), &own, self.plan.settings.echo).1
+        let Some(base) = self.own_base.take().filter(|_| is_last) else { return Vec::new() };
+        end_own_base(&self.plan.run.locks(), &base, self.plan.settings.echo).1
     }
 }
 
-/// Runs the hook that a case owes, and removes its base; says whether there was a hook, and what went wrong.
+/// Runs the pending hook of a case's own base and removes the base. Returns whether there was a hook, and the problems.
 pub(crate) fn end_own_base(locks: &Path, base: &Path, echo: Echo) -> (bool, Vec<String>) {
     let mut problems = Vec::new();
-    let call = read_json::<HookCall>(&base.join(OWED)).unwrap_or_else(|error| {
+    let call = read_json::<HookCall>(&base.join(PENDING)).unwrap_or_else(|error| {
         problems.push(error.to_string());
         None
     });
     if let Some(call) = &call {
         let (_, result) = call.resolve_and_run(&Redactor::default(), echo);
-        problems.extend(result.err().map(|trouble| format!("case `{}`: {}", call.facts.test_id, trouble.message)));
+        problems.extend(result.err().map(|failure| format!("case `{}`: {}", call.facts.test_id, failure.message)));
     }
-    // Who comes after this makes it anew.
+    // The next test that needs the base makes it again.
     let name = base.file_name().unwrap_or_default().to_string_lossy();
-    let made = locks.join(format!("once-{}.json", made_once(&name)));
+    let made = locks.join(format!("once-{}.json", once_name(&name)));
     let removed = remove_if_exists(&made).and_then(|()| workspace::remove_directory(base));
     problems.extend(removed.err().map(|error| format!("{} cannot be removed: {error}", base.display())));
     if let Some(bases) = base.parent() {
-        // Other bases may still be there.
+        // It fails where other bases remain.
         let _ = fs::remove_dir(bases);
     }
     (call.is_some(), problems)
 }
 
-/// Name of the work that makes a base.
-fn made_once(name: &str) -> String {
+/// Name under which the making of a base is done once per run.
+fn once_name(name: &str) -> String {
     format!("base-{name}")
 }
 
-/// The name of a case's own base is the same in all attempts of the test runner.
-fn own_name(plan: &Plan<'_>) -> String {
+/// Name of the directory of a case's own base: the same in all attempts of the test runner.
+fn own_base_name(plan: &Plan<'_>) -> String {
     let first = plan.place.attempt(1);
     format!("case-{}", first.file_name().unwrap_or_default().to_string_lossy())
 }
@@ -115,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_base_of_a_process_that_died_is_ended_with_its_hook() {
+    fn the_base_of_a_process_that_died_is_removed_after_its_hook() {
         let run = tempfile::tempdir().unwrap();
         let base = run.path().join("base/case-a");
         fs::create_dir_all(base.join("workspace")).unwrap();
@@ -137,12 +141,12 @@ mod tests {
                 target: None,
                 case: None,
                 trial: None,
-                end: None,
+                result: None,
             },
             log: run.path().join("after_all.log"),
             location: Location::new("f", 1, 1),
         };
-        write_json(&base.join(OWED), &call, &Redactor::default()).unwrap();
+        write_json(&base.join(PENDING), &call, &Redactor::default()).unwrap();
         assert_eq!(end_own_base(run.path(), &base, Echo::Off), (true, Vec::new()));
         assert!(run.path().join("seen").is_file(), "the hook ran");
         assert!(!run.path().join("base").exists(), "nothing is left");

@@ -1,43 +1,43 @@
-//! Which tests this process was told to run: the arguments of Rust's test harness.
+//! Which tests this process runs, by the arguments of Rust's test harness.
 
 use std::ffi::OsString;
 
 /// Options whose value is the next argument.
 const WITH_VALUE: [&str; 6] = ["--test-threads", "--logfile", "--color", "--format", "--shuffle-seed", "-Z"];
 
-/// The choice that the arguments make. `--ignored` and `--include-ignored` make none among the tests of a suite: either
-/// all of them are ignored, or none.
+/// The filters in the arguments. `--ignored` and `--include-ignored` select nothing among the tests of a suite: either all of
+/// them are ignored, or none.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Chosen {
+pub(crate) struct TestFilter {
     filters: Vec<String>,
     skip: Vec<String>,
     exact: bool,
 }
 
-impl Chosen {
+impl TestFilter {
     pub(crate) fn of_process() -> Self {
         Self::of(std::env::args_os().skip(1))
     }
 
     fn of(arguments: impl IntoIterator<Item = OsString>) -> Self {
-        let mut chosen = Self::default();
+        let mut filter = Self::default();
         let mut arguments = arguments.into_iter().map(|argument| argument.to_string_lossy().into_owned());
         let mut only_filters = false;
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
-                _ if only_filters => chosen.filters.push(argument),
+                _ if only_filters => filter.filters.push(argument),
                 "--" => only_filters = true,
-                "--exact" => chosen.exact = true,
-                "--skip" => chosen.skip.extend(arguments.next()),
+                "--exact" => filter.exact = true,
+                "--skip" => filter.skip.extend(arguments.next()),
                 option if WITH_VALUE.contains(&option) => drop(arguments.next()),
                 option => match option.strip_prefix("--skip=") {
-                    Some(skip) => chosen.skip.push(skip.to_owned()),
+                    Some(skip) => filter.skip.push(skip.to_owned()),
                     None if option.starts_with('-') && option.len() > 1 => {}
-                    None => chosen.filters.push(argument),
+                    None => filter.filters.push(argument),
                 },
             }
         }
-        chosen
+        filter
     }
 
     /// Whether a test is run, by its path as it is listed.
@@ -52,12 +52,12 @@ mod tests {
     use super::*;
 
     fn chosen(arguments: &str) -> Vec<&'static str> {
-        let chosen = Chosen::of(arguments.split_whitespace().map(OsString::from));
-        ["x::a", "x::ab", "x::b"].into_iter().filter(|test| chosen.contains(test)).collect()
+        let filter = TestFilter::of(arguments.split_whitespace().map(OsString::from));
+        ["x::a", "x::ab", "x::b"].into_iter().filter(|test| filter.contains(test)).collect()
     }
 
     #[test]
-    fn filters_choose_and_skip_leaves_out() {
+    fn filters_select_and_skip_excludes() {
         assert_eq!(chosen(""), ["x::a", "x::ab", "x::b"]);
         assert_eq!(chosen("a"), ["x::a", "x::ab"]);
         assert_eq!(chosen("x::a --exact"), ["x::a"]);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn other_options_choose_nothing() {
+    fn other_options_select_nothing() {
         let all = ["x::a", "x::ab", "x::b"];
         for arguments in [
             "--nocapture",

@@ -1,5 +1,7 @@
+//! One call of a hook: its command with all values, its log and its record.
+
 use std::{
-    fs,
+    fmt, fs,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -17,16 +19,13 @@ use crate::{
         process::{self, Finished, echo::Echo},
         redaction::{Redactor, without_secrets},
     },
-    run::hooks::{
-        HookFacts,
-        placeholders::{Filled, filled},
-    },
+    run::hooks::{hook_command::FilledCommand, hook_facts::HookFacts},
 };
 
-/// Characters of a hook's last words that are shown in its error.
-const SHOWN: usize = 2_000;
+/// Characters of a hook's output that its error shows.
+const OUTPUT_SHOWN: usize = 2_000;
 
-/// Who wrote a hook.
+/// What defines a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Scope {
@@ -45,30 +44,30 @@ impl Scope {
     }
 }
 
-/// A hook and everything it takes to run it, also in another program than the one that made it.
+/// A hook with everything that is needed to run it, also in another process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct HookCall {
     pub(crate) name: String,
     pub(crate) scope: Scope,
     pub(crate) hook: Hook,
     pub(crate) facts: HookFacts,
-    /// File for what it prints.
+    /// File for its output.
     pub(crate) log: PathBuf,
-    /// Where it is written, for variables that are not set.
+    /// Where it is defined, for errors about variables that are not set.
     pub(crate) location: Location,
 }
 
-/// What is wrong with a hook that ran, or did not.
+/// Why a hook failed, or could not run.
 #[derive(Debug, Clone)]
-pub(crate) struct Trouble {
+pub(crate) struct HookFailure {
     pub(crate) message: String,
-    /// Where a variable is used that is not set.
+    /// Where the hook uses a variable that is not set.
     location: Option<Location>,
 }
 
-impl Trouble {
-    /// Why a trial or a case cannot go on.
-    pub(crate) fn reason(self) -> Reason {
+impl HookFailure {
+    /// The reason why a trial or a case ends.
+    pub(crate) fn into_reason(self) -> Reason {
         match self.location {
             None => Reason::new(Stage::BeforeHooks, ReasonCode::HookFailed, self.message),
             Some(place) => {
@@ -78,19 +77,17 @@ impl Trouble {
     }
 }
 
-impl From<String> for Trouble {
-    fn from(message: String) -> Self {
-        Self { message, location: None }
-    }
-}
-
 impl HookCall {
-    /// Fills in the variables of the command and runs it. They are kept out of everything that is written.
+    /// Fills in the variables of the command and runs it. Their values are removed from everything that is written.
     ///
     /// # Errors
     ///
     /// If a variable is not set, or as [`run`](Self::run).
-    pub(crate) fn resolve_and_run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), Trouble>) {
+    pub(crate) fn resolve_and_run(
+        &self,
+        redactor: &Redactor,
+        echo: Echo,
+    ) -> (Option<HookRecord>, Result<(), HookFailure>) {
         let mut workspace = Workspace::default();
         workspace.hooks.before_all = Some(self.hook.clone());
         let names = interpolation::workspace_variables(&workspace, &self.location);
@@ -102,7 +99,7 @@ impl HookCall {
             }
             Err(unresolved) => {
                 let message = format!("hook {}: {}", self.shown(), unresolved.message);
-                (None, Err(Trouble { message, location: Some(unresolved.location) }))
+                (None, Err(HookFailure { message, location: Some(unresolved.location) }))
             }
         }
     }
@@ -112,13 +109,13 @@ impl HookCall {
     /// # Errors
     ///
     /// If it could not be started, did not end in time, or ended with another exit code than 0.
-    fn run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), Trouble>) {
+    fn run(&self, redactor: &Redactor, echo: Echo) -> (Option<HookRecord>, Result<(), HookFailure>) {
         let Some(command) = &self.hook.command else { return (None, Ok(())) };
-        let command = filled(command, &self.facts, &self.facts.places());
+        let command = FilledCommand::new(command, &self.facts);
         let clock = Instant::now();
         let finished = match self.start(&command, echo) {
             Ok(finished) => finished,
-            Err(message) => return (None, Err(format!("hook {} {message}", self.shown()).into())),
+            Err(failure) => return (None, Err(failure)),
         };
         let took = clock.elapsed();
         let mut record = HookRecord::default();
@@ -129,14 +126,9 @@ impl HookCall {
         record.timed_out = finished.timed_out;
         record.duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         record.log = self.shown_log();
-        let kept = self.keep(&command, &finished, redactor);
+        let logged = self.write_log(&command, &finished, redactor);
         let failure = self.failure(&finished, redactor);
-        let result = match (failure, kept) {
-            (Some(failure), _) => Err(failure.into()),
-            (None, Err(error)) => Err(format!("hook {}: its log {error}", self.shown()).into()),
-            (None, Ok(())) => Ok(()),
-        };
-        (Some(record), result)
+        (Some(record), failure.map_or(logged, Err))
     }
 
     fn shown(&self) -> String {
@@ -146,12 +138,16 @@ impl HookCall {
         }
     }
 
-    fn start(&self, filled: &Filled, echo: Echo) -> Result<Finished, String> {
-        let Some(mut command) = filled.program() else { return Err("has an empty command".to_owned()) };
+    fn failed(&self, how: impl fmt::Display) -> HookFailure {
+        HookFailure { message: format!("hook {} {how}", self.shown()), location: None }
+    }
+
+    fn start(&self, command: &FilledCommand, echo: Echo) -> Result<Finished, HookFailure> {
+        let Some(mut command) = command.program() else { return Err(self.failed("has an empty command")) };
         let places = self.facts.places();
         let cwd = self.hook.cwd.as_ref().map_or_else(|| self.facts.suite_dir.clone(), |cwd| places.resolve(cwd));
         if !cwd.is_dir() {
-            return Err(format!("cannot run: its working directory {} does not exist", cwd.display()));
+            return Err(self.failed(format_args!("cannot run: its working directory {} does not exist", cwd.display())));
         }
         let program = command.get_program().to_string_lossy().into_owned();
         command.current_dir(cwd);
@@ -159,10 +155,10 @@ impl HookCall {
         let mut input = self.facts.payload().to_string().into_bytes();
         input.push(b'\n');
         process::run(command, input, Duration::from_millis(self.hook.timeout_ms), echo)
-            .map_err(|error| format!("cannot run `{program}`: {error}"))
+            .map_err(|error| self.failed(format_args!("cannot run `{program}`: {error}")))
     }
 
-    fn failure(&self, finished: &Finished, redactor: &Redactor) -> Option<String> {
+    fn failure(&self, finished: &Finished, redactor: &Redactor) -> Option<HookFailure> {
         let how = match finished.status.code() {
             _ if finished.timed_out => format!("did not end within {} ms", self.hook.timeout_ms),
             Some(0) => return None,
@@ -172,21 +168,21 @@ impl HookCall {
                 None => "was ended".to_owned(),
             },
         };
-        // Programs say what is wrong on either stream.
-        let said = [finished.stderr.text(), finished.stdout.text()].into_iter().find(|text| !text.trim().is_empty());
-        let said = said
-            .map(|text| format!(": {}", last_chars(without_secrets(&redactor.apply(&text)).trim(), SHOWN)))
+        // Programs write their errors to either stream.
+        let output = [finished.stderr.text(), finished.stdout.text()].into_iter().find(|text| !text.trim().is_empty());
+        let output = output
+            .map(|text| format!(": {}", last_chars(without_secrets(&redactor.apply(&text)).trim(), OUTPUT_SHOWN)))
             .unwrap_or_default();
-        Some(format!("hook {} {how}{said} (log: {})", self.shown(), self.log.display()))
+        Some(self.failed(format_args!("{how}{output} (log: {})", self.log.display())))
     }
 
-    /// Relative to the trial, as everything in its record.
+    /// The path of the log, relative to the directory of the trial.
     fn shown_log(&self) -> String {
         let trial = self.facts.trial.as_ref().map_or(Path::new(""), |(_, directory)| directory);
         self.log.strip_prefix(trial).unwrap_or(&self.log).display().to_string()
     }
 
-    fn keep(&self, command: &Filled, finished: &Finished, redactor: &Redactor) -> Result<(), String> {
+    fn write_log(&self, command: &FilledCommand, finished: &Finished, redactor: &Redactor) -> Result<(), HookFailure> {
         let mut text = format!("$ {command}\n");
         for (name, output) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {
             if !output.bytes.is_empty() {
@@ -201,9 +197,9 @@ impl HookCall {
             Some(directory) => fs::create_dir_all(directory),
             None => Ok(()),
         };
-        written
-            .and_then(|()| fs::write(&self.log, without_secrets(&redactor.apply(&text))))
-            .map_err(|error| format!("{} cannot be written: {error}", self.log.display()))
+        written.and_then(|()| fs::write(&self.log, without_secrets(&redactor.apply(&text)))).map_err(|error| {
+            self.failed(format_args!("ran, but its log {} cannot be written: {error}", self.log.display()))
+        })
     }
 }
 
@@ -212,7 +208,7 @@ mod tests {
     use evalsuite_schema::{Command as Written, Reset};
 
     use super::*;
-    use crate::run::hooks::facts::tests::facts;
+    use crate::run::hooks::hook_facts::tests::facts;
 
     fn call(root: &Path, line: &str, timeout_ms: u64) -> HookCall {
         HookCall {
@@ -226,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_knows_its_trial_and_leaves_a_log() {
+    fn a_hook_gets_its_trial_and_leaves_a_log() {
         let root = tempfile::tempdir().unwrap();
         let line = "cat > input.json; echo $EVALSUITE_TRIAL {{target}}; echo problem >&2";
         let (record, result) = call(root.path(), line, 60_000).run(&Redactor::default(), Echo::Off);
@@ -244,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_fail_is_told_apart() {
+    fn every_way_to_fail_has_its_own_message() {
         let root = tempfile::tempdir().unwrap();
         let message = |line: &str, timeout_ms| {
             let (_, result) = call(root.path(), line, timeout_ms).run(&Redactor::default(), Echo::Off);

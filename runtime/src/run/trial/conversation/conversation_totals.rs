@@ -1,3 +1,5 @@
+//! What the turns of a conversation add up to.
+
 use std::time::Duration;
 
 use evalsuite_schema::{Message, Object, record::Usage};
@@ -5,15 +7,15 @@ use serde_json::Value;
 
 use crate::{
     model::{captured_spans::Captured, evidence::Facts, outcome::Outcome, recording::Recording},
-    run::trial::{conversation::history::History, whole_millis},
+    run::trial::{conversation::conversation_history::ConversationHistory, trial_log::whole_millis},
 };
 
-/// What the turns of a conversation come to together.
+/// The turns of a conversation together.
 #[derive(Default)]
-pub(crate) struct Whole {
-    /// What was recorded, by finished turns and the one that broke.
+pub(crate) struct ConversationTotals {
+    /// What finished turns and an interrupted one recorded.
     recording: Recording,
-    /// `false` once a turn did not report what the agent did: then nobody knows what it did in all.
+    /// Whether a turn did not report its messages; then the transcript is incomplete.
     is_unreported: bool,
     transcript: Vec<Message>,
     /// Index of the first message of each turn.
@@ -28,7 +30,7 @@ pub(crate) struct Whole {
     model: Option<String>,
 }
 
-/// A sum that is known only if all its parts are.
+/// A sum that is known only if all its summands are.
 #[derive(Default)]
 struct Sum<T> {
     known: Option<T>,
@@ -36,11 +38,11 @@ struct Sum<T> {
 }
 
 impl<T: Copy + std::ops::AddAssign> Sum<T> {
-    fn add(&mut self, part: Option<T>) {
-        match (part, &mut self.known) {
+    fn add(&mut self, summand: Option<T>) {
+        match (summand, &mut self.known) {
             (None, _) => self.is_incomplete = true,
-            (Some(part), Some(known)) => *known += part,
-            (Some(part), None) => self.known = Some(part),
+            (Some(summand), Some(known)) => *known += summand,
+            (Some(summand), None) => self.known = Some(summand),
         }
     }
 
@@ -49,14 +51,14 @@ impl<T: Copy + std::ops::AddAssign> Sum<T> {
     }
 }
 
-impl Whole {
-    /// Adds what the log of a turn says.
-    pub(crate) fn log(&mut self, recording: &Recording) {
+impl ConversationTotals {
+    /// Adds the log of a turn.
+    pub(crate) fn add_log(&mut self, recording: &Recording) {
         self.recording.log.push_str(&recording.log);
     }
 
-    /// Adds what the agent reported beside its reply; of facts that are told twice the later one holds.
-    pub(crate) fn report(&mut self, outcome: Outcome, captured: Captured) {
+    /// Adds what the agent reported beside its reply; a later report of the same key replaces an earlier one.
+    pub(crate) fn add_report(&mut self, outcome: Outcome, captured: Captured) {
         self.state.extend(outcome.state);
         self.metadata.extend(outcome.metadata);
         self.model = outcome.model.or(captured.model).or(self.model.take());
@@ -71,9 +73,9 @@ impl Whole {
     }
 
     /// Adds a turn to which the agent has replied.
-    pub(crate) fn add(&mut self, said: &Message, facts: &Facts) {
+    pub(crate) fn add(&mut self, input: &Message, facts: &Facts) {
         self.starts.push(self.transcript.len());
-        self.transcript.push(said.clone());
+        self.transcript.push(input.clone());
         match &facts.transcript {
             Some(messages) => {
                 self.transcript.extend(messages.iter().cloned());
@@ -88,11 +90,11 @@ impl Whole {
         self.span = Some((started, facts.ended_at.clone()));
     }
 
-    /// Adds a turn in which the agent broke.
+    /// Adds a turn in which the agent failed.
     pub(crate) fn add_unfinished(&mut self, recording: Recording, took: Duration) {
         self.usage.add(recording.known_usage());
         self.cost_usd.add(recording.known_cost());
-        self.report(recording.outcome, recording.captured.clone());
+        self.add_report(recording.outcome, recording.captured.clone());
         let captured = recording.captured.messages.filter(|_| recording.messages.is_empty());
         self.recording.messages.extend(recording.messages.into_iter().chain(captured.unwrap_or_default()));
         self.took += took;
@@ -106,28 +108,28 @@ impl Whole {
         self.recording
     }
 
-    /// What is known of the tokens, also where not every turn reported them.
+    /// Tokens of the turns that reported them.
     pub(crate) fn known_usage(&self) -> Option<Usage> {
         self.usage.known
     }
 
-    /// What is known of the cost in US dollars, also where not every turn reported it.
+    /// Cost of the turns that reported it, in US dollars.
     pub(crate) fn known_cost(&self) -> Option<f64> {
         self.cost_usd.known
     }
 
-    /// What is known of the duration in milliseconds.
+    /// Duration of all turns in milliseconds.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "durations are at least 0, and a float that is too large saturates"
     )]
-    pub(crate) fn known_duration(&self) -> Option<u64> {
-        Some(whole_millis(self.took).saturating_add(self.duration_ms.round() as u64))
+    pub(crate) fn known_duration_ms(&self) -> u64 {
+        whole_millis(self.took).saturating_add(self.duration_ms.round() as u64)
     }
 
     /// The conversation as one outcome.
-    pub(crate) fn outcome(&mut self, history: &History) -> Outcome {
+    pub(crate) fn outcome(&mut self, history: &ConversationHistory) -> Outcome {
         Outcome {
             text: Some(history.text()),
             messages: None,
@@ -145,7 +147,7 @@ impl Whole {
         self.span.clone().unwrap_or_default()
     }
 
-    /// All messages in order, if every turn reported its own, and where each turn begins.
+    /// All messages in order, if every turn reported its own, and the index of the first message of each turn.
     pub(crate) fn transcript(self) -> (Option<Vec<Message>>, Vec<usize>) {
         if self.is_unreported { (None, Vec::new()) } else { (Some(self.transcript), self.starts) }
     }

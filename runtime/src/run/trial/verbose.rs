@@ -1,4 +1,4 @@
-//! `EVALSUITE_VERBOSE`: shows how each trial ended.
+//! What `EVALSUITE_VERBOSE` shows of each trial.
 
 use evalsuite_schema::record::{Timings, TrialRecord};
 
@@ -10,7 +10,7 @@ pub(crate) fn show_trial(record: &TrialRecord, echo: Echo) {
         let Timings { setup_ms, agent_ms, capture_ms, grading_ms, teardown_ms, total_ms, .. } = record.timings;
         format!(
             "{} trial {}: {}; setup {setup_ms} ms, agent {agent_ms} ms, capture {capture_ms} ms, \
-             grading {grading_ms} ms, teardown {teardown_ms} ms, all in all {total_ms} ms",
+             grading {grading_ms} ms, teardown {teardown_ms} ms, total {total_ms} ms",
             record.test_name,
             record.trial,
             record.outcome.as_str(),

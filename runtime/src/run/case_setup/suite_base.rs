@@ -11,24 +11,28 @@ use crate::{
     platform::digest::file_key,
     record::coordination::run_once,
     run::{
+        case_setup::{
+            CaseSetup, build, run_hook, workspace_base::WorkspaceBase, workspace_error,
+            workspace_needs::WorkspaceSource, written,
+        },
         hooks::{HookCall, HookFacts, Scope},
-        preparation::{Ground, Preparation, Source, build, facts, hooks_of_target, run, tell, workspace_error},
         session::Session,
     },
     workspace::{self, BaseFacts},
 };
 
-impl Preparation<'_> {
-    /// The base of the suite, or that of the target where it has a hook that works on it.
-    pub(crate) fn suite_base(&mut self) -> io::Result<Result<Ground, Reason>> {
+impl CaseSetup<'_> {
+    /// The base of the suite, or that of the target where the target has a hook that changes it.
+    pub(crate) fn suite_base(&mut self) -> io::Result<Result<WorkspaceBase, Reason>> {
         let plan = self.plan;
         let session = Session::of(plan.suite, plan.settings, plan.run)?;
-        let entered = session.enter(plan.settings.keep && self.needs.source == Source::Suite(Isolation::Shared))?;
+        let entered = session
+            .enter(plan.settings.keep_workspaces && self.needs.source == WorkspaceSource::Suite(Isolation::Shared))?;
         let epoch = entered.epoch;
         let (session, _) = self.session.insert((session, entered));
         let empty = Workspace::default();
-        let written = plan.suite_data.workspace.as_ref().unwrap_or(&empty);
-        let is_shared = written.isolation == Isolation::Shared;
+        let workspace = plan.suite_data.workspace.as_ref().unwrap_or(&empty);
+        let is_shared = workspace.isolation == Isolation::Shared;
         let directory = session.base().join("workspace");
         let pristine = session.base().join("pristine");
         let name = format!("base-{}.{epoch}", session.key());
@@ -36,20 +40,20 @@ impl Preparation<'_> {
             name: name.to_owned(),
             scope: Scope::Suite,
             hook: hook.clone(),
-            facts: facts(plan, &directory, test_id),
+            facts: plan.hook_facts(&directory, test_id),
             log: session.log(name),
             location: plan.suite_data.location.clone(),
         };
         let built = run_once(&plan.run.locks(), &name, &plan.redactor, || {
-            build(written, &directory, plan)?;
-            let owed = written.hooks.after_all.as_ref().map(|hook| call("after_all", hook, "__after_all__"));
-            tell(session.attempt(owed))?;
-            if let Some(hook) = &written.hooks.before_all {
-                let result = run(&call("before_all", hook, "__before_all__"), &plan.redactor, plan.settings.echo);
-                tell(session.before_all_ended(result.is_ok()))?;
+            build(workspace, &directory, plan)?;
+            let after_all = workspace.hooks.after_all.as_ref().map(|hook| call("after_all", hook, "__after_all__"));
+            written(session.note_pending(after_all))?;
+            if let Some(hook) = &workspace.hooks.before_all {
+                let result = run_hook(&call("before_all", hook, "__before_all__"), plan);
+                written(session.before_all_ended(result.is_ok()))?;
                 result?;
             }
-            let facts = BaseFacts::of(Some(written), &directory, plan.settings.echo);
+            let facts = BaseFacts::of(Some(workspace), &directory, plan.settings.echo);
             if is_shared {
                 workspace::copy_to_trial(&directory, &pristine).map_err(|error| workspace_error(error.to_string()))?;
             }
@@ -61,16 +65,16 @@ impl Preparation<'_> {
         };
         match self.target_base(&directory, is_shared)? {
             Err(reason) => Ok(Err(reason)),
-            Ok(_) if is_shared => Ok(Ok(Ground::Shared { directory, pristine, facts })),
-            Ok(own) => Ok(Ok(Ground::Base { directory: own.unwrap_or(directory), facts })),
+            Ok(_) if is_shared => Ok(Ok(WorkspaceBase::Shared { directory, pristine, facts })),
+            Ok(own) => Ok(Ok(WorkspaceBase::Copied { directory: own.unwrap_or(directory), facts })),
         }
     }
 
-    /// A copy of the base in which the target's hook runs: what it makes is for its trials only. A shared workspace is
-    /// one for all.
+    /// A copy of the base in which the target's hook runs, so that only the target's trials see its changes. Of a shared
+    /// workspace there is no copy.
     fn target_base(&self, base: &Path, is_shared: bool) -> io::Result<Result<Option<PathBuf>, Reason>> {
         let (plan, Some((session, entered))) = (self.plan, &self.session) else { return Ok(Ok(None)) };
-        let Some(hooks) = hooks_of_target(plan).filter(|hooks| hooks.before_all.is_some() || hooks.after_all.is_some())
+        let Some(hooks) = plan.target_hooks().filter(|hooks| hooks.before_all.is_some() || hooks.after_all.is_some())
         else {
             return Ok(Ok(None));
         };
@@ -81,7 +85,7 @@ impl Preparation<'_> {
             name: name.to_owned(),
             scope: Scope::Target,
             hook: hook.clone(),
-            facts: HookFacts { target: Some(plan.target.clone()), ..facts(plan, directory, test_id) },
+            facts: HookFacts { target: Some(plan.target.clone()), ..plan.hook_facts(directory, test_id) },
             log: session.log(&format!("target.{key}.{name}")),
             location: plan.suite_data.location.clone(),
         };
@@ -90,11 +94,11 @@ impl Preparation<'_> {
             if let Some(own) = &own {
                 workspace::copy_to_trial(base, own).map_err(|error| workspace_error(error.to_string()))?;
             }
-            let owed = hooks.after_all.as_ref().map(|hook| call("after_all", hook, "__target_after_all__"));
-            tell(session.attempt(owed))?;
+            let after_all = hooks.after_all.as_ref().map(|hook| call("after_all", hook, "__target_after_all__"));
+            written(session.note_pending(after_all))?;
             let Some(hook) = &hooks.before_all else { return Ok(()) };
-            let result = run(&call("before_all", hook, "__target_before_all__"), &plan.redactor, plan.settings.echo);
-            tell(session.before_all_ended(result.is_ok()))?;
+            let result = run_hook(&call("before_all", hook, "__target_before_all__"), plan);
+            written(session.before_all_ended(result.is_ok()))?;
             result
         })?;
         Ok(made.map(|()| own))

@@ -1,11 +1,11 @@
-//! What a case shares with its suite, and what it has of its own.
+//! Which workspace a case needs: the suite's, or one of its own.
 
 use evalsuite_schema::{Hooks, Isolation, Workspace};
 
 /// Where the workspaces of a case's trials come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// Nothing has to be made before: every trial copies the template.
+pub(crate) enum WorkspaceSource {
+    /// Every trial copies the template; there is no base.
     Template,
     /// The base of the suite.
     Suite(Isolation),
@@ -15,18 +15,18 @@ pub(crate) enum Source {
 
 /// What has to be made before the first trial of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Needs {
-    /// The base of the suite with its hooks, for its files or for what the hooks do elsewhere.
-    pub(crate) suite: bool,
-    pub(crate) source: Source,
-    /// `before_all` is written in the case.
+pub(crate) struct WorkspaceNeeds {
+    /// Whether the base of the suite is made with its hooks, for its files or for what the hooks do elsewhere.
+    pub(crate) suite_base: bool,
+    pub(crate) source: WorkspaceSource,
+    /// Whether the case itself defines `before_all`.
     pub(crate) own_before_all: bool,
-    /// `after_all` is written in the case.
+    /// Whether the case itself defines `after_all`.
     pub(crate) own_after_all: bool,
 }
 
-impl Needs {
-    /// The needs of a case whose workspace is merged over the suite's: what differs is its own.
+impl WorkspaceNeeds {
+    /// The needs of a case whose workspace is merged over the suite's. What differs belongs to the case.
     pub(crate) fn of(suite: Option<&Workspace>, case: Option<&Workspace>, target: Option<&Hooks>) -> Self {
         let empty = Workspace::default();
         let (suite, case) = (suite.unwrap_or(&empty), case.unwrap_or(&empty));
@@ -37,20 +37,20 @@ impl Needs {
             case.template != suite.template || case.base_fixture != suite.base_fixture || case.repos != suite.repos;
         let own_before_all = before.is_some() && !inherits_before;
         let own_after_all = after.is_some() && !inherits_after;
-        // A case that turns hooks off has nothing of what they make.
+        // A case that turns hooks off does not use what they make.
         let is_own = own_files || own_after_all || !inherits_before;
         let is_shared = case.isolation == Isolation::Shared;
         let needs_base = !case.repos.is_empty() || is_shared;
         let suite_hooks = inherits_before && before.is_some() || inherits_after && after.is_some();
         let target_hooks = target.is_some_and(|hooks| hooks.before_all.is_some() || hooks.after_all.is_some());
-        let suite = suite_hooks || target_hooks || !is_own && needs_base;
+        let suite_base = suite_hooks || target_hooks || !is_own && needs_base;
         let source = match is_own {
-            true if needs_base || own_before_all || own_after_all => Source::Case(case.isolation),
-            true => Source::Template,
-            false if suite => Source::Suite(case.isolation),
-            false => Source::Template,
+            true if needs_base || own_before_all || own_after_all => WorkspaceSource::Case(case.isolation),
+            true => WorkspaceSource::Template,
+            false if suite_base => WorkspaceSource::Suite(case.isolation),
+            false => WorkspaceSource::Template,
         };
-        Self { suite, source, own_before_all, own_after_all }
+        Self { suite_base, source, own_before_all, own_after_all }
     }
 }
 
@@ -82,43 +82,46 @@ mod tests {
         Workspace { hooks, ..workspace }
     }
 
-    fn needs(suite: &Workspace, case: &Workspace) -> (bool, Source) {
-        let needs = Needs::of(Some(suite), Some(case), None);
-        (needs.suite, needs.source)
+    fn needs(suite: &Workspace, case: &Workspace) -> (bool, WorkspaceSource) {
+        let needs = WorkspaceNeeds::of(Some(suite), Some(case), None);
+        (needs.suite_base, needs.source)
     }
 
     const PER_TEST: Isolation = Isolation::PerTest;
 
     #[test]
     fn a_template_alone_is_copied_without_a_base() {
-        let none = Needs::of(None, None, None);
-        assert_eq!((none.suite, none.source), (false, Source::Template));
-        assert_eq!(needs(&workspace("a"), &workspace("a")), (false, Source::Template));
-        assert_eq!(needs(&workspace("a"), &workspace("b")), (false, Source::Template));
+        let none = WorkspaceNeeds::of(None, None, None);
+        assert_eq!((none.suite_base, none.source), (false, WorkspaceSource::Template));
+        assert_eq!(needs(&workspace("a"), &workspace("a")), (false, WorkspaceSource::Template));
+        assert_eq!(needs(&workspace("a"), &workspace("b")), (false, WorkspaceSource::Template));
     }
 
     #[test]
-    fn what_cases_have_in_common_is_made_once() {
+    fn what_cases_have_in_common_comes_from_the_suite() {
         let suite = with_repo(workspace("a"));
-        assert_eq!(needs(&suite, &suite), (true, Source::Suite(PER_TEST)));
+        assert_eq!(needs(&suite, &suite), (true, WorkspaceSource::Suite(PER_TEST)));
         let suite = with_hooks(workspace("a"), "x", "y");
-        assert_eq!(needs(&suite, &suite), (true, Source::Suite(PER_TEST)));
+        assert_eq!(needs(&suite, &suite), (true, WorkspaceSource::Suite(PER_TEST)));
         let shared = Workspace { isolation: Isolation::Shared, ..workspace("a") };
-        assert_eq!(needs(&shared, &shared), (true, Source::Suite(Isolation::Shared)));
+        assert_eq!(needs(&shared, &shared), (true, WorkspaceSource::Suite(Isolation::Shared)));
         let target = Hooks { before_all: hook("x"), ..Hooks::default() };
-        let needs = Needs::of(None, None, Some(&target));
-        assert_eq!((needs.suite, needs.source), (true, Source::Suite(PER_TEST)));
+        let needs = WorkspaceNeeds::of(None, None, Some(&target));
+        assert_eq!((needs.suite_base, needs.source), (true, WorkspaceSource::Suite(PER_TEST)));
     }
 
     #[test]
-    fn what_a_case_writes_is_its_own() {
+    fn what_a_case_defines_is_its_own() {
         let suite = with_hooks(workspace("a"), "x", "y");
         // The suite's hooks run for what they do elsewhere; the case's files are other ones.
-        assert_eq!(needs(&suite, &with_hooks(workspace("b"), "x", "y")), (true, Source::Template));
-        assert_eq!(needs(&suite, &with_hooks(with_repo(workspace("a")), "x", "y")), (true, Source::Case(PER_TEST)));
-        let own = Needs::of(Some(&suite), Some(&with_hooks(workspace("a"), "own", "y")), None);
-        assert_eq!((own.suite, own.source), (true, Source::Case(PER_TEST)));
+        assert_eq!(needs(&suite, &with_hooks(workspace("b"), "x", "y")), (true, WorkspaceSource::Template));
+        assert_eq!(
+            needs(&suite, &with_hooks(with_repo(workspace("a")), "x", "y")),
+            (true, WorkspaceSource::Case(PER_TEST))
+        );
+        let own = WorkspaceNeeds::of(Some(&suite), Some(&with_hooks(workspace("a"), "own", "y")), None);
+        assert_eq!((own.suite_base, own.source), (true, WorkspaceSource::Case(PER_TEST)));
         assert_eq!((own.own_before_all, own.own_after_all), (true, false));
-        assert_eq!(needs(&suite, &workspace("a")), (false, Source::Template), "hooks are turned off");
+        assert_eq!(needs(&suite, &workspace("a")), (false, WorkspaceSource::Template), "hooks are turned off");
     }
 }

@@ -1,4 +1,4 @@
-//! From what an agent returned and recorded to the answer and transcript graders see.
+//! The answer, the transcript and the totals that graders see, from what an agent returned and recorded.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Opt
     (answer(&transcript), Some(transcript))
 }
 
-/// The answer is the last word. A span that did not tell what the model said told of this.
+/// The answer is the last message. A span without the content of the model's message may have reported this very message.
 fn end_with(transcript: &mut Vec<Message>, text: &str) {
     let counted = transcript.iter().any(|message| message.llm_call_count.is_some());
     match transcript.last_mut() {
@@ -36,7 +36,7 @@ fn end_with(transcript: &mut Vec<Message>, text: &str) {
             *content = Some(Content::Text(text.to_owned()));
         }
         _ => {
-            // What the agent makes of the model's answers is no further call of it.
+            // The agent made this text of the model's answers, without another call of the model.
             let llm_call_count = counted.then_some(0);
             let mut last = Message::text(Role::Assistant, text);
             last.llm_call_count = llm_call_count;
@@ -63,7 +63,7 @@ pub(crate) fn cost(outcome: &Outcome, recording: &Recording, transcript: Option<
     outcome.cost_usd.or_else(summed).or(recording.captured.cost_usd)
 }
 
-/// What tools said in messages of their own is what the calls they name returned.
+/// A message of a tool is the output of the call that it names.
 fn answer_calls(transcript: &mut [Message]) {
     let mut calls: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for at in 0..transcript.len() {
@@ -113,8 +113,9 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tool_says_is_what_its_call_returned() {
-        let call = Message::empty(Role::Assistant).with_tool_call(ToolCall::new("read").with_id("a"));
+    fn a_message_of_a_tool_is_the_output_of_its_call() {
+        let mut call = Message::empty(Role::Assistant);
+        call.tool_calls.push(ToolCall::new("read").with_id("a"));
         let result = Message::tool_result("a", Content::Text("42".into()));
         let outcome = Outcome::new().with_text("done").with_messages(vec![call, result]);
         let transcript = assemble(&outcome, &Recording::default()).1.unwrap();

@@ -1,0 +1,23 @@
+//! Jitter: random additions to waits, so that parallel tests that failed together do not try again together.
+//!
+//! Written by hand: the standard library's hash keys are random enough, and `fastrand` would be a dependency for one number.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    time::Duration,
+};
+
+/// Jitter lengthens a wait by at most this share of it.
+pub(crate) const JITTER: f64 = 0.5;
+
+/// The wait, lengthened by a random share of it.
+pub(crate) fn with_jitter(wait: Duration) -> Duration {
+    wait.mul_f64(1.0 + JITTER * random_share())
+}
+
+/// A random number from 0 to 1.
+fn random_share() -> f64 {
+    // Each `RandomState` has keys of its own.
+    let number = u32::try_from(RandomState::new().hash_one(0_u8) >> 32).unwrap_or_default();
+    f64::from(number) / f64::from(u32::MAX)
+}

@@ -1,0 +1,130 @@
+//! The record of a case: how its trials decided it.
+
+use std::io;
+
+use evalsuite_schema::record::{CaseOutcome, CaseRecord, Reason, ReasonCode, Rule, Stage, TrialRecord, TrialSummary};
+
+use crate::{
+    grade::scoring::decide_case,
+    model::suite_location::program,
+    platform::files::write_json,
+    record::{
+        run_directory::layout::trial_directory_name,
+        statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability},
+    },
+    run::{
+        case_report::CaseReport,
+        dependencies, limits,
+        plan::Plan,
+        requirements,
+        trials::{TrialsEnd, results},
+    },
+};
+
+/// How a case ended.
+pub(crate) struct CaseEnd {
+    pub(crate) outcome: CaseOutcome,
+    reason: Option<Reason>,
+    score: Option<f64>,
+    is_truncated: bool,
+    is_cost_limited: bool,
+}
+
+impl CaseEnd {
+    /// Of a case without trials.
+    pub(crate) fn prevented(outcome: CaseOutcome, reason: Reason) -> Self {
+        Self { outcome, reason: Some(reason), score: None, is_truncated: false, is_cost_limited: false }
+    }
+
+    /// Of a case whose trials ran.
+    pub(crate) fn of(plan: &Plan<'_>, trials: &[TrialRecord], trials_end: TrialsEnd) -> Self {
+        let is_cost_limited = trials_end != TrialsEnd::Decided;
+        let is_truncated = trials.len() < plan.planned as usize;
+        if let TrialsEnd::Prevented(reason) = trials_end {
+            return Self { is_truncated, is_cost_limited, ..Self::prevented(CaseOutcome::Error, reason) };
+        }
+        let (outcome, score) = decide_case(plan.rule, plan.threshold, &results(trials));
+        let reason = (outcome != CaseOutcome::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
+        Self { outcome, reason, score, is_truncated, is_cost_limited }
+    }
+}
+
+/// The reason of the first trial with the outcome of the case; where the mean of the scores decides, that it is too low.
+fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: CaseOutcome, score: Option<f64>) -> Option<Reason> {
+    let measure = match plan.rule {
+        Rule::Mean => "the mean of the trials' scores",
+        Rule::ConfidenceInterval => "the lower end of the confidence interval of the mean score",
+        Rule::Any | Rule::Every => "",
+    };
+    if outcome == CaseOutcome::Failed && !measure.is_empty() && trials.len() > 1 {
+        let message = format!("{measure}, {}, is below {}", score?, plan.threshold);
+        return Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message));
+    }
+    trials.iter().find(|trial| trial.outcome == outcome).and_then(|trial| trial.reason.clone())
+}
+
+/// Writes the case's record.
+///
+/// # Errors
+///
+/// If it cannot be written, or another file that tells other tests how the case ended.
+pub(crate) fn write_record(plan: &Plan<'_>, trials: Vec<TrialRecord>, mut end: CaseEnd) -> io::Result<CaseReport> {
+    requirements::refuse_skip(plan.settings, &mut end.outcome, &mut end.reason);
+    limits::record_first_error(plan, end.outcome, end.reason.as_ref())?;
+    let record = case_record(plan, &trials, end);
+    dependencies::mark_unreported(plan)?;
+    write_json(&plan.directory.join("case.json"), &record, &plan.redactor)?;
+    Ok(plan.report(record, trials))
+}
+
+fn case_record(plan: &Plan<'_>, trials: &[TrialRecord], end: CaseEnd) -> CaseRecord {
+    let count = |outcome| trials.iter().filter(|trial| trial.outcome == outcome).count();
+    let (passed, failed, errors) = (count(CaseOutcome::Passed), count(CaseOutcome::Failed), count(CaseOutcome::Error));
+    let completed = passed + failed;
+    let scores: Vec<f64> = trials
+        .iter()
+        .filter(|trial| matches!(trial.outcome, CaseOutcome::Passed | CaseOutcome::Failed))
+        .filter_map(|trial| trial.score)
+        .collect();
+    let is_complete = !end.is_truncated;
+    let summary = Summary::of(&scores).filter(|_| is_complete);
+
+    let mut record = CaseRecord::of_case(plan.identity(), plan.rule);
+    record.program = program();
+    record.outcome = end.outcome;
+    record.reason = end.reason;
+    record.score = end.score;
+    record.strategy = plan.case.trials.strategy;
+    record.trials = trials.iter().map(summarise).collect();
+    record.planned = plan.planned;
+    record.completed = number(completed);
+    record.passed = number(passed);
+    record.errors = number(errors);
+    record.truncated = end.is_truncated;
+    record.cost_limited = end.is_cost_limited;
+    record.pass_at_k = by_k(completed, |k| pass_at_k(completed, passed, k).filter(|_| is_complete));
+    record.pass_hat_k = by_k(completed, |k| pass_hat_k(completed, passed, k).filter(|_| is_complete));
+    record.mean = summary.map(|summary| summary.mean);
+    record.min = summary.map(|summary| summary.min);
+    record.max = summary.map(|summary| summary.max);
+    record.stddev = summary.map(|summary| summary.stddev);
+    record.ci95_lower = summary.map(|summary| summary.lower);
+    record.ci95_upper = summary.map(|summary| summary.upper);
+    record.stability = stability(completed, passed).filter(|_| is_complete);
+    record
+}
+
+fn summarise(trial: &TrialRecord) -> TrialSummary {
+    let mut summary = TrialSummary::default();
+    summary.index = trial.trial;
+    summary.outcome = trial.outcome;
+    summary.score = trial.score;
+    summary.duration_ms = trial.duration_ms;
+    summary.cost_usd = trial.cost_usd;
+    summary.path = format!("{}/result.json", trial_directory_name(trial.trial, trial.attempt));
+    summary
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

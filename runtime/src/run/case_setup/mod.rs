@@ -1,0 +1,122 @@
+//! What the trials of a case have in common, made before the first of them: base workspaces, and hooks that run once.
+
+pub(crate) mod case_base;
+pub(crate) mod suite_base;
+pub(crate) mod workspace_base;
+pub(crate) mod workspace_needs;
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use evalsuite_schema::{
+    Hooks, Isolation, Workspace,
+    record::{Reason, ReasonCode, Stage},
+};
+
+use crate::{
+    model::interpolation,
+    platform::file_lock::FileLock,
+    run::{
+        hooks::{HookCall, HookFailure},
+        plan::Plan,
+        session::{EnteredSession, Session},
+    },
+    workspace,
+};
+
+use self::{
+    workspace_base::WorkspaceBase,
+    workspace_needs::{WorkspaceNeeds, WorkspaceSource},
+};
+
+/// What the trials of one case need, made when the first of them is about to start.
+pub(crate) struct CaseSetup<'a> {
+    plan: &'a Plan<'a>,
+    needs: WorkspaceNeeds,
+    session: Option<(Session, EnteredSession)>,
+    base: Option<WorkspaceBase>,
+    /// The directory of the case's own base, which ends with the case.
+    own_base: Option<PathBuf>,
+    _shared: Option<FileLock>,
+}
+
+impl<'a> CaseSetup<'a> {
+    /// Waits for a shared workspace. Nothing is made yet.
+    ///
+    /// # Errors
+    ///
+    /// If a lock file cannot be made.
+    pub(crate) fn begin(plan: &'a Plan<'a>) -> io::Result<Self> {
+        let needs =
+            WorkspaceNeeds::of(plan.suite_data.workspace.as_ref(), plan.case.workspace.as_ref(), plan.target_hooks());
+        let mut shared = None;
+        if needs.source == WorkspaceSource::Suite(Isolation::Shared) {
+            // For all trials of the case, and before a slot is taken: a test with a slot must not wait for one that needs it.
+            let key = Session::of(plan.suite, plan.settings, plan.run)?.key();
+            shared = Some(FileLock::acquire(&plan.run.locks().join(format!("workspace-{key}.lock")))?);
+        }
+        Ok(Self { plan, needs, session: None, base: None, own_base: None, _shared: shared })
+    }
+
+    /// The base of the trials' workspaces, made by the first trial; what another test of the run has made is used.
+    ///
+    /// # Errors
+    ///
+    /// If the run's directory cannot be written; the inner error is why no trial can start.
+    pub(crate) fn base(&mut self) -> io::Result<Result<&WorkspaceBase, Reason>> {
+        let base = match self.base.take() {
+            Some(base) => base,
+            None => match self.make()? {
+                Ok(base) => base,
+                Err(reason) => return Ok(Err(reason)),
+            },
+        };
+        Ok(Ok(self.base.insert(base)))
+    }
+
+    fn make(&mut self) -> io::Result<Result<WorkspaceBase, Reason>> {
+        let mut base = WorkspaceBase::Template;
+        if self.needs.suite_base {
+            match self.suite_base()? {
+                Err(reason) => return Ok(Err(reason)),
+                Ok(of_suite) if self.needs.source != WorkspaceSource::Template => base = of_suite,
+                Ok(_) => {}
+            }
+        }
+        match self.needs.source {
+            WorkspaceSource::Case(isolation) => self.case_base(isolation),
+            WorkspaceSource::Template | WorkspaceSource::Suite(_) => Ok(Ok(base)),
+        }
+    }
+}
+
+fn build(written: &Workspace, directory: &Path, plan: &Plan<'_>) -> Result<(), Reason> {
+    let resolved = interpolation::resolve_workspace(
+        // The variables of hooks are filled in when the hooks run.
+        Workspace { hooks: Hooks::default(), ..written.clone() },
+        &plan.case.location,
+    );
+    let resolved = resolved.map_err(|unresolved| {
+        Reason::new(Stage::Workspace, ReasonCode::VariableUnset, unresolved.message).with_location(unresolved.location)
+    })?;
+    workspace::build(Some(&resolved), directory, &plan.places, plan.settings.echo)
+}
+
+fn run_hook(call: &HookCall, plan: &Plan<'_>) -> Result<(), Reason> {
+    let (_, result) = call.resolve_and_run(&plan.redactor, plan.settings.echo);
+    result.map_err(HookFailure::into_reason)
+}
+
+/// A hook runs only if the session knows how to undo it.
+fn written(result: io::Result<()>) -> Result<(), Reason> {
+    result.map_err(|error| {
+        let message = format!("the state of the suite's hooks cannot be written: {error}");
+        Reason::new(Stage::BeforeHooks, ReasonCode::HookFailed, message)
+    })
+}
+
+fn workspace_error(message: String) -> Reason {
+    Reason::new(Stage::Workspace, ReasonCode::WorkspaceError, message)
+}

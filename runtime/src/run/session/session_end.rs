@@ -1,0 +1,105 @@
+//! The end of a session: the hooks after all tests, then the bases are removed.
+
+use std::{collections::BTreeSet, fs, io};
+
+use evalsuite_schema::record::HookState;
+
+use crate::{
+    model::suite::EvalSuite,
+    platform::{file_lock::FileLock, process::echo::Echo, redaction::Redactor},
+    run::{
+        hooks::Scope,
+        session::{Session, session_state::SessionState, test_filter::TestFilter},
+        settings::Settings,
+    },
+    workspace,
+};
+
+/// When a session ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SessionEnd {
+    /// After these tests, by their names in the test runner, and those of all other inclusions of the suite.
+    After(BTreeSet<String>),
+    /// When the caller of the tests, or `cargo evalsuite finish`, ends it.
+    Later,
+}
+
+impl SessionEnd {
+    /// When the session of tests ends that a test runner started.
+    pub(crate) fn of(suite: &EvalSuite, settings: &Settings) -> Self {
+        // Further tests may join a run whose id is set by the user.
+        if settings.run_id.is_some() {
+            return Self::Later;
+        }
+        let all = suite.cases.iter().map(|case| suite.test_path(case));
+        // Nextest starts a process per test, which does not know which other tests are selected.
+        if std::env::var_os("NEXTEST").is_some() || settings.runner.run_id.is_some() {
+            return Self::After(all.collect());
+        }
+        let filter = TestFilter::of_process();
+        Self::After(all.filter(|test| filter.contains(test)).collect())
+    }
+
+    pub(crate) fn is_complete(&self, finished: &BTreeSet<String>) -> bool {
+        match self {
+            Self::After(tests) => tests.is_subset(finished),
+            Self::Later => false,
+        }
+    }
+}
+
+/// What happened at the end of a session.
+#[derive(Debug, Default)]
+pub(crate) struct EndedSession {
+    /// Number of hooks that ran.
+    pub(crate) hooks: u32,
+    /// Errors of hooks and files.
+    pub(crate) problems: Vec<String>,
+}
+
+impl Session {
+    /// Runs the pending hooks after all tests and removes the bases. Does nothing if the session has ended before.
+    ///
+    /// # Errors
+    ///
+    /// If its state cannot be read or written.
+    pub(crate) fn end(&self, echo: Echo) -> io::Result<EndedSession> {
+        let _lock = self.lock()?;
+        self.end_locked(echo)
+    }
+
+    pub(crate) fn end_locked(&self, echo: Echo) -> io::Result<EndedSession> {
+        let mut ended = EndedSession::default();
+        let Some(mut state) = SessionState::read(&self.file())?.filter(|state| state.open) else { return Ok(ended) };
+        let Some(_unused) = FileLock::try_acquire(&self.in_use())? else {
+            ended.problems.push(format!("tests of suite `{}` are still running", self.suite));
+            return Ok(ended);
+        };
+        // The hooks of targets run inside those of the suite.
+        state.pending.sort_by_key(|call| call.scope != Scope::Target);
+        for call in std::mem::take(&mut state.pending) {
+            let (_, result) = call.resolve_and_run(&Redactor::default(), echo);
+            ended.hooks += 1;
+            state.after_all = match &result {
+                Ok(()) if state.after_all != HookState::Failed => HookState::Done,
+                _ => HookState::Failed,
+            };
+            if let Err(failure) = result {
+                ended.problems.push(format!("suite `{}`: {}", self.suite, failure.message));
+            }
+        }
+        state.end();
+        self.write(&state)?;
+        if !state.keep {
+            let base = self.base();
+            if let Err(error) = workspace::remove_directory(&base) {
+                ended.problems.push(format!("{} cannot be removed: {error}", base.display()));
+            }
+            if let Some(directory) = base.parent() {
+                // It fails while other sessions of the suite have bases in it.
+                let _ = fs::remove_dir(directory);
+            }
+        }
+        Ok(ended)
+    }
+}

@@ -1,0 +1,176 @@
+//! One call of an agent: a function or a command, within its time limit.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use evalsuite_schema::{
+    Input,
+    record::{CaseOutcome, Note, Reason, ReasonCode, Stage},
+};
+
+use crate::{
+    agents::{
+        command::{
+            command_call::{CommandCall, CommandFailure},
+            resolved_command::ResolvedCommand,
+        },
+        spans::Trace,
+    },
+    model::{
+        agent::RustAgent,
+        command::EndWithTrial,
+        messages::prompt,
+        outcome::{AgentError, Outcome},
+        recording::Recording,
+        trial as api,
+    },
+    platform::{
+        cancel::Cancel,
+        isolated_call::{Ended, call_within},
+        process::TERMINATION_GRACE,
+    },
+    run::trial::{
+        early_end::EarlyEnd,
+        prepared::{Agent, Prepared},
+    },
+};
+
+/// What an agent gets in a call.
+pub(crate) struct CallInput<'a> {
+    pub(crate) input: &'a Input,
+    /// Index of the turn in a conversation.
+    pub(crate) turn: Option<u32>,
+}
+
+/// How a call of an agent ended.
+pub(crate) struct CallResult {
+    pub(crate) result: Result<Outcome, EarlyEnd>,
+    /// What the agent recorded until then.
+    pub(crate) recording: Recording,
+    /// Warnings about what it reported.
+    pub(crate) notes: Vec<Note>,
+}
+
+/// Calls the agent within its limit.
+pub(crate) fn call(prepared: &Prepared<'_>, input: &CallInput<'_>) -> CallResult {
+    let mut called = match &prepared.agent {
+        Agent::Rust(agent) => call_function(prepared, input, agent),
+        Agent::Command(command) => call_command(prepared, input, command),
+        Agent::Recorded => CallResult {
+            result: Err(failed("no agent is called in this mode".to_owned())),
+            recording: Recording::default(),
+            notes: Vec::new(),
+        },
+    };
+    called.result = called.result.and_then(|outcome| {
+        let outcome = outcome.or_reported(called.recording.outcome.clone());
+        outcome.defect().map_or(Ok(outcome), |defect| Err(failed(defect)))
+    });
+    called
+}
+
+fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &RustAgent) -> CallResult {
+    let Prepared { trial, case, environment, cassette, .. } = prepared;
+    let (plan, index) = (trial.plan, trial.index);
+    let now = Instant::now();
+    let facts = api::Facts {
+        case_id: case.id.clone(),
+        agent_name: plan.suite.agent_name.map(str::to_owned),
+        target: plan.target.clone(),
+        index,
+        turn: input.turn,
+        prompt: prompt(input.input, |file| plan.places.resolve(file)),
+        input: input.input.clone(),
+        files: prepared.files(input.input),
+        metadata: case.metadata.clone(),
+        workspace: trial.workspace.clone(),
+        suite_dir: plan.places.suite_dir.clone(),
+        case_dir: plan.places.join(&case.dir),
+        // A limit beyond what the clock can hold is no limit.
+        deadline: now.checked_add(plan.limit).unwrap_or_else(|| now + Duration::from_secs(u32::MAX.into())),
+        environment: environment.clone(),
+        cassette: cassette.replies(),
+        dependencies: Arc::clone(&plan.dependencies),
+    };
+    let trace = Trace::new();
+    let cancel = Cancel::observed_by(Arc::new(trace.clone()));
+    let inner = cancel.clone();
+    let (mut own, shared) = crate::model::trial::Trial::new(facts, cancel.clone());
+    prepared.programs.borrow_mut().push(EndWithTrial(shared.groups.clone()));
+    let function = agent.clone();
+    let case_id = case.id.clone();
+    let inner_trace = trace.clone();
+    let ended = call_within(
+        plan.limit,
+        &cancel,
+        agent.is_cooperative(),
+        || shared.groups.end_all(TERMINATION_GRACE),
+        // The `Display` of an agent's error is code of the agent, too.
+        move || {
+            inner_trace.within(&case_id, index, || function.run(&mut own, &inner).map_err(|error| agent_error(&error)))
+        },
+    );
+    let mut recording = shared.recording().clone();
+    recording.captured = trace.take();
+    let result = match ended {
+        Ok(Ended::Returned(result)) => result,
+        Ok(Ended::Panicked(message)) => {
+            shared.groups.end_all(TERMINATION_GRACE);
+            Err(EarlyEnd::error(Stage::Agent, ReasonCode::AgentPanic, format!("the agent panicked: {message}")))
+        }
+        Ok(Ended::TimedOut) => {
+            let message = format!("the agent did not end within {} s", plan.limit.as_secs_f64());
+            Err(EarlyEnd::error(Stage::Agent, ReasonCode::Timeout, message))
+        }
+        Err(error) => Err(failed(format!("the agent's thread cannot be started: {error}"))),
+    };
+    CallResult { result, recording, notes: Vec::new() }
+}
+
+fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &ResolvedCommand<'_>) -> CallResult {
+    let Prepared { trial, case, environment, .. } = prepared;
+    let plan = trial.plan;
+    let directory = trial.directory.join("agent");
+    // For a case without a workspace, the target says where the command runs.
+    let elsewhere = command.agent.directory(&plan.places);
+    let answer = command.call(&CommandCall {
+        prompt: &prompt(input.input, |file| plan.places.resolve(file)),
+        files: &prepared.files(input.input),
+        case_id: &case.id,
+        trial: trial.index,
+        directory: &match input.turn {
+            None => directory,
+            Some(turn) => directory.join(format!("turn-{turn:03}")),
+        },
+        cwd: if case.workspace.is_some() { &trial.workspace } else { &elsewhere },
+        environment,
+        limit: plan.limit,
+        keep: plan.settings.keep_workspaces,
+        redactor: &plan.redactor,
+    });
+    let mut recording = Recording::default();
+    if let Some(line) = &answer.log {
+        recording.log(line);
+    }
+    let result = answer.result.map_err(|failure| match failure {
+        CommandFailure::Failed(message) => failed(message),
+        CommandFailure::TimedOut(message) => EarlyEnd::error(Stage::Agent, ReasonCode::Timeout, message),
+    });
+    CallResult { result, recording, notes: answer.notes }
+}
+
+fn failed(message: String) -> EarlyEnd {
+    EarlyEnd::error(Stage::Agent, ReasonCode::AgentError, message)
+}
+
+fn agent_error(error: &AgentError) -> EarlyEnd {
+    match error.skip_reason() {
+        Some(reason) => EarlyEnd {
+            outcome: CaseOutcome::Skipped,
+            reason: Reason::new(Stage::Agent, ReasonCode::SkipRequested, reason),
+        },
+        None => failed(error.chain()),
+    }
+}

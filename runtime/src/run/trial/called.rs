@@ -1,0 +1,125 @@
+//! A trial whose agent was called, or whose agent's call was replayed.
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use evalsuite_schema::record::{Note, ReasonCode, Stage};
+
+use crate::{
+    model::{outcome::Outcome, recording::Recording},
+    platform::clock::timestamp,
+    record::cassette::AgentCall,
+    run::trial::{
+        agent_call::{self, CallInput, CallResult},
+        early_end::EarlyEnd,
+        prepared::Prepared,
+    },
+    workspace::{self, replayable_changes::ReplayableChanges, snapshot::Snapshot},
+};
+
+/// An agent's call, however it ended.
+pub(crate) struct Called {
+    pub(crate) result: Result<Outcome, EarlyEnd>,
+    /// What the agent recorded until then.
+    pub(crate) recording: Recording,
+    /// Warnings about what it reported.
+    pub(crate) notes: Vec<Note>,
+    pub(crate) took: Duration,
+    /// When it began and when it ended.
+    pub(crate) span: (String, String),
+    /// The workspace after the call.
+    pub(crate) after: io::Result<Snapshot>,
+}
+
+/// Calls the agent and records what it did, or replays a recorded call. `before` is the workspace before the call.
+///
+/// # Errors
+///
+/// If the call cannot be replayed.
+pub(crate) fn call_agent(
+    prepared: &Prepared<'_>,
+    input: &CallInput<'_>,
+    before: Result<&Snapshot, &io::Error>,
+) -> Result<Called, EarlyEnd> {
+    let cassette = &prepared.cassette;
+    if !cassette.is_live() {
+        return replay(prepared, before);
+    }
+    let mut called = live_call(prepared, input, before);
+    if let Ok(outcome) = &called.result {
+        let changes = match (before, &called.after) {
+            (Ok(before), Ok(after)) => {
+                ReplayableChanges::between(before, after, &prepared.trial.workspace, cassette.placeholders())
+                    .unwrap_or_else(|error| ReplayableChanges::unrecorded(&error))
+            }
+            (Err(error), _) | (_, Err(error)) => ReplayableChanges::unrecorded(error),
+        };
+        let call = AgentCall::new(outcome, &called.recording, called.took, called.span.clone(), changes);
+        if let Err(message) = cassette.keep_call(call) {
+            called.result = Err(EarlyEnd::error(Stage::Capture, ReasonCode::RecordingFailed, message));
+        }
+    }
+    Ok(called)
+}
+
+fn live_call(prepared: &Prepared<'_>, input: &CallInput<'_>, before: Result<&Snapshot, &io::Error>) -> Called {
+    let (clock, started_at) = (Instant::now(), timestamp());
+    let CallResult { result, recording, notes } = agent_call::call(prepared, input);
+    let (took, span) = (clock.elapsed(), (started_at, timestamp()));
+    Called { result, recording, notes, took, span, after: snapshot_after(prepared, before) }
+}
+
+fn snapshot_after(prepared: &Prepared<'_>, before: Result<&Snapshot, &io::Error>) -> io::Result<Snapshot> {
+    let workspace = &prepared.trial.workspace;
+    before.map_or_else(|_| Snapshot::take(workspace), |before| before.take_later(workspace))
+}
+
+fn replay(prepared: &Prepared<'_>, before: Result<&Snapshot, &io::Error>) -> Result<Called, EarlyEnd> {
+    let Some(call) = prepared.cassette.next_call() else {
+        let message = format!(
+            "the recording has fewer calls of the agent than the case; {}",
+            prepared.trial.plan.how_to_record()
+        );
+        return Err(EarlyEnd::error(Stage::Agent, ReasonCode::RecordingStale, message));
+    };
+    match &call.workspace.left_out {
+        Some(reason) => copy_earlier_workspace(prepared, reason)?,
+        None => {
+            let applied = call.workspace.apply(&prepared.trial.workspace);
+            applied.map_err(|error| changes_not_replayed(&error.to_string()))?;
+        }
+    }
+    Ok(Called {
+        result: Ok(call.outcome()),
+        recording: call.recording(),
+        notes: Vec::new(),
+        took: Duration::from_millis(call.took_ms),
+        span: (call.started_at, call.ended_at),
+        after: snapshot_after(prepared, before),
+    })
+}
+
+fn changes_not_replayed(error: &str) -> EarlyEnd {
+    let message = format!("the agent's changes to the workspace cannot be replayed: {error}");
+    EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, message)
+}
+
+/// Changes that were too large to record are replayed from the earlier workspace, if it is still there.
+fn copy_earlier_workspace(prepared: &Prepared<'_>, reason: &str) -> Result<(), EarlyEnd> {
+    let trial = prepared.trial;
+    let earlier = match &trial.plan.regraded {
+        Some(Ok(earlier)) => earlier.trial(trial.index).join("workspace"),
+        _ => return Err(changes_not_replayed(reason)),
+    };
+    if !earlier.is_dir() {
+        let message = format!(
+            "the workspace of the earlier run is gone, and the agent's changes to it were not recorded: {reason}; \
+             run the test with EVALSUITE_KEEP=1 to keep the next workspace"
+        );
+        prepared.cassette.lose_workspace(message);
+        return Ok(());
+    }
+    workspace::copy_to_trial(&earlier, &trial.workspace).map_err(|error| changes_not_replayed(&error.to_string()))
+}

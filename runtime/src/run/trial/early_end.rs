@@ -1,0 +1,57 @@
+//! Why a trial ends before its graders.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage};
+
+use crate::{model::interpolation::Unresolved, platform::isolated_call::panic_message};
+
+/// The outcome of a trial that ends before its graders, and the reason.
+#[derive(Debug, Clone)]
+pub(crate) struct EarlyEnd {
+    pub(crate) outcome: CaseOutcome,
+    pub(crate) reason: Reason,
+}
+
+impl EarlyEnd {
+    pub(crate) fn error(stage: Stage, code: ReasonCode, message: impl Into<String>) -> Self {
+        Reason::new(stage, code, message).into()
+    }
+}
+
+/// The trial ends in an error.
+impl From<Reason> for EarlyEnd {
+    fn from(reason: Reason) -> Self {
+        Self { outcome: CaseOutcome::Error, reason }
+    }
+}
+
+impl From<Unresolved> for EarlyEnd {
+    fn from(unresolved: Unresolved) -> Self {
+        Reason::new(Stage::Setup, ReasonCode::VariableUnset, unresolved.message)
+            .with_location(unresolved.location)
+            .into()
+    }
+}
+
+/// Runs a phase of a trial. Agents, graders and judges panic on threads of their own, so a panic here is a defect of this
+/// crate. The trial ends early then, as after an error, and still has its hooks and its record.
+pub(crate) fn guarded<T>(phase: impl FnOnce() -> Result<T, EarlyEnd>) -> Result<T, EarlyEnd> {
+    catch_unwind(AssertUnwindSafe(phase)).unwrap_or_else(|panic| {
+        let message = format!("evalsuite panicked; this is a defect of evalsuite: {}", panic_message(&*panic));
+        Err(EarlyEnd::error(Stage::Teardown, ReasonCode::ProcessDied, message))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_a_phase_as_an_error_does() {
+        let end = guarded::<()>(|| std::panic::resume_unwind(Box::new("index out of bounds"))).unwrap_err();
+        assert_eq!((end.outcome, end.reason.stage), (CaseOutcome::Error, Stage::Teardown));
+        assert!(end.reason.message.ends_with("a defect of evalsuite: index out of bounds"), "{}", end.reason.message);
+        assert!(guarded(|| Ok(())).is_ok());
+    }
+}

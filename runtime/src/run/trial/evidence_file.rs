@@ -1,0 +1,19 @@
+//! `evidence.json`: what is needed to grade a trial again.
+
+use crate::run::{regrade::EVIDENCE, trial::prepared::Prepared};
+
+/// Writes the evidence beside the record. This happens before the graders run: they may break or never end.
+pub(crate) fn write_evidence(prepared: &Prepared<'_>) {
+    let Some(file) = prepared.cassette.to_file() else { return };
+    let path = prepared.trial.directory.join(EVIDENCE);
+    if let Err(error) = file.write_quickly(&path, prepared.cassette.placeholders()) {
+        prepared.trial.log.note("output_not_kept", format!("{}: {error}", path.display()));
+    }
+}
+
+/// Writes it again with the replies of judges, where there are any.
+pub(crate) fn add_judge_replies(prepared: &Prepared<'_>) {
+    if prepared.cassette.has_replies() {
+        write_evidence(prepared);
+    }
+}

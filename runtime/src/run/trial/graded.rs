@@ -1,0 +1,122 @@
+//! A graded trial: the results of its graders, and its score.
+
+use std::cell::RefCell;
+
+use evalsuite_schema::{
+    Grader,
+    record::{GraderRecord, TurnRecord},
+};
+
+use crate::{
+    grade::{
+        self,
+        grading_context::GradingContext,
+        scoring::{TrialScore, score_trial},
+    },
+    model::evidence::Evidence,
+    run::{
+        calibration,
+        trial::{
+            captured::Captured,
+            early_end::{EarlyEnd, guarded},
+            evidence_file::add_judge_replies,
+            prepared::Prepared,
+        },
+    },
+};
+
+/// The results of a trial's graders, and what they decide.
+pub(crate) struct Graded {
+    pub(crate) graders: Vec<GraderRecord>,
+    /// Turns of a conversation.
+    pub(crate) turns: Option<Vec<TurnRecord>>,
+    pub(crate) score: TrialScore,
+}
+
+impl Graded {
+    /// Of a trial that broke while it was graded.
+    pub(crate) fn broken(end: EarlyEnd, turns: Option<Vec<TurnRecord>>) -> Self {
+        Self { graders: Vec::new(), turns, score: end.into() }
+    }
+}
+
+/// Runs the graders of a case with one turn and decides the trial.
+pub(crate) fn grade(prepared: &Prepared<'_>, captured: &Captured) -> Graded {
+    let case = &prepared.case;
+    let implicit;
+    let graders = if case.graders.is_empty() {
+        implicit = [grade::llm_grader::implicit(case.location.clone())];
+        implicit.as_slice()
+    } else {
+        &case.graders
+    };
+    guarded(|| {
+        let graders = run_graders(prepared, captured, graders);
+        let plan = prepared.trial.plan;
+        let mut score = score_trial(plan.suite_data.layout, &graders, plan.threshold);
+        prepared.trial.log.add_notes(std::mem::take(&mut score.notes));
+        add_judge_replies(prepared);
+        Ok(Graded { graders, turns: None, score })
+    })
+    .unwrap_or_else(|end| Graded::broken(end, None))
+}
+
+/// Runs the graders of a whole trial.
+pub(crate) fn run_graders(prepared: &Prepared<'_>, captured: &Captured, graders: &[Grader]) -> Vec<GraderRecord> {
+    run(prepared, &captured.evidence, captured.report.model.as_deref(), graders, None)
+}
+
+/// Runs the graders of one turn; `folder` keeps their files apart from those of other turns.
+pub(crate) fn run_turn_graders(
+    prepared: &Prepared<'_>,
+    evidence: &Evidence<'_>,
+    graders: &[Grader],
+    folder: &str,
+) -> Vec<GraderRecord> {
+    run(prepared, evidence, None, graders, Some(folder))
+}
+
+fn run(
+    prepared: &Prepared<'_>,
+    evidence: &Evidence<'_>,
+    agent_model: Option<&str>,
+    graders: &[Grader],
+    folder: Option<&str>,
+) -> Vec<GraderRecord> {
+    let Prepared { trial, case, environment, cassette, .. } = prepared;
+    let plan = trial.plan;
+    let notes = RefCell::new(Vec::new());
+    let context = GradingContext {
+        evidence,
+        suite: plan.suite.name,
+        layout: plan.suite_data.layout,
+        threshold: plan.threshold,
+        registry: plan.evals.registry(),
+        places: &plan.places,
+        environment,
+        trial_dir: &trial.directory,
+        cassette,
+        redactor: &plan.redactor,
+        notes: &notes,
+        judges: plan.judges(),
+        preprocessors: &case.preprocessors,
+    };
+    let mut graded: Vec<GraderRecord> = graders.iter().map(|grader| grade::grade(grader, folder, &context)).collect();
+    graded.iter().for_each(|grader| note_judge_model(prepared, grader, agent_model));
+    trial.log.add_notes(notes.into_inner());
+    if let Some(advice) = calibration::advise(&mut graded, plan.evals, plan.settings, plan.run) {
+        trial.log.add_note_once(advice);
+    }
+    graded
+}
+
+/// Notes graders whose judge is the model of the agent.
+fn note_judge_model(prepared: &Prepared<'_>, grader: &GraderRecord, agent_model: Option<&str>) {
+    if let Some(model) = grader.judge.as_ref().and_then(|judge| judge.model.as_deref())
+        && Some(model) == agent_model
+    {
+        let message = format!("grader `{}` was judged by the model of the agent, `{model}`", grader.name);
+        prepared.trial.log.note("judge_is_model_of_agent", message);
+    }
+    grader.members.iter().for_each(|member| note_judge_model(prepared, member, agent_model));
+}

@@ -1,0 +1,218 @@
+//! A trial that is prepared: its case and agent have their values, its recording is open, its workspace can be made.
+
+use std::{cell::RefCell, path::PathBuf};
+
+use evalsuite_schema::{
+    Case, Input,
+    record::{CaseOutcome, Mode, ReasonCode, Stage},
+};
+
+use crate::{
+    agents::command::resolved_command::ResolvedCommand,
+    model::{
+        agent::RustAgent,
+        command::{CommandEnvironment, EndWithTrial, Site},
+        interpolation,
+        messages::file_parts,
+    },
+    platform::environment,
+    record::cassette::{About, Opening, TrialCassette, Unusable},
+    run::{
+        case_setup::workspace_base::WorkspaceBase,
+        chosen_agent::ChosenAgent,
+        plan::Plan,
+        regrade::EVIDENCE,
+        trial::{early_end::EarlyEnd, trial_attempt::TrialAttempt},
+    },
+    workspace::{self, snapshot::Snapshot, value_placeholders::Placeholders},
+};
+
+/// An agent with the values of its variables.
+pub(crate) enum Agent<'a> {
+    Rust(&'a RustAgent),
+    Command(ResolvedCommand<'a>),
+    /// Its recorded calls are replayed, or graded again; it is not called.
+    Recorded,
+}
+
+/// A trial with everything that its agent and its graders need.
+pub(crate) struct Prepared<'a> {
+    pub(crate) trial: &'a TrialAttempt<'a>,
+    /// The case with the values of its variables.
+    pub(crate) case: Case,
+    pub(crate) agent: Agent<'a>,
+    /// Variables of every program that is run for the trial.
+    pub(crate) environment: CommandEnvironment,
+    pub(crate) cassette: TrialCassette,
+    /// Programs that the agent left running, which graders may still ask.
+    pub(crate) programs: RefCell<Vec<EndWithTrial>>,
+}
+
+impl<'a> Prepared<'a> {
+    /// Opens the recording and fills in variables.
+    ///
+    /// # Errors
+    ///
+    /// If there is no recording to replay, a variable is not set, a file is missing, or the target has no usable agent.
+    pub(crate) fn new(trial: &'a TrialAttempt<'a>) -> Result<Self, EarlyEnd> {
+        let plan = trial.plan;
+        let cassette = open_cassette(trial)?;
+        let case = resolve_case(plan)?;
+        let environment = CommandEnvironment::of(&Site {
+            places: &plan.places,
+            run_id: &plan.run.run_id,
+            case: &case,
+            target: &plan.target,
+            trial: trial.index,
+            echo: plan.settings.echo,
+            directory: &trial.directory,
+            workspace: &trial.workspace,
+        });
+        let agent = resolve_agent(plan)?;
+        Ok(Self { trial, case, agent, environment, cassette, programs: RefCell::default() })
+    }
+
+    /// Makes the workspace, then checks the health of the target, once per run.
+    ///
+    /// # Errors
+    ///
+    /// If the workspace cannot be made, or the health check fails.
+    pub(crate) fn make_workspace(&self) -> Result<(), EarlyEnd> {
+        let Self { trial, case, .. } = self;
+        let made = match trial.base {
+            WorkspaceBase::Template => {
+                workspace::materialise(case.workspace.as_ref(), &trial.workspace, &trial.plan.places)
+            }
+            WorkspaceBase::Copied { directory, .. } => workspace::copy_to_trial(directory, &trial.workspace),
+            WorkspaceBase::Shared { .. } => Ok(()),
+        };
+        made.map_err(|error| EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, error.to_string()))?;
+        self.check_health()
+    }
+
+    fn check_health(&self) -> Result<(), EarlyEnd> {
+        let (plan, Agent::Command(command)) = (self.trial.plan, &self.agent) else { return Ok(()) };
+        let environment = CommandEnvironment::new(
+            vec![
+                ("EVALSUITE_SUITE_DIR", plan.places.suite_dir.clone().into()),
+                ("EVALSUITE_RUN_ID", plan.run.run_id.as_str().into()),
+                ("EVALSUITE_TARGET", plan.target.as_str().into()),
+            ],
+            plan.settings.echo,
+        );
+        command
+            .check_health(&plan.run.locks(), &plan.places, &environment, &plan.redactor)
+            .map_err(|error| EarlyEnd::error(Stage::Setup, ReasonCode::HealthcheckFailed, error.to_string()))
+    }
+
+    /// The workspace before the agent is called.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot, EarlyEnd> {
+        Snapshot::take(&self.trial.workspace).map_err(|error| {
+            let message = format!("the workspace cannot be read: {error}");
+            EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, message)
+        })
+    }
+
+    /// Absolute paths of the files in an input, in order.
+    pub(crate) fn files(&self, input: &Input) -> Vec<PathBuf> {
+        match input {
+            Input::Messages(messages) => {
+                file_parts(messages).map(|file| self.trial.plan.places.resolve(file)).collect()
+            }
+            Input::Data(_) => Vec::new(),
+        }
+    }
+
+    /// Ends the programs that the agent left running.
+    pub(crate) fn end_programs(&self) {
+        drop(self.programs.take());
+    }
+}
+
+/// The recording of a trial: to be written, or to be read instead of calling the agent.
+fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
+    let TrialAttempt { plan, index, directory, workspace, .. } = trial;
+    let mode = plan.settings.mode;
+    let secrets = plan.secrets.iter().map(String::as_str);
+    let placeholders = Placeholders::of_trial(secrets, &plan.places, directory, workspace);
+    let about = About {
+        suite: plan.suite.name.to_owned(),
+        case_id: plan.entry.id.to_owned(),
+        target: plan.target.clone(),
+        trial: *index,
+        seen: plan.seen.clone(),
+    };
+    let (path, hint) = match mode {
+        Mode::Record | Mode::Replay => (Some(plan.recording(*index)?), plan.how_to_record()),
+        Mode::Regrade => (Some(earlier_evidence(plan, *index)?), format!("to make one: `{}`", plan.rerun())),
+        // Judges that are not configured reply from the recording.
+        _ if plan.judges_are_recorded() => (plan.recording(*index).ok(), plan.how_to_record()),
+        _ => (None, String::new()),
+    };
+    TrialCassette::open(Opening { mode, path, placeholders, about, hint, has_agent: true }).map_err(unusable)
+}
+
+fn unusable(Unusable { code, message }: Unusable) -> EarlyEnd {
+    EarlyEnd::error(Stage::Setup, code, message)
+}
+
+/// The file with the evidence of an earlier run, which is graded again.
+fn earlier_evidence(plan: &Plan<'_>, index: u32) -> Result<PathBuf, EarlyEnd> {
+    let earlier = match &plan.regraded {
+        Some(Ok(earlier)) => earlier,
+        Some(Err(Unusable { code, message })) => return Err(EarlyEnd::error(Stage::Setup, *code, message.clone())),
+        None => return Err(EarlyEnd::error(Stage::Setup, ReasonCode::RecordingMissing, "no earlier run is given")),
+    };
+    let path = earlier.trial(index).join(EVIDENCE);
+    // An agent without an outcome left nothing to grade: the trial ends as it did in the earlier run.
+    if !path.is_file()
+        && let Some(record) = earlier.record(index)
+        && let Some(mut reason) = record.reason
+        && matches!(record.outcome, CaseOutcome::Error | CaseOutcome::Skipped)
+    {
+        reason.message = format!("in run {}: {}", earlier.run_id, reason.message);
+        return Err(EarlyEnd { outcome: record.outcome, reason });
+    }
+    Ok(path)
+}
+
+/// The case with the values of its variables.
+fn resolve_case(plan: &Plan<'_>) -> Result<Case, EarlyEnd> {
+    // Where no agent is called, the recording says what it got. A variable that is not set stays as it is written.
+    let is_live = calls_agent(plan);
+    let lookup = |name: &str| environment::var(name).or_else(|| (!is_live).then(|| format!("${{{{ {name} }}}}")));
+    let case = interpolation::resolve(plan.case.clone(), plan.suite_data.layout, lookup)?;
+    let messages = match &case.input {
+        Input::Messages(messages) => messages.as_slice(),
+        Input::Data(_) => &[],
+    };
+    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
+    for file in file_parts(messages.iter().chain(turns.map(|turn| &turn.input))) {
+        let path = plan.places.resolve(file);
+        if !path.is_file() {
+            let message = format!("the file `{}` does not exist ({})", file.written, path.display());
+            return Err(EarlyEnd::error(Stage::Setup, ReasonCode::FileMissing, message));
+        }
+    }
+    Ok(case)
+}
+
+fn calls_agent(plan: &Plan<'_>) -> bool {
+    matches!(plan.settings.mode, Mode::Live | Mode::Record)
+}
+
+/// The agent, with the values of its variables.
+fn resolve_agent<'a>(plan: &'a Plan<'_>) -> Result<Agent<'a>, EarlyEnd> {
+    match &plan.agent {
+        _ if !calls_agent(plan) => Ok(Agent::Recorded),
+        ChosenAgent::Rust(agent) => Ok(Agent::Rust(agent)),
+        ChosenAgent::Command(command) => Ok(Agent::Command(command.resolve(&|name: &str| environment::var(name))?)),
+        ChosenAgent::Unusable(problem) => {
+            Err(EarlyEnd::error(Stage::Setup, ReasonCode::TargetUnusable, problem.as_str()))
+        }
+    }
+}

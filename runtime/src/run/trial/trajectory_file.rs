@@ -1,0 +1,75 @@
+//! `trajectory.json`: the agent's work in the Agent Trajectory Interchange Format.
+
+use std::io;
+
+use evalsuite_schema::record::GraderRecord;
+use serde_json::{Value, json};
+
+use crate::{
+    grade::scoring::TrialScore,
+    model::messages::answer,
+    platform::files::replace_json,
+    record::trajectory::{self, Work},
+    run::trial::{trial_attempt::TrialAttempt, trial_end::TrialEnd},
+};
+
+/// Name of the file in the trial's directory.
+const FILE: &str = "trajectory.json";
+
+/// Writes the trajectory of a trial whose agent was called; gives the name of the file.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub(crate) fn write_trajectory(
+    trial: &TrialAttempt<'_>,
+    end: &TrialEnd,
+    score: &TrialScore,
+) -> io::Result<Option<String>> {
+    let TrialAttempt { plan, directory, .. } = trial;
+    let (transcript, text, tools, turns, report, graders) = match end {
+        TrialEnd::Unprepared(_) | TrialEnd::NotCalled(_) => return Ok(None),
+        TrialEnd::NotGraded(found) => {
+            let transcript = found.recording.transcript();
+            let reported = found.recording.outcome.text.clone();
+            let text = reported.unwrap_or_else(|| answer(transcript.unwrap_or_default()));
+            (transcript, text, &found.recording.captured.tools, [].as_slice(), &found.report, [].as_slice())
+        }
+        TrialEnd::Graded(found, graded) => {
+            let evidence = &found.evidence;
+            let turns = evidence.facts().turns.as_slice();
+            let text = evidence.answer().to_owned();
+            (evidence.transcript(), text, &found.tools, turns, &found.report, graded.graders.as_slice())
+        }
+    };
+    let document = trajectory::document(
+        &Work {
+            session: format!("{}/{}", plan.run.run_id, plan.case_key),
+            trial: &directory.file_name().unwrap_or_default().to_string_lossy(),
+            agent: &plan.agent_name,
+            agent_version: plan.suite.package_version,
+            model: report.model.as_deref(),
+            tools,
+            transcript,
+            answer: &text,
+            turns,
+            usage: report.usage,
+            cost_usd: report.cost_usd,
+            verdict: verdict(score, graders),
+        },
+        &plan.redactor,
+    );
+    replace_json(&directory.join(FILE), &document, &plan.redactor)?;
+    Ok(Some(FILE.to_owned()))
+}
+
+/// The results of the graders, for those who read only the trajectory.
+fn verdict(score: &TrialScore, graders: &[GraderRecord]) -> Value {
+    let graders: Vec<Value> = graders
+        .iter()
+        .map(|grader| {
+            json!({"name": grader.name, "state": grader.state, "verdict": grader.verdict, "value": grader.value})
+        })
+        .collect();
+    json!({"outcome": score.outcome, "score": score.score, "reason": score.reason, "graders": graders})
+}

@@ -1,0 +1,73 @@
+//! One attempt at a trial: what it is, where its files go, and what it notes.
+
+use std::{fs, io, path::PathBuf, time::Instant};
+
+use evalsuite_schema::record::{Started, WorkspaceRecord};
+
+use crate::{
+    platform::{clock::timestamp, files::replace_json},
+    record::run_directory::layout::trial_directory_name,
+    run::{case_setup::workspace_base::WorkspaceBase, plan::Plan, trial::trial_log::TrialLog},
+    workspace,
+};
+
+/// One attempt at a trial.
+pub(crate) struct TrialAttempt<'a> {
+    pub(crate) plan: &'a Plan<'a>,
+    pub(crate) base: &'a WorkspaceBase,
+    /// Index of the trial, from 0.
+    pub(crate) index: u32,
+    /// Number of the attempt, from 0.
+    pub(crate) number: u32,
+    /// Where its files go.
+    pub(crate) directory: PathBuf,
+    pub(crate) workspace: PathBuf,
+    pub(crate) started_at: String,
+    pub(crate) clock: Instant,
+    pub(crate) log: TrialLog,
+}
+
+impl<'a> TrialAttempt<'a> {
+    /// Makes the directory of the attempt, with `started.json` in it.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub(crate) fn begin(plan: &'a Plan<'a>, base: &'a WorkspaceBase, index: u32, number: u32) -> io::Result<Self> {
+        let directory = plan.directory.join(trial_directory_name(index, number));
+        workspace::remove_directory(&directory)?;
+        let workspace = match base {
+            WorkspaceBase::Shared { directory, .. } => directory.clone(),
+            WorkspaceBase::Template | WorkspaceBase::Copied { .. } => directory.join("workspace"),
+        };
+        let mut started = Started::new();
+        started.run_id = plan.run.run_id.clone();
+        started.suite = plan.suite.name.to_owned();
+        started.case_id = plan.entry.id.to_owned();
+        started.target = plan.target.clone();
+        started.trial = index;
+        started.pid = std::process::id();
+        started.lock = format!("locks/{}", plan.place.lock_file());
+        started.started_at = timestamp();
+        replace_json(&directory.join("started.json"), &started, &plan.redactor)?;
+        let (started_at, clock) = (started.started_at, Instant::now());
+        Ok(Self { plan, base, index, number, directory, workspace, started_at, clock, log: TrialLog::default() })
+    }
+
+    /// The workspace as the record shows it where nothing is known of its changes.
+    pub(crate) fn workspace_record(&self) -> WorkspaceRecord {
+        let mut record = WorkspaceRecord::default();
+        (record.path, record.kept) = (self.workspace.display().to_string(), true);
+        record
+    }
+
+    /// Writes a text beside the record, without secrets. A failure is noted: the record is still to come.
+    pub(crate) fn write_text(&self, file: &str, text: &str) -> bool {
+        let path = self.directory.join(file);
+        let written = fs::write(&path, self.plan.redactor.apply(text));
+        if let Err(error) = &written {
+            self.log.note("output_not_kept", format!("{}: {error}", path.display()));
+        }
+        written.is_ok()
+    }
+}

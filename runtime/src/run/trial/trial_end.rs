@@ -1,0 +1,50 @@
+//! How a trial ended: graded, or early and after which phase.
+
+use crate::{
+    grade::scoring::TrialScore,
+    run::{
+        requirements,
+        settings::Settings,
+        trial::{
+            captured::{Captured, Interrupted},
+            early_end::EarlyEnd,
+            graded::Graded,
+        },
+    },
+};
+
+/// The end of a trial, with what its phases returned.
+pub(crate) enum TrialEnd {
+    /// It ended before it had a workspace.
+    Unprepared(EarlyEnd),
+    /// It ended before its agent was called.
+    NotCalled(EarlyEnd),
+    /// Its agent was called, but left nothing that could be graded.
+    NotGraded(Box<Interrupted>),
+    Graded(Box<Captured>, Graded),
+}
+
+impl TrialEnd {
+    /// The end, and the score of the trial.
+    pub(crate) fn scored(self, settings: &Settings) -> (Self, TrialScore) {
+        let score = self.score(settings);
+        (self, score)
+    }
+
+    fn score(&self, settings: &Settings) -> TrialScore {
+        let early = match self {
+            Self::Graded(_, graded) => return graded.score.clone(),
+            Self::Unprepared(end) | Self::NotCalled(end) => end,
+            Self::NotGraded(interrupted) => &interrupted.end,
+        };
+        let mut score = TrialScore::from(early.clone());
+        requirements::refuse_skip(settings, &mut score.outcome, &mut score.reason);
+        score
+    }
+}
+
+impl From<EarlyEnd> for TrialScore {
+    fn from(end: EarlyEnd) -> Self {
+        Self { outcome: end.outcome, score: None, reason: Some(end.reason), notes: Vec::new() }
+    }
+}

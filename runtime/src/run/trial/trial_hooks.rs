@@ -1,0 +1,113 @@
+//! Hooks around one trial. The hooks of the target run inside those of the case.
+
+use evalsuite_schema::{
+    Hook, Hooks, Reset,
+    record::{ReasonCode, Stage},
+};
+
+use crate::{
+    grade::scoring::TrialScore,
+    run::{
+        case_setup::workspace_base::WorkspaceBase,
+        hooks::{CaseFacts, HookCall, HookFacts, HookFailure, Scope, TrialResult},
+        trial::{early_end::EarlyEnd, prepared::Prepared},
+    },
+    workspace,
+};
+
+/// Runs the hooks before the agent.
+///
+/// # Errors
+///
+/// If a hook fails, or the workspace cannot be reset.
+pub(crate) fn run_before_each(prepared: &Prepared<'_>) -> Result<(), EarlyEnd> {
+    let own = hook_of_case(prepared, |hooks| hooks.before_each.as_ref());
+    if let Some((hook, _)) = own {
+        reset(prepared, hook.reset)?;
+    }
+    let target = prepared.trial.plan.target_hooks().and_then(|hooks| hooks.before_each.as_ref());
+    for (hook, scope) in own.into_iter().chain(target.map(|hook| (hook, Scope::Target))) {
+        run(prepared, "before_each", hook, scope, None).map_err(|failure| EarlyEnd::from(failure.into_reason()))?;
+    }
+    Ok(())
+}
+
+/// Runs the hooks after the graders. A failure is noted: the trial is decided.
+pub(crate) fn run_after_each(prepared: &Prepared<'_>, score: &TrialScore) {
+    let log = &prepared.trial.log;
+    let run = |hook, scope| {
+        let result = TrialResult { outcome: score.outcome, score: score.score };
+        if let Err(failure) = run(prepared, "after_each", hook, scope, Some(result)) {
+            log.note("hook_failed", failure.message);
+        }
+    };
+    if let Some(hook) = prepared.trial.plan.target_hooks().and_then(|hooks| hooks.after_each.as_ref()) {
+        run(hook, Scope::Target);
+    }
+    if let Some((hook, scope)) = hook_of_case(prepared, |hooks| hooks.after_each.as_ref()) {
+        if let Err(end) = reset(prepared, hook.reset) {
+            log.note("reset_failed", end.reason.message);
+        }
+        run(hook, scope);
+    }
+}
+
+/// A hook of the case, and whether the case or the suite defines it.
+fn hook_of_case<'a>(
+    prepared: &Prepared<'a>,
+    pick: impl Fn(&'a Hooks) -> Option<&'a Hook>,
+) -> Option<(&'a Hook, Scope)> {
+    let plan = prepared.trial.plan;
+    let hook = pick(&plan.case.workspace.as_ref()?.hooks)?;
+    let suite = plan.suite_data.workspace.as_ref().and_then(|workspace| pick(&workspace.hooks));
+    Some((hook, if suite == Some(hook) { Scope::Suite } else { Scope::Case }))
+}
+
+fn run(
+    prepared: &Prepared<'_>,
+    name: &str,
+    hook: &Hook,
+    scope: Scope,
+    result: Option<TrialResult>,
+) -> Result<(), HookFailure> {
+    let Prepared { trial, case, .. } = prepared;
+    let plan = trial.plan;
+    let file = if scope == Scope::Target { format!("target.{name}.log") } else { format!("{name}.log") };
+    let call = HookCall {
+        name: name.to_owned(),
+        scope,
+        hook: hook.clone(),
+        facts: HookFacts {
+            target: Some(plan.target.clone()),
+            case: Some(CaseFacts::of(case, &plan.places)),
+            trial: Some((trial.index, trial.directory.clone())),
+            result,
+            ..plan.hook_facts(&trial.workspace, &case.id)
+        },
+        log: trial.directory.join("hooks").join(file),
+        location: plan.case.location.clone(),
+    };
+    let (record, outcome) = call.resolve_and_run(&plan.redactor, plan.settings.echo);
+    record.into_iter().for_each(|record| trial.log.add_hook(record));
+    outcome
+}
+
+/// Resets the workspace to its base. Of a copy, only the repositories: the rest is discarded with it.
+fn reset(prepared: &Prepared<'_>, reset: Reset) -> Result<(), EarlyEnd> {
+    if reset == Reset::None {
+        return Ok(());
+    }
+    let trial = prepared.trial;
+    let echo = trial.plan.settings.echo;
+    let done = match trial.base {
+        WorkspaceBase::Template => Ok(()),
+        WorkspaceBase::Copied { facts, .. } => workspace::git_reset(&trial.workspace, facts, reset, echo),
+        WorkspaceBase::Shared { directory, pristine, facts } => {
+            workspace::restore(directory, pristine, facts, reset, echo)
+        }
+    };
+    done.map_err(|error| {
+        let message = format!("the workspace cannot be reset to its base: {error}");
+        EarlyEnd::error(Stage::BeforeHooks, ReasonCode::WorkspaceError, message)
+    })
+}

@@ -1,0 +1,129 @@
+//! The record of a trial: built once, from what its phases returned.
+
+use std::{io, path::Path};
+
+use evalsuite_schema::record::{CaseOutcome, GraderRecord, TrialRecord, Usage, WorkspaceRecord};
+use serde_json::Value;
+
+use crate::{
+    grade::scoring::TrialScore,
+    platform::{clock::timestamp, files::write_json},
+    run::{
+        case_setup::workspace_base::WorkspaceBase,
+        trial::{
+            captured::AgentReport,
+            trajectory_file::write_trajectory,
+            trial_attempt::TrialAttempt,
+            trial_end::TrialEnd,
+            trial_log::{LogEntries, whole_millis},
+            verbose,
+        },
+    },
+    workspace,
+};
+
+/// Removes the workspace of a trial that needs no attention, and writes the trajectory and the record.
+///
+/// # Errors
+///
+/// If a file cannot be written.
+pub(crate) fn write_record(trial: TrialAttempt<'_>, end: TrialEnd, score: TrialScore) -> io::Result<TrialRecord> {
+    let total_ms = whole_millis(trial.clock.elapsed());
+    let ended_at = timestamp();
+    let trajectory = write_trajectory(&trial, &end, &score)?;
+    let (agent, workspace, graders, turns) = match end {
+        TrialEnd::Unprepared(_) => (AgentReport::default(), None, Vec::new(), None),
+        TrialEnd::NotCalled(_) => (AgentReport::default(), Some(trial.workspace_record()), Vec::new(), None),
+        TrialEnd::NotGraded(found) => (found.report, Some(found.workspace), Vec::new(), found.turns),
+        TrialEnd::Graded(found, graded) => (found.report, Some(found.workspace), graded.graders, graded.turns),
+    };
+    let workspace = workspace.map(|workspace| without_needless_workspace(&trial, workspace, score.outcome));
+    let judges = {
+        let of_turns = turns.iter().flatten().flat_map(|turn| &turn.graders);
+        of_turns.chain(&graders).fold(JudgeTotals::default(), JudgeTotals::add)
+    };
+    let TrialAttempt { plan, index, number, directory, started_at, log, .. } = trial;
+    let LogEntries { notes, hooks, mut timings } = log.into_entries();
+    timings.total_ms = total_ms;
+
+    let mut record = TrialRecord::of_case(plan.identity());
+    record.trial = index;
+    record.trials_planned = plan.planned;
+    record.attempt = number;
+    record.mode = plan.settings.mode;
+    record.regraded_run = plan.regraded.as_ref().and_then(|found| Some(found.as_ref().ok()?.run_id.clone()));
+    record.outcome = score.outcome;
+    record.reason = score.reason;
+    record.score = score.score;
+    record.started_at = started_at;
+    record.ended_at = ended_at;
+    record.timings = timings;
+    record.duration_ms = agent.duration_ms;
+    record.usage = agent.usage;
+    record.judge_usage = judges.usage;
+    record.cost_usd = agent.cost_usd;
+    record.judge_cost_usd = judges.cost_usd;
+    record.model = agent.model;
+    if let Some((answer, is_truncated)) = agent.answer {
+        (record.answer, record.answer_truncated) = (Some(answer), is_truncated);
+    }
+    record.state = agent.state;
+    record.agent_metadata = agent.metadata;
+    record.graders = graders;
+    record.turns = turns;
+    record.workspace = workspace;
+    record.hooks = hooks;
+    record.notes = notes;
+    record.trajectory = trajectory;
+    record.dependencies = plan.dependencies.outcomes();
+    record.metadata = plan.case.metadata.clone();
+    record.tags = plan.tags();
+    record.category = plan.suite_data.category.clone();
+    record.conversation_id = plan.case.conversation_id.clone();
+    record.failure_bucket = plan.case.metadata.get("failure_bucket").and_then(Value::as_str).map(str::to_owned);
+    record.versions = plan.versions();
+
+    verbose::show_trial(&record, plan.settings.echo);
+    write_json(&directory.join("result.json"), &record, &plan.redactor)?;
+    Ok(record)
+}
+
+/// Tokens and cost of all calls of judges; `None` where no call reported any.
+#[derive(Default)]
+struct JudgeTotals {
+    usage: Option<Usage>,
+    cost_usd: Option<f64>,
+}
+
+impl JudgeTotals {
+    fn add(mut self, grader: &GraderRecord) -> Self {
+        if let Some(judge) = &grader.judge {
+            if let Some(usage) = judge.usage {
+                *self.usage.get_or_insert_default() += usage;
+            }
+            if let Some(cost) = judge.cost_usd {
+                *self.cost_usd.get_or_insert_default() += cost;
+            }
+        }
+        grader.members.iter().fold(self, Self::add)
+    }
+}
+
+/// Removes the workspace, unless people may want to look at it or other trials use it.
+fn without_needless_workspace(
+    trial: &TrialAttempt<'_>,
+    mut workspace: WorkspaceRecord,
+    outcome: CaseOutcome,
+) -> WorkspaceRecord {
+    let keep = trial.plan.settings.keep_workspaces;
+    if matches!(trial.base, WorkspaceBase::Shared { .. }) {
+        // It is removed with the bases of the run.
+        workspace.kept = keep;
+    } else if !keep && matches!(outcome, CaseOutcome::Passed | CaseOutcome::Skipped) {
+        match workspace::remove_directory(Path::new(&workspace.path)) {
+            Ok(()) => workspace.kept = false,
+            Err(error) => trial.log.note("workspace_not_removed", format!("{}: {error}", workspace.path)),
+        }
+    }
+    workspace
+}

@@ -1,0 +1,138 @@
+//! The records of trials that end early: complete as far as the trial got.
+
+use std::{fs, path::Path};
+
+use crate::common::{case_json, contains, only, run, suite};
+use evalsuite::{
+    AgentError, CaseOutcome, Evals, Trial, Usage,
+    record::{ReasonCode, Stage, TrialRecord},
+};
+use serde_json::{Value, json};
+
+async fn answers(_: &mut Trial<'_>) -> anyhow::Result<String> {
+    Ok("hello".into())
+}
+
+async fn never_ends(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+    trial.usage(Usage::new(5, 2));
+    trial.log("still here");
+    fs::write(trial.workspace().join("note.txt"), "so far\n")?;
+    std::future::pending::<()>().await;
+    Ok(String::new())
+}
+
+async fn skips(_: &mut Trial<'_>) -> Result<String, AgentError> {
+    Err(AgentError::skip("no key"))
+}
+
+async fn panics(_: &mut Trial<'_>) -> Result<String, AgentError> {
+    panic!("out of ideas")
+}
+
+/// The record of the only trial of a case, which is also what its file holds.
+fn record(more: Value, bind: impl FnOnce(Evals) -> Evals) -> TrialRecord {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir_all(directory.path().join("suites/x")).unwrap();
+    let case = case_json("c", json!([contains("hello")]), more);
+    let evals = bind(Evals::new(suite("cases", "mixed", directory.path(), &[case])));
+    let report = run(&evals, directory.path());
+    let case = only(&report);
+    let record = case.trials()[0].clone();
+    let trial = case.directory().join("trial-000");
+    let written: TrialRecord = serde_json::from_slice(&fs::read(trial.join("result.json")).unwrap()).unwrap();
+    assert_eq!(written, record, "the file holds the record");
+    assert_eq!(record.trajectory.as_deref().is_some_and(|file| trial.join(file).is_file()), called(&record));
+    assert!(record.hooks.iter().all(|hook| trial.join(&hook.log).is_file()), "{:?}", record.hooks);
+    assert!(Path::new(&trial).join("started.json").is_file());
+    assert_known_before_the_trial(&record);
+    record
+}
+
+/// Whether the agent was called.
+fn called(record: &TrialRecord) -> bool {
+    record.duration_ms.is_some()
+}
+
+fn assert_known_before_the_trial(record: &TrialRecord) {
+    assert_eq!(
+        (record.schema.as_str(), record.suite.as_str(), record.case_id.as_str()),
+        ("evalsuite.trial/1", "x", "c")
+    );
+    assert_eq!((record.test_name.as_str(), record.target.as_str()), ("x::c", "default"));
+    assert_eq!((record.trials_planned, record.runner_attempt, record.threshold), (1, 1, 0.8));
+    assert_eq!((record.location.line, record.versions.package.as_str()), (1, "demo 1.2.3"));
+    let filled = [&record.run_id, &record.case_key, &record.case_digest, &record.input_digest, &record.grader_digest];
+    assert!(filled.iter().all(|text| !text.is_empty()), "{record:?}");
+    assert!(record.started_at <= record.ended_at && !record.started_at.is_empty());
+    let timings = record.timings;
+    let sum = timings.setup_ms + timings.agent_ms + timings.capture_ms + timings.grading_ms + timings.teardown_ms;
+    assert!(sum <= timings.total_ms, "{timings:?}");
+}
+
+fn reason(record: &TrialRecord) -> (CaseOutcome, Stage, ReasonCode) {
+    let reason = record.reason.as_ref().expect("the record says why the trial ended");
+    (record.outcome, reason.stage, reason.code)
+}
+
+fn hook(line: &str) -> Value {
+    json!({"command": {"shell": line}, "timeout_ms": 60_000, "reset": "none"})
+}
+
+#[test]
+fn a_trial_that_stops_in_its_setup_has_no_workspace() {
+    let input = json!({"messages": [{"role": "user", "content": {"text": "${{ EVALSUITE_NO_SUCH_VARIABLE }}"}}]});
+    let record = record(json!({"input": input}), |evals| evals.with_agent(answers));
+    assert_eq!(reason(&record), (CaseOutcome::Error, Stage::Setup, ReasonCode::VariableUnset));
+    assert!(record.workspace.is_none() && record.hooks.is_empty() && record.graders.is_empty() && !called(&record));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_trial_whose_hook_fails_has_its_workspace_and_both_hooks() {
+    let hooks = json!({"before_each": hook("exit 3"), "after_each": hook("echo done")});
+    let record = record(json!({"workspace": {"hooks": hooks}}), |evals| evals.with_agent(answers));
+    assert_eq!(reason(&record), (CaseOutcome::Error, Stage::BeforeHooks, ReasonCode::HookFailed));
+    let codes: Vec<_> = record.hooks.iter().map(|hook| (hook.name.as_str(), hook.exit_code)).collect();
+    assert_eq!(codes, [("before_each", Some(3)), ("after_each", Some(0))]);
+    assert!(record.workspace.as_ref().is_some_and(|workspace| workspace.kept) && !called(&record));
+}
+
+#[test]
+fn a_trial_whose_agent_runs_out_of_time_has_what_was_reported_until_then() {
+    let record = record(json!({"timeout_seconds": 0.2}), |evals| evals.with_agent(never_ends));
+    assert_eq!(reason(&record), (CaseOutcome::Error, Stage::Agent, ReasonCode::Timeout));
+    assert!(record.duration_ms.is_some_and(|ms| ms >= 200) && record.timings.agent_ms >= 200, "{record:?}");
+    assert_eq!((record.usage, record.answer.as_deref(), record.score), (Some(Usage::new(5, 2)), None, None));
+    let workspace = record.workspace.expect("it had a workspace");
+    assert_eq!((workspace.created, workspace.patch.as_deref()), (vec!["note.txt".to_owned()], Some("diff.patch")));
+}
+
+#[test]
+fn a_trial_that_its_agent_skips_removes_its_workspace() {
+    let record = record(json!({}), |evals| evals.with_agent(skips));
+    assert_eq!(reason(&record), (CaseOutcome::Skipped, Stage::Agent, ReasonCode::SkipRequested));
+    assert!(called(&record) && record.workspace.is_some_and(|workspace| !workspace.kept));
+}
+
+#[test]
+fn a_trial_whose_agent_panics_keeps_its_workspace() {
+    let record = record(json!({}), |evals| evals.with_agent(panics));
+    assert_eq!(reason(&record), (CaseOutcome::Error, Stage::Agent, ReasonCode::AgentPanic));
+    assert!(called(&record) && record.workspace.is_some_and(|workspace| workspace.kept));
+}
+
+#[test]
+fn a_conversation_that_ends_early_has_its_turns() {
+    async fn fails_in_its_second_turn(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+        anyhow::ensure!(trial.turn() != Some(1), "no second answer");
+        trial.usage(Usage::new(5, 2));
+        Ok("hello".into())
+    }
+    let turn = json!({"input": {"role": "user", "content": {"text": "hi"}}, "expected_output": [], "graders": []});
+    let conversation = json!({"turns": [turn, turn, turn], "aggregation": "mean", "on_turn_failure": "continue"});
+    let record = record(json!({"conversation": conversation}), |evals| evals.with_agent(fails_in_its_second_turn));
+    assert_eq!(reason(&record), (CaseOutcome::Error, Stage::Agent, ReasonCode::AgentError));
+    let turns: Vec<_> = record.turns.iter().flatten().map(|turn| turn.outcome).collect();
+    assert_eq!(turns, [CaseOutcome::Passed, CaseOutcome::Error]);
+    assert_eq!(record.usage, Some(Usage::new(5, 2)));
+}
