@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use evalsuite::run_directory::OutputDirectory;
+use evalsuite::record::run_directory::OutputDirectory;
 
 use crate::{command_line::Clean, stored_runs};
 

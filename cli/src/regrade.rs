@@ -2,7 +2,7 @@
 
 use std::{io, path::Path, process::ExitCode};
 
-use evalsuite::run_directory::LATEST;
+use evalsuite::record::run_directory::LATEST;
 
 use crate::{
     cargo_process::{cargo, exit_code},

@@ -6,7 +6,7 @@ use std::{
     process::{ExitCode, Stdio},
 };
 
-use evalsuite::run_directory::{LATEST, OutputDirectory, StoredRun};
+use evalsuite::record::run_directory::{LATEST, OutputDirectory, StoredRun};
 use serde::de::DeserializeOwned;
 
 use crate::cargo_process::cargo;

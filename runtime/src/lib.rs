@@ -14,14 +14,6 @@ mod workspace;
 /// The records of a run.
 pub mod record;
 
-/// The layout of run directories, for programs that read, merge or remove runs.
-pub mod run_directory {
-    pub use crate::record::run_directory::{
-        layout::*,
-        output_directory::{OutputDirectory, StoredRun},
-    };
-}
-
 /// How an agent is called, and what its spans report.
 mod agents;
 
@@ -90,20 +82,14 @@ pub use evalsuite_macros::include_eval_suite;
 
 /// For programs around test runs, such as `cargo evalsuite`.
 pub mod tooling {
-    pub use crate::entry::{
-        finish_run::{FinishedRun, finish_run},
-        rated_samples::RatedSamples,
-        suite_description::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription},
+    pub use crate::{
+        entry::{
+            finish_run::{FinishedRun, finish_run},
+            rated_samples::RatedSamples,
+            suite_description::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription},
+        },
+        record::run_directory::run_id::run_id_or_new,
     };
-
-    /// The id of a run as the name of its directory: characters other than ASCII letters, digits, `-`, `_` and `.` become `_`.
-    /// Without an id, a new one.
-    pub fn run_id(id: Option<&str>) -> String {
-        id.map_or_else(
-            crate::record::run_directory::run_id::new_run_id,
-            crate::record::run_directory::run_id::directory_name,
-        )
-    }
 }
 
 /// What generated code, benchmarks and property tests call. Not part of the API.

@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use evalsuite::{
-    record::{CaseRecord, RunRecord, SuiteRecord},
+use evalsuite::record::{
+    CaseRecord, RunRecord, SuiteRecord,
     run_directory::{
         BASE_WORKSPACES, CASE_RECORD, CASES, CaseDirectoryName, LEDGER, LOCKS, RUN_RECORD, SHARDS, SUITE_RECORD,
         SUITES, SUMMARY, is_session_file,

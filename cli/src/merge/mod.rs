@@ -11,7 +11,7 @@ use std::{
     process::{self, ExitCode},
 };
 
-use evalsuite::run_directory::{LEDGER, OutputDirectory, RUN_RECORD};
+use evalsuite::record::run_directory::{LEDGER, OutputDirectory, RUN_RECORD};
 
 use crate::{command_line::Merge, stored_runs};
 

@@ -6,7 +6,7 @@ mod suite_descriptions;
 
 use std::{env, io, process::ExitCode};
 
-use evalsuite::{run_directory::OutputDirectory, tooling::run_id};
+use evalsuite::{record::run_directory::OutputDirectory, tooling::run_id_or_new};
 
 use crate::{cargo_process::exit_code, command_line::Run, finish, stored_runs};
 
@@ -26,7 +26,7 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
     };
     let output = stored_runs::output_path()?;
     let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
-    let id = run_id(given.as_deref());
+    let id = run_id_or_new(given.as_deref());
     let status = cargo_commands::run_tests(command, &tests)
         .env("EVALSUITE_RUN_ID", &id)
         // Absolute: tests run in the directories of their packages.

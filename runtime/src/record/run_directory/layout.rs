@@ -80,7 +80,7 @@ pub fn is_session_file(name: &str) -> bool {
 /// Name of a case's directory.
 ///
 /// ```
-/// # use evalsuite::run_directory::CaseDirectoryName;
+/// # use evalsuite::record::run_directory::CaseDirectoryName;
 /// let name = CaseDirectoryName::parse("refund-0a1b2c3d.attempt-2");
 /// assert_eq!((name.case_key.as_str(), name.attempt), ("refund-0a1b2c3d", 2));
 /// assert_eq!(name.to_string(), "refund-0a1b2c3d.attempt-2");

@@ -1,4 +1,4 @@
-//! Where the records of a run are written.
+//! The directories of runs: their layout, for programs that read, merge or remove runs, and where this process writes.
 
 pub(crate) mod case_directory;
 pub(crate) mod layout;
@@ -10,13 +10,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    model::suite_location::SuiteLocation,
-    platform::digest::file_key,
-    record::run_directory::{
-        layout::{LOCKS, RUN_RECORD, SUITES},
-        output_directory::OutputDirectory,
-    },
+use crate::{model::suite_location::SuiteLocation, platform::digest::file_key};
+
+pub use self::{
+    layout::*,
+    output_directory::{OutputDirectory, StoredRun},
 };
 
 pub(crate) use self::case_directory::CaseDirectory;

@@ -20,8 +20,13 @@ pub(crate) fn run_id(given: Option<&str>) -> String {
     }
 }
 
-/// A run id as the name of a directory.
-pub(crate) fn directory_name(id: &str) -> String {
+/// The run id as the name of its directory, in which characters other than ASCII letters, digits, `-`, `_` and `.` become `_`.
+/// Without an id, a new one.
+pub fn run_id_or_new(id: Option<&str>) -> String {
+    id.map_or_else(new_run_id, directory_name)
+}
+
+fn directory_name(id: &str) -> String {
     match safe(id) {
         // These two are other directories.
         id if id == "." || id == ".." => id.replace('.', "_"),
