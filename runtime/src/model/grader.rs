@@ -204,6 +204,7 @@ impl FromUnfinished for Score {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoGrader<BoundGrader> for BoundGrader {
     fn into_grader(self) -> BoundGrader {
         self

@@ -1,10 +1,12 @@
+//! Directories of a suite while the program runs.
+
 use std::path::{Component, Path, PathBuf};
 
 use evalsuite_schema::PathRef;
 
 use crate::model::suite::EvalSuite;
 
-/// Directory for what lies outside of the package.
+/// Directory for files from outside of the package.
 const ELSEWHERE: &str = ".evalsuite-elsewhere";
 
 /// File name of the running program.
@@ -13,14 +15,14 @@ pub(crate) fn program() -> String {
     program.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Where the files of a suite are while this program runs.
+/// Directories of a suite while this program runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     pub(crate) package_root: PathBuf,
     pub(crate) suite_dir: PathBuf,
 }
 
-/// Variables by which build scripts tell macros what they track; cargo hands them on to tests.
+/// Prefix of the environment variables in which build scripts name the directories they track. Cargo passes them to tests.
 pub(crate) const OF_BUILDS: &str = "EVALSUITE_TRACKED_";
 
 impl Places {
@@ -30,10 +32,10 @@ impl Places {
         Self { package_root, suite_dir }
     }
 
-    /// What a directory lies in that must not be written to, if it does: every new file there would cause a rebuild.
+    /// The tracked directory that contains `directory`, if any. Files must not be written there: every new file causes a rebuild.
     pub(crate) fn watched(&self, directory: &Path) -> Option<String> {
         let (directory, suite) = (real(directory), real(&self.suite_dir));
-        // Of a suite beside the manifest nobody watches more than its files: everything lies in the package.
+        // The directory of a suite beside the manifest is the whole package, and is not tracked.
         if directory.starts_with(&suite) && !real(&self.package_root).starts_with(&suite) {
             return Some("the suite".to_owned());
         }
@@ -43,12 +45,12 @@ impl Places {
         Some(format!("{}, which the build script tracks", found.display()))
     }
 
-    /// Absolute place of a path found by the loader.
+    /// Absolute path of a path that the loader found.
     pub(crate) fn resolve(&self, path: &PathRef) -> PathBuf {
         self.join(&path.path)
     }
 
-    /// Absolute place of a path relative to the package root.
+    /// Absolute path of a path relative to the package root.
     pub(crate) fn join(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         if path.is_absolute() {
@@ -59,7 +61,7 @@ impl Places {
     }
 }
 
-/// Where a path is laid out below a directory.
+/// Path below `root` at which an embedded file is written.
 pub(crate) fn inside(root: &Path, path: &Path) -> PathBuf {
     if path.is_relative() {
         return root.join(path);

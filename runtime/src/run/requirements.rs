@@ -45,7 +45,7 @@ pub(crate) fn forbid_skip(settings: &Settings, outcome: &mut CaseOutcome, reason
     if settings.require && *outcome == CaseOutcome::Skipped && reason.code != ReasonCode::Filtered {
         *outcome = CaseOutcome::Error;
         reason.code = ReasonCode::Required;
-        reason.message = format!("{}, and EVALSUITE_REQUIRE forbids to skip", reason.message);
+        reason.message = format!("{}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors", reason.message);
     }
 }
 

@@ -183,7 +183,7 @@ fn a_judge_below_the_bar_fails_its_test_and_decides_nothing_else() {
     let ran = test(&package).env("JUDGE", "harsh").env("EVALSUITE_REQUIRE", "1").run().fails("skips are forbidden");
     ended(&ran, "judged", "FAILED");
     ended(&ran, "both", "ok");
-    ran.says("and EVALSUITE_REQUIRE forbids to skip").is_silent_about("SKIPPED");
+    ran.says("and EVALSUITE_REQUIRE=1 turns skipped cases into errors").is_silent_about("SKIPPED");
 
     // Nothing is demanded: it is measured, and decides.
     package.write("suites/judged/calibration.yaml", &CALIBRATION.replace("minimum: { kappa: 0.6 }", ""));
@@ -211,7 +211,7 @@ fn a_judge_that_breaks_or_is_missing_cannot_be_measured() {
     ran.says("SKIPPED judge calibration of judged: needs a judge").says("SKIPPED judged::judged: needs a judge");
     let ran = test(&package).env("EVALSUITE_REQUIRE", "1").run().fails("skips are forbidden");
     ended(&ran, "judge_calibration", "FAILED");
-    ran.says("judge calibration (judged) needs a judge, and EVALSUITE_REQUIRE forbids to skip");
+    ran.says("judge calibration (judged) needs a judge, and EVALSUITE_REQUIRE=1 turns skipped cases into errors");
 }
 
 #[test]

@@ -103,7 +103,9 @@ fn without_a_judge_cases_are_skipped_before_their_agents_run() {
     let skipped = test(&package).env("NO_AGENT", "1").run().succeeds("both cases are skipped");
     skipped.says("SKIPPED by_case::judged: needs a judge").says("SKIPPED by_case::asked: needs a judge");
     let required = test(&package).env("NO_AGENT", "1").env("EVALSUITE_REQUIRE", "1").run().fails("skips are forbidden");
-    required.says("needs a judge, and EVALSUITE_REQUIRE forbids to skip").is_silent_about("the agent is called");
+    required
+        .says("needs a judge, and EVALSUITE_REQUIRE=1 turns skipped cases into errors")
+        .is_silent_about("the agent is called");
     let half =
         test(&package).env("EVALSUITE_JUDGE_URL", "http://127.0.0.1:9/v1").run().fails("a service needs a model");
     half.says("EVALSUITE_JUDGE_URL is set without EVALSUITE_JUDGE_MODEL");
