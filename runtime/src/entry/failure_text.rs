@@ -1,4 +1,4 @@
-//! The text of a failing test: what a person needs to fix the case without opening another file.
+//! The text of a failing test: everything needed to fix the case without opening another file.
 
 use std::{
     fmt::{self, Write},
@@ -15,13 +15,13 @@ use crate::{
     run::{case_report::CaseReport, rerun},
 };
 
-/// Failed assertions shown per grader.
+/// Largest number of failed assertions shown per grader.
 const ASSERTIONS: usize = 20;
 /// Characters shown of an answer.
 const ANSWER: usize = 600;
-/// Characters shown of what a user says in a turn.
+/// Characters shown of the user's message in a turn.
 const TURN: usize = 80;
-/// Characters shown of what was expected or found.
+/// Characters shown of an expected or actual value.
 const VALUE: usize = 300;
 
 impl fmt::Display for CaseReport {
@@ -86,7 +86,7 @@ fn headline(out: &mut String, record: &CaseRecord) -> std::fmt::Result {
             if record.score.is_some_and(|score| score < record.threshold) {
                 write!(out, " < {}", two_places(record.threshold))?;
             }
-            // That the score is too low is already said.
+            // The headline has the score and its threshold already.
             match reason {
                 Some(reason)
                     if reason.code != ReasonCode::ThresholdNotMet || record.score >= Some(record.threshold) =>
@@ -125,7 +125,7 @@ fn trial(out: &mut String, trial: &TrialRecord, case: &CaseRecord) -> std::fmt::
     Ok(())
 }
 
-/// A turn of a conversation, with its graders where it is not good.
+/// A turn of a conversation, with its graders unless it passed.
 fn turn(out: &mut String, turn: &TurnRecord) -> std::fmt::Result {
     let (number, outcome) = (turn.index + 1, turn.outcome.as_str());
     let said = first_chars(first_line(turn.input.trim()), TURN);
@@ -137,7 +137,7 @@ fn turn(out: &mut String, turn: &TurnRecord) -> std::fmt::Result {
     turn.graders.iter().try_for_each(|grader| self::grader(out, grader, &columns, "      "))
 }
 
-/// Widths that make the lines of the graders a table.
+/// Column widths of the table of graders.
 struct Columns {
     name: usize,
     weight: usize,
@@ -232,7 +232,7 @@ fn tally(record: &CaseRecord, run: usize) -> String {
     text
 }
 
-/// Relative to the working directory where that is shorter to read.
+/// The path relative to the working directory, if it is below it.
 fn shown_path(path: &Path) -> String {
     let current = std::env::current_dir().ok();
     let relative = current.as_deref().and_then(|current| path.strip_prefix(current).ok());
@@ -243,7 +243,7 @@ fn score(score: Option<f64>) -> String {
     score.map_or_else(|| "–".to_owned(), two_places)
 }
 
-/// Two decimals, and more where rounding would hide that a score is below its threshold.
+/// Two decimals, or three if rounding would hide that a score is below its threshold.
 fn two_places(value: f64) -> String {
     let short = format!("{value:.2}");
     match short.parse::<f64>() {
@@ -258,7 +258,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// Further lines of a text below its first one. What agents and graders say must not reach the terminal's controls.
+/// The text with its further lines indented. Control characters are escaped: the text is that of agents and graders.
 fn indented(text: &str, columns: usize) -> String {
     let text = escaped(text.trim_end(), &['\n', '\t']);
     text.replace('\n', &format!("\n{}", " ".repeat(columns)))

@@ -1,3 +1,5 @@
+//! The report of a run outside of tests.
+
 use std::fmt;
 
 use evalsuite_schema::{
@@ -11,7 +13,21 @@ use crate::{
     run::case_report::CaseReport,
 };
 
-/// What a run of a suite came to.
+/// Result of [`Evals::run`](crate::Evals::run): the cases that were run or skipped. It is shown as a summary and the failures.
+///
+/// ```
+/// use evalsuite::{CaseOutcome, Report};
+///
+/// fn show(report: &Report) {
+///     println!("run {}: {} passed", report.run_id(), report.count(CaseOutcome::Passed));
+///     for case in report.cases().iter().filter(|case| case.outcome() == CaseOutcome::Failed) {
+///         println!("{} scored {:?}, see {}", case.case().id(), case.record().score, case.directory().display());
+///     }
+///     for target in &report.summary().targets {
+///         println!("{}: {:?} of the cases pass", target.target, target.case_pass_rate);
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Report {
     suite: &'static EvalSuite,
@@ -40,17 +56,17 @@ impl Report {
         &self.cases
     }
 
-    /// What kept cases from being recorded at all: they are missing in [`cases`](Self::cases).
+    /// Errors that kept cases from being recorded: these cases are missing in [`cases`](Self::cases).
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
 
-    /// Number of cases that ended like this.
+    /// Number of cases with this outcome.
     pub fn count(&self, outcome: CaseOutcome) -> usize {
         self.cases.iter().filter(|case| case.outcome() == outcome).count()
     }
 
-    /// Whether every case passed or was skipped, and all were recorded.
+    /// Whether every case passed or was skipped, and all cases were recorded.
     pub fn is_success(&self) -> bool {
         let good = |case: &CaseReport| matches!(case.outcome(), CaseOutcome::Passed | CaseOutcome::Skipped);
         self.problems.is_empty() && self.cases.iter().all(good)
@@ -58,9 +74,9 @@ impl Report {
 }
 
 impl Report {
-    /// The aggregates of the run, per target: pass rates, mean score with its confidence interval, pass@k and pass^k,
-    /// means of graders, groups of cases, usage, cost and durations. It is what `summary.json` holds for each suite of a
-    /// run.
+    /// The aggregates of the run per target: pass rates, mean score with its confidence interval, pass@k and pass^k,
+    /// means of graders, groups of cases, usage, cost and durations. The `summary.json` of a run has the same for each of its
+    /// suites.
     pub fn summary(&self) -> SuiteSummary {
         let mut summary = SuiteSummary::new();
         summary.run_id = self.run_id.clone();

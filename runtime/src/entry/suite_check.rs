@@ -1,4 +1,4 @@
-//! The generated test `suite_check`: what only a run can find out about a suite.
+//! The generated test `suite_check`: checks of a suite that need the compiled program.
 
 use std::{collections::BTreeSet, fmt::Write, path::Path};
 
@@ -10,14 +10,14 @@ use crate::{
     model::{evals::Evals, suite::EvalSuite, suite_location::SuiteLocation},
 };
 
-/// Names of added or removed files shown.
+/// Largest number of added or removed files that are shown.
 const SHOWN: usize = 10;
 
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    /// Texts of failures.
+    /// Texts of the errors.
     pub(crate) problems: Vec<String>,
-    /// Why something was not compared.
+    /// Why checks were skipped.
     pub(crate) skipped: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn run(evals: &Evals) -> Findings {
     compare_calibration(evals.suite(), &places, &mut findings);
     let mut seen = BTreeSet::new();
     for entry in evals.suite().cases {
-        // In a matrix a case stands there once per target.
+        // In a matrix, a case is listed once per target.
         if !seen.insert(entry.id) {
             continue;
         }
@@ -67,7 +67,7 @@ fn check_grader(grader: &Grader, evals: &Evals, findings: &mut Findings) {
         _ => return,
     };
     let problem = format!("{problem}\n --> {}", grader.location);
-    // A grader of the suite stands in every case; it is wrong once.
+    // A grader of the suite is part of every case; its error is reported once.
     if !findings.problems.contains(&problem) {
         findings.problems.push(problem);
     }
@@ -84,7 +84,7 @@ fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
     }
     let mut listed = BTreeSet::new();
     for (kind, path) in suite.sources {
-        // As in the loader: links of tasks stay in the suite, those of case directories in the package.
+        // As in the loader: links in `tasks/` must stay in the suite, links in case directories in the package.
         let inside = places.suite_dir.starts_with(&places.package_root) && *kind != "tasks";
         let boundary = if inside { &places.package_root } else { &places.suite_dir };
         let listing = evalsuite_discovery::list(&places.suite_dir, boundary, kind, path);
@@ -93,7 +93,7 @@ fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
             findings.problems.push(format!("error[E075 suite-changed]: {}: {}", problem.path, problem.message));
         }
     }
-    // Cases written in the suite's own file come with it; only files of their own are listed.
+    // Cases in the suite file itself have no file of their own, and are not listed.
     let has_own_file = |source: &str| {
         listed.contains(source)
             || suite.sources.iter().any(|(kind, path)| match *kind {
@@ -110,12 +110,12 @@ fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
     }
 }
 
-/// Whether the calibration is the one that the build knew. What it says was compiled.
+/// Compares the name of the calibration file with that at compile time. Cargo tracks its content.
 fn compare_calibration(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
     if !places.suite_dir.is_dir() {
         return;
     }
-    // Undecodable parts are told where they are needed.
+    // Data that cannot be decoded is reported where it is used.
     let compiled = suite.decode_calibration().ok().flatten().map(|found| last(&found.location.file).to_owned());
     let data = suite.decode().ok();
     let own = data.as_ref().and_then(own_file);
@@ -127,7 +127,7 @@ fn compare_calibration(suite: &EvalSuite, places: &SuiteLocation, findings: &mut
     }
 }
 
-/// Name of the suite's own file, where several suites may have theirs in one directory.
+/// Name of the suite file, in layouts where a directory may have several.
 fn own_file(suite: &Suite) -> Option<&str> {
     let name = last(&suite.location.file);
     let is_lines = || Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jsonl"));
@@ -161,14 +161,14 @@ fn changed(suite: &EvalSuite, added: &[&String], removed: &[&String]) -> String 
     let tracked = tracked_directory(suite.root);
     let _ = write!(
         text,
-        "help: rebuild; to have cargo see such changes, put this line into the `main` of build.rs\n      \
+        "help: rebuild; so that cargo sees such changes, add this line to `main` in build.rs\n      \
          (with `evalsuite-build` as build-dependency):\n          \
          evalsuite_build::track(\"{tracked}\");"
     );
     text
 }
 
-/// The directory to name in build.rs: the one that holds all suites, if the suite does not stand at the top.
+/// The directory to track in build.rs: the top-level directory, which may contain all suites.
 fn tracked_directory(root: &str) -> &str {
     match root.split_once('/') {
         Some((first, _)) if !first.is_empty() && first != ".." => first,
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_belongs_to_the_directory_it_lies_in() {
+    fn a_case_belongs_to_the_directory_that_contains_it() {
         assert!(lies_in("tasks", "tasks/a/b.json"));
         assert!(!lies_in("cases", "EVAL.yaml"));
         assert!(lies_in("", "a/case.yaml"));

@@ -144,6 +144,7 @@ impl FromUnfinished for Result<Outcome, AgentError> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoAgent<BoundAgent> for BoundAgent {
     fn into_agent(self) -> BoundAgent {
         self

@@ -1,21 +1,21 @@
-//! What the spans of an agent's call say about it.
+//! Data of an agent's call that was captured from its spans.
 
 use evalsuite_schema::{Message, record::Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What spans told of an agent's call.
+/// Data of an agent's call from its spans.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Captured {
-    /// `None`: no span told of a call of a model, tool or agent.
+    /// `None` if no span is a call of a model, tool or agent.
     pub(crate) messages: Option<Vec<Message>>,
     pub(crate) usage: Option<Usage>,
     pub(crate) cost_usd: Option<f64>,
-    /// The model that answered last.
+    /// The model of the last call.
     pub(crate) model: Option<String>,
-    /// What models were told they could call.
+    /// Definitions of the tools that were offered to models.
     pub(crate) tools: Vec<Value>,
-    /// Why spans may be missing.
+    /// Why spans may be missing, for a note in the record.
     pub(crate) doubt: Option<String>,
 }

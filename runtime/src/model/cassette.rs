@@ -1,4 +1,4 @@
-//! Replies of models by the request they answer.
+//! The cassette of a trial: recorded replies of models, by request.
 
 use std::{error::Error, fmt, sync::Arc};
 
@@ -7,38 +7,38 @@ use serde_json::Value;
 
 use crate::model::outcome::BoxError;
 
-/// The recording of one trial: replies of models by the request they answer.
+/// The cassette of one trial: recorded replies of models, by request.
 ///
-/// An agent that calls a model through it makes its calls part of the recording of a run with `EVALSUITE_MODE=record`. When
-/// the same case is recorded again, only requests that are new are really made, so a change in the agent that leaves its
-/// requests alone costs nothing. In a live run every request is made, and a replay does not call the agent at all.
+/// Model calls that an agent makes through it are recorded with `EVALSUITE_MODE=record`. When the same case is recorded again,
+/// only new requests are sent, so a change of the agent that keeps its requests causes no cost. A live run sends every request,
+/// and a replay does not call the agent.
 #[derive(Debug, Clone)]
 pub struct Cassette(Arc<dyn ReplyStore>);
 
-/// Where a [`Cassette`] has its replies from.
+/// The source of the replies in a [`Cassette`].
 pub(crate) trait ReplyStore: fmt::Debug + Send + Sync {
-    /// The reply to a request, or whether it has to be asked for.
+    /// The recorded reply to a request, or whether the request has to be sent.
     fn look_up(&self, asker: Asker, request: Value) -> LookUp;
 
-    /// Keeps a reply.
+    /// Records a reply.
     ///
     /// # Errors
     ///
-    /// If the recording cannot be written.
+    /// If the cassette cannot be written.
     fn keep(&self, request: Request, reply: Value) -> Result<(), String>;
 
-    /// The requests of the recording that is replayed.
+    /// The requests in the replayed cassette.
     fn recorded_requests(&self) -> Vec<Value>;
 }
 
-/// Who makes a request.
+/// The sender of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asker {
-    /// The agent: recording it again reuses what was recorded for the same input.
+    /// The agent: when recorded again, replies for the same input are reused.
     Agent,
-    /// A judge: recording it again asks again.
+    /// A judge: when recorded again, it is asked again.
     Judge,
-    /// A judge that is not there: only what it once replied is.
+    /// A judge that is not configured: only its recorded replies are available.
     AbsentJudge,
 }
 
@@ -47,13 +47,13 @@ pub(crate) enum Asker {
 pub(crate) enum NoReply<E> {
     /// The call itself failed.
     Call(E),
-    /// The recording that is replayed has none; the text says how to record one.
+    /// The replayed cassette has no reply for the request; the text says how to record it.
     Missing(String),
-    /// The recording cannot be written.
+    /// The cassette cannot be written.
     NotKept(String),
 }
 
-/// A request that has to be made.
+/// A request that has to be sent.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) key: String,
@@ -65,10 +65,10 @@ impl Cassette {
         Self(store)
     }
 
-    /// The reply to a request: from the recording, or from `call` and then kept there.
+    /// The reply to a request: from the cassette, or from `call`, which is then recorded.
     ///
-    /// Requests are the same if their JSON is, whatever the order of keys; fields like `timestamp` and `created_at` do not
-    /// count. A request that is made several times has its replies in order.
+    /// Two requests are the same if their JSON is the same, in any order of keys and without fields like `timestamp` and
+    /// `created_at`. The replies to a repeated request are returned in order.
     ///
     /// ```
     /// # async fn ask(request: &serde_json::Value) -> anyhow::Result<serde_json::Value> { Ok(request.clone()) }
@@ -81,7 +81,7 @@ impl Cassette {
     ///
     /// # Errors
     ///
-    /// That of `call`; or if the request or reply is not JSON, or the recording cannot be written.
+    /// The error of `call`; or if the request or reply cannot be converted to JSON, or the cassette cannot be written.
     pub async fn get_or_record<Q, R, E, F>(&self, request: &Q, call: F) -> Result<R, CassetteError>
     where
         Q: Serialize + ?Sized,
@@ -102,7 +102,7 @@ impl Cassette {
         }
     }
 
-    /// [`get_or_record`](Self::get_or_record) for agents that are no `async fn`.
+    /// [`get_or_record`](Self::get_or_record) for agents that are not async.
     ///
     /// # Errors
     ///
@@ -129,8 +129,7 @@ impl Cassette {
         }
     }
 
-    /// The reply to a request under the mode in force: from the recording, or from `call`, and then kept if this run is
-    /// recorded.
+    /// The reply to a request in the current mode: from the cassette, or from `call`, which is recorded in record mode.
     ///
     /// # Errors
     ///
@@ -152,13 +151,13 @@ impl Cassette {
         }
     }
 
-    /// The requests of the recording that is replayed.
+    /// The requests in the replayed cassette.
     pub(crate) fn recorded_requests(&self) -> Vec<Value> {
         self.0.recorded_requests()
     }
 }
 
-/// What a store says to a request.
+/// The result of looking up a request.
 #[derive(Debug)]
 pub(crate) enum LookUp {
     Found(Value),
@@ -188,7 +187,7 @@ impl fmt::Display for CassetteError {
 
 impl Error for CassetteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        // A request of the call to skip the trial has to be found, whatever its error's type.
+        // A skip request of the call has to be found, whatever the type of its error.
         Some(&*self.0)
     }
 }

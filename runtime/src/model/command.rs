@@ -1,3 +1,5 @@
+//! Commands that an agent runs, and the processes that end with their trial.
+
 use std::{
     ffi::{OsStr, OsString},
     io,
@@ -17,14 +19,14 @@ use crate::{
     },
 };
 
-/// The variables every program of a trial gets.
+/// The environment variables of every command in a trial.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CommandEnvironment {
     variables: Vec<(&'static str, OsString)>,
     pub(crate) echo: Echo,
 }
 
-/// Where the programs of a trial find themselves.
+/// The trial that commands are run for.
 pub(crate) struct Site<'a> {
     pub(crate) places: &'a SuiteLocation,
     pub(crate) run_id: &'a str,
@@ -64,13 +66,13 @@ impl CommandEnvironment {
     }
 }
 
-/// A command line for the shell of the system.
+/// A command that the system's shell interprets.
 pub(crate) fn shell(line: &str) -> process::Command {
     #[cfg(windows)]
     {
         use std::os::windows::process::CommandExt;
         let mut command = process::Command::new("cmd");
-        // As it is: `cmd` does not read the quotes that other programs understand.
+        // Unquoted: `cmd` does not understand the quotes of other programs.
         command.arg("/C").raw_arg(line);
         command
     }
@@ -82,7 +84,7 @@ pub(crate) fn shell(line: &str) -> process::Command {
     }
 }
 
-/// Process groups started for a trial, so that they can be ended with it.
+/// The process groups that were started for a trial, so that they can be terminated with it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ChildGroups(Arc<Mutex<Groups>>);
 
@@ -93,7 +95,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// The id of a group of which nothing is left may soon be another one's.
+    /// Removes groups without processes: the system may reuse their ids.
     fn forget(&mut self, is_over: impl Fn(&RunningGroup) -> bool) {
         for group in self.running.extract_if(.., |group| is_over(group)) {
             group.forget();
@@ -106,7 +108,7 @@ impl ChildGroups {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends every group that is still registered, and every one that is started later.
+    /// Terminates all registered groups. Groups that are added later are refused.
     pub(crate) fn end_all(&self, grace: Duration) {
         let running = {
             let mut groups = self.lock();
@@ -126,13 +128,13 @@ impl ChildGroups {
         Ok(())
     }
 
-    /// The program has been waited for; what it left behind ends with the trial.
+    /// Removes the group of a process that has ended, unless the process left others behind.
     fn waited(&self, id: u32) {
         self.lock().forget(|group| group.id() == id && !group.exists());
     }
 }
 
-/// Ends the programs of a trial, whichever way the trial ends.
+/// Terminates the process groups of a trial when it is dropped.
 #[derive(Debug)]
 pub(crate) struct EndWithTrial(pub(crate) ChildGroups);
 
@@ -142,9 +144,9 @@ impl Drop for EndWithTrial {
     }
 }
 
-/// A program run by an agent, in a process group that ends with the trial.
+/// A command that an agent runs, in a process group that is terminated with the trial.
 ///
-/// Made by [`Trial::command`](crate::Trial::command). It starts in the workspace, with closed standard input.
+/// [`Trial::command`](crate::Trial::command) creates it. It starts in the workspace, with an empty standard input.
 #[derive(Debug)]
 pub struct Command {
     inner: process::Command,
@@ -213,11 +215,11 @@ impl Command {
         self
     }
 
-    /// Starts the program.
+    /// Starts the command.
     ///
     /// # Errors
     ///
-    /// If it cannot be started, or the trial is over.
+    /// If the command cannot be started, or the trial is over.
     pub fn spawn(&mut self) -> io::Result<Child> {
         let (mut child, group) = spawn(&mut self.inner, self.echo)?;
         if let Err(group) = self.groups.add(group) {
@@ -228,11 +230,12 @@ impl Command {
         Ok(child)
     }
 
-    /// Runs the program and collects what it prints. It blocks the thread, until the trial's time is up at most.
+    /// Runs the command and collects its output. This blocks the thread until the command ends, at most until the time limit of
+    /// the trial.
     ///
     /// # Errors
     ///
-    /// If it cannot be started or read.
+    /// If the command cannot be started, or its output cannot be read.
     pub fn output(&mut self) -> io::Result<Output> {
         self.inner.stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = self.spawn()?;
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_left_behind_ends_with_the_trial() {
+    fn processes_that_a_command_left_behind_end_with_the_trial() {
         let groups = ChildGroups::default();
         let trial = EndWithTrial(groups.clone());
         let output = shell("sleep 100 >/dev/null 2>&1 & echo $!", &groups).output().unwrap();
@@ -280,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_ignores_being_asked_ends_too_and_later_ones_do_not_start() {
+    fn a_command_that_ignores_sigterm_is_killed_and_later_ones_do_not_start() {
         let groups = ChildGroups::default();
         let mut child = shell("trap '' TERM; echo ready; while :; do sleep 1; done", &groups)
             .stdout(Stdio::piped())
@@ -294,9 +297,9 @@ mod tests {
     }
 
     #[test]
-    fn what_has_ended_is_not_waited_for() {
+    fn groups_whose_processes_have_ended_are_not_waited_for() {
         let groups = ChildGroups::default();
-        // Nobody waits for them, so they stay known to the system.
+        // Without a `wait`, they remain as zombies.
         let children: Vec<Child> = (0..3).map(|_| shell("exit 0", &groups).spawn().unwrap()).collect();
         thread::sleep(Duration::from_millis(50));
         let started = Instant::now();
@@ -305,7 +308,7 @@ mod tests {
         drop(children);
     }
 
-    /// Init may take its time to wait for it.
+    /// A zombie is not running: init may be slow to reap it.
     fn is_running(id: rustix::process::Pid) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero()));
         match stat {

@@ -1,8 +1,10 @@
+//! Results of the cases that a case depends on.
+
 use std::collections::BTreeMap;
 
 use evalsuite_schema::record::{CaseOutcome, CaseRecord, TrialRecord};
 
-/// What a case came to that another one depends on.
+/// Result of a case that another case depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dependency {
     outcome: CaseOutcome,
@@ -11,24 +13,24 @@ pub struct Dependency {
 }
 
 impl Dependency {
-    /// Of several trials, the answer is that of the first one which ended like the case.
+    /// The answer is that of the first trial with the outcome of the case.
     pub(crate) fn of(case: &CaseRecord, trials: &[TrialRecord]) -> Self {
         let decisive = trials.iter().find(|trial| trial.outcome == case.outcome).or(trials.last());
         Self { outcome: case.outcome, score: case.score, answer: decisive.and_then(|trial| trial.answer.clone()) }
     }
 
-    /// How the case ended.
+    /// Outcome of the case.
     pub fn outcome(&self) -> CaseOutcome {
         self.outcome
     }
 
-    /// Its score, 0 to 1; `None` if no trial of it was graded.
+    /// Score of the case, 0 to 1; `None` if no trial was graded.
     pub fn score(&self) -> Option<f64> {
         self.score
     }
 
-    /// The agent's answer, at most its first 64 KiB; `None` if it gave none. Of several trials it is the first one that
-    /// ended like the case.
+    /// Answer of the agent, at most its first 64 KiB; `None` without one. With several trials, it is the answer of the first one
+    /// with the outcome of the case.
     pub fn answer(&self) -> Option<&str> {
         self.answer.as_deref()
     }

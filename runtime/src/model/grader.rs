@@ -100,13 +100,19 @@ pub trait IntoGrader<Marker> {
 }
 
 /// A grader of any form. It can be passed wherever a grader is expected.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct BoundGrader {
     callable: Callable<GradeFunction>,
     check: fn(&Object) -> serde_json::Result<()>,
     pub(crate) kind: GraderKind,
     pub(crate) pass_mark: Option<f64>,
     pub(crate) needs_judge: bool,
+}
+
+impl fmt::Debug for BoundGrader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BoundGrader").field(&self.callable).finish()
+    }
 }
 
 type GradeFunction = dyn Fn(&Object, &Evidence<'_>, &Cancel) -> Score + Send + Sync + 'static;
@@ -204,6 +210,7 @@ impl FromUnfinished for Score {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoGrader<BoundGrader> for BoundGrader {
     fn into_grader(self) -> BoundGrader {
         self

@@ -1,4 +1,4 @@
-//! `${{ NAME }}` in the texts of a case.
+//! Variables, `${{ NAME }}`, in the texts of a case.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::platform::environment;
 
-/// A variable that cannot be filled in.
+/// A variable that cannot be resolved.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Unresolved {
     pub(crate) message: String,
@@ -22,7 +22,7 @@ pub(crate) struct Unresolved {
 ///
 /// # Errors
 ///
-/// The first variable that is not set, or whose value leaves a text blank that must not be.
+/// If a variable is not set, or leaves a text blank that must not be blank: the first one.
 pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Option<String>) -> Result<Case, Unresolved> {
     // Task files are never interpolated.
     if layout == Layout::Tasks {
@@ -119,7 +119,7 @@ fn replace(
     }
 }
 
-/// The text with its variables replaced; `None` if it has none. What is filled in is not scanned again.
+/// The text with its variables replaced; `None` if it has none. Values are not scanned for variables.
 fn fill(
     text: &str,
     path: &[String],
@@ -142,7 +142,7 @@ fn fill(
     Ok(Some(filled))
 }
 
-/// A text outside of a case with its variables replaced; `key` says where it stands.
+/// A text outside of a case with its variables replaced; `key` is the key of the text.
 ///
 /// # Errors
 ///
@@ -181,7 +181,7 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// That a variable is not set which `key` uses.
+/// The error for a variable in `key` that is not set.
 pub(crate) fn unset(name: &str, key: &str, place: &Location) -> Unresolved {
     unresolved(format!("environment variable `{name}` is not set"), &[key.to_owned()], place)
 }
@@ -192,13 +192,13 @@ fn unresolved(what: String, path: &[String], place: &Location) -> Unresolved {
     Unresolved { message, location: place.clone() }
 }
 
-/// Texts of files that were read at compile time are no values of the suite's files.
+/// Whether the text is the content of a file, which is not interpolated.
 fn is_file_text<S: AsRef<str>>(path: &[S]) -> bool {
     matches!(path, [.., file, text] if file.as_ref() == "file" && text.as_ref() == "text")
         || path.windows(2).any(|keys| keys[0].as_ref() == "json-schema" && keys[1].as_ref() == "schema")
 }
 
-/// Values that say nothing when they are blank: what text graders look for, commands, criteria, descriptions.
+/// Whether a value must not be blank: values of text graders, commands, criteria, descriptions.
 fn must_be_text(path: &[String]) -> bool {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     match path.as_slice() {
@@ -264,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_stay() {
+    fn other_placeholders_are_kept() {
         let text = "${{ a.b }} ${HOST} {{HOST}} ${{ 1A }} ${{";
         assert_eq!(resolve(case(text, "x"), Layout::Cases, lookup), Ok(case(text, "x")));
         assert_eq!(placeholders("${{ ${{ HOST }}").map(|found| found.1).collect::<Vec<_>>(), ["HOST"]);
     }
 
     #[test]
-    fn an_unset_variable_is_named_with_the_place_it_is_used() {
+    fn the_error_of_an_unset_variable_has_its_location() {
         let error = resolve(case("x", "${{ MISSING }}"), Layout::Cases, lookup).unwrap_err();
         assert!(
             error.message.starts_with("error[E073 unset-variable]: environment variable `MISSING` is not set"),
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_not_touched() {
+    fn task_files_are_not_interpolated() {
         let task = case("${{ MISSING }}", "x");
         assert_eq!(resolve(task.clone(), Layout::Tasks, lookup), Ok(task));
     }

@@ -1,4 +1,4 @@
-//! Messages as text.
+//! Conversion of messages to text.
 
 use std::path::PathBuf;
 
@@ -23,8 +23,8 @@ pub(crate) fn content_text(content: &Content) -> String {
     }
 }
 
-/// The answer in a transcript: the text of its last assistant message that says something. A message that only calls
-/// tools says nothing.
+/// The answer in a transcript: the text of its last assistant message with content. A message that only calls tools has no
+/// content.
 pub(crate) fn answer(transcript: &[Message]) -> String {
     transcript
         .iter()
@@ -35,7 +35,7 @@ pub(crate) fn answer(transcript: &[Message]) -> String {
         .unwrap_or_default()
 }
 
-/// The text of a reference: the last message's content, or what it calls if it has none.
+/// The text of a reference: the content of the last message, or its tool calls as JSON if it has none.
 pub(crate) fn reference_text(expected_output: &[Message]) -> Option<String> {
     let message = expected_output.last()?;
     Some(match &message.content {
@@ -49,7 +49,7 @@ pub(crate) fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
 }
 
-/// Messages as text for those who read a whole conversation: who says what, with an empty line between.
+/// Messages as `role: text`, separated by empty lines.
 pub(crate) fn role_blocks(messages: &[Message]) -> String {
     let said = |message: &Message| {
         let text = content_text(message.content.as_ref()?);
@@ -72,7 +72,7 @@ pub(crate) fn file_parts<'m>(messages: impl IntoIterator<Item = &'m Message>) ->
         })
 }
 
-/// The input as an agent reads it. A file is shown by its absolute path; the agent opens it if it wants to.
+/// The input as an agent gets it. A file is shown as its absolute path.
 pub(crate) fn prompt(input: &Input, resolve: impl Fn(&PathRef) -> PathBuf) -> String {
     match input {
         Input::Data(object) => ["prompt", "content"]
@@ -83,7 +83,7 @@ pub(crate) fn prompt(input: &Input, resolve: impl Fn(&PathRef) -> PathBuf) -> St
     }
 }
 
-/// The messages as a judge reads them: files are shown with their text, as far as `read` gives it.
+/// The messages as a judge gets them. A file is shown with its text, if `read` returns it.
 pub(crate) fn judge_prompt(messages: &[Message], read: impl Fn(&PathRef) -> Option<String>) -> String {
     blocks(messages, |file| match read(file) {
         Some(text) => format!("<file path=\"{}\">\n{}\n</file>", file.written, text.trim_end_matches('\n')),
@@ -91,7 +91,7 @@ pub(crate) fn judge_prompt(messages: &[Message], read: impl Fn(&PathRef) -> Opti
     })
 }
 
-/// The text of a file; `None` if it has none, or cannot be read.
+/// The text of a file; `None` if it is not text, or cannot be read.
 pub(crate) fn file_text(path: &std::path::Path) -> Option<String> {
     let text = String::from_utf8(std::fs::read(path).ok()?).ok()?;
     (!text.contains('\0')).then_some(text)

@@ -1,3 +1,5 @@
+//! Suites and cases as they are compiled into a program.
+
 use std::path::PathBuf;
 
 use evalsuite_schema::{Calibration, Case, Suite};
@@ -6,7 +8,7 @@ use crate::platform::json;
 
 /// A suite as it was compiled into this program.
 ///
-/// `include_eval_suite!` generates one as `SUITE`. It is a plain constant: nothing is parsed before a case asks for it.
+/// `include_eval_suite!` generates one as the constant `SUITE`. Its data is decoded only when it is needed.
 #[derive(Debug)]
 pub struct EvalSuite {
     #[doc(hidden)]
@@ -43,7 +45,7 @@ impl EvalSuite {
         self.name
     }
 
-    /// Name of the agent, where the suite names one.
+    /// Name of the agent in the suite's files, where they name one.
     pub fn agent_name(&self) -> Option<&'static str> {
         self.agent_name
     }
@@ -73,7 +75,7 @@ impl EvalSuite {
         self.cases.iter().find(|case| case.id == id)
     }
 
-    /// What the suite says beside its cases.
+    /// The settings of the suite, without its cases.
     ///
     /// # Errors
     ///
@@ -82,7 +84,7 @@ impl EvalSuite {
         json::decode(self.json.as_bytes())
     }
 
-    /// What its judges are measured by, if there is a `calibration.yaml` beside the suite.
+    /// The calibration of the suite's judges, if the suite has a `calibration.yaml`.
     ///
     /// # Errors
     ///
@@ -99,7 +101,7 @@ impl EvalSuite {
         }
     }
 
-    /// Root of the package while this program runs: the one cargo names if the suite is there, else that of the build.
+    /// Root of the package while this program runs: `CARGO_MANIFEST_DIR` if the suite is there, else the root at build time.
     pub(crate) fn package_root(&self) -> PathBuf {
         std::env::var_os("CARGO_MANIFEST_DIR")
             .map(PathBuf::from)
@@ -162,12 +164,12 @@ impl EvalCase {
         self.target
     }
 
-    /// Labels of the case.
+    /// Tags of the case.
     pub fn tags(&self) -> &'static [&'static str] {
         self.tags
     }
 
-    /// Everything the case says.
+    /// The data of the case.
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ pub(crate) fn program() -> String {
     program.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Where the files of a suite are while this program runs.
+/// Directories of a suite while this program runs.
 #[derive(Debug, Clone)]
 pub(crate) struct SuiteLocation {
     pub(crate) package_root: PathBuf,

@@ -1,11 +1,11 @@
-//! Records of calibrations.
+//! `calibration.json`: how well judges agree with people.
 
 use serde::{Deserialize, Serialize};
 
 use super::{GraderRecord, ReasonCode, Usage};
 use crate::{Bar, Location};
 
-/// `calibration.json`: how far a suite's judges agree with people.
+/// `calibration.json`: how well the judges of a suite agree with people.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CalibrationRecord {
@@ -15,13 +15,13 @@ pub struct CalibrationRecord {
     pub run_id: String,
     /// Name of the suite.
     pub suite: String,
-    /// Where the calibration is defined.
+    /// Location of the calibration.
     pub location: Location,
     /// Path of the Rust test, without the crate.
     pub test_name: String,
-    /// When it began, RFC 3339 UTC.
+    /// When the calibration started, RFC 3339 UTC.
     pub started_at: String,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
     /// Names of the judges that were asked, sorted.
     pub judges: Vec<String>,
@@ -33,17 +33,17 @@ pub struct CalibrationRecord {
     pub usage: Option<Usage>,
     /// Cost of all calls in US dollars.
     pub cost_usd: Option<f64>,
-    /// Largest difference of two scores that agree, 0 to 1.
+    /// Largest difference at which two scores agree, 0 to 1.
     pub tolerance: f64,
     /// Lowest score of an answer that passes, 0 to 1.
     pub threshold: f64,
-    /// How many samples ended how.
+    /// Numbers of samples by result.
     pub counts: SampleCounts,
     /// `None` with fewer than two samples that were judged.
     pub statistics: Option<CalibrationStatistics>,
-    /// What the suite demands.
+    /// What the suite requires of its judges.
     pub bar: Bar,
-    /// What of it is not reached. Empty where nothing is demanded.
+    /// The requirements that are not met.
     pub shortfalls: Vec<Shortfall>,
     /// Ids of the samples with the largest differences, the largest first, at most 20.
     pub disagreements: Vec<String>,
@@ -61,23 +61,23 @@ impl CalibrationRecord {
     }
 }
 
-/// How many samples ended how.
+/// Numbers of samples by result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SampleCounts {
-    /// All of them.
+    /// All samples.
     pub samples: u32,
-    /// Judged: only these count in the statistics.
+    /// Samples with a score of the judge. Only these count in the statistics.
     pub valid: u32,
-    /// The judge could not decide.
+    /// Samples that the judge could not decide.
     pub undecided: u32,
-    /// The judge broke.
+    /// Samples with an error.
     pub errors: u32,
-    /// Judged within the tolerance of the person's score.
+    /// Samples with a score within the tolerance of the person's score.
     pub agreements: u32,
 }
 
-/// How judge and person agree.
+/// Agreement of judge and person.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CalibrationStatistics {
@@ -95,16 +95,16 @@ pub struct CalibrationStatistics {
     pub bias: f64,
 }
 
-/// Something demanded that is not reached.
+/// A requirement for judges that is not met.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Shortfall {
-    /// Key of the demand: `kappa`, `spearman`, `pearson`, `agreement`, `mae`, or `valid` for the share of samples that were
+    /// Key of the requirement: `kappa`, `spearman`, `pearson`, `agreement`, `mae`, or `valid` for the share of samples that were
     /// judged.
     pub measure: String,
-    /// What is demanded.
+    /// The required value.
     pub demanded: f64,
-    /// What was measured; `None` if it could not be.
+    /// The measured value; `None` if it could not be measured.
     pub measured: Option<f64>,
 }
 
@@ -115,26 +115,26 @@ impl Shortfall {
     }
 }
 
-/// What came of one sample.
+/// Result of one sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SampleRecord {
     /// Id of the sample.
     pub id: String,
-    /// Where it is defined.
+    /// Location of the sample.
     pub location: Location,
     /// The person's score, 0 to 1.
     pub human_score: f64,
-    /// Why the person gave it.
+    /// The person's explanation.
     pub human_rationale: Option<String>,
-    /// The judge's score, 0 to 1; `None` unless it was judged.
+    /// The judge's score, 0 to 1; `None` without one.
     pub judge_score: Option<f64>,
     /// Judge minus person.
     pub difference: Option<f64>,
     /// Why there is no score.
     pub error: Option<String>,
-    /// What happened where it broke.
+    /// Reason code of an error.
     pub code: Option<ReasonCode>,
-    /// What the grader says; `None` if it could not be asked.
+    /// Result of the grader; `None` if it could not be run.
     pub grader: Option<GraderRecord>,
 }

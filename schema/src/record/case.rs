@@ -1,4 +1,4 @@
-//! Records of cases.
+//! `case.json`: the result of a case.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{CaseOutcome, Reason};
 use crate::{Kind, Layout, Location, Strategy};
 
-/// `case.json`: what the trials of a case came to.
+/// `case.json`: the result of a case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CaseRecord {
@@ -21,7 +21,7 @@ pub struct CaseRecord {
     pub suite_digest: String,
     /// How the suite's files are laid out.
     pub layout: Layout,
-    /// How trials decide a case.
+    /// Rule by which the trials of a case decide it.
     pub kind: Kind,
     /// Id of the case.
     pub case_id: String,
@@ -29,7 +29,7 @@ pub struct CaseRecord {
     pub case_key: String,
     /// SHA-256 of the whole case, hexadecimal.
     pub case_digest: String,
-    /// SHA-256 of what the agent sees, hexadecimal.
+    /// SHA-256 of the input of the agent, hexadecimal.
     pub input_digest: String,
     /// SHA-256 of the graders, hexadecimal.
     pub grader_digest: String,
@@ -46,19 +46,19 @@ pub struct CaseRecord {
     pub location: Location,
     /// Attempt of the test runner, from 1.
     pub runner_attempt: u32,
-    /// Case that caused this one to run.
+    /// Id of the case that depends on this one and caused it to run.
     pub requested_by: Option<String>,
-    /// How the case ended.
+    /// Outcome of the case.
     pub outcome: CaseOutcome,
-    /// Why it did not pass.
+    /// Why the case did not pass.
     pub reason: Option<Reason>,
     /// 0 to 1; `None` when no trial was completed.
     pub score: Option<f64>,
     /// Effective threshold, 0 to 1.
     pub threshold: f64,
-    /// How trials decided the case.
+    /// The rule by which the trials decide the case.
     pub rule: Rule,
-    /// Strategy written in the files.
+    /// Strategy in the suite's files.
     pub strategy: Option<Strategy>,
     /// The trials, in order.
     pub trials: Vec<TrialSummary>,
@@ -68,11 +68,11 @@ pub struct CaseRecord {
     pub completed: u32,
     /// Trials that passed.
     pub passed: u32,
-    /// Trials that broke.
+    /// Trials with an error.
     pub errors: u32,
-    /// Whether trials were left out because the case was decided, or too costly.
+    /// Whether planned trials did not run, because the case was decided or a cost limit was reached.
     pub truncated: bool,
-    /// Whether the cost of the trials reached its limit. The last one may have been the one that did, see `truncated`.
+    /// Whether the cost of the trials reached its limit. All planned trials may have run nevertheless, see `truncated`.
     pub cost_limited: bool,
     /// Probability that one of k trials passes, by k; `None` when truncated.
     pub pass_at_k: BTreeMap<u32, Option<f64>>,
@@ -104,7 +104,7 @@ impl CaseRecord {
     }
 }
 
-/// How trials decide a case.
+/// Rule by which the trials of a case decide it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
@@ -125,15 +125,15 @@ pub enum Rule {
 pub struct TrialSummary {
     /// Index of the trial, from 0.
     pub index: u32,
-    /// How it ended.
+    /// Outcome of the trial.
     pub outcome: CaseOutcome,
-    /// 0 to 1.
+    /// Score, 0 to 1.
     pub score: Option<f64>,
     /// Duration of the agent's work in milliseconds.
     pub duration_ms: Option<u64>,
     /// Cost of the agent in US dollars.
     pub cost_usd: Option<f64>,
-    /// Its record, relative to the case's directory.
+    /// Path of its record, relative to the case's directory.
     pub path: String,
 }
 

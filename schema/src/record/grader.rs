@@ -1,4 +1,4 @@
-//! Records of graders.
+//! Results of graders, in the records of trials.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,57 +6,68 @@ use serde_json::Value;
 use super::{ReasonCode, Usage};
 use crate::{Location, Object};
 
-/// One thing a grader checked.
+/// One checked statement within the result of a grader.
+///
+/// ```
+/// use evalsuite_schema::record::Assertion;
+///
+/// let time = "15:00";
+/// let assertion = Assertion::new("the card has the right time", time == "14:30")
+///     .with_expected("14:30")
+///     .with_actual(time)
+///     .with_evidence("card.toml: time = \"15:00\"");
+/// assert!(!assertion.passed);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Assertion {
-    /// What was checked.
+    /// The statement.
     pub text: String,
-    /// Whether it held.
+    /// Whether it is true.
     pub passed: bool,
-    /// What was wanted.
+    /// The expected value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What was found.
+    /// The actual value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
-    /// What shows it.
+    /// Evidence: a quotation, a line of a log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
 }
 
 impl Assertion {
-    /// An assertion that says what was checked and whether it held.
+    /// A statement, and whether it is true.
     pub fn new(text: impl Into<String>, passed: bool) -> Self {
         Self { text: text.into(), passed, expected: None, actual: None, evidence: None }
     }
 
-    /// Adds what was wanted.
+    /// Sets the expected value.
     pub fn with_expected(mut self, expected: impl Into<String>) -> Self {
         self.expected = Some(expected.into());
         self
     }
 
-    /// Adds what was found.
+    /// Sets the actual value.
     pub fn with_actual(mut self, actual: impl Into<String>) -> Self {
         self.actual = Some(actual.into());
         self
     }
 
-    /// Adds what shows it: a quotation, a line of a log.
+    /// Sets the evidence: a quotation, a line of a log.
     pub fn with_evidence(mut self, evidence: impl Into<String>) -> Self {
         self.evidence = Some(evidence.into());
         self
     }
 }
 
-/// What a grader says about an answer, beside its value.
+/// Verdict of a grader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Good enough.
+    /// The answer passes.
     Pass,
-    /// Not good enough.
+    /// The answer fails.
     Fail,
 }
 
@@ -80,7 +91,7 @@ impl std::ops::Not for Verdict {
     }
 }
 
-/// Who decides.
+/// Kind of a grader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -96,7 +107,7 @@ pub enum GraderKind {
     Command,
 }
 
-/// How a grader ended.
+/// State of a grader's result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GraderState {
@@ -109,18 +120,18 @@ pub enum GraderState {
     Error,
 }
 
-/// What one grader said about one trial.
+/// Result of one grader in one trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GraderRecord {
-    /// Key of the score.
+    /// Name of the grader.
     pub name: String,
     /// Built-in type or name of the registered grader.
     #[serde(rename = "type")]
     pub grader_type: String,
-    /// Who decided.
+    /// Kind of the grader.
     pub kind: GraderKind,
-    /// How it ended.
+    /// State of the result.
     pub state: GraderState,
     /// 0 to 1, after negation; `None` unless decided.
     pub value: Option<f64>,
@@ -130,41 +141,41 @@ pub struct GraderRecord {
     pub pass_mark: Option<f64>,
     /// Whether the verdict is `fail` whatever the value.
     pub forced_fail: bool,
-    /// Share in the weighted mean.
+    /// Weight in the mean of the trial.
     pub weight: f64,
-    /// Whether the trial can pass without it.
+    /// Whether the trial fails if this grader does not pass.
     pub required: bool,
-    /// Pass mark written in the case.
+    /// Pass mark in the suite's files.
     pub min_score: Option<f64>,
     /// Whether the result was inverted.
     pub negated: bool,
-    /// Why it decides nothing: its judge is below what the suite demands. `None`: it counts.
+    /// Why it does not count: its judge does not meet the suite's requirements. `None` if it counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advisory: Option<String>,
-    /// What was checked.
+    /// The assertions, in order.
     pub assertions: Vec<Assertion>,
-    /// Why the value is what it is; the reason of an undecided grader.
+    /// Explanation of the value, or the reason why the grader did not decide.
     pub rationale: Option<String>,
     /// Free-form data of the grader.
     pub details: Option<Object>,
-    /// Why it broke.
+    /// Message of an error.
     pub error: Option<String>,
-    /// What happened where it broke over a judge, or over the recording of one.
+    /// Reason code of an error of a judge or its cassette.
     #[serde(default)]
     pub code: Option<ReasonCode>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
-    /// Where the entry is.
+    /// Location of the grader in the suite's files.
     pub location: Location,
     /// Members of a composite.
     pub members: Vec<GraderRecord>,
     /// Calls of a judge.
     pub judge: Option<JudgeRecord>,
-    /// The program that decided.
+    /// The command that was run.
     pub command: Option<CommandRecord>,
 }
 
-/// What a judge was asked and said.
+/// Calls of a judge by a grader.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JudgeRecord {
@@ -184,7 +195,7 @@ pub struct JudgeRecord {
     pub replies: Vec<String>,
 }
 
-/// A program that was run by a grader.
+/// A command that a grader ran.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CommandRecord {
@@ -196,7 +207,7 @@ pub struct CommandRecord {
     pub exit_code: Option<i32>,
     /// Signal that ended it.
     pub signal: Option<i32>,
-    /// Whether its time limit passed.
+    /// Whether it exceeded its time limit.
     pub timed_out: bool,
     /// File with its standard output, relative to the trial directory.
     pub stdout: Option<String>,
@@ -205,7 +216,7 @@ pub struct CommandRecord {
 }
 
 impl GraderRecord {
-    /// The first assertion that did not hold.
+    /// The first failed assertion.
     pub fn first_failed(&self) -> Option<&Assertion> {
         self.assertions.iter().find(|assertion| !assertion.passed)
     }

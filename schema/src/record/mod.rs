@@ -1,7 +1,7 @@
-//! What a run writes: one record per trial, one per case, one per run.
+//! The records of a run: one per trial, one per case, one per run.
 //!
-//! Records are JSON objects. Times are RFC 3339 UTC with milliseconds, durations whole milliseconds, money US dollars.
-//! A field that does not apply is `null`; readers ignore fields they do not know.
+//! Records are JSON objects. Times are RFC 3339 UTC with milliseconds, durations are milliseconds, costs are US dollars.
+//! A field that does not apply is `null`. Readers ignore unknown fields.
 
 mod calibration;
 mod case;
@@ -31,13 +31,13 @@ pub fn milliseconds(duration: Duration) -> f64 {
     duration.as_nanos() as f64 / 1e6
 }
 
-/// How a trial or a case ended.
+/// Outcome of a trial or a case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CaseOutcome {
-    /// Graded, and good enough.
+    /// Graded, and passed.
     Passed,
-    /// Graded, and not good enough.
+    /// Graded, and not passed.
     Failed,
     /// Not decided: the agent, a grader or the environment failed. Also the outcome of a record that is not finished.
     #[default]
@@ -62,24 +62,24 @@ impl CaseOutcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Reason {
-    /// Where in the life of a trial it happened.
+    /// The stage of the trial in which it happened.
     pub stage: Stage,
-    /// What happened, as a stable name.
+    /// Code of the reason; its name in records is stable.
     pub code: ReasonCode,
-    /// What happened, for people.
+    /// Description for people.
     pub message: String,
-    /// The place in the suite's files that is concerned.
+    /// Location in the suite's files.
     #[serde(default)]
     pub location: Option<Location>,
 }
 
 impl Reason {
-    /// A reason without a place.
+    /// A reason without a location.
     pub fn new(stage: Stage, code: ReasonCode, message: impl Into<String>) -> Self {
         Self { stage, code, message: message.into(), location: None }
     }
 
-    /// Adds the place in the suite's files.
+    /// Sets the location in the suite's files.
     pub fn with_location(mut self, location: Location) -> Self {
         self.location = Some(location);
         self
@@ -107,15 +107,15 @@ macro_rules! names {
 }
 
 names! {
-    /// Where in the life of a trial something happened.
+    /// Stage of a trial.
     Stage {
-        /// Choice of the cases to run.
+        /// Selection of the cases to run.
         Select => "select",
-        /// Variables, programs and judges a case needs.
+        /// Environment variables, programs and judges that a case requires.
         Requirements => "requirements",
-        /// Cases a case depends on.
+        /// Cases that a case depends on.
         Dependencies => "dependencies",
-        /// Limits of cost.
+        /// Budgets.
         Budget => "budget",
         /// Directories and values of a trial.
         Setup => "setup",
@@ -125,7 +125,7 @@ names! {
         BeforeHooks => "before_hooks",
         /// The agent's call.
         Agent => "agent",
-        /// Changes of the workspace and the transcript.
+        /// Capture of workspace changes and transcript.
         Capture => "capture",
         /// Graders.
         Grading => "grading",
@@ -135,7 +135,7 @@ names! {
 }
 
 names! {
-    /// What kept a trial or a case from passing.
+    /// Code of the reason why a trial or a case did not pass.
     ReasonCode {
         /// A variable, program or judge is missing.
         RequirementMissing => "requirement_missing",
@@ -143,17 +143,17 @@ names! {
         SkipRequested => "skip_requested",
         /// The case was not selected.
         Filtered => "filtered",
-        /// The suite wants docker.
+        /// The suite requires Docker, which is not supported.
         DockerUnsupported => "docker_unsupported",
-        /// A case this one depends on did not pass.
+        /// A dependency of the case did not pass.
         DependencyFailed => "dependency_failed",
-        /// A skip, where skips are errors.
+        /// The case was skipped, and `EVALSUITE_REQUIRE=1` turns skipped cases into errors.
         Required => "required",
         /// An environment variable used by the case is not set.
         VariableUnset => "variable_unset",
         /// A file of the suite is missing.
         FileMissing => "file_missing",
-        /// The working directory could not be made or read.
+        /// The workspace could not be created or read.
         WorkspaceError => "workspace_error",
         /// A repository could not be cloned.
         RepoError => "repo_error",
@@ -167,35 +167,35 @@ names! {
         AgentError => "agent_error",
         /// The agent panicked.
         AgentPanic => "agent_panic",
-        /// A time limit passed.
+        /// A time limit was exceeded.
         Timeout => "timeout",
-        /// A grader broke.
+        /// A grader failed.
         GraderError => "grader_error",
-        /// The judge broke.
+        /// The judge failed.
         JudgeError => "judge_error",
-        /// There is no recording to replay.
+        /// There is no cassette to replay.
         RecordingMissing => "recording_missing",
-        /// The recording was made for another input.
+        /// The cassette was recorded for another input.
         RecordingStale => "recording_stale",
-        /// What the agent did cannot be recorded.
+        /// The agent's call cannot be recorded.
         RecordingFailed => "recording_failed",
-        /// The run has cost too much.
+        /// The budget is spent.
         BudgetExceeded => "budget_exceeded",
-        /// The suite stops after its first error.
+        /// The suite stopped after its first error (`fail_on_error`).
         ErrorThresholdExceeded => "error_threshold_exceeded",
         /// The process died during the trial.
         ProcessDied => "process_died",
-        /// The score is too low.
+        /// The score is below the threshold.
         ThresholdNotMet => "threshold_not_met",
         /// A required grader did not pass.
         RequiredGraderFailed => "required_grader_failed",
-        /// No grader came to a decision.
+        /// No grader decided.
         NothingDecided => "nothing_decided",
-        /// All graders ask judges that are below what the suite demands of them.
+        /// All graders ask judges that do not meet the suite's requirements for judges.
         JudgeBelowBar => "judge_below_bar",
-        /// An environment variable or option of the run has a value that makes no sense.
+        /// An environment variable or option of the run is invalid.
         InvalidSetting => "invalid_setting",
-        /// The case uses something this version cannot do.
+        /// The case uses a feature that this version does not support.
         Unsupported => "unsupported",
     }
 }

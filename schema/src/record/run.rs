@@ -1,4 +1,4 @@
-//! Records of runs.
+//! `run.json` and `suite.json`: a run, and the suites in it.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Kind, Layout};
 
-/// `run.json`: what a run is, and where it was made.
+/// `run.json`: a run, and the environment it ran in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunRecord {
@@ -22,11 +22,11 @@ pub struct RunRecord {
     pub package_version: String,
     /// State of the repository around the package.
     pub git: Option<GitState>,
-    /// The build server's run.
+    /// The run of the CI service.
     pub ci: Option<CiRun>,
-    /// The `EVALSUITE_*` variables that are set; keys and other secrets have no value here.
+    /// The `EVALSUITE_*` variables that are set; values of keys and other secrets are left out.
     pub env: BTreeMap<String, Option<String>>,
-    /// Suites of which a test has started.
+    /// Suites with at least one started test.
     pub suites: Vec<SuiteRun>,
     /// The runs this one was merged from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -49,7 +49,7 @@ impl RunRecord {
 pub struct GitState {
     /// The commit that is checked out, hexadecimal.
     pub commit: String,
-    /// Whether files differ from it, or are not in it.
+    /// Whether the working tree has changed or untracked files.
     pub dirty: bool,
 }
 
@@ -60,13 +60,13 @@ impl GitState {
     }
 }
 
-/// A run of a build server.
+/// A run of a CI service.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CiRun {
     /// `github`, `gitlab`, `buildkite`, `circleci`, `jenkins`, `azure`, else `unknown`.
     pub provider: String,
-    /// Its page.
+    /// URL of its page.
     pub url: Option<String>,
 }
 
@@ -85,7 +85,7 @@ pub struct SuiteRun {
     pub name: String,
     /// Package it belongs to.
     pub package: String,
-    /// Number of its tests, chosen or not: one per case and target, in every test program that includes the suite.
+    /// Number of its tests, selected or not: one per case and target, in every test program that includes the suite.
     pub tests: u32,
     /// Hooks before all tests.
     pub before_all: HookState,
@@ -100,7 +100,7 @@ impl SuiteRun {
     }
 }
 
-/// Whether hooks that run once have run.
+/// State of hooks that run once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -108,15 +108,15 @@ pub enum HookState {
     /// There are none, or none were needed yet.
     #[default]
     None,
-    /// They have.
+    /// They have run.
     Done,
-    /// They have, and one failed.
+    /// They have run, and one failed.
     Failed,
-    /// They still have to.
+    /// They have not run yet.
     Pending,
 }
 
-/// `suite.json` of a run: a suite as it was compiled into the tests.
+/// `suite.json`: a suite as it was compiled into the tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SuiteRecord {
@@ -130,7 +130,7 @@ pub struct SuiteRecord {
     pub layout: Layout,
     /// SHA-256 over all files of the suite, hexadecimal.
     pub digest: String,
-    /// All its tests, chosen or not.
+    /// All its tests, selected or not.
     pub tests: Vec<SuiteTest>,
     /// The warnings about its files when it was compiled, except those that are silenced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -153,7 +153,7 @@ impl SuiteRecord {
 pub struct SuiteDiagnostic {
     /// Its name, such as `no-effect`.
     pub name: String,
-    /// Place, fact and help in one line.
+    /// Location, message and help on one line.
     pub message: String,
 }
 

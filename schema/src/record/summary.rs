@@ -1,4 +1,4 @@
-//! Summaries of runs.
+//! `summary.json`: the aggregates of a run.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CaseOutcome, CaseRecord, Usage};
 
-/// `summary.json`: what the cases of a run came to, all together.
+/// `summary.json`: the aggregates of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunSummary {
@@ -28,7 +28,7 @@ impl RunSummary {
     }
 }
 
-/// What the cases of one suite came to, all together.
+/// The aggregates of one suite.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SuiteSummary {
@@ -40,7 +40,7 @@ pub struct SuiteSummary {
     pub suite: String,
     /// The aggregates, one per target, in the order in which the targets first occur.
     pub targets: Vec<TargetSummary>,
-    /// What kept cases from being recorded at all; no number counts them.
+    /// Errors that kept cases from being recorded; these cases are not counted anywhere.
     pub problems: Vec<String>,
     /// The records of all cases, in the suite's order.
     pub cases: Vec<CaseRecord>,
@@ -56,7 +56,7 @@ impl SuiteSummary {
     }
 }
 
-/// What the cases of one target came to.
+/// The aggregates of one target.
 ///
 /// Rates are shares from 0 to 1; `None` where there is nothing to divide by. A trial is *completed* if it passed or
 /// failed.
@@ -65,14 +65,14 @@ impl SuiteSummary {
 pub struct TargetSummary {
     /// Name of the target.
     pub target: String,
-    /// Cases by how they ended.
+    /// Number of cases by outcome.
     pub cases: OutcomeCounts,
-    /// Trials by how they ended.
+    /// Number of trials by outcome.
     pub trials: OutcomeCounts,
-    /// passed / (passed + failed + error) over cases: how much of the suite the agent masters. A case that broke is not
-    /// mastered.
+    /// passed / (passed + failed + error) over cases: the share of the suite that the agent masters. A case with an
+    /// error counts as not mastered.
     pub case_pass_rate: Option<f64>,
-    /// passed / (passed + failed) over cases: the same, without those that broke.
+    /// passed / (passed + failed) over cases: the same, without cases with an error.
     pub completed_pass_rate: Option<f64>,
     /// passed / (passed + failed + error) over all trials.
     pub trial_pass_rate: Option<f64>,
@@ -96,12 +96,11 @@ pub struct TargetSummary {
     /// By k, the mean probability that all of k trials of a case pass (unbiased, `C(c,k)/C(n,k)`, as in τ-bench), over
     /// the same cases.
     pub pass_hat_k: BTreeMap<u32, Estimate>,
-    /// By name of the grader, what it said in all trials.
+    /// Results of each grader in all trials, by name.
     pub grader_mean: BTreeMap<String, GraderMean>,
-    /// By `metadata.failure_bucket`, how many cases passed.
+    /// Pass rates of cases, by `metadata.failure_bucket`.
     pub bucket: BTreeMap<String, PassRate>,
-    /// By key of `metadata` and its value, how many cases passed. Texts, numbers and booleans are values; of a list,
-    /// each of its elements is one.
+    /// Pass rates of cases, by key of `metadata` and value. Values are texts, numbers and booleans, and the elements of lists.
     pub metadata: BTreeMap<String, BTreeMap<String, PassRate>>,
     /// Tokens of the agent, summed over all trials; `None` if none was reported.
     pub usage: Option<Usage>,
@@ -111,16 +110,16 @@ pub struct TargetSummary {
     pub cost_usd: Option<f64>,
     /// Cost of judges in US dollars, likewise.
     pub judge_cost_usd: Option<f64>,
-    /// How long the agent took.
+    /// Durations of the agent.
     pub duration_ms: Durations,
 }
 
-/// Numbers of cases or trials by how they ended.
+/// Numbers of cases or trials by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutcomeCounts {
-    /// Graded, and good enough.
+    /// Graded, and passed.
     pub passed: u32,
-    /// Graded, and not good enough.
+    /// Graded, and not passed.
     pub failed: u32,
     /// Not decided.
     pub error: u32,
@@ -146,7 +145,7 @@ impl OutcomeCounts {
     }
 }
 
-/// A mean, and over how many cases.
+/// A mean over a number of cases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Estimate {
@@ -163,21 +162,21 @@ impl Estimate {
     }
 }
 
-/// What one grader said in all trials.
+/// Results of one grader in all trials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GraderMean {
     /// Mean of its values, 0 to 1; `None` if it never decided.
     pub mean: Option<f64>,
-    /// How often it gave a value.
+    /// Number of trials in which it decided.
     pub decided: u32,
-    /// How often it did not decide.
+    /// Number of trials in which it did not decide.
     pub undecided: u32,
-    /// How often it broke.
+    /// Number of trials in which it failed.
     pub errors: u32,
 }
 
-/// How many cases of a group passed.
+/// Pass rate of a group of cases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PassRate {
@@ -185,11 +184,11 @@ pub struct PassRate {
     pub rate: Option<f64>,
     /// Number of cases that passed.
     pub passed: u32,
-    /// Number of cases that passed, failed or broke; skipped ones do not count.
+    /// Number of cases that passed, failed or ended in an error; skipped cases do not count.
     pub cases: u32,
 }
 
-/// Durations of trials in milliseconds, as far as they are known.
+/// Known durations of trials in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Durations {

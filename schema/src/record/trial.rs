@@ -1,4 +1,4 @@
-//! Records of trials.
+//! `result.json` and `started.json`: a trial.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{CaseOutcome, GraderRecord, Reason};
 use crate::{Kind, Layout, Location, Object};
 
-/// `result.json`: everything known about one trial.
+/// `result.json`: one trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TrialRecord {
@@ -29,7 +29,7 @@ pub struct TrialRecord {
     pub case_key: String,
     /// SHA-256 of the whole case, hexadecimal.
     pub case_digest: String,
-    /// SHA-256 of what the agent sees, hexadecimal.
+    /// SHA-256 of the input of the agent, hexadecimal.
     pub input_digest: String,
     /// SHA-256 of the graders, hexadecimal.
     pub grader_digest: String,
@@ -45,20 +45,20 @@ pub struct TrialRecord {
     pub trial: u32,
     /// Number of trials planned.
     pub trials_planned: u32,
-    /// Own retry, from 0.
+    /// Attempt at the trial, from 0.
     pub attempt: u32,
     /// Attempt of the test runner, from 1.
     pub runner_attempt: u32,
-    /// Case that caused this one to run.
+    /// Id of the case that depends on this one and caused it to run.
     pub requested_by: Option<String>,
-    /// Whether the agent was really called.
+    /// Whether agents and judges were called.
     pub mode: Mode,
-    /// Id of the run whose evidence was graded again.
+    /// Id of the run whose trial was graded again.
     #[serde(default)]
     pub regraded_run: Option<String>,
-    /// How the trial ended.
+    /// Outcome of the trial.
     pub outcome: CaseOutcome,
-    /// Why it did not pass.
+    /// Why the trial did not pass.
     pub reason: Option<Reason>,
     /// 0 to 1; `None` when nothing was decided or graded.
     pub score: Option<f64>,
@@ -68,7 +68,7 @@ pub struct TrialRecord {
     pub started_at: String,
     /// When the trial ended.
     pub ended_at: String,
-    /// How long its parts took.
+    /// Durations of its parts.
     pub timings: Timings,
     /// Duration of the agent's work in milliseconds, as reported or measured; `None` when it was not called.
     pub duration_ms: Option<u64>,
@@ -86,16 +86,16 @@ pub struct TrialRecord {
     pub answer: Option<String>,
     /// Whether the answer is longer than shown here.
     pub answer_truncated: bool,
-    /// Facts the agent reported about its world.
+    /// Facts that the agent reported about the environment it worked on.
     pub state: Object,
     /// Free-form data the agent reported.
     #[serde(default)]
     pub agent_metadata: Object,
-    /// What the graders said, in their order.
+    /// Results of the graders, in order.
     pub graders: Vec<GraderRecord>,
     /// Turns of a conversation.
     pub turns: Option<Vec<TurnRecord>>,
-    /// What happened to the working directory.
+    /// The workspace, and what the agent changed in it.
     pub workspace: Option<WorkspaceRecord>,
     /// Hooks around this trial.
     pub hooks: Vec<HookRecord>,
@@ -115,7 +115,7 @@ pub struct TrialRecord {
     pub conversation_id: Option<String>,
     /// The case's `metadata.failure_bucket`.
     pub failure_bucket: Option<String>,
-    /// What ran it.
+    /// Versions of the programs that ran the trial.
     pub versions: Versions,
 }
 
@@ -129,7 +129,7 @@ impl TrialRecord {
     }
 }
 
-/// `started.json`: a trial that has begun.
+/// `started.json`: a trial that has started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Started {
@@ -145,12 +145,12 @@ pub struct Started {
     pub target: String,
     /// Index of the trial, from 0.
     pub trial: u32,
-    /// Process that runs it.
+    /// Id of the process that runs the trial.
     pub pid: u32,
-    /// File whose lock is held while the case runs, relative to the run's directory: a trial without a result whose lock
-    /// is free has died.
+    /// Lock file of the case, relative to the run's directory. The lock is held while the case runs: if a trial has no result and
+    /// the lock is free, its process has died.
     pub lock: String,
-    /// When it began.
+    /// When the trial started.
     pub started_at: String,
 }
 
@@ -169,18 +169,18 @@ impl Started {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Mode {
-    /// They are.
+    /// They are called.
     #[default]
     Live,
-    /// They are, and what they say is kept.
+    /// They are called, and their replies are recorded.
     Record,
-    /// They are not; what they said once is used.
+    /// They are not called; their recorded replies are used.
     Replay,
-    /// The agent is not; what it did in an earlier run is graded again.
+    /// The agent is not called; its trial in an earlier run is graded again.
     Regrade,
 }
 
-/// How long the parts of a trial took, in milliseconds of a monotonic clock.
+/// Durations of the parts of a trial, in milliseconds of a monotonic clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Timings {
@@ -198,7 +198,15 @@ pub struct Timings {
     pub total_ms: u64,
 }
 
-/// Tokens.
+/// Numbers of tokens.
+///
+/// ```
+/// use evalsuite_schema::record::Usage;
+///
+/// let mut usage = Usage::new(1_200, 80).with_cached(400);
+/// usage += Usage::new(300, 20);
+/// assert_eq!((usage.input, usage.output, usage.cached), (1_500, 100, 400));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -247,19 +255,19 @@ impl std::ops::AddAssign for Usage {
 pub struct TurnRecord {
     /// Index of the turn, from 0.
     pub index: u32,
-    /// What the user said.
+    /// Message of the user.
     pub input: String,
-    /// What the agent answered.
+    /// Answer of the agent.
     pub answer: Option<String>,
-    /// 0 to 1.
+    /// Score, 0 to 1.
     pub score: Option<f64>,
-    /// How the turn ended.
+    /// Outcome of the turn.
     pub outcome: CaseOutcome,
-    /// What the graders said.
+    /// Results of the graders.
     pub graders: Vec<GraderRecord>,
 }
 
-/// What happened to the working directory of a trial.
+/// The workspace of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WorkspaceRecord {
@@ -267,11 +275,11 @@ pub struct WorkspaceRecord {
     pub path: String,
     /// Whether it is still there.
     pub kept: bool,
-    /// Files the agent made, sorted, `/` separators.
+    /// Files that the agent created, sorted, with `/` separators.
     pub created: Vec<String>,
-    /// Files the agent changed, sorted.
+    /// Files that the agent changed, sorted.
     pub modified: Vec<String>,
-    /// Files the agent removed, sorted.
+    /// Files that the agent removed, sorted.
     pub deleted: Vec<String>,
     /// File with the unified diff, relative to the trial directory.
     pub patch: Option<String>,
@@ -285,15 +293,15 @@ pub struct WorkspaceRecord {
 pub struct HookRecord {
     /// Name of the hook.
     pub name: String,
-    /// Who wrote it: `suite`, `case` or `target`.
+    /// Where it is defined: `suite`, `case` or `target`.
     pub scope: String,
     /// Exit code; `None` when it did not exit by itself.
     pub exit_code: Option<i32>,
     /// Signal that ended it.
     pub signal: Option<i32>,
-    /// Whether its time limit passed.
+    /// Whether it exceeded its time limit.
     pub timed_out: bool,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
     /// File with its output.
     pub log: String,
@@ -316,7 +324,7 @@ impl Note {
     }
 }
 
-/// What ran a trial.
+/// Versions of the programs that ran a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Versions {

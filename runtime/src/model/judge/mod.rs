@@ -124,6 +124,7 @@ impl FromUnfinished for Result<JudgeReply, JudgeError> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoJudge<BoundJudge> for BoundJudge {
     fn into_judge(self) -> BoundJudge {
         self

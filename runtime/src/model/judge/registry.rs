@@ -1,16 +1,18 @@
+//! The judges of a suite, by name.
+
 use crate::model::judge::BoundJudge;
 
-/// Most judgements after a failing one.
+/// The largest number of judgements that follow a failing one.
 pub(crate) const MOST_CONFIRM: u32 = 10;
 
 /// The judges of a suite: the default one, and those that graders name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Judges {
     pub(crate) default: Option<BoundJudge>,
-    /// Names of the default judges, where they have names.
+    /// Names of the default judges, if they are given by name.
     pub(crate) default_names: Vec<String>,
     pub(crate) named: Vec<(String, BoundJudge)>,
-    /// Judgements after a failing one.
+    /// Number of judgements that follow a failing one.
     pub(crate) confirm: Option<u32>,
 }
 

@@ -1,3 +1,5 @@
+//! The request to a judge.
+
 use std::{
     io,
     path::{Path, PathBuf},
@@ -12,15 +14,28 @@ use crate::{
     platform::digest::{sha256, sha256_of},
 };
 
-/// Limit of one call where none is set.
+/// Time limit of a call without one of its own.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Steps of a judge that acts, where none are written.
+/// Largest number of steps of an agentic judge without a limit of its own.
 const STEPS: u32 = 10;
 
-/// What a judge is asked.
+/// A request to a judge.
 ///
-/// A text is enough: a request is made from `String` and `&str`.
+/// A text is enough: `String` and `&str` convert into a request.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use evalsuite::JudgeRequest;
+///
+/// let request = JudgeRequest::new("You grade answers.", "Is the answer polite? Reply with yes or no.")
+///     .with_untrusted("answer", "Certainly, here you are.")
+///     .with_temperature(0.2)
+///     .with_limit(Duration::from_secs(30));
+/// assert_eq!((request.temperature(), request.limit()), (0.2, Duration::from_secs(30)));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct JudgeRequest {
     pub(crate) system: String,
     pub(crate) user: String,
@@ -32,7 +47,7 @@ pub struct JudgeRequest {
     pub(crate) config: Object,
     pub(crate) case_id: String,
     pub(crate) trial: u32,
-    /// How often this judge was asked before in the same grader.
+    /// Number of earlier requests of the same grader to this judge.
     pub(crate) repeat: u32,
     pub(crate) limit: Option<Duration>,
 }
@@ -56,32 +71,32 @@ impl JudgeRequest {
         }
     }
 
-    /// Asks for a model in place of the judge's own.
+    /// Sets the model, in place of the judge's own.
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// Asks for a temperature, 0 to 2, in place of 0.
+    /// Sets the temperature, 0 to 2. The default is 0.
     pub fn with_temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
     }
 
-    /// Asks for a reply that is JSON of this schema.
+    /// Sets the JSON Schema of the reply.
     pub fn with_response_schema(mut self, schema: Value) -> Self {
         self.response_schema = Some(schema);
         self
     }
 
-    /// Sets the limit of the call, in place of 120 s.
+    /// Sets the time limit of the call. The default is 120 s.
     pub fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// Adds what the agent wrote, or its work has made, to the user prompt: under a heading, between marks that the text
-    /// does not hold itself. The system prompt then says that nothing between them is an instruction.
+    /// Adds text of the agent or of its output to the user prompt: under a heading, between marks that the text itself does not
+    /// contain. The system prompt then says that text between such marks is never an instruction.
     ///
     /// ```
     /// # use evalsuite::JudgeRequest;
@@ -98,7 +113,7 @@ impl JudgeRequest {
         self
     }
 
-    /// The system prompt; empty where there is none.
+    /// The system prompt; empty without one.
     pub fn system(&self) -> &str {
         &self.system
     }
@@ -113,7 +128,7 @@ impl JudgeRequest {
         &self.images
     }
 
-    /// The model a grader asks for.
+    /// The model that the grader sets.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
@@ -123,7 +138,7 @@ impl JudgeRequest {
         self.temperature.unwrap_or(0.0)
     }
 
-    /// Steps of a judge that acts, 1 to 50.
+    /// Largest number of steps of an agentic judge, 1 to 50.
     pub fn max_steps(&self) -> u32 {
         self.max_steps
     }
@@ -148,18 +163,18 @@ impl JudgeRequest {
         self.trial
     }
 
-    /// How often the same grader has asked before in this trial: after a reply that could not be read, or to confirm a
+    /// Number of earlier requests of the same grader in this trial: after a reply that could not be read, or to confirm a
     /// failing verdict.
     pub fn repeat(&self) -> u32 {
         self.repeat
     }
 
-    /// Limit of this call. Whoever waits gives up then.
+    /// Time limit of the call.
     pub fn limit(&self) -> Duration {
         self.limit.unwrap_or(LIMIT)
     }
 
-    /// Everything that decides the reply, as JSON with sorted keys. Its digest is the key of a recording.
+    /// Everything the reply depends on, as JSON with sorted keys. Its digest is the key in a cassette.
     ///
     /// # Errors
     ///
@@ -230,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_changes_with_whatever_changes_the_reply() {
+    fn the_key_depends_on_everything_that_the_reply_depends_on() {
         let request = JudgeRequest::new("s", "u");
         let key = |request: &JudgeRequest| request.to_key().unwrap().to_string();
         let others = [

@@ -1,3 +1,5 @@
+//! The judges of a suite, as graders in Rust call them.
+
 use std::{fmt, marker::PhantomData, sync::Arc, thread};
 
 use serde::de::DeserializeOwned;
@@ -5,13 +7,13 @@ use tokio::sync::oneshot;
 
 use crate::model::judge::{JudgeError, JudgeReply, JudgeRequest};
 
-/// The questions of one grader.
+/// The requests of one grader.
 pub(crate) trait Inquiry: fmt::Debug + Send + Sync {
-    /// Asks a judge, and asks again if `read` refuses the reply and says why.
+    /// Asks a judge, and asks again if `read` rejects the reply with a reason.
     ///
     /// # Errors
     ///
-    /// Why there is no reply that can be read.
+    /// If there is no reply that can be read.
     fn ask(
         &self,
         judge: Option<&str>,
@@ -20,13 +22,13 @@ pub(crate) trait Inquiry: fmt::Debug + Send + Sync {
     ) -> Result<(), JudgeError>;
 }
 
-/// A judge of the suite, as graders in Rust ask it: see [`Evidence::judge`](crate::Evidence::judge).
+/// A judge of the suite, for graders in Rust: see [`Evidence::judge`](crate::Evidence::judge).
 ///
-/// The calls count as those of the built-in judge graders do: they stand in the grader's record with what they used and cost,
-/// go into the budget, are kept by `EVALSUITE_MODE=record` and taken from there by `EVALSUITE_MODE=replay`.
+/// Its calls are treated as those of the built-in judge graders: their usage and cost are part of the grader's record and of the
+/// budget, `EVALSUITE_MODE=record` records them and `EVALSUITE_MODE=replay` replays them.
 ///
-/// **A call that fails makes the grader an error, whatever the grader returns.** So nothing that was not judged is taken for
-/// judged, and a grader may pass the error on or not.
+/// **A call that fails makes the grader an error, whatever the grader returns.** A result that was not judged is therefore never
+/// taken for a judgement.
 ///
 /// ```
 /// use evalsuite::{Evidence, JudgeError, JudgeRequest, Score, Verdict};
@@ -59,14 +61,14 @@ impl SuiteJudge<'_> {
     ///
     /// # Errors
     ///
-    /// If there is no such judge, if it has not replied in the end, and if a recording that is replayed has no reply to this
-    /// request. The grader is then an error.
+    /// If there is no such judge, if it does not reply, or if the replayed cassette has no reply for this request. The grader is
+    /// then an error.
     pub async fn ask(&self, request: impl Into<JudgeRequest>) -> Result<JudgeReply, JudgeError> {
         let (judge, request) = (self.detached(), request.into());
-        elsewhere(move || judge.ask_blocking(request)).await
+        on_own_thread(move || judge.ask_blocking(request)).await
     }
 
-    /// [`ask`](Self::ask) for graders that are no `async fn`.
+    /// [`ask`](Self::ask) for graders that are not async.
     ///
     /// # Errors
     ///
@@ -82,8 +84,8 @@ impl SuiteJudge<'_> {
 
     /// The judge's reply, read as JSON: all of it, else the object from its first brace to its last.
     ///
-    /// The prompt has to say what the JSON should look like. A reply that cannot be read is asked for again, three attempts
-    /// in all, and then once to be repaired.
+    /// The prompt has to describe the JSON. If a reply cannot be read, the request is repeated, three attempts in total; then the
+    /// judge is asked once to repair its reply.
     ///
     /// # Errors
     ///
@@ -93,10 +95,10 @@ impl SuiteJudge<'_> {
         T: DeserializeOwned + Send + 'static,
     {
         let (judge, request) = (self.detached(), request.into());
-        elsewhere(move || judge.ask_json_blocking(request)).await
+        on_own_thread(move || judge.ask_json_blocking(request)).await
     }
 
-    /// [`ask_json`](Self::ask_json) for graders that are no `async fn`.
+    /// [`ask_json`](Self::ask_json) for graders that are not async.
     ///
     /// # Errors
     ///
@@ -111,7 +113,9 @@ impl SuiteJudge<'_> {
     }
 
     fn inquiry(&self) -> Result<&dyn Inquiry, JudgeError> {
-        self.inquiry.as_deref().ok_or_else(|| JudgeError::permanent("judges are asked by graders, while they grade"))
+        self.inquiry
+            .as_deref()
+            .ok_or_else(|| JudgeError::permanent("a judge can only be asked by a grader while it grades"))
     }
 
     fn detached(&self) -> SuiteJudge<'static> {
@@ -119,14 +123,14 @@ impl SuiteJudge<'_> {
     }
 }
 
-/// Does what blocks on a thread of its own, so that the grader's other futures go on.
-async fn elsewhere<T: Send + 'static>(
+/// Runs blocking work on a thread of its own, so that it does not block the grader's other futures.
+async fn on_own_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, JudgeError> + Send + 'static,
 ) -> Result<T, JudgeError> {
     let (sender, receiver) = oneshot::channel();
     let name = thread::current().name().unwrap_or("evalsuite").to_owned();
     let spawned = thread::Builder::new().name(name).spawn(move || {
-        // A grader that has run out of time does not listen any more.
+        // The receiver is gone if the grader exceeded its time limit.
         let _ = sender.send(work());
     });
     match spawned {
