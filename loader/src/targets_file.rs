@@ -68,21 +68,20 @@ pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
     LoadedTargets { targets: targets.filter(|_| !diagnostics.has_errors()), diagnostics, files }
 }
 
-fn invalid(span: Span, message: impl Into<String>, help: &str, d: &mut Diagnostics) {
-    d.report(Code::TargetsFile, span, message, help);
+fn invalid<T>(span: Span, message: impl Into<String>, help: &str, d: &mut Diagnostics) -> Option<T> {
+    fields::reject(Code::TargetsFile, span, message, help, d)
 }
 
 fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFile> {
     let (file, text) = read::read_text(path, scope.files, d)?;
     let root = read::parse_yaml(file, &text, d)?;
     if root.as_mapping().is_none() {
-        invalid(
+        return invalid(
             root.span,
             format!("a targets file must be a mapping, found {}", root.kind()),
             "write `targets:` and a list",
             d,
         );
-        return None;
     }
     let mut fields = Fields::new(&root, "a targets file", d)?;
     fields.get("$schema");
@@ -92,7 +91,8 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFil
     let Some(entry) = entry else {
         // An unknown key may be a misspelling of this one.
         if d.len() == problems {
-            invalid(root.span, "no `targets`", "add `targets`, a list of `{name, provider, command}`", d);
+            let help = "add `targets`, a list of `{name, provider, command}`";
+            d.report(Code::TargetsFile, root.span, "no `targets`", help);
         }
         return None;
     };
@@ -119,7 +119,7 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFil
 
 fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetEntry> {
     let mut fields = Fields::new(node, "a target", d)?;
-    let name = fields.require("name", d).and_then(|entry| fields::text(&entry.value, "`name`", d));
+    let name = fields.read_required("name", fields::text, d);
     let alias = fields.get("use_target");
     let provider = match (alias, fields.get("provider")) {
         (Some(entry), provider) => {
@@ -144,15 +144,14 @@ fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetEn
             return None;
         }
     };
-    let location = crate::cases::case::location(node, scope);
+    let location = scope.files.location(node.span);
     Some(TargetEntry { name: name?, location, provider })
 }
 
 fn cli(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> {
     let command = fields.require("command", d).and_then(|entry| command(&entry.value, d));
     let cwd = fields.get("cwd").and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
-    let timeout_seconds =
-        fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
     let files_format = fields
         .get_renamed("files_format", &["attachments_format"], d)
         .and_then(|entry| fields::text(&entry.value, &fields::label(entry), d));
@@ -188,8 +187,7 @@ fn cli(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<
 fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
     let text = fields::string(node, "`command`", d)?;
     if text.trim().is_empty() {
-        d.report(Code::InvalidCommand, node.span, "`command` is empty", "write a shell command");
-        return None;
+        return fields::reject(Code::InvalidCommand, node.span, "`command` is empty", "write a shell command", d);
     }
     let is_upper_case = |name: &&str| !name.bytes().any(|byte| byte.is_ascii_lowercase());
     for name in Syntax::Command.names(&text).filter(is_upper_case).filter(|name| !PLACEHOLDERS.contains(name)) {
@@ -203,8 +201,7 @@ fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<H
     let mut fields = Fields::new(&entry.value, "`healthcheck`", d)?;
     let (url, command) = (fields.get("url"), fields.get("command"));
     let cwd = fields.get("cwd").and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
-    let timeout_seconds =
-        fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
     fields.finish(d);
     let probe = match (url, command) {
         (Some(url), None) => Probe::Url(fields::text(&url.value, "`url`", d)?),
@@ -213,12 +210,16 @@ fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<H
             Probe::Command { command, cwd: cwd.map(|found| found.reference) }
         }
         (Some(_), Some(command)) => {
-            d.report(Code::ConflictingKeys, command.key_span, "`url` and `command` are one setting", "keep one");
-            return None;
+            return fields::reject(
+                Code::ConflictingKeys,
+                command.key_span,
+                "`url` and `command` are one setting",
+                "keep one",
+                d,
+            );
         }
         (None, None) => {
-            invalid(entry.value.span, "`healthcheck` has neither `url` nor `command`", "add one", d);
-            return None;
+            return invalid(entry.value.span, "`healthcheck` has neither `url` nor `command`", "add one", d);
         }
     };
     Some(HealthCheck { probe, timeout_seconds })
@@ -226,8 +227,7 @@ fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<H
 
 fn env(entry: &Entry, d: &mut Diagnostics) -> Vec<(String, String)> {
     let Some(entries) = entry.value.as_mapping() else {
-        fields::wrong_type(&entry.value, "`env`", "a mapping", d);
-        return Vec::new();
+        return fields::wrong_type(&entry.value, "`env`", "a mapping", d).unwrap_or_default();
     };
     let value = |entry: &Entry, d: &mut Diagnostics| {
         fields::string(&entry.value, &format!("`{}` in `env`", entry.key), d).map(|text| (entry.key.clone(), text))
@@ -246,7 +246,7 @@ fn aliases(file: &TargetsFile, spans: &[Span], d: &mut Diagnostics) {
             if steps > MAX_ALIASES {
                 let message =
                     format!("`use_target` of `{}` is circular, or longer than {MAX_ALIASES} steps", target.name);
-                invalid(*span, message, "name a target that runs", d);
+                d.report(Code::TargetsFile, *span, message, "name a target that runs");
                 break;
             }
             let Some(found) = find(next) else {

@@ -78,8 +78,7 @@ pub(crate) fn find(root: &Path, file: Option<&str>, scope: Scope<'_>, d: &mut Di
         Ok(_) | Err(SearchFailure::WrongKind(_) | SearchFailure::Missing(_)) => Some(first),
         Err(SearchFailure::Escape(reason)) => {
             let place = Span::whole(scope.files.add(&first));
-            d.report(Code::PathEscape, place, reason, "copy the file into the suite");
-            None
+            fields::reject(Code::PathEscape, place, reason, "copy the file into the suite", d)
         }
     }
 }
@@ -106,7 +105,7 @@ pub(crate) fn read<'c>(
 
 fn empty(place: Span, scope: Scope<'_>) -> Calibration {
     Calibration {
-        location: assertions::location(place, scope),
+        location: scope.files.location(place),
         tolerance: Calibration::TOLERANCE,
         threshold: Calibration::THRESHOLD,
         bar: Bar::default(),
@@ -116,12 +115,8 @@ fn empty(place: Span, scope: Scope<'_>) -> Calibration {
 
 fn mapping(root: &Node, mut around: SampleContext<'_>, d: &mut Diagnostics) -> Option<Calibration> {
     let scope = around.scope;
-    if root.as_mapping().is_none() {
-        let help = "write `samples:` and a list of answers below it";
-        d.report(Code::RootNotMapping, root.span, format!("expected a mapping, found {}", root.kind()), help);
-        return None;
-    }
-    let mut fields = Fields::new(root, "a calibration", d)?;
+    let help = "write `samples:` and a list of answers below it";
+    let mut fields = Fields::of_root(root, "a calibration", help, d)?;
     fields.get("$schema");
     let fraction = |entry: &Entry, d: &mut Diagnostics| fields::fraction(&entry.value, &fields::label(entry), d);
     let tolerance = fields.get("tolerance").and_then(|entry| fraction(entry, d));
@@ -156,13 +151,13 @@ fn bar(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Bar {
                 fields::number_in(&entry.value, &fields::label(entry), "a number within -1..1", allowed, d)
             });
         }
-        bar.agreement = minimum.get("agreement").and_then(|entry| fields::fraction(&entry.value, "`agreement`", d));
+        bar.agreement = minimum.read("agreement", fields::fraction, d);
         minimum.finish(d);
     }
     if let Some(entry) = fields.get("maximum")
         && let Some(mut maximum) = Fields::new(&entry.value, "`maximum`", d)
     {
-        bar.mae = maximum.get("mae").and_then(|entry| fields::fraction(&entry.value, "`mae`", d));
+        bar.mae = maximum.read("mae", fields::fraction, d);
         maximum.finish(d);
     }
     bar
@@ -187,10 +182,8 @@ fn samples_of(entry: &Entry, around: &SampleContext<'_>, d: &mut Diagnostics) ->
     match &node.data {
         Data::Sequence(items) => list(items, node.span, around, d),
         Data::String(_) => from_file(node, around, d),
-        _ => {
-            fields::wrong_type(node, "`samples`", "a list, or the path of a `.jsonl` or `.yaml` file", d);
-            Vec::new()
-        }
+        _ => fields::wrong_type(node, "`samples`", "a list, or the path of a `.jsonl` or `.yaml` file", d)
+            .unwrap_or_default(),
     }
 }
 

@@ -9,7 +9,7 @@ use evalsuite_schema::{
 };
 
 use crate::{
-    cases::{case::location, expected_output, input},
+    cases::{expected_output, input},
     diagnostic::{Code, Diagnostic, Diagnostics, are_many},
     fields::{self, Fields, id, paths::Scope},
     graders::{
@@ -71,11 +71,10 @@ const OF_CASES: [&str; 3] = ["input", "criteria", "expected_output"];
 pub(super) fn read(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics) -> Option<ReadSample> {
     let mut fields = Fields::new(node, "a sample", d)?;
     let (id, id_span) = id::read(&mut fields, None, d);
-    let human_score =
-        fields.require("human_score", d).and_then(|entry| fields::fraction(&entry.value, "`human_score`", d));
+    let human_score = fields.read_required("human_score", fields::fraction, d);
     // An empty answer is one, too.
-    let output = fields.require("output", d).and_then(|entry| fields::string(&entry.value, "`output`", d));
-    let rationale = fields.get("rationale").and_then(|entry| fields::text(&entry.value, "`rationale`", d));
+    let output = fields.read_required("output", fields::string, d);
+    let rationale = fields.read("rationale", fields::text, d);
     let case = match fields.get("case") {
         Some(entry) => of_suite(entry, &mut fields, around, d),
         None => of_its_own(id.as_deref(), &mut fields, around, d),
@@ -93,7 +92,7 @@ fn sample(
 ) -> Option<Sample> {
     Some(Sample {
         id: id?,
-        location: location(node, around.scope),
+        location: around.scope.files.location(node.span),
         case: case?,
         output: output?,
         human_score: human_score?,
@@ -119,8 +118,7 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &SampleContext<'_>, 
     // If cases have problems, not all of them are known.
     let cases = around.cases.as_ref()?;
     let unusable = |span, message: String, help: String, d: &mut Diagnostics| {
-        d.report(Code::UnknownSampleCase, span, message, help);
-        None
+        fields::reject(Code::UnknownSampleCase, span, message, help, d)
     };
     let Some(case) = cases.get(name.as_str()) else {
         let near = if are_many(d) { None } else { suggest::did_you_mean(&name, cases.keys().copied()) };
@@ -180,7 +178,7 @@ fn of_its_own(
         let message = "`grader` names a grader of a case, and the sample names no case";
         d.report(Code::SettingConflict, grader.key_span, message, "add `case`, or move it to the top of the file");
     }
-    let place = location(fields.node, scope);
+    let place = scope.files.location(fields.node.span);
     if !scope.shared.may_copy(around.grader_bytes, fields.node.span, d) {
         return None;
     }

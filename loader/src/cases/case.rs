@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use evalsuite_schema::{
-    Case, Conversation, Input, Kind, Location, Message, Object, OnDependencyFailure, PathRef, Requires, Strategy,
-    Trials,
+    Case, Conversation, Input, Kind, Message, Object, OnDependencyFailure, PathRef, Requires, Strategy, Trials,
 };
 
 use super::{
@@ -150,9 +149,8 @@ pub(crate) fn read(
     }
     let requires =
         fields.get("requires").map(|entry| requires::read(entry, SettingsOwner::Case, d)).unwrap_or_default();
-    let metadata = fields.get("metadata").and_then(|entry| fields::object(&entry.value, "`metadata`", d));
-    let conversation_id =
-        fields.get("conversation_id").and_then(|entry| fields::text(&entry.value, "`conversation_id`", d));
+    let metadata = fields.read("metadata", fields::object, d);
+    let conversation_id = fields.read("conversation_id", fields::text, d);
     let (dependencies, on_dependency_failure) = dependencies(&mut fields, d);
     if let Some(entry) = fields.no_effect("suite", "delete it: a case belongs to the suite it is found in", d) {
         fields::string(&entry.value, "`suite`", d);
@@ -203,15 +201,9 @@ pub(crate) fn read(
         conversation: conversation.conversation.filter(|conversation: &Conversation| !conversation.turns.is_empty()),
         workspace: workspace::merge(defaults.workspace.as_ref(), own_workspace, d),
         preprocessors: defaults.preprocessors.clone(),
-        ..Case::new(id?, location(node, scope))
+        ..Case::new(id?, scope.files.location(node.span))
     };
     Some(CheckedCase { case, span: node.span, id_span, dependencies, user_graders })
-}
-
-/// The place of a node, as records and reports name it.
-pub(crate) fn location(node: &Node, scope: Scope<'_>) -> Location {
-    let start = node.span.start();
-    Location::new(&*scope.files.get(node.span.file).shown, start.line, start.column)
 }
 
 fn messages(

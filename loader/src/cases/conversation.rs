@@ -80,13 +80,13 @@ pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostic
 fn read_turns(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut Diagnostics) -> Vec<Turn> {
     let Some(items) = fields::list(node, "`turns`", d) else { return Vec::new() };
     if items.is_empty() {
-        mismatch(node, "`turns` is empty", "add a turn with `input`", d);
+        return mismatch(node, "`turns` is empty", "add a turn with `input`", d).unwrap_or_default();
     }
     items.iter().filter_map(|item| turn(item, scope, users, d)).collect()
 }
 
-fn mismatch(node: &Node, message: &str, help: &str, d: &mut Diagnostics) {
-    d.report(Code::ConversationMismatch, node.span, message, help);
+fn mismatch<T>(node: &Node, message: &str, help: &str, d: &mut Diagnostics) -> Option<T> {
+    fields::reject(Code::ConversationMismatch, node.span, message, help, d)
 }
 
 fn turn(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut Diagnostics) -> Option<Turn> {
@@ -101,20 +101,17 @@ fn turn(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut 
     users.extend(named);
     fields.finish(d);
     let Some(entry) = input else {
-        mismatch(node, "a turn has no `input`", "add `input`, the user's message", d);
-        return None;
+        return mismatch(node, "a turn has no `input`", "add `input`, the user's message", d);
     };
     let empty = match &entry.value.data {
         Data::String(text) => text.is_empty(),
         Data::Sequence(parts) => parts.is_empty(),
         _ => {
-            fields::wrong_type(&entry.value, "`input` of a turn", "text or a list of parts", d);
-            return None;
+            return fields::wrong_type(&entry.value, "`input` of a turn", "text or a list of parts", d);
         }
     };
     if empty {
-        mismatch(&entry.value, "`input` of a turn is empty", "write the user's message", d);
-        return None;
+        return mismatch(&entry.value, "`input` of a turn is empty", "write the user's message", d);
     }
     let content: Content = input::content(&entry.value, scope, d)?;
     Some(Turn { input: Message::new(Role::User, content), expected_output, graders })

@@ -120,10 +120,7 @@ pub(crate) fn case<'n>(node: &'n Node, d: &mut Diagnostics) -> Case<'n> {
             );
         }
     }
-    let skip_defaults = fields
-        .get("skip_defaults")
-        .and_then(|entry| fields::boolean(&entry.value, "`skip_defaults`", d))
-        .unwrap_or(false);
+    let skip_defaults = fields.read("skip_defaults", fields::boolean, d).unwrap_or(false);
     fields.finish(d);
     Case { common, targets, skip_defaults }
 }
@@ -137,9 +134,8 @@ fn common<'n>(fields: &mut Fields<'n>, d: &mut Diagnostics) -> CommonExecution<'
         let (trials, strategy_span) = trials(&entry.value, d);
         (common.trials, common.strategy_span) = (Some(trials), strategy_span);
     }
-    common.threshold = fields.get("threshold").and_then(|entry| fields::fraction(&entry.value, "`threshold`", d));
-    common.timeout_seconds =
-        fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    common.threshold = fields.read("threshold", fields::fraction, d);
+    common.timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
     common.assertions = fields.old_spellings(None, "assertions", &["assertions"], d);
     common.assertions = fields.old_spellings(common.assertions, "assertions", assertions::OLD_KEYS, d);
     common

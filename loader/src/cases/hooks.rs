@@ -17,8 +17,13 @@ use crate::{
 /// What a command may hold in double braces.
 const PLACEHOLDERS: &[&str] =
     &["workspace_path", "test_id", "eval_run_id", "case_input", "case_metadata", "suite_dir", "case_dir", "target"];
-const BEFORE_MS: u64 = 60_000;
-const AFTER_MS: u64 = 30_000;
+/// The name of each hook, whether it may reset the workspace, and its timeout.
+const HOOKS: [(&str, bool, u64); 4] = [
+    ("before_all", false, 60_000),
+    ("before_each", true, 60_000),
+    ("after_each", true, 30_000),
+    ("after_all", false, 30_000),
+];
 const RESETS: &[(&str, Reset)] = &[("none", Reset::None), ("fast", Reset::Fast), ("strict", Reset::Strict)];
 
 /// A hook as written: missing keys are taken from the suite's hook, then from the defaults.
@@ -34,29 +39,24 @@ pub(crate) struct WrittenHook {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WrittenHooks {
     enabled: Option<bool>,
-    before_all: Option<WrittenHook>,
-    before_each: Option<WrittenHook>,
-    after_each: Option<WrittenHook>,
-    after_all: Option<WrittenHook>,
+    /// In the order of [`HOOKS`].
+    hooks: [Option<WrittenHook>; 4],
 }
 
 pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> WrittenHooks {
     if node.as_mapping().is_none() {
-        invalid(
+        return invalid(
             node,
             format!("`hooks` must be a mapping, found {}", node.kind()),
             "write `before_each: {command: …}`",
             d,
-        );
-        return WrittenHooks::default();
+        )
+        .unwrap_or_default();
     }
     let Some(mut fields) = Fields::new(node, "`hooks`", d) else { return WrittenHooks::default() };
     let set = WrittenHooks {
-        enabled: fields.get("enabled").and_then(|entry| fields::boolean(&entry.value, "`enabled`", d)),
-        before_all: fields.get("before_all").and_then(|entry| hook(entry, false, scope, d)),
-        before_each: fields.get("before_each").and_then(|entry| hook(entry, true, scope, d)),
-        after_each: fields.get("after_each").and_then(|entry| hook(entry, true, scope, d)),
-        after_all: fields.get("after_all").and_then(|entry| hook(entry, false, scope, d)),
+        enabled: fields.read("enabled", fields::boolean, d),
+        hooks: HOOKS.map(|(name, may_reset, _)| fields.get(name).and_then(|entry| hook(entry, may_reset, scope, d))),
     };
     for entry in fields.rest() {
         let help = suggest::did_you_mean_or_known(&entry.key, fields.known());
@@ -65,8 +65,8 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Writte
     set
 }
 
-fn invalid(node: &Node, message: String, help: &str, d: &mut Diagnostics) {
-    d.report(Code::InvalidHook, node.span, message, help);
+fn invalid<T>(node: &Node, message: String, help: &str, d: &mut Diagnostics) -> Option<T> {
+    fields::reject(Code::InvalidHook, node.span, message, help, d)
 }
 
 fn hook(entry: &Entry, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenHook> {
@@ -79,8 +79,7 @@ fn hook(entry: &Entry, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -
         Data::Mapping(_) => object(node, &what, may_reset, scope, d),
         _ => {
             let message = format!("{what} must be a command or a mapping, found {}", node.kind());
-            invalid(node, message, "write `{command: …}`", d);
-            None
+            invalid(node, message, "write `{command: …}`", d)
         }
     }
 }
@@ -128,7 +127,7 @@ fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Di
         );
     }
     if command_entry.is_none() && reset_entry.is_none() {
-        invalid(node, format!("{what} has no `command`"), "add `command`", d);
+        d.report(Code::InvalidHook, node.span, format!("{what} has no `command`"), "add `command`");
     }
     let directory = cwd.as_ref().map(|found| found.path.as_path());
     let mut found = Diagnostics::new();
@@ -143,13 +142,9 @@ fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Di
 impl WrittenHooks {
     /// These hooks over a suite's: hook by hook, key by key.
     pub(crate) fn over(self, suite: &WrittenHooks) -> WrittenHooks {
-        WrittenHooks {
-            enabled: self.enabled.or(suite.enabled),
-            before_all: over(self.before_all, &suite.before_all),
-            before_each: over(self.before_each, &suite.before_each),
-            after_each: over(self.after_each, &suite.after_each),
-            after_all: over(self.after_all, &suite.after_all),
-        }
+        let mut suite_hooks = suite.hooks.iter();
+        let hooks = self.hooks.map(|hook| over(hook, suite_hooks.next().and_then(Option::as_ref)));
+        WrittenHooks { enabled: self.enabled.or(suite.enabled), hooks }
     }
 
     /// The hooks with their defaults; none at all where they are turned off.
@@ -157,25 +152,22 @@ impl WrittenHooks {
         if self.enabled == Some(false) {
             return Hooks::default();
         }
-        Hooks {
-            before_all: self.before_all.map(|hook| hook.into_hook(BEFORE_MS)),
-            before_each: self.before_each.map(|hook| hook.into_hook(BEFORE_MS)),
-            after_each: self.after_each.map(|hook| hook.into_hook(AFTER_MS)),
-            after_all: self.after_all.map(|hook| hook.into_hook(AFTER_MS)),
-        }
+        let mut timeouts = HOOKS.iter().map(|(.., timeout_ms)| *timeout_ms);
+        let [before_all, before_each, after_each, after_all] =
+            self.hooks.map(|hook| hook.zip(timeouts.next()).map(|(hook, timeout_ms)| hook.into_hook(timeout_ms)));
+        Hooks { before_all, before_each, after_each, after_all }
     }
 
     /// Lets hooks without `cwd` run in `directory`.
     pub(crate) fn default_cwd(&mut self, directory: &PathRef) {
-        let all = [&mut self.before_all, &mut self.before_each, &mut self.after_each, &mut self.after_all];
-        for hook in all.into_iter().flatten() {
+        for hook in self.hooks.iter_mut().flatten() {
             hook.cwd.get_or_insert_with(|| directory.clone());
         }
     }
 }
 
-fn over(case: Option<WrittenHook>, suite: &Option<WrittenHook>) -> Option<WrittenHook> {
-    match (case, suite.clone()) {
+fn over(case: Option<WrittenHook>, suite: Option<&WrittenHook>) -> Option<WrittenHook> {
+    match (case, suite.cloned()) {
         (Some(case), Some(suite)) => Some(WrittenHook {
             command: case.command.or(suite.command),
             timeout_ms: case.timeout_ms.or(suite.timeout_ms),

@@ -30,36 +30,31 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Opti
     let node = &entry.value;
     match &node.data {
         Data::String(text) if text.is_empty() => {
-            d.report(Code::MissingInput, node.span, "`input` is empty", "write what the agent gets");
-            None
+            fields::reject(Code::MissingInput, node.span, "`input` is empty", "write what the agent gets", d)
         }
         Data::String(text) => {
             warn_of_role_markers(text, node, d);
             Some(WrittenInput::Text(text.clone()))
         }
-        Data::Sequence(items) if items.is_empty() => {
-            d.report(
-                Code::MissingInput,
-                node.span,
-                "`input` is an empty list",
-                "add a message with `role` and `content`",
-            );
-            None
-        }
+        Data::Sequence(items) if items.is_empty() => fields::reject(
+            Code::MissingInput,
+            node.span,
+            "`input` is an empty list",
+            "add a message with `role` and `content`",
+            d,
+        ),
         Data::Sequence(items) => {
             let before = d.len();
             let messages: Vec<Message> = items.iter().filter_map(|item| message(item, scope, d)).collect();
             (messages.len() == items.len() || d.len() == before).then_some(WrittenInput::Messages(messages))
         }
-        _ => {
-            d.report(
-                Code::InvalidInput,
-                node.span,
-                format!("`input` must be text or a list of messages, found {}", node.kind()),
-                "put data under `content` of a message: `- {role: user, content: {…}}`",
-            );
-            None
-        }
+        _ => fields::reject(
+            Code::InvalidInput,
+            node.span,
+            format!("`input` must be text or a list of messages, found {}", node.kind()),
+            "put data under `content` of a message: `- {role: user, content: {…}}`",
+            d,
+        ),
     }
 }
 
@@ -94,21 +89,17 @@ pub(crate) fn to_messages(written: WrittenInput, files: Vec<PathRef>) -> Vec<Mes
 /// Reads one message.
 pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Message> {
     if node.as_mapping().is_none() {
-        invalid_message(
+        return invalid_message(
             node,
             format!("a message must be a mapping, found {}", node.kind()),
             "write `{role: user, content: …}`",
             d,
         );
-        return None;
     }
     let mut fields = Fields::new(node, "a message", d)?;
     let role = match fields.get("role") {
         Some(entry) => role(&entry.value, d),
-        None => {
-            invalid_message(node, "a message has no `role`".to_owned(), "add `role: user`", d);
-            None
-        }
+        None => invalid_message(node, "a message has no `role`", "add `role: user`", d),
     };
     let calls_entry = fields.get("tool_calls");
     // Also with calls that are wrong: those were reported.
@@ -117,12 +108,9 @@ pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
     let content = match fields.get("content") {
         Some(entry) => content(&entry.value, scope, d).map(Some),
         None if only_calls => Some(None),
-        None => {
-            invalid_message(node, "a message has no `content`".to_owned(), "add `content`", d);
-            None
-        }
+        None => invalid_message(node, "a message has no `content`", "add `content`", d),
     };
-    let name = fields.get("name").and_then(|entry| fields::string(&entry.value, "`name`", d));
+    let name = fields.read("name", fields::string, d);
     fields.finish(d);
     let mut message = Message::empty(role?);
     message.name = name;
@@ -131,20 +119,18 @@ pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
     Some(message)
 }
 
-fn invalid_message(node: &Node, message: String, help: &str, d: &mut Diagnostics) {
-    d.report(Code::InvalidMessage, node.span, message, help);
+fn invalid_message<T>(node: &Node, message: impl Into<String>, help: &str, d: &mut Diagnostics) -> Option<T> {
+    fields::reject(Code::InvalidMessage, node.span, message, help, d)
 }
 
 fn role(node: &Node, d: &mut Diagnostics) -> Option<Role> {
     let Some(text) = node.as_str() else {
-        invalid_message(node, format!("`role` must be text, found {}", node.kind()), "write `role: user`", d);
-        return None;
+        return invalid_message(node, format!("`role` must be text, found {}", node.kind()), "write `role: user`", d);
     };
     if !fields::literal(text, node, "`role`", d) {
         return None;
     }
-    let found = ROLES.iter().find(|(name, _)| *name == text).map(|(_, role)| *role);
-    if found.is_none() {
+    ROLES.iter().find(|(name, _)| *name == text).map(|(_, role)| *role).or_else(|| {
         let help = match text {
             "human" | "customer" => Some("did you mean `user`?".to_owned()),
             "ai" | "model" | "bot" | "agent" => Some("did you mean `assistant`?".to_owned()),
@@ -153,9 +139,8 @@ fn role(node: &Node, d: &mut Diagnostics) -> Option<Role> {
             _ => suggest::did_you_mean(text, ROLES.iter().map(|(name, _)| *name)),
         };
         let known = "write `system`, `user`, `assistant` or `tool`".to_owned();
-        invalid_message(node, format!("`role` is `{text}`"), &help.unwrap_or(known), d);
-    }
-    found
+        invalid_message(node, format!("`role` is `{text}`"), &help.unwrap_or(known), d)
+    })
 }
 
 /// Content of a message, or the input of a turn. `None`: a problem was reported.
@@ -170,15 +155,12 @@ pub(crate) fn content(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
             let parts: Vec<Part> = items.iter().filter_map(|item| part(item, scope, d)).collect();
             (parts.len() == items.len()).then_some(Content::Parts(parts))
         }
-        _ => {
-            invalid_message(
-                node,
-                format!("`content` must be text, an object or a list of parts, found {}", node.kind()),
-                "quote it to make it text",
-                d,
-            );
-            None
-        }
+        _ => invalid_message(
+            node,
+            format!("`content` must be text, an object or a list of parts, found {}", node.kind()),
+            "quote it to make it text",
+            d,
+        ),
     }
 }
 
@@ -188,31 +170,27 @@ fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
         return Some(Part::Text(text.to_owned()));
     }
     let invalid = |place: &Node, message: String, d: &mut Diagnostics| {
-        d.report(
-            Code::InvalidContentPart,
-            place.span,
-            message,
-            "write `{type: text, value: …}`, `type: file` or `type: image`",
-        );
+        let help = "write `{type: text, value: …}`, `type: file` or `type: image`";
+        fields::reject(Code::InvalidContentPart, place.span, message, help, d)
     };
     if node.as_mapping().is_none() {
-        invalid(node, format!("a content part must be text or a mapping, found {}", node.kind()), d);
-        return None;
+        return invalid(node, format!("a content part must be text or a mapping, found {}", node.kind()), d);
     }
     let mut fields = Fields::new(node, "a content part", d)?;
     let (kind, value) = (fields.get("type"), fields.get("value"));
     fields.finish(d);
     let Some(kind) = kind else {
-        invalid(node, "a content part has no `type`".to_owned(), d);
-        return None;
+        return invalid(node, "a content part has no `type`".to_owned(), d);
     };
     let Some(value) = value else {
-        invalid(node, "a content part has no `value`".to_owned(), d);
-        return None;
+        return invalid(node, "a content part has no `value`".to_owned(), d);
     };
     let Some(text) = value.value.as_str() else {
-        invalid(&value.value, format!("`value` of a content part must be text, found {}", value.value.kind()), d);
-        return None;
+        return invalid(
+            &value.value,
+            format!("`value` of a content part must be text, found {}", value.value.kind()),
+            d,
+        );
     };
     match kind.value.as_str() {
         Some("text") => {
@@ -222,14 +200,8 @@ fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
         Some("file") => text_file(&value.value, "a `file` part", scope, d).map(Part::File),
         Some("image") => image(&value.value, scope, d),
         Some(other) if !fields::literal(other, &kind.value, "`type`", d) => None,
-        Some(other) => {
-            invalid(&kind.value, format!("a content part cannot be of type `{other}`"), d);
-            None
-        }
-        None => {
-            invalid(&kind.value, format!("`type` of a content part must be text, found {}", kind.value.kind()), d);
-            None
-        }
+        Some(other) => invalid(&kind.value, format!("a content part cannot be of type `{other}`"), d),
+        None => invalid(&kind.value, format!("`type` of a content part must be text, found {}", kind.value.kind()), d),
     }
 }
 
@@ -238,13 +210,13 @@ fn image(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
     let extension = found.path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let Some(media_type) = media_type::of_extension(extension).filter(|found| found.starts_with(IMAGE)) else {
         let known: Vec<&str> = media_type::extensions(IMAGE).collect();
-        d.report(
+        return fields::reject(
             Code::InvalidContentPart,
             node.span,
             format!("`{}` is not an image that can be passed on", found.reference.written),
             format!("use a file of type {}", suggest::quoted(&known, "or")),
+            d,
         );
-        return None;
     };
     Some(Part::Image { file: found.reference, media_type: media_type.to_owned() })
 }
@@ -256,10 +228,10 @@ fn tool_calls(entry: &Entry, d: &mut Diagnostics) -> Vec<ToolCall> {
 
 fn tool_call(node: &Node, d: &mut Diagnostics) -> Option<ToolCall> {
     let mut fields = Fields::new(node, "a tool call", d)?;
-    let tool = fields.require("tool", d).and_then(|entry| fields::text(&entry.value, "`tool`", d));
+    let tool = fields.read_required("tool", fields::text, d);
     let input = fields.get("input").map(|entry| entry.value.to_json());
     let output = fields.get("output").map(|entry| entry.value.to_json());
-    let id = fields.get("id").and_then(|entry| fields::string(&entry.value, "`id`", d));
+    let id = fields.read("id", fields::string, d);
     fields.finish(d);
     let mut call = ToolCall::new(tool?);
     (call.input, call.output, call.id) = (input, output, id);

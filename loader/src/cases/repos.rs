@@ -19,12 +19,6 @@ use crate::{
 
 const RESOLVES: &[(&str, Resolve)] = &[("remote", Resolve::Remote), ("local", Resolve::Local)];
 
-#[derive(Clone, Copy)]
-enum SourceKind {
-    Git,
-    Local,
-}
-
 pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Repo> {
     let Some(items) = fields::list(&entry.value, "`repos`", d) else { return Vec::new() };
     let mut repos: Vec<Repo> = Vec::new();
@@ -47,34 +41,25 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<
     repos
 }
 
-fn invalid(place: Span, message: String, help: &str, d: &mut Diagnostics) {
-    d.report(Code::InvalidRepo, place, message, help);
+fn invalid<T>(place: Span, message: impl Into<String>, help: &str, d: &mut Diagnostics) -> Option<T> {
+    fields::reject(Code::InvalidRepo, place, message, help, d)
 }
 
 fn repo(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
     let mut fields = Fields::new(node, "a repo", d)?;
     let path = match fields.get("path") {
         Some(entry) => place(&entry.value, d),
-        None => {
-            invalid(
-                fields.place_without("path"),
-                "a repo has no `path`".to_owned(),
-                "add `path`, a directory inside the workspace",
-                d,
-            );
-            None
-        }
+        None => invalid(
+            fields.place_without("path"),
+            "a repo has no `path`",
+            "add `path`, a directory inside the workspace",
+            d,
+        ),
     };
     let source = match fields.get("source") {
         Some(entry) => source(&entry.value, scope, d),
         None => {
-            invalid(
-                fields.place_without("source"),
-                "a repo has no `source`".to_owned(),
-                "add `source: {type: git, url: …}`",
-                d,
-            );
-            None
+            invalid(fields.place_without("source"), "a repo has no `source`", "add `source: {type: git, url: …}`", d)
         }
     };
     let (depth, filter, sparse) = fields.get("clone").map(|entry| clone(&entry.value, d)).unwrap_or_default();
@@ -89,13 +74,12 @@ fn place(node: &Node, d: &mut Diagnostics) -> Option<String> {
     let normal = paths::normalize(Path::new(&text));
     let inside = normal.components().all(|part| matches!(part, Component::Normal(_)));
     if !inside {
-        invalid(
+        return invalid(
             node.span,
             format!("`{text}` leaves the workspace"),
             "name a directory inside the workspace, such as `./repo`",
             d,
         );
-        return None;
     }
     Some(text)
 }
@@ -106,44 +90,40 @@ fn source(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<RepoSour
     let place_without = ["type", "url", "path"].map(|key| fields.place_without(key));
     fields.finish(d);
     let Some(kind) = kind else {
-        invalid(place_without[0], "`source` has no `type`".to_owned(), "add `type: git` or `type: local`", d);
-        return None;
+        return invalid(place_without[0], "`source` has no `type`", "add `type: git` or `type: local`", d);
     };
-    let choices = [("git", SourceKind::Git), ("local", SourceKind::Local)];
     let word = fields::string(&kind.value, "`type`", d)?;
-    let Some((_, source)) = choices.iter().find(|(name, _)| *name == word) else {
-        invalid(kind.value.span, format!("`type` of a source is `{word}`"), "write `git` or `local`", d);
-        return None;
-    };
-    let (name, entry, other, place) = match source {
-        SourceKind::Git => ("url", url, path, place_without[1]),
-        SourceKind::Local => ("path", path, url, place_without[2]),
+    let (name, entry, other, place) = match word.as_str() {
+        "git" => ("url", url, path, place_without[1]),
+        "local" => ("path", path, url, place_without[2]),
+        _ => {
+            return invalid(kind.value.span, format!("`type` of a source is `{word}`"), "write `git` or `local`", d);
+        }
     };
     if let Some(other) = other {
-        invalid(other.value.span, format!("`{}` has no meaning with `type: {word}`", other.key), "delete it", d);
+        let message = format!("`{}` has no meaning with `type: {word}`", other.key);
+        d.report(Code::InvalidRepo, other.value.span, message, "delete it");
     }
     let Some(entry) = entry else {
-        invalid(place, format!("`source` has no `{name}`"), &format!("add `{name}`"), d);
-        return None;
+        return invalid(place, format!("`source` has no `{name}`"), &format!("add `{name}`"), d);
     };
     let text = fields::text(&entry.value, &format!("`{name}`"), d)?;
-    match source {
-        SourceKind::Git => Some(RepoSource::Git(text)),
-        // What a variable names is known only when a trial starts.
-        SourceKind::Local if Syntax::Variable.is_in(&text) => {
-            Some(RepoSource::Local(PathRef { written: text.clone(), path: text }))
-        }
-        SourceKind::Local => scope
-            .find_text(&text, &entry.value, "`path`", (Code::InvalidRepo, Kind::Directory), d)
-            .map(|found| RepoSource::Local(found.reference)),
+    if name == "url" {
+        return Some(RepoSource::Git(text));
     }
+    // What a variable names is known only when a trial starts.
+    if Syntax::Variable.is_in(&text) {
+        return Some(RepoSource::Local(PathRef { written: text.clone(), path: text }));
+    }
+    let found = scope.find_text(&text, &entry.value, "`path`", (Code::InvalidRepo, Kind::Directory), d)?;
+    Some(RepoSource::Local(found.reference))
 }
 
 fn clone(node: &Node, d: &mut Diagnostics) -> (Option<u32>, Option<String>, Vec<String>) {
     let Some(mut fields) = Fields::new(node, "`clone`", d) else { return Default::default() };
     let depth = fields.get("depth").and_then(|entry| fields::count(&entry.value, "`depth`", 1, d));
-    let filter = fields.get("filter").and_then(|entry| fields::text(&entry.value, "`filter`", d));
-    let sparse = fields.get("sparse").and_then(|entry| fields::texts(&entry.value, "`sparse`", d));
+    let filter = fields.read("filter", fields::text, d);
+    let sparse = fields.read("sparse", fields::texts, d);
     fields.finish(d);
     (depth, filter, sparse.unwrap_or_default())
 }

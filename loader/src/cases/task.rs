@@ -7,10 +7,7 @@ use evalsuite_schema::{
 };
 use serde_json::Value;
 
-use super::{
-    case::{CheckedCase, location},
-    workspace,
-};
+use super::{case::CheckedCase, workspace};
 use crate::{
     diagnostic::{Code, Diagnostics},
     fields::{
@@ -44,16 +41,12 @@ pub(crate) fn read(
     let mut fields = Fields::new(node, "a task", d)?;
     fields.get("$schema");
     let (id, id_span) = id::read_task(&mut fields, d);
-    let description = fields.require("description", d).and_then(|entry| fields::text(&entry.value, "`description`", d));
+    let description = fields.read_required("description", fields::text, d);
     let input_entry = fields.get("input");
     let input = input_entry.and_then(|entry| fields::object(&entry.value, "`input`", d)).unwrap_or_default();
-    let metadata = fields
-        .get("metadata")
-        .and_then(|entry| fields::object(&entry.value, "`metadata`", d))
-        .unwrap_or_else(Object::new);
+    let metadata = fields.read("metadata", fields::object, d).unwrap_or_else(Object::new);
     let count = fields.get("trials_per_run").and_then(|entry| fields::count(&entry.value, "`trials_per_run`", 1, d));
-    let timeout_seconds =
-        fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
     let reference_entry = fields.get("reference_solution");
     let reference_solution = reference_entry.and_then(|entry| reference(entry, d));
     if rules.needs_reference && reference_entry.is_none() {
@@ -103,15 +96,14 @@ pub(crate) fn read(
         timeout_seconds,
         metadata,
         workspace,
-        ..Case::new(id?, location(node, scope))
+        ..Case::new(id?, scope.files.location(node.span))
     };
     Some(CheckedCase { case, span: node.span, id_span, dependencies: Vec::new(), user_graders })
 }
 
 fn reference(entry: &Entry, d: &mut Diagnostics) -> Option<ReferenceSolution> {
     let mut fields = Fields::new(&entry.value, "`reference_solution`", d)?;
-    let expected_outcome =
-        fields.get("expected_outcome").and_then(|entry| fields::object(&entry.value, "`expected_outcome`", d));
+    let expected_outcome = fields.read("expected_outcome", fields::object, d);
     let source = fields.get("source").and_then(|entry| fields::choice(&entry.value, "`source`", SOURCES, d));
     fields.finish(d);
     Some(ReferenceSolution { expected_outcome, source: source.unwrap_or_default() })

@@ -39,10 +39,7 @@ pub(crate) fn read(
     match &entry.value.data {
         Data::String(_) => external(&entry.value, place, scope, d),
         Data::Mapping(_) => object(&entry.value, place, scope, d),
-        _ => {
-            fields::wrong_type(&entry.value, "`workspace`", "a mapping or a path", d);
-            None
-        }
+        _ => fields::wrong_type(&entry.value, "`workspace`", "a mapping or a path", d),
     }
 }
 
@@ -57,8 +54,13 @@ fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnos
         } else {
             format!("a workspace file must be a mapping, found {}", root.kind())
         };
-        d.report(Code::InvalidExternalFile, root.span, message, "write `template: …` at the top level");
-        return None;
+        return fields::reject(
+            Code::InvalidExternalFile,
+            root.span,
+            message,
+            "write `template: …` at the top level",
+            d,
+        );
     }
     let dir: PathBuf = found.path.parent().unwrap_or(scope.dir).to_path_buf();
     let mut written = object(&root, place, scope.at(&dir), d)?;
@@ -130,13 +132,13 @@ fn fields_lack_template(node: &Node) -> bool {
 fn template(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<FoundPath> {
     let text = fields::literal_text(&entry.value, "`template`", d)?;
     if text.trim().ends_with(".code-workspace") {
-        d.report(
+        return fields::reject(
             Code::UnsupportedWorkspace,
             entry.value.span,
             "a `.code-workspace` file cannot be a template",
             "name the directory it describes",
+            d,
         );
-        return None;
     }
     let found = scope.find(&entry.value, "`template`", Kind::Directory, d)?;
     check_links(&found.path, &entry.value, scope, d);

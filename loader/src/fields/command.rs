@@ -25,16 +25,10 @@ pub(crate) fn read(
     d: &mut Diagnostics,
 ) -> Option<Command> {
     match &node.data {
-        Data::String(text) if text.trim().is_empty() => {
-            empty(node, format!("{what} is empty"), d);
-            None
-        }
+        Data::String(text) if text.trim().is_empty() => empty(node, format!("{what} is empty"), d),
         Data::String(text) => Some(Command::Shell(text.clone())),
         Data::Sequence(_) => argv(node, what, scope, cwd, d),
-        _ => {
-            fields::wrong_type(node, what, "text or a list of text", d);
-            None
-        }
+        _ => fields::wrong_type(node, what, "text or a list of text", d),
     }
 }
 
@@ -48,16 +42,15 @@ pub(crate) fn argv(
 ) -> Option<Command> {
     let items = fields::list(node, what, d)?;
     if items.is_empty() {
-        empty(node, format!("{what} is an empty list"), d);
-        return None;
+        return empty(node, format!("{what} is an empty list"), d);
     }
     let mut words = Vec::with_capacity(items.len());
     for item in items {
-        match item.as_str() {
+        words.extend(match item.as_str() {
             Some(word) if word.trim().is_empty() => empty(item, format!("an element of {what} is empty"), d),
-            Some(word) => words.push(word),
             None => fields::wrong_type(item, &format!("an element of {what}"), "text", d),
-        }
+            word => word,
+        });
     }
     if words.len() < items.len() {
         return None;
@@ -83,8 +76,9 @@ pub(crate) fn forgive_paths(found: &mut Diagnostics) {
     found.retain(|problem| !matches!(problem.code, Code::MissingPath | Code::ArgumentNotFound));
 }
 
-fn empty(node: &Node, message: String, d: &mut Diagnostics) {
-    d.report(Code::InvalidCommand, node.span, message, "write a shell command, or a list of program and arguments");
+fn empty<T>(node: &Node, message: String, d: &mut Diagnostics) -> Option<T> {
+    let help = "write a shell command, or a list of program and arguments";
+    fields::reject(Code::InvalidCommand, node.span, message, help, d)
 }
 
 fn search_places(scope: Scope<'_>, cwd: Option<&Path>) -> Vec<PathBuf> {

@@ -35,19 +35,22 @@ fn parse(node: &Node, interpolated: bool, d: &mut Diagnostics) -> Option<String>
         Data::Bool(value) => (format!("`id` is the boolean {value}"), format!("quote it: \"{value}\"")),
         _ => (format!("`id` must be text, found {}", node.kind()), "write text".to_owned()),
     };
-    d.report(Code::InvalidId, node.span, what.0, what.1);
-    None
+    fields::reject(Code::InvalidId, node.span, what.0, what.1, d)
 }
 
 fn check(id: &str, span: Span, d: &mut Diagnostics) -> Option<String> {
     if id.trim().is_empty() {
-        d.report(Code::InvalidId, span, "the id is blank", "write an id");
-        return None;
+        return fields::reject(Code::InvalidId, span, "the id is blank", "write an id", d);
     }
     if let Some(character) = id.chars().find(|character| character.is_control()) {
         let shown = character.escape_unicode();
-        d.report(Code::InvalidId, span, format!("the id contains the control character `{shown}`"), "delete it");
-        return None;
+        return fields::reject(
+            Code::InvalidId,
+            span,
+            format!("the id contains the control character `{shown}`"),
+            "delete it",
+            d,
+        );
     }
     Some(id.to_owned())
 }

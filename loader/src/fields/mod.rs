@@ -28,10 +28,18 @@ impl<'n> Fields<'n> {
     /// The keys of `node`, which is `what`: "a case", "`execution`". Anything but a mapping is wrong-type.
     pub(crate) fn new(node: &'n Node, what: &'static str, d: &mut Diagnostics) -> Option<Self> {
         let Some(entries) = node.as_mapping() else {
-            wrong_type(node, what, "a mapping", d);
-            return None;
+            return wrong_type(node, what, "a mapping", d);
         };
         Some(Self { node, what, entries, known: Vec::with_capacity(24), old: Vec::new() })
+    }
+
+    /// The keys of a file's root; anything but a mapping is root-not-mapping.
+    pub(crate) fn of_root(root: &'n Node, what: &'static str, help: &str, d: &mut Diagnostics) -> Option<Self> {
+        if root.as_mapping().is_none() {
+            let message = format!("expected a mapping, found {}", root.kind());
+            return reject(Code::RootNotMapping, root.span, message, help, d);
+        }
+        Self::new(root, what, d)
     }
 
     /// The value of `key`; null counts as absent.
@@ -104,6 +112,37 @@ impl<'n> Fields<'n> {
             self.missing(Code::MissingKey, key, d);
         }
         found
+    }
+
+    /// The value of `key` as `parse` reads it.
+    pub(crate) fn read<T>(
+        &mut self,
+        key: &'static str,
+        parse: fn(&Node, &str, &mut Diagnostics) -> Option<T>,
+        d: &mut Diagnostics,
+    ) -> Option<T> {
+        self.get(key).and_then(|entry| parse(&entry.value, &label(entry), d))
+    }
+
+    /// As [`Fields::read`]; without `key` missing-key.
+    pub(crate) fn read_required<T>(
+        &mut self,
+        key: &'static str,
+        parse: fn(&Node, &str, &mut Diagnostics) -> Option<T>,
+        d: &mut Diagnostics,
+    ) -> Option<T> {
+        self.require(key, d).and_then(|entry| parse(&entry.value, &label(entry), d))
+    }
+
+    /// As [`Fields::read`]; `default` without `key`, so that `None` says that a problem was reported.
+    pub(crate) fn read_or<T>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        parse: fn(&Node, &str, &mut Diagnostics) -> Option<T>,
+        d: &mut Diagnostics,
+    ) -> Option<T> {
+        self.get(key).map_or(Some(default), |entry| parse(&entry.value, &label(entry), d))
     }
 
     /// Reports that `key` is absent.
@@ -180,9 +219,21 @@ fn conflict(first: &Entry, second: &Entry, d: &mut Diagnostics) {
     );
 }
 
+/// Reports a problem because of which there is no value.
+pub(crate) fn reject<T>(
+    code: Code,
+    place: Span,
+    message: impl Into<String>,
+    help: impl Into<String>,
+    d: &mut Diagnostics,
+) -> Option<T> {
+    d.report(code, place, message, help);
+    None
+}
+
 /// Reports a value of another type: `` `criteria` must be text, found a list ``.
-pub(crate) fn wrong_type(node: &Node, what: &str, expected: &str, d: &mut Diagnostics) {
-    d.report(
+pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Diagnostics) -> Option<T> {
+    reject(
         Code::WrongType,
         node.span,
         format!("{what} must be {expected}, found {}", node.kind()),
@@ -191,7 +242,8 @@ pub(crate) fn wrong_type(node: &Node, what: &str, expected: &str, d: &mut Diagno
             (Data::Bool(value), "text") => format!("quote it: \"{value}\""),
             _ => format!("write {expected}"),
         },
-    );
+        d,
+    )
 }
 
 /// The key as messages name it.
@@ -203,8 +255,7 @@ pub(crate) fn label(entry: &Entry) -> String {
 pub(crate) fn text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
     let text = string(node, what, d)?;
     if text.trim().is_empty() {
-        d.report(Code::BlankValue, node.span, format!("{what} is blank"), "write a value or delete the key");
-        return None;
+        return reject(Code::BlankValue, node.span, format!("{what} is blank"), "write a value or delete the key", d);
     }
     Some(text)
 }
@@ -213,10 +264,7 @@ pub(crate) fn text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Strin
 pub(crate) fn string(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
     match &node.data {
         Data::String(text) => Some(text.clone()),
-        _ => {
-            wrong_type(node, what, "text", d);
-            None
-        }
+        _ => wrong_type(node, what, "text", d),
     }
 }
 
@@ -244,10 +292,7 @@ pub(crate) fn literal(text: &str, node: &Node, what: &str, d: &mut Diagnostics) 
 pub(crate) fn boolean(node: &Node, what: &str, d: &mut Diagnostics) -> Option<bool> {
     match node.data {
         Data::Bool(value) => Some(value),
-        _ => {
-            wrong_type(node, what, "`true` or `false`", d);
-            None
-        }
+        _ => wrong_type(node, what, "`true` or `false`", d),
     }
 }
 
@@ -257,14 +302,10 @@ pub(crate) fn number(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64
         Data::Number(number) => match number.as_f64() {
             Some(value) if value.is_finite() => Some(value),
             _ => {
-                d.report(Code::OutOfRange, node.span, format!("{what} is too large a number"), "write a finite number");
-                None
+                reject(Code::OutOfRange, node.span, format!("{what} is too large a number"), "write a finite number", d)
             }
         },
-        _ => {
-            wrong_type(node, what, "a number", d);
-            None
-        }
+        _ => wrong_type(node, what, "a number", d),
     }
 }
 
@@ -278,13 +319,13 @@ pub(crate) fn number_in(
 ) -> Option<f64> {
     let value = number(node, what, d)?;
     if !allowed(value) {
-        d.report(
+        return reject(
             Code::OutOfRange,
             node.span,
             format!("{what} is {value}, which is not {range}"),
             format!("write {range}"),
+            d,
         );
-        return None;
     }
     Some(value)
 }
@@ -308,21 +349,20 @@ pub(crate) fn not_negative(node: &Node, what: &str, d: &mut Diagnostics) -> Opti
 pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diagnostics) -> Option<u64> {
     let value = number(node, what, d)?;
     if value.fract() != 0.0 {
-        d.report(
+        return reject(
             Code::WrongType,
             node.span,
             format!("{what} must be a whole number, found {value}"),
             "write a whole number",
+            d,
         );
-        return None;
     }
     #[allow(clippy::cast_precision_loss, reason = "bounds are small or the largest number there is")]
     let (is_small, is_large) = (value < low as f64, value > high as f64);
     let is_open = high >= u64::from(u32::MAX);
     if is_large && is_open {
         let message = format!("{what} is {value}, which is more than {high}");
-        d.report(Code::OutOfRange, node.span, message, "write a smaller number");
-        return None;
+        return reject(Code::OutOfRange, node.span, message, "write a smaller number", d);
     }
     if is_small || is_large {
         let range = if is_open {
@@ -331,8 +371,7 @@ pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diag
             format!("a whole number from {low} to {high}")
         };
         let message = format!("{what} is {value}, which is not {range}");
-        d.report(Code::OutOfRange, node.span, message, format!("write {range}"));
-        return None;
+        return reject(Code::OutOfRange, node.span, message, format!("write {range}"), d);
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was just checked")]
     Some(value as u64)
@@ -344,7 +383,7 @@ pub(crate) fn count(node: &Node, what: &str, low: u32, d: &mut Diagnostics) -> O
 }
 
 /// One of several words.
-pub(crate) fn choice<T: Copy>(
+pub(crate) fn choice<T: Clone>(
     node: &Node,
     what: &str,
     choices: &[(&'static str, T)],
@@ -354,27 +393,22 @@ pub(crate) fn choice<T: Copy>(
     if !literal(&text, node, what, d) {
         return None;
     }
-    let found = choices.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-    if found.is_none() {
+    choices.iter().find(|(word, _)| *word == text).map(|(_, value)| value.clone()).or_else(|| {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        d.report(
+        reject(
             Code::InvalidChoice,
             node.span,
             format!("{what} is `{text}`, which is not one of {}", suggest::quoted(&words, "and")),
             suggest::did_you_mean(&text, words.iter().copied())
                 .unwrap_or_else(|| format!("write {}", suggest::quoted(&words, "or"))),
-        );
-    }
-    found
+            d,
+        )
+    })
 }
 
 /// A list.
 pub(crate) fn list<'n>(node: &'n Node, what: &str, d: &mut Diagnostics) -> Option<&'n [Node]> {
-    let items = node.as_sequence();
-    if items.is_none() {
-        wrong_type(node, what, "a list", d);
-    }
-    items
+    node.as_sequence().or_else(|| wrong_type(node, what, "a list", d))
 }
 
 /// A list of text; bad elements are reported and left out.
@@ -388,10 +422,7 @@ pub(crate) fn texts(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<
 pub(crate) fn object(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Object> {
     match node.to_json() {
         serde_json::Value::Object(object) => Some(object),
-        _ => {
-            wrong_type(node, what, "a mapping", d);
-            None
-        }
+        _ => wrong_type(node, what, "a mapping", d),
     }
 }
 

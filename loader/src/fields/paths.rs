@@ -10,7 +10,7 @@ use crate::{
     fields,
     read::node::Node,
     request::Request,
-    source::Files,
+    source::{Files, relative_to},
     suggest,
 };
 
@@ -92,16 +92,12 @@ impl Roots {
 
     /// How the compiled suite names a path: relative to the package root, absolute outside.
     pub(crate) fn compiled(&self, path: &Path) -> String {
-        let relative = path.strip_prefix(&self.package_root).unwrap_or(path);
-        let text = relative.to_string_lossy();
-        if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace('\\', "/") }
+        relative_to(&self.package_root, path)
     }
 
     /// A path relative to the suite root, with `/` separators.
     pub(crate) fn in_suite(&self, path: &Path) -> String {
-        let relative = path.strip_prefix(&self.suite_root).unwrap_or(path);
-        let text = relative.to_string_lossy();
-        if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace('\\', "/") }
+        relative_to(&self.suite_root, path)
     }
 }
 

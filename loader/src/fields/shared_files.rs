@@ -23,12 +23,22 @@ pub(crate) type Text = (FileId, Arc<str>);
 /// Maximum size in bytes of all copies of shared text and settings.
 const MAX_COPIED: usize = 256 << 20;
 
+/// The content of files that were read; `None` for those with problems.
+type ReadOnce<T> = Mutex<BTreeMap<PathBuf, Option<T>>>;
+
+/// The content of the file at `path`, which `read` returns the first time it is asked for.
+fn read_once<T: Clone>(known: &ReadOnce<T>, path: &Path, read: impl FnOnce() -> Option<T>) -> Option<T> {
+    // The lock is held while reading, so that a file never gets two ids, whatever threads do.
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(path.to_path_buf()).or_insert_with(read).clone()
+}
+
 /// Files that cases name: each is read and registered once, and its problems are reported once.
 #[derive(Debug, Default)]
 pub(crate) struct SharedFiles {
-    texts: Mutex<BTreeMap<PathBuf, Option<Text>>>,
-    trees: Mutex<BTreeMap<PathBuf, Option<Arc<Node>>>>,
-    schemas: Mutex<BTreeMap<PathBuf, Option<Arc<Value>>>>,
+    texts: ReadOnce<Text>,
+    trees: ReadOnce<Arc<Node>>,
+    schemas: ReadOnce<Arc<Value>>,
     copied: AtomicUsize,
 }
 
@@ -57,26 +67,15 @@ impl SharedFiles {
 
     /// A text file. `None`: a problem was reported, now or before.
     pub(crate) fn text(&self, path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Text> {
-        // The lock is held while reading, so that a file never gets two ids, whatever threads do.
-        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = texts.get(path) {
-            return known.clone();
-        }
-        let text = read::read_text(path, files, d);
-        texts.insert(path.to_path_buf(), text.clone());
-        text
+        read_once(&self.texts, path, || read::read_text(path, files, d))
     }
 
     /// A YAML file. `None`: a problem was reported, now or before.
     pub(crate) fn tree(&self, path: &Path, files: &Files, d: &mut Diagnostics) -> Option<Arc<Node>> {
-        let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = trees.get(path) {
-            return known.clone();
-        }
-        let text = read::read_text(path, files, d);
-        let tree = text.and_then(|(file, text)| read::parse_yaml(file, &text, d)).map(Arc::new);
-        trees.insert(path.to_path_buf(), tree.clone());
-        tree
+        read_once(&self.trees, path, || {
+            let (file, text) = read::read_text(path, files, d)?;
+            read::parse_yaml(file, &text, d).map(Arc::new)
+        })
     }
 
     /// The JSON schema of a JSON or YAML file, which `check` takes from the root. `None`: a problem was reported, now or before.
@@ -87,15 +86,11 @@ impl SharedFiles {
         files: &Files,
         d: &mut Diagnostics,
     ) -> Option<Arc<Value>> {
-        let mut schemas = self.schemas.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = schemas.get(path) {
-            return known.clone();
-        }
         let is_json = path.extension().is_some_and(|extension| extension == "json");
         let parse = if is_json { read::parse_json } else { read::parse_yaml };
-        let root = read::read_text(path, files, d).and_then(|(file, text)| parse(file, &text, d));
-        let schema = root.and_then(|root| check(&root, d)).map(Arc::new);
-        schemas.insert(path.to_path_buf(), schema.clone());
-        schema
+        read_once(&self.schemas, path, || {
+            let (file, text) = read::read_text(path, files, d)?;
+            check(&parse(file, &text, d)?, d).map(Arc::new)
+        })
     }
 }

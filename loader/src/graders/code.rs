@@ -24,8 +24,7 @@ pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostic
     }
     let cwd = fields.get("cwd");
     let run = command.and_then(|command| prepared(command, cwd, scope, d));
-    let timeout_seconds =
-        fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
     let preprocessors = fields.get("preprocessors").map(|entry| super::preprocessors(entry, scope, d));
     fields.refuse(
         "target",

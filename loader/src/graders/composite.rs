@@ -33,15 +33,11 @@ pub(super) fn read(
     let node = fields.node;
     if cx.depth >= MAX_DEPTH {
         let message = format!("composites are nested deeper than {MAX_DEPTH}");
-        invalid(node.span, message, "move its members into the composite around it", d);
-        return None;
+        return invalid(node.span, message, "move its members into the composite around it", d);
     }
     let members = match members_entry {
         Some(entry) => members(&entry.value, GraderContext { depth: cx.depth + 1, ..cx }, d),
-        None => {
-            invalid(fields.place_without("assertions"), "a composite has no members".to_owned(), "add `assertions`", d);
-            None
-        }
+        None => invalid(fields.place_without("assertions"), "a composite has no members", "add `assertions`", d),
     };
     let names = members.as_deref().map(names);
     let has_min_score = node.entry("min_score").is_some_and(|entry| !entry.value.is_null());
@@ -58,8 +54,8 @@ pub(super) fn read(
     Some(Composite { members, aggregator: aggregator? })
 }
 
-fn invalid(place: Span, message: String, help: &str, d: &mut Diagnostics) {
-    d.report(Code::InvalidComposite, place, message, help);
+fn invalid<T>(place: Span, message: impl Into<String>, help: &str, d: &mut Diagnostics) -> Option<T> {
+    fields::reject(Code::InvalidComposite, place, message, help, d)
 }
 
 /// The members, with different names: weights and results refer to them.
@@ -67,8 +63,7 @@ fn members(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Ve
     fields::list(node, "`assertions`", d)?;
     let members = assertions::read_list(node, cx, d);
     if members.is_empty() {
-        invalid(node.span, "a composite has no members".to_owned(), "add an assertion", d);
-        return None;
+        return invalid(node.span, "a composite has no members", "add an assertion", d);
     }
     let mut is_valid = true;
     let mut seen: HashMap<&str, Span> = HashMap::with_capacity(members.len());
@@ -117,7 +112,7 @@ fn aggregator(
     let report_missing = |key: &str, d: &mut Diagnostics| {
         let place = places.iter().find(|(known, _)| *known == key).map_or(node.span, |(_, place)| *place);
         let message = format!("missing key `{key}` in `aggregator`");
-        d.report(Code::MissingGraderSetting, place, message, format!("add `{key}`"));
+        fields::reject(Code::MissingGraderSetting, place, message, format!("add `{key}`"), d)
     };
     fields.finish(d);
     let kind = kind(&type_entry?.value, d)?;
@@ -144,14 +139,11 @@ fn aggregator(
             };
             Aggregator::WeightedAverage { weights }
         }
-        "threshold" => {
-            Aggregator::Threshold { threshold: threshold(threshold_entry, report_missing, has_min_score, d)? }
-        }
+        "threshold" => Aggregator::Threshold {
+            threshold: threshold(threshold_entry.or_else(|| report_missing("threshold", d))?, has_min_score, d)?,
+        },
         "code-grader" => {
-            let Some(command) = command_entry else {
-                report_missing("command", d);
-                return None;
-            };
+            let command = command_entry.or_else(|| report_missing("command", d))?;
             Aggregator::CodeGrader(code::prepared(command, cwd_entry, cx.scope, d)?)
         }
         _ => {
@@ -177,23 +169,20 @@ fn kind(node: &Node, d: &mut Diagnostics) -> Option<&'static str> {
         "llm_grader" => "llm-grader",
         other => other,
     };
-    let found = TYPES.iter().find(|known| **known == folded).copied();
-    if found.is_none() {
+    TYPES.iter().find(|known| **known == folded).copied().or_else(|| {
         let help = match folded {
             "code-judge" | "code_judge" => Some("use `code-grader`".to_owned()),
             "llm-judge" | "llm_judge" => Some("use `llm-grader`".to_owned()),
             _ => suggest::did_you_mean(&written, TYPES.iter().copied()),
         };
         let help = help.unwrap_or_else(|| format!("write {}", suggest::quoted(TYPES, "or")));
-        invalid(node.span, format!("`{written}` is not a way to aggregate"), &help, d);
-    }
-    found
+        invalid(node.span, format!("`{written}` is not a way to aggregate"), &help, d)
+    })
 }
 
 fn weights(node: &Node, members: Option<&[&str]>, d: &mut Diagnostics) -> Option<Vec<(String, f64)>> {
     let Some(entries) = node.as_mapping() else {
-        fields::wrong_type(node, "`weights`", "a mapping of members to numbers", d);
-        return None;
+        return fields::wrong_type(node, "`weights`", "a mapping of members to numbers", d);
     };
     let before = d.len();
     let mut weights = Vec::with_capacity(entries.len());
@@ -216,20 +205,10 @@ fn weights(node: &Node, members: Option<&[&str]>, d: &mut Diagnostics) -> Option
     (d.len() == before).then_some(weights)
 }
 
-fn threshold(
-    entry: Option<&Entry>,
-    report_missing: impl Fn(&str, &mut Diagnostics),
-    has_min_score: bool,
-    d: &mut Diagnostics,
-) -> Option<f64> {
-    let Some(entry) = entry else {
-        report_missing("threshold", d);
-        return None;
-    };
+fn threshold(entry: &Entry, has_min_score: bool, d: &mut Diagnostics) -> Option<f64> {
     if has_min_score {
         let message = "a composite has either `min_score` or `aggregator.threshold`";
-        d.report(Code::SettingConflict, entry.key_span, message, "keep `threshold`");
-        return None;
+        return fields::reject(Code::SettingConflict, entry.key_span, message, "keep `threshold`", d);
     }
     fields::fraction(&entry.value, "`threshold`", d)
 }

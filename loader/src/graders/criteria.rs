@@ -74,8 +74,7 @@ fn criterion(node: &Node, position: usize, d: &mut Diagnostics) -> Option<(Crite
         Data::String(_) => fields::text(node, "a criterion", d)?,
         Data::Mapping(_) => return from_mapping(node, automatic_id, d),
         _ => {
-            fields::wrong_type(node, "a criterion", "text or a mapping", d);
-            return None;
+            return fields::wrong_type(node, "a criterion", "text or a mapping", d);
         }
     };
     Some((plain(automatic_id, text, true), CriterionSpans { id: node.span, min_score: None }))
@@ -84,39 +83,24 @@ fn criterion(node: &Node, position: usize, d: &mut Diagnostics) -> Option<(Crite
 fn from_mapping(node: &Node, automatic_id: String, d: &mut Diagnostics) -> Option<(Criterion, CriterionSpans)> {
     let mut fields = Fields::new(node, "a criterion", d)?;
     let id_entry = fields.get("id");
-    let id = match id_entry {
-        Some(entry) => fields::literal_text(&entry.value, "`id`", d),
-        None => Some(automatic_id),
-    };
+    let id = id_entry.map_or(Some(automatic_id), |entry| fields::literal_text(&entry.value, "`id`", d));
     let outcome_entry = fields.get("outcome");
-    let outcome = match outcome_entry {
-        Some(entry) => fields::text(&entry.value, "`outcome`", d).map(Some),
-        None => Some(None),
-    };
-    let weight = match fields.get("weight") {
-        Some(entry) => super::weight(&entry.value, "`weight`", d),
-        None => Some(1.0),
-    };
+    let outcome = outcome_entry.map_or(Some(None), |entry| fields::text(&entry.value, "`outcome`", d).map(Some));
+    let weight = fields.read_or("weight", 1.0, super::weight, d);
     let ranges_entry = fields.get("score_ranges");
-    let score_ranges = match ranges_entry {
-        Some(entry) => score_ranges::read(&entry.value, d),
-        None => Some(Vec::new()),
-    };
-    let required = match fields.get("required") {
-        Some(entry) => fields::boolean(&entry.value, "`required`", d),
-        None => Some(ranges_entry.is_none()),
-    };
+    let score_ranges = ranges_entry.map_or(Some(Vec::new()), |entry| score_ranges::read(&entry.value, d));
+    let required = fields.read_or("required", ranges_entry.is_none(), fields::boolean, d);
     let (min_score, min_span) = minimum(&mut fields, d);
     let without_outcome = fields.place_without("outcome");
     fields.finish(d);
     if outcome_entry.is_none() && ranges_entry.is_none() {
-        d.report(
+        return fields::reject(
             Code::InvalidRubric,
             without_outcome,
             "a criterion has no `outcome`",
             "add `outcome`, what a good answer does",
+            d,
         );
-        return None;
     }
     let places = CriterionSpans { id: id_entry.map_or(node.span, |entry| entry.value.span), min_score: min_span };
     let criterion = Criterion {
@@ -158,10 +142,7 @@ fn minimum(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Option<Option<f64>>
     let Some(entry) = current else { return (Some(None), None) };
     let value = match &entry.value.data {
         Data::Number(number) => number.as_f64().filter(|value| *value > 0.0 && *value <= 1.0),
-        _ => {
-            fields::wrong_type(&entry.value, "`min_score`", "a number", d);
-            return (None, Some(entry.key_span));
-        }
+        _ => return (fields::wrong_type(&entry.value, "`min_score`", "a number", d), Some(entry.key_span)),
     };
     if value.is_none() {
         let help = "write a number greater than 0 and at most 1";
@@ -175,8 +156,7 @@ fn out_of_ten(node: &Node, d: &mut Diagnostics) -> Option<f64> {
     let value = match &node.data {
         Data::Number(number) => number.as_f64(),
         _ => {
-            fields::wrong_type(node, "`required_min_score`", "a whole number", d);
-            return None;
+            return fields::wrong_type(node, "`required_min_score`", "a whole number", d);
         }
     };
     let valid = value.filter(|value| value.fract() == 0.0 && (0.0..=f64::from(TOP)).contains(value));

@@ -42,16 +42,20 @@ pub(super) fn read(fields: &mut Fields<'_>, notes: &mut GraderNotes, d: &mut Dia
     let node = &entry?.value;
     let items = fields::list(node, "`fields`", d)?;
     if items.is_empty() {
-        d.report(Code::MissingGraderSetting, node.span, "`fields` is empty", "add a field with `path` and `match`");
-        return None;
+        return fields::reject(
+            Code::MissingGraderSetting,
+            node.span,
+            "`fields` is empty",
+            "add a field with `path` and `match`",
+            d,
+        );
     }
     let fields: Vec<Field> = items.iter().filter_map(|item| field(item, notes, d)).collect();
     if fields.len() < items.len() {
         return None;
     }
     if fields.iter().all(|field| field.weight == 0.0) {
-        d.report(Code::ZeroTotalWeight, node.span, "every field has weight 0", "give one a weight");
-        return None;
+        return fields::reject(Code::ZeroTotalWeight, node.span, "every field has weight 0", "give one a weight", d);
     }
     notes.needs_reference = true;
     Some(FieldAccuracy { fields, aggregation: aggregation? })
@@ -61,31 +65,16 @@ fn field(node: &Node, notes: &mut GraderNotes, d: &mut Diagnostics) -> Option<Fi
     let mut fields = Fields::new(node, "a field", d)?;
     let path_entry = require(&mut fields, "path", d);
     let match_entry = require(&mut fields, "match", d);
-    let required = match fields.get("required") {
-        Some(entry) => fields::boolean(&entry.value, "`required`", d),
-        None => Some(true),
-    };
-    let weight = match fields.get("weight") {
-        Some(entry) => super::weight(&entry.value, "`weight`", d),
-        None => Some(1.0),
-    };
+    let required = fields.read_or("required", true, fields::boolean, d);
+    let weight = fields.read_or("weight", 1.0, super::weight, d);
     let tolerance_entry = fields.get("tolerance");
     let relative_entry = fields.get("relative");
     let formats_entry = fields.get("formats");
     fields.finish(d);
     let path = path_entry.and_then(|entry| fields::text(&entry.value, "`path`", d));
-    let tolerance = match tolerance_entry {
-        Some(entry) => fields::not_negative(&entry.value, "`tolerance`", d),
-        None => Some(0.0),
-    };
-    let relative = match relative_entry {
-        Some(entry) => fields::boolean(&entry.value, "`relative`", d),
-        None => Some(false),
-    };
-    let formats = match formats_entry {
-        Some(entry) => formats(&entry.value, d),
-        None => Some(Vec::new()),
-    };
+    let tolerance = tolerance_entry.map_or(Some(0.0), |entry| fields::not_negative(&entry.value, "`tolerance`", d));
+    let relative = relative_entry.map_or(Some(false), |entry| fields::boolean(&entry.value, "`relative`", d));
+    let formats = formats_entry.map_or(Some(Vec::new()), |entry| formats(&entry.value, d));
     let kind = match_entry.and_then(|entry| fields::choice(&entry.value, "`match`", MATCHES, d))?;
     let mut fits = true;
     for (entry, owner) in [

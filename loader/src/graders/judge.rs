@@ -20,14 +20,8 @@ pub(super) fn llm_grader(
     let prompt_entry = fields.get("prompt");
     let rubrics_entry = fields.get("rubrics");
     let judge = settings(fields, cx.scope, d);
-    let prompt = match prompt_entry {
-        Some(entry) => prompt::grader(&entry.value, cx, d).map(Some),
-        None => Some(None),
-    };
-    let rubrics = match rubrics_entry {
-        Some(entry) => criteria::list(&entry.value, "`rubrics`", d),
-        None => Some(Vec::new()),
-    };
+    let prompt = prompt_entry.map_or(Some(None), |entry| prompt::grader(&entry.value, cx, d).map(Some));
+    let rubrics = rubrics_entry.map_or(Some(Vec::new()), |entry| criteria::list(&entry.value, "`rubrics`", d));
     let (prompt, rubrics) = (prompt?, rubrics?);
     if prompt.is_none() && rubrics.is_empty() {
         notes.bare_judges.push(fields.node.span);
@@ -54,8 +48,7 @@ pub(super) fn rubrics(
     let criteria = criteria::list(&entry.value, &label(entry), d)?;
     if criteria.is_empty() {
         let message = format!("{} is empty", label(entry));
-        d.report(Code::MissingGraderSetting, entry.value.span, message, "add a criterion");
-        return None;
+        return fields::reject(Code::MissingGraderSetting, entry.value.span, message, "add a criterion", d);
     }
     Some(Rubrics { criteria, judge: judge? })
 }
@@ -63,19 +56,18 @@ pub(super) fn rubrics(
 /// What is handed to a judge. `None`: a problem was reported.
 fn settings(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JudgeSettings> {
     let before = d.len();
-    let target = fields.get("target").and_then(|entry| fields::literal_text(&entry.value, "`target`", d));
-    let model = fields.get("model").and_then(|entry| fields::text(&entry.value, "`model`", d));
+    let target = fields.read("target", fields::literal_text, d);
+    let model = fields.read("model", fields::text, d);
     let temperature = fields.get("temperature").and_then(|entry| {
         let allowed = |value| (0.0..=2.0).contains(&value);
         fields::number_in(&entry.value, "`temperature`", "a number within 0..2", allowed, d)
     });
-    let timeout_seconds =
-        fields.get("timeout_seconds").and_then(|entry| fields::positive(&entry.value, "`timeout_seconds`", d));
+    let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
     let confirm = fields.get("confirm").and_then(|entry| {
         let allowed = |value: f64| value % 2.0 == 0.0 && (0.0..=MOST_CONFIRM).contains(&value);
         fields::number_in(&entry.value, "`confirm`", "an even number within 0..10", allowed, d)
     });
-    let config = fields.get("config").and_then(|entry| fields::object(&entry.value, "`config`", d));
+    let config = fields.read("config", fields::object, d);
     let preprocessors = fields.get("preprocessors").map(|entry| super::preprocessors(entry, scope, d));
     let steps = fields.get_renamed("max_steps", &["maxSteps"], d);
     let max_steps = steps

@@ -214,8 +214,7 @@ pub(crate) fn weight(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64
         },
         _ => format!("{what} is {}", node.kind()),
     };
-    d.report(Code::InvalidWeight, node.span, found, "write a number of at least 0");
-    None
+    fields::reject(Code::InvalidWeight, node.span, found, "write a number of at least 0", d)
 }
 
 /// A pass mark.

@@ -16,7 +16,7 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<
 
 fn preprocessor(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Preprocessor> {
     let mut fields = Fields::new(node, "a preprocessor", d)?;
-    let media_type = fields.require("type", d).and_then(|entry| fields::literal_text(&entry.value, "`type`", d));
+    let media_type = fields.read_required("type", fields::literal_text, d);
     let command =
         fields.require("command", d).and_then(|entry| command::argv(&entry.value, "`command`", scope, None, d));
     fields.finish(d);

@@ -37,10 +37,7 @@ pub(super) fn grader(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) ->
     match &node.data {
         Data::Mapping(_) => from_command(node, cx, d),
         Data::String(text) => from_text(text, node, cx, VARIABLES, d),
-        _ => {
-            fields::wrong_type(node, "`prompt`", "text or `{command: […]}`", d);
-            None
-        }
+        _ => fields::wrong_type(node, "`prompt`", "text or `{command: […]}`", d),
     }
 }
 
@@ -56,10 +53,7 @@ fn from_command(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Opti
     if command.is_none() {
         super::missing(&fields, "command", d);
     }
-    let config = match fields.get("config") {
-        Some(entry) => fields::object(&entry.value, "`config`", d),
-        None => Some(Default::default()),
-    };
+    let config = fields.read_or("config", Default::default(), fields::object, d);
     fields.finish(d);
     let command = command::argv(&command?.value, "`command`", cx.scope, None, d)?;
     Some(Prompt::Command { run: PreparedCommand { command, cwd: None }, config: config? })
@@ -116,13 +110,13 @@ fn from_file(path: &str, node: &Node, cx: GraderContext<'_>, known: &[&str], d: 
         }
     }
     if !shows_answer && known == VARIABLES {
-        d.report(
+        return fields::reject(
             Code::PromptWithoutAnswer,
             Span::new(file, Position::START, Position::START),
             "the template never shows the answer",
             "insert `{{ output }}`",
+            d,
         );
-        return None;
     }
     let reference = evalsuite_schema::PathRef { written: format!("file://{path}"), ..found.reference };
     Some(Prompt::File { file: reference, text: text.as_ref().to_owned() })

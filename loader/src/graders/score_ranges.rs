@@ -12,8 +12,10 @@ use crate::{
 /// Scores of a criterion with ranges go from 0 to this.
 pub(super) const TOP: u8 = 10;
 
-fn invalid_ranges(span: Span, message: String, d: &mut Diagnostics) {
-    d.report(Code::InvalidScoreRanges, span, message, "cover the whole numbers from 0 to 10, each once");
+const HELP: &str = "cover the whole numbers from 0 to 10, each once";
+
+fn invalid_ranges<T>(span: Span, message: impl Into<String>, d: &mut Diagnostics) -> Option<T> {
+    fields::reject(Code::InvalidScoreRanges, span, message, HELP, d)
 }
 
 /// Reads a list of ranges, or a map from their lowest scores.
@@ -22,8 +24,7 @@ pub(super) fn read(node: &Node, d: &mut Diagnostics) -> Option<Vec<ScoreRange>> 
         Data::Sequence(items) => from_list(items, d)?,
         Data::Mapping(entries) => from_map(entries, node, d)?,
         _ => {
-            fields::wrong_type(node, "`score_ranges`", "a list or a mapping", d);
-            return None;
+            return fields::wrong_type(node, "`score_ranges`", "a list or a mapping", d);
         }
     };
     let mut used_by: [Option<usize>; TOP as usize + 1] = [None; TOP as usize + 1];
@@ -34,7 +35,7 @@ pub(super) fn read(node: &Node, d: &mut Diagnostics) -> Option<Vec<ScoreRange>> 
                     Diagnostic::new(Code::InvalidScoreRanges, format!("score {score} is covered twice"))
                         .at(spans[index])
                         .related(spans[first], "first here")
-                        .help("cover the whole numbers from 0 to 10, each once"),
+                        .help(HELP),
                 );
                 return None;
             }
@@ -48,8 +49,7 @@ pub(super) fn read(node: &Node, d: &mut Diagnostics) -> Option<Vec<ScoreRange>> 
             1 => format!("score {start} is not covered"),
             _ => format!("scores {start}-{} are not covered", start + length - 1),
         };
-        invalid_ranges(node.span, message, d);
-        return None;
+        return invalid_ranges(node.span, message, d);
     }
     Some(ranges)
 }
@@ -66,22 +66,19 @@ fn from_list(items: &[Node], d: &mut Diagnostics) -> Option<Ranges> {
         fields.finish(d);
         let bounds = match bounds_entry {
             Some(entry) => bounds(&entry.value, d),
-            None => {
-                invalid_ranges(without_bounds, "a score range has no `score_range`".to_owned(), d);
-                None
-            }
+            None => invalid_ranges(without_bounds, "a score range has no `score_range`".to_owned(), d),
         };
         let outcome = match outcome_entry {
             Some(entry) => fields::text(&entry.value, "`outcome`", d),
             None => {
                 let message = "a score range has no `outcome`";
-                d.report(
+                fields::reject(
                     Code::InvalidScoreRanges,
                     without_outcome,
                     message,
                     "say what an answer with such a score looks like",
-                );
-                None
+                    d,
+                )
             }
         };
         if let (Some((low, high)), Some(outcome)) = (bounds, outcome) {
@@ -96,14 +93,7 @@ fn bounds(node: &Node, d: &mut Diagnostics) -> Option<(u8, u8)> {
     let numbers = node.as_sequence().map(|items| items.iter().map(score).collect::<Vec<_>>());
     match numbers.as_deref() {
         Some([Some(low), Some(high)]) if low <= high => Some((*low, *high)),
-        _ => {
-            invalid_ranges(
-                node.span,
-                "`score_range` is not two whole numbers from 0 to 10, the lower first".to_owned(),
-                d,
-            );
-            None
-        }
+        _ => invalid_ranges(node.span, "`score_range` is not two whole numbers from 0 to 10, the lower first", d),
     }
 }
 
@@ -120,17 +110,16 @@ fn from_map(entries: &[Entry], node: &Node, d: &mut Diagnostics) -> Option<Range
             Some(score) => starts.push((score, entry)),
             None => {
                 let message = format!("`{}` is not a whole number from 0 to 10", entry.key);
-                invalid_ranges(entry.key_span, message, d);
+                d.report(Code::InvalidScoreRanges, entry.key_span, message, HELP);
             }
         }
     }
     starts.sort_by_key(|(start, _)| *start);
     if let Some((start, entry)) = starts.first().filter(|(start, _)| *start != 0) {
-        invalid_ranges(entry.key_span, format!("the first range starts at {start}"), d);
-        return None;
+        return invalid_ranges(entry.key_span, format!("the first range starts at {start}"), d);
     }
     if entries.is_empty() {
-        invalid_ranges(node.span, "`score_ranges` is empty".to_owned(), d);
+        return invalid_ranges(node.span, "`score_ranges` is empty", d);
     }
     let mut ranges = Vec::with_capacity(starts.len());
     for (index, (low, entry)) in starts.iter().enumerate() {

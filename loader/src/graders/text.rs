@@ -23,8 +23,13 @@ pub(super) fn values(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<Tex
     let entry = require(fields, "value", d)?;
     let items = fields::list(&entry.value, "`value`", d)?;
     if items.is_empty() {
-        d.report(Code::BlankValue, entry.value.span, "`value` is an empty list", "add a text to look for");
-        return None;
+        return fields::reject(
+            Code::BlankValue,
+            entry.value.span,
+            "`value` is an empty list",
+            "add a text to look for",
+            d,
+        );
     }
     let value: Vec<String> = items.iter().filter_map(|item| not_empty(item, "an element of `value`", d)).collect();
     (value.len() == items.len()).then_some(TextList { value })
@@ -34,8 +39,13 @@ pub(super) fn values(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<Tex
 fn not_empty(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
     let text = fields::string(node, what, d)?;
     if text.is_empty() {
-        d.report(Code::BlankValue, node.span, format!("{what} is empty"), "write the text to look for");
-        return None;
+        return fields::reject(
+            Code::BlankValue,
+            node.span,
+            format!("{what} is empty"),
+            "write the text to look for",
+            d,
+        );
     }
     Some(text)
 }
@@ -44,10 +54,7 @@ fn not_empty(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
 pub(super) fn regex(fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Regex> {
     let value_entry = require(fields, "value", d);
     let flags_entry = fields.get("flags");
-    let flags = match flags_entry {
-        Some(entry) => flags(&entry.value, d),
-        None => Some(String::new()),
-    };
+    let flags = flags_entry.map_or(Some(String::new()), |entry| flags(&entry.value, d));
     let node = &value_entry?.value;
     let value = not_empty(node, "`value`", d)?;
     let flags = flags?;
@@ -59,8 +66,13 @@ pub(super) fn regex(fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diag
             "write the pattern out to have it checked now",
         );
     } else if let Err(problem) = pattern::check(&value, &flags) {
-        d.report(Code::InvalidRegex, node.span, problem, "patterns have the syntax of the crate `fancy-regex`");
-        return None;
+        return fields::reject(
+            Code::InvalidRegex,
+            node.span,
+            problem,
+            "patterns have the syntax of the crate `fancy-regex`",
+            d,
+        );
     }
     Some(Regex { value, flags })
 }

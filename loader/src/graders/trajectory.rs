@@ -19,22 +19,15 @@ const MODES: &[(&str, TrajectoryMode)] = &[
     ("subset", TrajectoryMode::Subset),
 ];
 
-#[derive(Clone, Copy)]
-enum Word {
-    Exact,
-    Superset,
-    Subset,
-    Ignore,
-}
-
-const ARGS_MATCHES: &[(&str, Word)] =
-    &[("exact", Word::Exact), ("superset", Word::Superset), ("subset", Word::Subset), ("ignore", Word::Ignore)];
+const ARGS_MATCHES: &[(&str, ArgsMatch)] = &[
+    ("exact", ArgsMatch::Exact),
+    ("superset", ArgsMatch::Superset),
+    ("subset", ArgsMatch::Subset),
+    ("ignore", ArgsMatch::Ignore),
+];
 
 pub(super) fn skill(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<SkillTrigger> {
-    let should_trigger = match fields.get("should_trigger") {
-        Some(entry) => fields::boolean(&entry.value, "`should_trigger`", d),
-        None => Some(true),
-    };
+    let should_trigger = fields.read_or("should_trigger", true, fields::boolean, d);
     let skill = require(fields, "skill", d).and_then(|entry| fields::text(&entry.value, "`skill`", d));
     Some(SkillTrigger { skill: skill?, should_trigger: should_trigger? })
 }
@@ -48,14 +41,8 @@ pub(super) fn tools(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<Tool
         Some(entry) => args_match(entry, d).map(|(matching, _)| matching),
         None => Some(ArgsMatch::default()),
     };
-    let minimums = match minimums_entry {
-        Some(entry) => minimums(&entry.value, d),
-        None => Some(Vec::new()),
-    };
-    let expected = match expected_entry {
-        Some(entry) => expected(&entry.value, mode, d),
-        None => Some(Vec::new()),
-    };
+    let minimums = minimums_entry.map_or(Some(Vec::new()), |entry| minimums(&entry.value, d));
+    let expected = expected_entry.map_or(Some(Vec::new()), |entry| expected(&entry.value, mode, d));
     let mode = mode?;
     let before = d.len();
     let (needed, needed_entry, useless) = match mode {
@@ -85,12 +72,16 @@ fn word(mode: TrajectoryMode) -> &'static str {
 
 fn minimums(node: &Node, d: &mut Diagnostics) -> Option<Vec<(String, u64)>> {
     let Some(entries) = node.as_mapping() else {
-        fields::wrong_type(node, "`minimums`", "a mapping of tools to numbers", d);
-        return None;
+        return fields::wrong_type(node, "`minimums`", "a mapping of tools to numbers", d);
     };
     if entries.is_empty() {
-        d.report(Code::MissingGraderSetting, node.span, "`minimums` is empty", "add a tool, such as `search: 1`");
-        return None;
+        return fields::reject(
+            Code::MissingGraderSetting,
+            node.span,
+            "`minimums` is empty",
+            "add a tool, such as `search: 1`",
+            d,
+        );
     }
     let read = |entry: &Entry, d: &mut Diagnostics| {
         let what = format!("the minimum of `{}`", entry.key);
@@ -147,10 +138,7 @@ fn args(node: &Node, d: &mut Diagnostics) -> Option<Args> {
     match &node.data {
         Data::String(word) if word == "any" => Some(Args::Any),
         Data::Mapping(_) => fields::object(node, "`args`", d).map(Args::Object),
-        _ => {
-            fields::wrong_type(node, "`args`", "a mapping or `any`", d);
-            None
-        }
+        _ => fields::wrong_type(node, "`args`", "a mapping or `any`", d),
     }
 }
 
@@ -159,24 +147,14 @@ fn args_match(entry: &Entry, d: &mut Diagnostics) -> Option<(ArgsMatch, Vec<Span
     let (node, what) = (&entry.value, label(entry));
     let items = match &node.data {
         Data::Sequence(items) => items,
-        Data::String(_) => {
-            let matching = match fields::choice(node, &what, ARGS_MATCHES, d)? {
-                Word::Exact => ArgsMatch::Exact,
-                Word::Superset => ArgsMatch::Superset,
-                Word::Subset => ArgsMatch::Subset,
-                Word::Ignore => ArgsMatch::Ignore,
-            };
-            return Some((matching, Vec::new()));
-        }
+        Data::String(_) => return Some((fields::choice(node, &what, ARGS_MATCHES, d)?, Vec::new())),
         _ => {
-            fields::wrong_type(node, &what, "a word or a list of paths", d);
-            return None;
+            return fields::wrong_type(node, &what, "a word or a list of paths", d);
         }
     };
     if items.is_empty() {
         let help = "name paths that have to be equal, or write `ignore`";
-        d.report(Code::MissingGraderSetting, node.span, format!("{what} is an empty list"), help);
-        return None;
+        return fields::reject(Code::MissingGraderSetting, node.span, format!("{what} is an empty list"), help, d);
     }
     let paths = fields::texts(node, &what, d)?;
     let spans = items.iter().map(|item| item.span).collect();

@@ -7,10 +7,16 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use evalsuite_schema::diagnostic::SourceRange;
+use evalsuite_schema::{Location, diagnostic::SourceRange};
 
 pub use evalsuite_schema::diagnostic::Position;
 pub(crate) use line_index::LineIndex;
+
+/// `path` relative to `root` if it is inside, with `/` separators.
+pub(crate) fn relative_to(root: &Path, path: &Path) -> String {
+    let text = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
+    if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace('\\', "/") }
+}
 
 /// A file known to [`Files`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,9 +76,7 @@ impl Files {
 
     /// How `path` is shown: relative to the workspace root if it is inside, with `/` separators.
     pub fn shown(&self, path: &Path) -> String {
-        let relative = path.strip_prefix(&self.shown_from).unwrap_or(path);
-        let text = relative.to_string_lossy();
-        let text = if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace('\\', "/") };
+        let text = relative_to(&self.shown_from, path);
         if text.is_empty() { ".".to_owned() } else { text }
     }
 
@@ -97,6 +101,12 @@ impl Files {
     /// The file with this id.
     pub fn get(&self, id: FileId) -> SourceFile {
         self.lock()[id.0 as usize].clone()
+    }
+
+    /// The start of a span as records and reports name it; without line and column for a file or directory as a whole.
+    pub(crate) fn location(&self, span: Span) -> Location {
+        let (line, column) = span.range.map_or((0, 0), |(start, _)| (start.line, start.column));
+        Location::new(&*self.get(span.file).shown, line, column)
     }
 
     /// A span in the form in which it is shown, with the line where it starts.

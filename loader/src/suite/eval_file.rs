@@ -89,8 +89,8 @@ pub(crate) fn read<'n>(
     {
         *place = fields.get(key).and_then(|entry| fields::string(&entry.value, &format!("`{key}`"), d));
     }
-    suite.tags = fields.get("tags").and_then(|entry| fields::texts(&entry.value, "`tags`", d)).unwrap_or_default();
-    let category = fields.get("category").and_then(|entry| fields::text(&entry.value, "`category`", d));
+    suite.tags = fields.read("tags", fields::texts, d).unwrap_or_default();
+    let category = fields.read("category", fields::text, d);
     suite.category = Some(category.unwrap_or_else(|| default_category(scope)));
 
     let mut defaults = Defaults::new(kind);
@@ -182,13 +182,13 @@ fn name(node: &Node, d: &mut Diagnostics) -> Option<String> {
         }
         let proposal: String = proposal.chars().take(64).collect();
         let proposal = proposal.trim_matches('-');
-        d.report(
+        return fields::reject(
             Code::InvalidSuiteName,
             node.span,
             format!("`name` is `{name}`, which is not 1 to 64 characters out of a-z, 0-9, `-` and `_`"),
             format!("write `{}`", if proposal.is_empty() { "my-suite" } else { proposal }),
+            d,
         );
-        return None;
     }
     Some(name)
 }
@@ -198,8 +198,7 @@ fn description(node: &Node, d: &mut Diagnostics) -> Option<String> {
     let length = text.chars().count();
     if length > 1024 {
         let message = format!("`description` has {length} characters");
-        d.report(Code::OutOfRange, node.span, message, "write at most 1024 characters");
-        return None;
+        return fields::reject(Code::OutOfRange, node.span, message, "write at most 1024 characters", d);
     }
     Some(text)
 }

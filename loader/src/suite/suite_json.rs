@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use evalsuite_schema::{Kind, Layout, Location, Suite};
+use evalsuite_schema::{Kind, Layout, Suite};
 
 use crate::{
-    diagnostic::{Code, Diagnostics},
+    diagnostic::Diagnostics,
     fields::{self, Fields, paths::Roots},
     read,
     source::{Files, Span},
@@ -31,19 +31,11 @@ pub(crate) fn read(
 ) -> Option<SuiteJson> {
     let (file, text) = read::read_text(path, files, d)?;
     let root = read::parse_json(file, &text, d)?;
-    if root.as_mapping().is_none() {
-        d.report(
-            Code::RootNotMapping,
-            root.span,
-            format!("expected a mapping, found {}", root.kind()),
-            "write `{\"name\": …, \"agent_name\": …}`",
-        );
-        return None;
-    }
-    let mut fields = Fields::new(&root, "suite.json", d)?;
+    let help = "write `{\"name\": …, \"agent_name\": …}`";
+    let mut fields = Fields::of_root(&root, "suite.json", help, d)?;
     fields.get("$schema");
-    let name = fields.require("name", d).and_then(|entry| fields::text(&entry.value, "`name`", d));
-    let agent_name = fields.require("agent_name", d).and_then(|entry| fields::text(&entry.value, "`agent_name`", d));
+    let name = fields.read_required("name", fields::text, d);
+    let agent_name = fields.read_required("agent_name", fields::text, d);
     let kind = match fields.get("kind") {
         // Nothing in the cases contradicts this kind: a word that is none of them has no other consequences.
         Some(entry) => fields::choice(&entry.value, "`kind`", KINDS, d).unwrap_or(Kind::Capability),
@@ -67,10 +59,6 @@ pub(crate) fn read(
 
 /// A suite with a name, a layout and a place.
 pub(crate) fn empty(name: String, layout: Layout, span: Span, roots: &Roots, files: &Files) -> Suite {
-    let start = span.start();
-    let location = match span.range {
-        Some(_) => Location::new(&*files.get(span.file).shown, start.line, start.column),
-        None => Location::new(&*files.get(span.file).shown, 0, 0),
-    };
-    Suite { root: roots.compiled(&roots.suite_root), ..Suite::new(name, layout, Kind::Capability, location) }
+    let root = roots.compiled(&roots.suite_root);
+    Suite { root, ..Suite::new(name, layout, Kind::Capability, files.location(span)) }
 }

@@ -2,7 +2,7 @@
 
 use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig};
 
-use super::{ParsedGrader, location};
+use super::ParsedGrader;
 use crate::{
     diagnostic::{Code, Diagnostic, Diagnostics},
     fields::{self, Fields},
@@ -27,8 +27,7 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     let folded = written.replace('_', "-");
     if let Some((_, new)) = REMOVED.iter().find(|(old, _)| *old == folded) {
         let message = format!("type `{written}` was removed");
-        d.report(Code::RemovedGraderType, type_entry.value.span, message, format!("use `{new}`"));
-        return None;
+        return fields::reject(Code::RemovedGraderType, type_entry.value.span, message, format!("use `{new}`"), d);
     }
     let built_in = if folded == "rubric" {
         d.report(
@@ -72,7 +71,7 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
         required: common.required,
         min_score: common.min_score.or(notes.pass_mark),
         negate: common.negate,
-        ..Grader::new(name_text, location(node.span, cx.scope), config)
+        ..Grader::new(name_text, cx.scope.files.location(node.span), config)
     };
     Some(ParsedGrader { named: name.map(|entry| entry.value.span), notes, ..ParsedGrader::new(grader, node.span) })
 }
@@ -127,7 +126,7 @@ impl CommonSettings {
         let required = fields.get("required");
         let min_score_entry = fields.get("min_score");
         let mut min_score = min_score_entry.and_then(|entry| graders::min_score(&entry.value, d));
-        let negate = fields.get("negate").and_then(|entry| fields::boolean(&entry.value, "`negate`", d));
+        let negate = fields.read("negate", fields::boolean, d);
         let required = match required {
             Some(entry) => required_value(entry, min_score_entry, &mut min_score, d),
             None => false,

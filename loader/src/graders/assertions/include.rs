@@ -85,8 +85,7 @@ fn find(written: &str, node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) 
     let near = tried.iter().find_map(|path| paths::nearest_entry(path));
     let near = near.as_deref().map(|name| name.trim_end_matches(".yaml").trim_end_matches(".yml"));
     let help = scope.tried(&tried, near);
-    d.report(Code::IncludeNotFound, node.span, format!("template `{written}` not found"), help);
-    None
+    fields::reject(Code::IncludeNotFound, node.span, format!("template `{written}` not found"), help, d)
 }
 
 /// A template does not include itself, and templates are not nested too deeply.
@@ -113,8 +112,7 @@ fn entries<'n>(tree: &'n Node, d: &mut Diagnostics) -> Option<&'n [Node]> {
     let help = "a template is a mapping with one key, `assertions`";
     if tree.as_mapping().is_none() {
         let message = format!("expected a template, found {}", tree.kind());
-        d.report(Code::InvalidExternalFile, tree.span, message, help);
-        return None;
+        return fields::reject(Code::InvalidExternalFile, tree.span, message, help, d);
     }
     let mut fields = Fields::new(tree, "a template", d)?;
     let schema = fields.get("$schema");
@@ -124,8 +122,7 @@ fn entries<'n>(tree: &'n Node, d: &mut Diagnostics) -> Option<&'n [Node]> {
         fields::string(&entry.value, "`$schema`", d);
     }
     let Some(entry) = assertions else {
-        d.report(Code::InvalidExternalFile, tree.span, "the template has no `assertions`", help);
-        return None;
+        return fields::reject(Code::InvalidExternalFile, tree.span, "the template has no `assertions`", help, d);
     };
     let items = entry.value.as_sequence();
     if items.is_none() {

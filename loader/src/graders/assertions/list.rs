@@ -2,7 +2,7 @@
 
 use evalsuite_schema::grader::{Criterion, Grader, GraderConfig, Rubrics};
 
-use super::{ParsedGrader, entry, include, location};
+use super::{ParsedGrader, entry, include};
 use crate::{
     diagnostic::{Code, Diagnostics},
     fields,
@@ -69,10 +69,10 @@ impl Reading {
                     }
                     None => self.parsed.push(entry::read(item, cx, d)),
                 },
-                _ => {
-                    fields::wrong_type(item, "an assertion", "text or a mapping", d);
-                    self.parsed.push(ParsedGrader::broken(item, cx.scope));
-                }
+                _ => self.parsed.push(
+                    fields::wrong_type(item, "an assertion", "text or a mapping", d)
+                        .unwrap_or_else(|| ParsedGrader::broken(item, cx.scope)),
+                ),
             }
         }
     }
@@ -94,7 +94,7 @@ impl Reading {
             #[allow(clippy::cast_precision_loss, reason = "a list has fewer than 2^52 strings")]
             let weight = self.criteria.len() as f64;
             let config = GraderConfig::Rubrics(Rubrics { criteria: self.criteria, ..Rubrics::default() });
-            let grader = Grader { weight, ..Grader::new(self.group.name, location(span, cx.scope), config) };
+            let grader = Grader { weight, ..Grader::new(self.group.name, cx.scope.files.location(span), config) };
             self.parsed.insert(index, ParsedGrader::new(grader, span));
         }
         self.parsed

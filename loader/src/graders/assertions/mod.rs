@@ -11,7 +11,7 @@ mod task;
 mod tests;
 
 use evalsuite_schema::{
-    Location, Message,
+    Message,
     grader::{Grader, GraderConfig, Rubrics},
 };
 
@@ -52,7 +52,7 @@ impl ParsedGrader {
 
     /// Stands for an entry with a problem that was reported.
     fn broken(node: &Node, scope: Scope<'_>) -> Self {
-        let grader = Grader::new("", location(node.span, scope), GraderConfig::IsJson);
+        let grader = Grader::new("", scope.files.location(node.span), GraderConfig::IsJson);
         Self { is_broken: true, ..Self::new(grader, node.span) }
     }
 }
@@ -65,8 +65,8 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Pa
 /// Reads one assertion where there can be no other.
 pub(crate) fn single(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> ParsedGrader {
     if node.as_mapping().is_none() {
-        fields::wrong_type(node, "a grader", "a mapping", d);
-        return ParsedGrader::broken(node, scope);
+        return fields::wrong_type(node, "a grader", "a mapping", d)
+            .unwrap_or_else(|| ParsedGrader::broken(node, scope));
     }
     if node.entry("include").is_some() && node.entry("type").is_none() {
         let help = "write the grader itself: `type: llm-grader` or `type: rubrics`";
@@ -106,7 +106,7 @@ pub(crate) fn rubrics_key(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) ->
         return None;
     }
     let config = GraderConfig::Rubrics(Rubrics { criteria, ..Rubrics::default() });
-    Some(ParsedGrader::new(Grader::new("rubric", location(node.span, scope), config), node.span))
+    Some(ParsedGrader::new(Grader::new("rubric", scope.files.location(node.span), config), node.span))
 }
 
 /// Every grader that is not built in, inside composites, too, and where it is named.
@@ -114,10 +114,4 @@ pub(crate) fn user_graders<'p>(
     parsed: impl IntoIterator<Item = &'p ParsedGrader>,
 ) -> impl Iterator<Item = (String, Span)> {
     parsed.into_iter().flat_map(|parsed| parsed.notes.users.iter().cloned())
-}
-
-/// A place as records and reports name it.
-pub(crate) fn location(span: Span, scope: Scope<'_>) -> Location {
-    let (line, column) = span.range.map_or((0, 0), |(start, _)| (start.line, start.column));
-    Location::new(&*scope.files.get(span.file).shown, line, column)
 }

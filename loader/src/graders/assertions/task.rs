@@ -5,7 +5,7 @@ use evalsuite_schema::{
     grader::{Grader, GraderConfig},
 };
 
-use super::{ParsedGrader, location};
+use super::ParsedGrader;
 use crate::{
     diagnostic::Diagnostics,
     fields::{self, Fields, paths::Scope},
@@ -37,7 +37,7 @@ fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ParsedGr
                 Some(entry) => fields::object(&entry.value, "`config`", d)?,
                 None => Object::new(),
             };
-            Grader::new("", location(node.span, scope), GraderConfig::User { grader: name.clone(), config })
+            Grader::new("", scope.files.location(node.span), GraderConfig::User { grader: name.clone(), config })
         }
     };
     parsed.name = name;
@@ -56,11 +56,11 @@ fn built_in(
     let settings = config.map_or(&absent, |entry| &entry.value);
     let mut fields = Fields::new(settings, known.what, d)?;
     let min_score = fields.get("min_score").and_then(|entry| graders::min_score(&entry.value, d));
-    let negate = fields.get("negate").and_then(|entry| fields::boolean(&entry.value, "`negate`", d));
+    let negate = fields.read("negate", fields::boolean, d);
     let config = known.read(&mut fields, GraderContext::new(scope), notes, d);
     if !known.takes_any_key {
         fields.finish(d);
     }
     let (min_score, negate) = (min_score.or(notes.pass_mark), negate.unwrap_or(false));
-    Some(Grader { min_score, negate, ..Grader::new("", location(node.span, scope), config?) })
+    Some(Grader { min_score, negate, ..Grader::new("", scope.files.location(node.span), config?) })
 }
