@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::HashMap};
 
 use evalsuite_schema::{
-    Case, Input, Requires, Sample, Trials,
+    Case, Input, Location, Requires, Sample, Trials,
     grader::{Grader, GraderConfig, LlmGrader},
     record::GraderKind,
 };
@@ -80,24 +80,14 @@ pub(super) fn read(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics)
         None => of_its_own(id.as_deref(), &mut fields, around, d),
     };
     fields.finish(d);
-    let sample = sample(id.clone(), node, (case, output, human_score, rationale), around);
+    let location = around.scope.files.location(node.span);
+    let sample = match (id.clone(), case, output, human_score) {
+        (Some(id), Some(case), Some(output), Some(human_score)) => {
+            Some(Sample { id, location, case, output, human_score, rationale })
+        }
+        _ => None,
+    };
     Some(ReadSample { id, id_span, sample })
-}
-
-fn sample(
-    id: Option<String>,
-    node: &Node,
-    (case, output, human_score, rationale): (Option<Case>, Option<String>, Option<f64>, Option<String>),
-    around: &SampleContext<'_>,
-) -> Option<Sample> {
-    Some(Sample {
-        id: id?,
-        location: around.scope.files.location(node.span),
-        case: case?,
-        output: output?,
-        human_score: human_score?,
-        rationale,
-    })
 }
 
 /// A case of the suite, with one of its judge graders.
@@ -131,7 +121,7 @@ fn of_suite(entry: &Entry, fields: &mut Fields<'_>, around: &SampleContext<'_>, 
     }
     let asks = |grader: &&Grader| grader.config.kind() == GraderKind::Model;
     let mut judges: Vec<&Grader> = case.graders.iter().flat_map(Grader::with_members).filter(asks).collect();
-    let implicit = implicit(case);
+    let implicit = implicit(&case.location);
     if case.graders.is_empty() {
         judges.push(&implicit);
     }
@@ -184,10 +174,7 @@ fn of_its_own(
     }
     let grader = around.grader.clone().unwrap_or_else(|| ParsedGrader {
         notes: GraderNotes { bare_judges: vec![fields.node.span], ..GraderNotes::default() },
-        ..ParsedGrader::new(
-            Grader::new("llm-grader", place.clone(), GraderConfig::LlmGrader(LlmGrader::default())),
-            fields.node.span,
-        )
+        ..ParsedGrader::new(implicit(&place), fields.node.span)
     });
     let is_broken = grader.is_broken;
     let facts = CaseFacts {
@@ -225,6 +212,6 @@ fn alone(case: &Case, grader: &Grader) -> Case {
     }
 }
 
-fn implicit(case: &Case) -> Grader {
-    Grader::new("llm-grader", case.location.clone(), GraderConfig::LlmGrader(LlmGrader::default()))
+fn implicit(place: &Location) -> Grader {
+    Grader::new("llm-grader", place.clone(), GraderConfig::LlmGrader(LlmGrader::default()))
 }

@@ -59,7 +59,7 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Writte
         hooks: HOOKS.map(|(name, may_reset, _)| fields.get(name).and_then(|entry| hook(entry, may_reset, scope, d))),
     };
     for entry in fields.rest() {
-        let help = suggest::did_you_mean_or_known(&entry.key, fields.known());
+        let help = suggest::did_you_mean_or_known(&entry.key, &fields.known);
         d.report(Code::InvalidHook, entry.key_span, format!("unknown hook `{}`", entry.key), help);
     }
     set

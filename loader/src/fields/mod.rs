@@ -19,7 +19,8 @@ pub(crate) struct Fields<'n> {
     pub(crate) node: &'n Node,
     what: &'static str,
     entries: &'n [Entry],
-    known: Vec<&'static str>,
+    /// The keys that were read.
+    pub(crate) known: Vec<&'static str>,
     /// Accepted old spellings; not suggested.
     old: Vec<&'static str>,
 }
@@ -185,11 +186,6 @@ impl<'n> Fields<'n> {
         self.entries
             .iter()
             .filter(|entry| !self.known.contains(&entry.key.as_str()) && !self.old.contains(&entry.key.as_str()))
-    }
-
-    /// The keys that were read.
-    pub(crate) fn known(&self) -> &[&'static str] {
-        &self.known
     }
 
     /// Whether an unknown key is probably a misspelling of one of `keys`: its diagnostic says what to do, so that

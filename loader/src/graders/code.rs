@@ -20,7 +20,7 @@ const NEAR: usize = 2;
 pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CodeGrader> {
     let command = fields.get_renamed("command", &["script"], d);
     if command.is_none() {
-        super::missing(fields, "command", d);
+        fields.missing(Code::MissingGraderSetting, "command", d);
     }
     let cwd = fields.get("cwd");
     let run = command.and_then(|command| prepared(command, cwd, scope, d));
@@ -36,7 +36,7 @@ pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostic
     let config_entry = fields.get("config");
     let mut config = config_entry.and_then(|entry| fields::object(&entry.value, "`config`", d)).unwrap_or_default();
     for entry in fields.rest() {
-        surplus_key(entry, config_entry, fields.known(), &mut config, d);
+        surplus_key(entry, config_entry, &fields.known, &mut config, d);
     }
     Some(CodeGrader { run: run?, timeout_seconds, config, preprocessors })
 }

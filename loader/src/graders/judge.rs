@@ -41,7 +41,7 @@ pub(super) fn rubrics(
         _ => fields.get(keys[0]),
     };
     if entry.is_none() {
-        super::missing(fields, keys[0], d);
+        fields.missing(Code::MissingGraderSetting, keys[0], d);
     }
     let judge = settings(fields, scope, d);
     let entry = entry?;

@@ -99,20 +99,8 @@ pub(crate) struct GraderType {
     pub(crate) what: &'static str,
     /// Whether keys that it does not know belong to its `config`.
     pub(crate) takes_any_key: bool,
-    read: SettingsReader,
-}
-
-impl GraderType {
     /// Reads the settings of the type. `None`: a problem was reported.
-    pub(crate) fn read(
-        &self,
-        fields: &mut Fields<'_>,
-        cx: GraderContext<'_>,
-        notes: &mut GraderNotes,
-        d: &mut Diagnostics,
-    ) -> Option<GraderConfig> {
-        (self.read)(fields, cx, notes, d)
-    }
+    pub(crate) read: SettingsReader,
 }
 
 macro_rules! types {
@@ -191,16 +179,11 @@ pub(crate) fn automatic_name(config: &GraderConfig, written: &str) -> String {
     }
 }
 
-/// Reports that `key`, which the type needs, is absent.
-fn missing(fields: &Fields<'_>, key: &str, d: &mut Diagnostics) {
-    fields.missing(Code::MissingGraderSetting, key, d);
-}
-
 /// The value of a key that the type needs.
 fn require<'n>(fields: &mut Fields<'n>, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
     let found = fields.get(key);
     if found.is_none() {
-        missing(fields, key, d);
+        fields.missing(Code::MissingGraderSetting, key, d);
     }
     found
 }

@@ -51,7 +51,7 @@ fn from_command(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Opti
     let mut fields = Fields::new(node, "`prompt`", d)?;
     let command = fields.get_renamed("command", &["script"], d);
     if command.is_none() {
-        super::missing(&fields, "command", d);
+        fields.missing(Code::MissingGraderSetting, "command", d);
     }
     let config = fields.read_or("config", Default::default(), fields::object, d);
     fields.finish(d);

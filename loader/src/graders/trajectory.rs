@@ -54,7 +54,7 @@ pub(super) fn tools(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<Tool
         d.report(Code::SettingConflict, entry.key_span, message, format!("use `{needed}`"));
     }
     if needed_entry.is_none() {
-        super::missing(fields, needed, d);
+        fields.missing(Code::MissingGraderSetting, needed, d);
     }
     if let (TrajectoryMode::InOrder, Some(entry), Some([])) = (mode, expected_entry, expected.as_deref()) {
         let help = "add a call, or write `mode: exact` to say that no tool may be called";

@@ -151,18 +151,12 @@ fn warn_of_sidecar(path: &Path, files: &Files, d: &mut Diagnostics) {
 }
 
 fn directory_layout(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<Layout> {
-    let mut found: Vec<String> = Vec::new();
-    match std::fs::read_dir(root) {
-        Ok(entries) => {
-            for entry in entries.flatten() {
-                if let Ok(name) = entry.file_name().into_string()
-                    && is_suite_file(&name)
-                    && entry.path().is_file()
-                {
-                    found.push(name);
-                }
-            }
-        }
+    let mut found: Vec<String> = match std::fs::read_dir(root) {
+        Ok(entries) => entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| is_suite_file(name) && root.join(name).is_file())
+            .collect(),
         Err(error) => {
             let shown = files.shown(root);
             d.report(
@@ -173,7 +167,7 @@ fn directory_layout(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<L
             );
             return None;
         }
-    }
+    };
     found.sort();
     let shown = files.shown(root);
     match found.as_slice() {

@@ -50,7 +50,7 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     let mut notes = GraderNotes::default();
     let config = match built_in {
         Some(known) => {
-            let config = known.read(&mut fields, cx, &mut notes, d);
+            let config = (known.read)(&mut fields, cx, &mut notes, d);
             if !known.takes_any_key {
                 fields.finish(d);
             }
@@ -99,7 +99,7 @@ fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<Gr
         // The key may be right and the type wrong.
         let meant = suggest::nearest(written, BUILT_IN.iter().copied());
         let help = if meant.is_empty() {
-            suggest::did_you_mean(&entry.key, fields.known().iter().copied())
+            suggest::did_you_mean(&entry.key, fields.known.iter().copied())
                 .unwrap_or_else(|| format!("settings of `{written}` belong under `config`"))
         } else {
             format!(

@@ -57,7 +57,7 @@ fn built_in(
     let mut fields = Fields::new(settings, known.what, d)?;
     let min_score = fields.get("min_score").and_then(|entry| graders::min_score(&entry.value, d));
     let negate = fields.read("negate", fields::boolean, d);
-    let config = known.read(&mut fields, GraderContext::new(scope), notes, d);
+    let config = (known.read)(&mut fields, GraderContext::new(scope), notes, d);
     if !known.takes_any_key {
         fields.finish(d);
     }
