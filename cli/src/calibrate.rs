@@ -1,22 +1,18 @@
 //! `cargo evalsuite calibrate`.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-    process::ExitCode,
-};
+use std::io;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
 
-use evalsuite::{RunOptions, tooling::RatedSamples};
+use evalsuite::RunOptions;
+use evalsuite::tooling::RatedSamples;
 use evalsuite_loader::{load, load_calibration, render};
-use evalsuite_schema::{
-    Calibration, Kind, Layout, Suite,
-    diagnostic::{Code, Diagnostics},
-};
+use evalsuite_schema::diagnostic::{Code, Diagnostics};
+use evalsuite_schema::{Calibration, Kind, Layout, Suite};
 
-use crate::{
-    command_line::{Calibrate, ReportFormat},
-    stored_runs, suite_request,
-};
+use crate::command_line::{Calibrate, ReportFormat};
+use crate::{stored_runs, suite_request};
 
 /// Exit code if the command line, the file or the environment is invalid.
 const INVALID_INPUT: u8 = 2;

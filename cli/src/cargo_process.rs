@@ -1,9 +1,7 @@
 //! Calls of cargo.
 
-use std::{
-    env,
-    process::{Command, ExitCode, ExitStatus},
-};
+use std::env;
+use std::process::{Command, ExitCode, ExitStatus};
 
 /// The cargo that runs this program.
 pub(crate) fn cargo() -> Command {

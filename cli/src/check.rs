@@ -1,19 +1,16 @@
 //! `cargo evalsuite check`.
 
-use std::{
-    collections::BTreeSet,
-    io::{self, Write},
-    path::PathBuf,
-    process::ExitCode,
-};
+use std::collections::BTreeSet;
+use std::io;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 use evalsuite_loader::{find_targets_file, load, load_targets, render};
 use evalsuite_schema::diagnostic::Diagnostics;
 
-use crate::{
-    command_line::{Check, Format},
-    suite_request,
-};
+use crate::command_line::{Check, Format};
+use crate::suite_request;
 
 pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     let suites = suites(command)?;

@@ -1,13 +1,13 @@
 //! `cargo evalsuite clean`.
 
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::io;
+use std::io::Write;
+use std::process::ExitCode;
 
 use evalsuite::record::run_directory::OutputDirectory;
 
-use crate::{command_line::Clean, stored_runs};
+use crate::command_line::Clean;
+use crate::stored_runs;
 
 pub(crate) fn run(command: &Clean) -> io::Result<ExitCode> {
     let output = OutputDirectory::new(stored_runs::output_path()?);

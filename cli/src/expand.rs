@@ -1,13 +1,14 @@
 //! `cargo evalsuite expand`.
 
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::io;
+use std::io::Write;
+use std::process::ExitCode;
 
-use evalsuite_build::{Generator, expansion::Context};
+use evalsuite_build::Generator;
+use evalsuite_build::expansion::Context;
 
-use crate::{command_line::Expand, suite_request};
+use crate::command_line::Expand;
+use crate::suite_request;
 
 pub(crate) fn run(command: &Expand) -> io::Result<ExitCode> {
     let mut context = Context::new(suite_request::request(&command.path)?);

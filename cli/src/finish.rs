@@ -1,14 +1,15 @@
 //! `cargo evalsuite finish`.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-    process::ExitCode,
-};
+use std::io;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
 
-use evalsuite::{record::OutcomeCounts, tooling::finish_run};
+use evalsuite::record::OutcomeCounts;
+use evalsuite::tooling::finish_run;
 
-use crate::{command_line::Finish, stored_runs};
+use crate::command_line::Finish;
+use crate::stored_runs;
 
 pub(crate) fn run(command: &Finish) -> io::Result<ExitCode> {
     let run = match stored_runs::find(&command.run)? {

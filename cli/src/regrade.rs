@@ -1,14 +1,14 @@
 //! `cargo evalsuite regrade`.
 
-use std::{io, path::Path, process::ExitCode};
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
 
 use evalsuite::record::run_directory::LATEST;
 
-use crate::{
-    cargo_process::{cargo, exit_code},
-    command_line::Regrade,
-    stored_runs,
-};
+use crate::cargo_process::{cargo, exit_code};
+use crate::command_line::Regrade;
+use crate::stored_runs;
 
 /// Runs the tests, which contain the graders, on the evidence of an earlier run.
 pub(crate) fn run(command: &Regrade) -> io::Result<ExitCode> {

@@ -1,10 +1,8 @@
 //! Runs named on the command line, and where runs are stored.
 
-use std::{
-    env, fs, io,
-    path::{Path, PathBuf},
-    process::{ExitCode, Stdio},
-};
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, Stdio};
+use std::{env, fs, io};
 
 use evalsuite::record::run_directory::{LATEST, OutputDirectory, StoredRun};
 use serde::de::DeserializeOwned;

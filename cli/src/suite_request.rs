@@ -1,9 +1,7 @@
 //! Suites named on the command line, and the packages around them.
 
-use std::{
-    io,
-    path::{Component, Path, PathBuf},
-};
+use std::io;
+use std::path::{Component, Path, PathBuf};
 
 use evalsuite_build::suite_search;
 use evalsuite_loader::Request;

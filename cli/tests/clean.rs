@@ -1,6 +1,7 @@
 //! `cargo evalsuite clean`, run as a program.
 
-use std::fs::{self, File};
+use std::fs;
+use std::fs::File;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 

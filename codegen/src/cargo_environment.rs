@@ -1,10 +1,8 @@
 //! The environment variables that cargo sets for build scripts and compilers.
 
-use std::{
-    ffi::OsString,
-    fmt,
-    path::{Path, PathBuf},
-};
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 /// Start of the names of the variables that tell the macro which directories the build script tracks.
 const TRACKED: &str = "EVALSUITE_TRACKED_";

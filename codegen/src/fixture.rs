@@ -1,19 +1,15 @@
 //! Packages in temporary directories, for tests.
 
-use std::{
-    path::{Path, PathBuf},
-    time::{Duration, SystemTime},
-};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use evalsuite_loader::Request;
 use proc_macro2::Span;
 use syn::LitStr;
 
-use crate::{
-    binding::{Binding, Judge, NamedExpr, Problem},
-    cargo_environment::Package,
-    expansion::{Context, Expansion, expand},
-};
+use crate::binding::{Binding, Judge, NamedExpr, Problem};
+use crate::cargo_environment::Package;
+use crate::expansion::{Context, Expansion, expand};
 
 /// A valid task with the id `a`.
 pub(crate) const TASK: &str = r#"{ "id": "a", "description": "Says hello.", "graders": [{ "name": "contains", "config": { "value": "hello" } }] }"#;

@@ -71,9 +71,10 @@ mod fixture;
 
 use std::path::PathBuf;
 
+pub use track::Tracker;
+
 #[cfg(feature = "generate")]
 pub use generate::Generator;
-pub use track::Tracker;
 
 /// Lets cargo see every change below `directory`, a path relative to the package's root. May be called for several
 /// directories.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::diagnostic::{self, SourceRange};
+use evalsuite_schema::diagnostic;
+use evalsuite_schema::diagnostic::SourceRange;
 
 use crate::source::{FileId, Files, LineIndex, Span};
 

@@ -2,23 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile, placeholder::Syntax};
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics, resolve},
-    fields::{
-        self, Fields,
-        paths::{Kind, Roots, Scope},
-        shared_files::SharedFiles,
-    },
-    read::{
-        self,
-        node::{Entry, Node},
-    },
-    request::Request,
-    source::{Files, Span},
-    suggest,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
+use crate::fields::Fields;
+use crate::fields::paths::{Kind, Roots, Scope};
+use crate::fields::shared_files::SharedFiles;
+use crate::read::node::{Entry, Node};
+use crate::request::Request;
+use crate::source::{Files, Span};
+use crate::{fields, read, suggest};
 
 /// Paths of a targets file, relative to each directory that is searched.
 const NAMES: &[&str] =

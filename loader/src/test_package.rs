@@ -4,16 +4,13 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::{
-    diagnostic::{Diagnostic, Diagnostics},
-    fields::{
-        paths::{Roots, Scope},
-        shared_files::SharedFiles,
-    },
-    read::{self, node::Node},
-    request::Request,
-    source::{FileId, Files},
-};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::fields::paths::{Roots, Scope};
+use crate::fields::shared_files::SharedFiles;
+use crate::read;
+use crate::read::node::Node;
+use crate::request::Request;
+use crate::source::{FileId, Files};
 
 /// A package on disk with files in it, in which snippets of an eval file are read.
 pub(crate) struct Package {

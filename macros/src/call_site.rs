@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_build::cargo_environment::{self, EnvironmentError};
+use evalsuite_build::cargo_environment;
+use evalsuite_build::cargo_environment::EnvironmentError;
 use proc_macro2::Span;
 
 /// What the compiler and cargo say about a call.

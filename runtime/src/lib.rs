@@ -29,9 +29,9 @@ mod run;
 /// What generated tests, programs and the command line call.
 mod entry;
 
+pub use evalsuite_schema::record::{Assertion, CaseOutcome, GraderKind, Usage, Verdict};
 pub use evalsuite_schema::{
     Calibration, Case, Content, Location, Message, Object, Part, PathRef, Role, Suite, ToolCall,
-    record::{Assertion, CaseOutcome, GraderKind, Usage, Verdict},
 };
 
 /// The data of suites and cases, as [`EvalSuite::decode`] and [`EvalCase::decode`] return it.
@@ -44,32 +44,26 @@ pub mod schema {
     };
 }
 
-pub use crate::{
-    entry::{
-        report::Report,
-        run_error::{RunError, RunErrorKind},
-        run_options::RunOptions,
-    },
-    judge::calibration::CalibrationReport,
-    model::{
-        agent::{Agent, AgentResult, BoundAgent, IntoAgent},
-        cassette::{Cassette, CassetteError},
-        command::Command,
-        dependency::Dependency,
-        evals::Evals,
-        evidence::{Evidence, WorkspaceChanges},
-        grader::{BoundGrader, Grader, IntoGrader, asks_judge},
-        judge::{
-            BoundJudge, IntoJudge, Judge, JudgeError, JudgeImage, JudgeReply, JudgeRequest, JudgeResult, SuiteJudge,
-        },
-        outcome::{AgentError, BoxError, Outcome},
-        score::Score,
-        suite::{EvalCase, EvalSuite},
-        trial::Trial,
-    },
-    record::trajectory::TrajectoryError,
-    run::case_report::CaseReport,
+pub use crate::entry::report::Report;
+pub use crate::entry::run_error::{RunError, RunErrorKind};
+pub use crate::entry::run_options::RunOptions;
+pub use crate::judge::calibration::CalibrationReport;
+pub use crate::model::agent::{Agent, AgentResult, BoundAgent, IntoAgent};
+pub use crate::model::cassette::{Cassette, CassetteError};
+pub use crate::model::command::Command;
+pub use crate::model::dependency::Dependency;
+pub use crate::model::evals::Evals;
+pub use crate::model::evidence::{Evidence, WorkspaceChanges};
+pub use crate::model::grader::{BoundGrader, Grader, IntoGrader, asks_judge};
+pub use crate::model::judge::{
+    BoundJudge, IntoJudge, Judge, JudgeError, JudgeImage, JudgeReply, JudgeRequest, JudgeResult, SuiteJudge,
 };
+pub use crate::model::outcome::{AgentError, BoxError, Outcome};
+pub use crate::model::score::Score;
+pub use crate::model::suite::{EvalCase, EvalSuite};
+pub use crate::model::trial::Trial;
+pub use crate::record::trajectory::TrajectoryError;
+pub use crate::run::case_report::CaseReport;
 
 #[cfg(feature = "cli-agents")]
 pub use crate::agents::command::CliAgents;
@@ -82,14 +76,10 @@ pub use evalsuite_macros::include_eval_suite;
 
 /// For programs around test runs, such as `cargo evalsuite`.
 pub mod tooling {
-    pub use crate::{
-        entry::{
-            finish_run::{FinishedRun, finish_run},
-            rated_samples::RatedSamples,
-            suite_description::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription},
-        },
-        record::run_directory::run_id::run_id_or_new,
-    };
+    pub use crate::entry::finish_run::{FinishedRun, finish_run};
+    pub use crate::entry::rated_samples::RatedSamples;
+    pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
+    pub use crate::record::run_directory::run_id::run_id_or_new;
 }
 
 /// What generated code, benchmarks and property tests call. Not part of the API.

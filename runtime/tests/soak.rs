@@ -1,16 +1,11 @@
 //! Long runs: cases of three trials, 64 at a time. Nothing may pile up. What the process holds is counted, so this is a program
 //! of its own.
 
-use std::{
-    fs,
-    num::NonZeroUsize,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-    time::{Duration, Instant},
-};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use evalsuite::{CaseOutcome, EvalCase, EvalSuite, Evals, Message, Report, Role, RunOptions, ToolCall, Trial};
 

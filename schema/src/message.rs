@@ -5,10 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    PathRef, is_default,
-    record::{Usage, milliseconds},
-};
+use crate::record::{Usage, milliseconds};
+use crate::{PathRef, is_default};
 
 /// Author of a [`Message`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -3,7 +3,8 @@
 //! A name starts with a letter or `_` and continues with letters, digits and `_`, all ASCII. Between double braces, white
 //! space around the name is optional; between single braces, there is none. Text in braces that is not a name is text.
 
-use std::{borrow::Cow, ops::Range};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// How a placeholder is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,15 +3,11 @@
 //! `main.stderr` is the output of rustc, in which trybuild hides line numbers of other files. `diagnostics.snap` is the
 //! report of the loader with every place. `TRYBUILD=overwrite` and `INSTA_UPDATE=always` update them.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use evalsuite_loader::{
-    Request, load,
-    render::{self, Style},
-};
+use evalsuite_loader::render::Style;
+use evalsuite_loader::{Request, load, render};
 use evalsuite_schema::diagnostic::Code;
 
 /// Diagnostics that no build shows: they occur when a case runs, in the generated `suite_check`, or in a file that only the

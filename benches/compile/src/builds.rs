@@ -3,10 +3,12 @@
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::{
-    cargo::Build, competitor::Competitor, environment::Environment, layout::Cases, options::Options,
-    prepared_package::PreparedPackage,
-};
+use crate::cargo::Build;
+use crate::competitor::Competitor;
+use crate::environment::Environment;
+use crate::layout::Cases;
+use crate::options::Options;
+use crate::prepared_package::PreparedPackage;
 
 /// All samples of one competitor at one number of cases.
 #[derive(Debug, Serialize)]

@@ -1,20 +1,17 @@
 //! Runs cargo with the same environment for every package.
 
-use std::{
-    ffi::OsStr,
-    path::{Path, PathBuf},
-    process::Command,
-    time::Duration,
-};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::{
-    competitor::TEST_TARGET,
-    package::Package,
-    process::{self, Finished},
-};
+use crate::competitor::TEST_TARGET;
+use crate::package::Package;
+use crate::process;
+use crate::process::Finished;
 
 /// cargo with its own target directory, which all packages share.
 pub(crate) struct Cargo {

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::{cargo::Cargo, options::Options, source_copy::SourceCopy};
+use crate::cargo::Cargo;
+use crate::options::Options;
+use crate::source_copy::SourceCopy;
 
 /// The directories of the benchmark, and cargo configured for them.
 pub(crate) struct Environment {

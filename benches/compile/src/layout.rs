@@ -1,13 +1,12 @@
 //! Files of generated cases, and the names of their tests.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::case_text::{self, TOPICS};
+use crate::case_text;
+use crate::case_text::TOPICS;
 
 /// Maximum number of cases in a suite (`limit-exceeded`); more cases are spread over several suites.
 const CASES_PER_SUITE: usize = 10_000;

@@ -24,7 +24,8 @@ use anyhow::Result;
 use clap::Parser;
 use serde_json::json;
 
-use crate::{environment::Environment, options::Options};
+use crate::environment::Environment;
+use crate::options::Options;
 
 fn main() -> ExitCode {
     match run(&Options::parse()) {

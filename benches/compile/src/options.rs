@@ -1,6 +1,7 @@
 //! The command line.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use clap::Parser;
 

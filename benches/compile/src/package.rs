@@ -1,18 +1,14 @@
 //! Throw-away packages, one per competitor and number of cases.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::SystemTime,
-};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 
-use crate::{
-    competitor::{Competitor, TEST_TARGET},
-    layout::Cases,
-    source_copy::SourceCopy,
-};
+use crate::competitor::{Competitor, TEST_TARGET};
+use crate::layout::Cases;
+use crate::source_copy::SourceCopy;
 
 /// A package on disk.
 pub(crate) struct Package {

@@ -1,15 +1,17 @@
 //! The package of one competitor with one number of cases, built and checked.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    sync::OnceLock,
-};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
 
-use crate::{cargo::Build, competitor::Competitor, environment::Environment, layout::Cases, package::Package};
+use crate::cargo::Build;
+use crate::competitor::Competitor;
+use crate::environment::Environment;
+use crate::layout::Cases;
+use crate::package::Package;
 
 /// A package with its first build.
 pub(crate) struct PreparedPackage {

@@ -1,12 +1,10 @@
 //! Child processes with a time limit.
 
-use std::{
-    fmt, fs,
-    path::Path,
-    process::{Child, Command, ExitStatus, Stdio},
-    sync::mpsc::{RecvTimeoutError, channel},
-    time::{Duration, Instant},
-};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
 use anyhow::{Context, Result, anyhow};
 
@@ -77,10 +75,8 @@ fn join(thread: std::thread::JoinHandle<Child>) -> Result<Child> {
 /// Kills a child and all its descendants.
 #[cfg(unix)]
 fn kill_group(id: u32) -> Result<()> {
-    use rustix::{
-        io::Errno,
-        process::{Pid, Signal, kill_process_group},
-    };
+    use rustix::io::Errno;
+    use rustix::process::{Pid, Signal, kill_process_group};
     let id = i32::try_from(id).ok().and_then(Pid::from_raw).context("a child without a process id")?;
     match kill_process_group(id, Signal::KILL) {
         // It exited in the meantime.

@@ -5,11 +5,9 @@
 //! packages therefore depend on a copy of the workspace that is a git repository. The copy also allows the sources to be
 //! edited while the program runs.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 

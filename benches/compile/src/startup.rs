@@ -3,19 +3,19 @@
 //! Only competitors with predictable test names take part. They include one of each kind: hand-written tests, a generated
 //! suite, and files found at run time.
 
-use std::{path::Path, process::Stdio, time::Instant};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 
-use crate::{
-    competitor::Competitor,
-    environment::Environment,
-    layout::Cases,
-    options::Options,
-    package::Package,
-    prepared_package::{PreparedPackage, test_command},
-};
+use crate::competitor::Competitor;
+use crate::environment::Environment;
+use crate::layout::Cases;
+use crate::options::Options;
+use crate::package::Package;
+use crate::prepared_package::{PreparedPackage, test_command};
 
 /// Number of processes per round.
 const PROCESSES: usize = 20;

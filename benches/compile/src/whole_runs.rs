@@ -3,18 +3,17 @@
 //! Only competitors with predictable test names take part, because their tests all do nothing. What is timed is the cost
 //! of a case apart from the agent's work: threads, directories, records.
 
-use std::{process::Stdio, time::Instant};
+use std::process::Stdio;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 
-use crate::{
-    competitor::Competitor,
-    environment::Environment,
-    layout::Cases,
-    options::Options,
-    prepared_package::{PreparedPackage, test_command},
-};
+use crate::competitor::Competitor;
+use crate::environment::Environment;
+use crate::layout::Cases;
+use crate::options::Options;
+use crate::prepared_package::{PreparedPackage, test_command};
 
 /// All samples of one competitor at one number of cases.
 #[derive(Debug, Serialize)]

@@ -1,6 +1,7 @@
 //! Comparison and copies of files and directories with everything in them.
 
-use std::{fs, io, path::Path};
+use std::path::Path;
+use std::{fs, io};
 
 use walkdir::WalkDir;
 

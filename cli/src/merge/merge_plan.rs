@@ -1,23 +1,17 @@
 //! The plan of a merge, complete before anything is written.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use evalsuite::record::{
-    CaseRecord, RunRecord, SuiteRecord,
-    run_directory::{
-        BASE_WORKSPACES, CASE_RECORD, CASES, CaseDirectoryName, LEDGER, LOCKS, RUN_RECORD, SHARDS, SUITE_RECORD,
-        SUITES, SUMMARY, is_session_file,
-    },
+use evalsuite::record::run_directory::{
+    BASE_WORKSPACES, CASE_RECORD, CASES, CaseDirectoryName, LEDGER, LOCKS, RUN_RECORD, SHARDS, SUITE_RECORD, SUITES,
+    SUMMARY, is_session_file,
 };
+use evalsuite::record::{CaseRecord, RunRecord, SuiteRecord};
 
-use super::{
-    file_tree::has_same_content,
-    merged_records::{add_tests, contradictions, merged_run, pending_hooks, test_of},
-};
+use super::file_tree::has_same_content;
+use super::merged_records::{add_tests, contradictions, merged_run, pending_hooks, test_of};
 use crate::stored_runs::read_record;
 
 /// A merge of parts that do not contradict each other.

@@ -1,6 +1,7 @@
 //! The records of a merged run and its suites, from those of its parts.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use evalsuite::record::{CaseRecord, GitState, HookState, RunRecord, SuiteRecord, SuiteRun, SuiteTest};
 

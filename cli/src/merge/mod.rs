@@ -4,18 +4,16 @@ mod file_tree;
 mod merge_plan;
 mod merged_records;
 
-use std::{
-    fs,
-    io::{self, Write},
-    path::{Path, PathBuf},
-    process::{self, ExitCode},
-};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{fs, io, process};
 
 use evalsuite::record::run_directory::{LEDGER, OutputDirectory, RUN_RECORD};
 
-use crate::{command_line::Merge, stored_runs};
-
 use self::merge_plan::MergePlan;
+use crate::command_line::Merge;
+use crate::stored_runs;
 
 pub(crate) fn run(command: &Merge) -> io::Result<ExitCode> {
     let mut parts: Vec<PathBuf> = Vec::new();

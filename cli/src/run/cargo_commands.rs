@@ -2,10 +2,8 @@
 
 use std::process::Command;
 
-use crate::{
-    cargo_process::cargo,
-    command_line::{Build, Run},
-};
+use crate::cargo_process::cargo;
+use crate::command_line::{Build, Run};
 
 /// `cargo test` with the options of the build, without arguments for test programs.
 pub(super) fn cargo_test(command: &Run) -> Command {

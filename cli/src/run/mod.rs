@@ -4,13 +4,16 @@ mod cargo_commands;
 mod chosen_tests;
 mod suite_descriptions;
 
-use std::{env, io, process::ExitCode};
+use std::process::ExitCode;
+use std::{env, io};
 
-use evalsuite::{record::run_directory::OutputDirectory, tooling::run_id_or_new};
-
-use crate::{cargo_process::exit_code, command_line::Run, finish, stored_runs};
+use evalsuite::record::run_directory::OutputDirectory;
+use evalsuite::tooling::run_id_or_new;
 
 use self::chosen_tests::{ChosenTests, choose_tests};
+use crate::cargo_process::exit_code;
+use crate::command_line::Run;
+use crate::{finish, stored_runs};
 
 pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
     let suites = match suite_descriptions::describe_suites(command)? {

@@ -1,16 +1,16 @@
 //! The tests of suites, as test programs describe them: the names of their modules are chosen in code, so only the programs
 //! know them.
 
-use std::{
-    fs,
-    io::{self, Write},
-    process::{ExitCode, Output, Stdio},
-};
+use std::io::Write;
+use std::process::{ExitCode, Output, Stdio};
+use std::{fs, io};
 
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
 
 use super::cargo_commands::cargo_test;
-use crate::{cargo_process::exit_code, command_line::Run, stored_runs};
+use crate::cargo_process::exit_code;
+use crate::command_line::Run;
+use crate::stored_runs;
 
 /// Name of a test that every suite has.
 const CHECK: &str = "suite_check";

@@ -1,9 +1,7 @@
 //! Checks of a binding by itself, without its suite.
 
-use evalsuite_schema::{
-    diagnostic::{Code, Diagnostic},
-    grader::BUILT_IN,
-};
+use evalsuite_schema::diagnostic::{Code, Diagnostic};
+use evalsuite_schema::grader::BUILT_IN;
 use syn::LitStr;
 
 use super::{Binding, NamedExpr, Problem, folded};

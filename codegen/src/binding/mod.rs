@@ -8,6 +8,7 @@ use proc_macro2::{Ident, Span};
 use syn::{Expr, LitInt, LitStr};
 
 pub use problem::Problem;
+
 pub(crate) use problem::limited;
 
 /// Agents, graders, judges and options for one suite.

@@ -1,12 +1,10 @@
 //! Whether files are unchanged: their length and the time of their last change.
 
-use std::{
-    collections::BTreeSet,
-    fs::{self, Metadata},
-    io,
-    path::{Path, PathBuf},
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::collections::BTreeSet;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fs, io};
 
 use evalsuite_loader::source::Files;
 use serde::{Deserialize, Serialize};

@@ -1,23 +1,17 @@
 //! Finding a suite in the cache, if it is still valid.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use evalsuite_loader::Request;
 use evalsuite_schema::diagnostic::Diagnostic;
 
-use super::{
-    CachePaths, entry_path,
-    file_stamps::{FileStamps, MISSING, READ, is_missing, length, nanoseconds},
-    suite_record::{EmbeddedRecord, SuiteRecord},
-};
-use crate::{
-    embed::{Contents, Embedded},
-    statics::Body,
-    suite_facts::SuiteFacts,
-};
+use super::file_stamps::{FileStamps, MISSING, READ, is_missing, length, nanoseconds};
+use super::suite_record::{EmbeddedRecord, SuiteRecord};
+use super::{CachePaths, entry_path};
+use crate::embed::{Contents, Embedded};
+use crate::statics::Body;
+use crate::suite_facts::SuiteFacts;
 
 /// A suite from the cache.
 #[derive(Debug)]

@@ -9,21 +9,20 @@ mod file_stamps;
 mod find;
 mod suite_record;
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-    time::SystemTime,
-};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use std::{fs, io};
 
 use evalsuite_loader::{Loaded, Request};
 use evalsuite_schema::diagnostic::Diagnostic;
-
-use crate::{embed::Contents, statics::Body};
-
 use file_stamps::FileStamps;
+use suite_record::{EmbeddedRecord, SuiteRecord};
+
+use crate::embed::Contents;
+use crate::statics::Body;
+
 #[cfg(feature = "expand")]
 pub(crate) use find::CachedSuite;
-use suite_record::{EmbeddedRecord, SuiteRecord};
 
 /// Where the files of one suite are.
 struct CachePaths {

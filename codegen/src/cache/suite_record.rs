@@ -6,8 +6,10 @@ use evalsuite_loader::{Loaded, LoadedSuite, Request};
 use evalsuite_schema::diagnostic::Diagnostic;
 use serde::{Deserialize, Serialize};
 
-use super::{entry_path, file_stamps::FileStamps};
-use crate::{statics::Body, suite_facts::SuiteFacts};
+use super::entry_path;
+use super::file_stamps::FileStamps;
+use crate::statics::Body;
+use crate::suite_facts::SuiteFacts;
 
 /// Everything about a loaded suite but its code.
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,11 +1,9 @@
 //! Tests of the cache through expansions.
 
 use super::CachedSuite;
-use crate::{
-    expansion::Expansion,
-    fixture::{Call, Fixture, TASK, literal, texts},
-    track::Tracker,
-};
+use crate::expansion::Expansion;
+use crate::fixture::{Call, Fixture, TASK, literal, texts};
+use crate::track::Tracker;
 
 fn tracked(files: &[(&str, &str)]) -> Fixture {
     let fixture = Fixture::new(files);

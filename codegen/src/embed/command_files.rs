@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use evalsuite_loader::{LoadedTargets, Request, load_targets};
-use evalsuite_schema::{PathRef, Probe, Provider, TargetsFile, diagnostic::Diagnostic};
+use evalsuite_schema::diagnostic::Diagnostic;
+use evalsuite_schema::{PathRef, Probe, Provider, TargetsFile};
 
-use super::{
-    Contents, checked,
-    references::{Need, Reference},
-};
+use super::references::{Need, Reference};
+use super::{Contents, checked};
 
 /// The targets file at a path in the package, with the directories of its commands; nothing for a file outside of the package.
 ///

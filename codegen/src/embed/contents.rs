@@ -1,13 +1,12 @@
 //! Files, directories and links on disk, to be embedded.
 
-use std::{
-    collections::BTreeMap,
-    fs::{self, Metadata},
-    io,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use evalsuite_schema::embedded::{self, Header, Kind};
+use evalsuite_schema::embedded;
+use evalsuite_schema::embedded::{Header, Kind};
 use walkdir::WalkDir;
 
 use super::references::{Need, Reference};

@@ -7,14 +7,18 @@ mod contents;
 mod include_code;
 mod references;
 
-use std::{io, path::Path};
+use std::io;
+use std::path::Path;
 
-use evalsuite_loader::{LoadedSuite, Request, source::Files};
+use evalsuite_loader::source::Files;
+use evalsuite_loader::{LoadedSuite, Request};
 use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
+
+pub(crate) use contents::Contents;
 
 #[cfg(feature = "expand")]
 pub(crate) use command_files::command_files;
-pub(crate) use contents::Contents;
+
 #[cfg(feature = "expand")]
 pub(crate) use include_code::Embedded;
 

@@ -3,11 +3,9 @@
 use evalsuite_schema::embedded;
 
 use super::Embedded;
-use crate::{
-    binding::Agent,
-    fixture::{Call, Fixture, TASK, texts},
-    track::Tracker,
-};
+use crate::binding::Agent;
+use crate::fixture::{Call, Fixture, TASK, texts};
+use crate::track::Tracker;
 
 fn fixture() -> Fixture {
     let fixture = Fixture::new(&[

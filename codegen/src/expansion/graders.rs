@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_loader::{GraderUse, source::Files, suggest};
-use evalsuite_schema::{
-    diagnostic::{Code, Diagnostic},
-    grader::BUILT_IN,
-};
+use evalsuite_loader::source::Files;
+use evalsuite_loader::{GraderUse, suggest};
+use evalsuite_schema::diagnostic::{Code, Diagnostic};
+use evalsuite_schema::grader::BUILT_IN;
 
 use crate::binding::folded;
 

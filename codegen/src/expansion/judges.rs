@@ -4,10 +4,9 @@ use evalsuite_loader::suggest;
 use evalsuite_schema::diagnostic::{Code, Diagnostic};
 
 use super::{Context, targets_file};
-use crate::{
-    binding::{self, Binding, folded},
-    suite_facts::SuiteFacts,
-};
+use crate::binding;
+use crate::binding::{Binding, folded};
+use crate::suite_facts::SuiteFacts;
 
 fn is_registered(binding: &Binding, name: &str) -> bool {
     binding.judges.iter().any(|judge| folded(&judge.name.value()) == folded(name))

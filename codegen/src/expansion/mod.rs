@@ -9,20 +9,17 @@ mod tokens;
 
 use std::path::PathBuf;
 
-use evalsuite_loader::{Loaded, LoadedSuite, Request, names, render, source::Files};
-use evalsuite_schema::{
-    Requires,
-    diagnostic::{Code, Diagnostic, Severity},
-};
+use evalsuite_loader::source::Files;
+use evalsuite_loader::{Loaded, LoadedSuite, Request, names, render};
+use evalsuite_schema::Requires;
+use evalsuite_schema::diagnostic::{Code, Diagnostic, Severity};
 
-use crate::{
-    allowed_warnings,
-    binding::{self, Agent, Binding, Problem},
-    cache::CachedSuite,
-    embed::{self, Embedded},
-    statics::Body,
-    suite_facts::SuiteFacts,
-};
+use crate::binding::{Agent, Binding, Problem};
+use crate::cache::CachedSuite;
+use crate::embed::Embedded;
+use crate::statics::Body;
+use crate::suite_facts::SuiteFacts;
+use crate::{allowed_warnings, binding, embed};
 
 pub use context::Context;
 pub use tokens::{compile_error, warning};

@@ -2,10 +2,9 @@
 
 use evalsuite_loader::{names, suggest};
 
-use crate::{
-    binding::{self, Binding, Problem},
-    suite_facts::SuiteFacts,
-};
+use crate::binding;
+use crate::binding::{Binding, Problem};
+use crate::suite_facts::SuiteFacts;
 
 /// Whether each target of the suite has an agent of its own, so that there is no other agent.
 pub(super) fn all_have_agents(binding: &Binding, facts: &SuiteFacts) -> bool {

@@ -6,10 +6,8 @@ use evalsuite_loader::{Request, find_targets_file};
 use evalsuite_schema::diagnostic::{Code, Diagnostic};
 
 use super::{Context, targets};
-use crate::{
-    binding::{Agent, Binding},
-    suite_facts::SuiteFacts,
-};
+use crate::binding::{Agent, Binding};
+use crate::suite_facts::SuiteFacts;
 
 /// A warning if commands are the agents of a suite that has no targets file. It may still be named when the tests run.
 pub(super) fn missing(binding: &Binding, context: &Context, facts: &SuiteFacts) -> Option<Diagnostic> {

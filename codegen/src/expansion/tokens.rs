@@ -6,10 +6,8 @@ use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 use super::{Expansion, judges, targets};
-use crate::{
-    binding::{self, Agent, Judge, NamedExpr, Problem},
-    code_text, rust_literals,
-};
+use crate::binding::{Agent, Judge, NamedExpr, Problem};
+use crate::{binding, code_text, rust_literals};
 
 /// Lints that names taken from files, or code that is not called in this build, would trigger in the user's crate.
 fn quiet() -> TokenStream {

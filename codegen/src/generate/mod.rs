@@ -1,21 +1,17 @@
 //! `generate()`: the code of the macro as a file.
 
-use std::{
-    fmt, fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 use evalsuite_loader::Request;
 use proc_macro2::{Ident, Span};
 use syn::{Expr, LitInt, LitStr};
 
-use crate::{
-    binding::{Agent, Binding, Judge, NamedExpr, Problem},
-    cargo_environment::{DENY_WARNINGS, Package, warnings_are_denied},
-    cargo_instructions::Instructions,
-    expansion::{Context, Expansion, expand},
-    track::Tracker,
-};
+use crate::binding::{Agent, Binding, Judge, NamedExpr, Problem};
+use crate::cargo_environment::{DENY_WARNINGS, Package, warnings_are_denied};
+use crate::cargo_instructions::Instructions;
+use crate::expansion::{Context, Expansion, expand};
+use crate::track::Tracker;
 
 /// Code for a suite that a build script writes; see [`generate`](crate::generate()). The methods are the arguments of
 /// `include_eval_suite!`; a method called again for a single value replaces it.

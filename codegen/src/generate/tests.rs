@@ -1,10 +1,8 @@
 //! Tests of generated files.
 
 use super::Generator;
-use crate::{
-    cargo_instructions::Instructions,
-    fixture::{Fixture, TASK},
-};
+use crate::cargo_instructions::Instructions;
+use crate::fixture::{Fixture, TASK};
 
 fn run(fixture: &Fixture, generator: Generator) -> Instructions {
     let mut instructions = Instructions::default();

@@ -1,7 +1,8 @@
 //! The judges that a suite's graders ask.
 
 use evalsuite_loader::LoadedSuite;
-use evalsuite_schema::{Grader, Location, grader::AskedJudge};
+use evalsuite_schema::grader::AskedJudge;
+use evalsuite_schema::{Grader, Location};
 use serde::{Deserialize, Serialize};
 
 /// The judges that a suite's graders ask.

@@ -6,9 +6,8 @@ mod judging;
 use std::collections::BTreeSet;
 
 use evalsuite_loader::LoadedSuite;
-use serde::{Deserialize, Serialize};
-
 use judging::JudgeUses;
+use serde::{Deserialize, Serialize};
 
 /// What a suite says about its agent, targets and judges.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

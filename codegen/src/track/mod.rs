@@ -2,22 +2,16 @@
 
 mod refusal;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use evalsuite_loader::{Request, render};
 use evalsuite_schema::diagnostic::Diagnostic;
 
-use crate::{
-    allowed_warnings, cache,
-    cargo_environment::{Package, tracked_variable},
-    cargo_instructions::Instructions,
-    embed,
-    statics::Body,
-    suite_search,
-};
+use crate::cargo_environment::{Package, tracked_variable};
+use crate::cargo_instructions::Instructions;
+use crate::statics::Body;
+use crate::{allowed_warnings, cache, embed, suite_search};
 
 /// A directory of suites that a build script tracks; see [`track`](crate::track).
 #[derive(Debug, Clone)]

@@ -1,9 +1,7 @@
 //! Directories that cannot be tracked.
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-};
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use crate::cargo_environment::Package;
 

@@ -1,15 +1,15 @@
 //! The loop between a model and the tools.
 
-use std::{error::Error, fmt, time::Duration};
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
 
 use jiff::civil::Date;
 
-use crate::{
-    Desk,
-    chat::{ChatMessage, ToolCall, Usage},
-    model::{Model, ModelError},
-    tools::{self, ToolResult},
-};
+use crate::chat::{ChatMessage, ToolCall, Usage};
+use crate::model::{Model, ModelError};
+use crate::tools::ToolResult;
+use crate::{Desk, tools};
 
 /// A note and the day on which it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]

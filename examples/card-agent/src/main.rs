@@ -1,6 +1,9 @@
 //! `card-agent [--today YYYY-MM-DD] DIRECTORY NOTE…`: turns a note into a card in a directory.
 
-use std::{env, error::Error, process::ExitCode, time::Duration};
+use std::env;
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Duration;
 
 use card_agent::{CardAgent, ConfiguredModel, Desk, Note, Observer, ToolCall, ToolResult};
 use jiff::civil::Date;

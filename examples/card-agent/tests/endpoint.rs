@@ -1,12 +1,10 @@
 //! The agent against an OpenAI-compatible endpoint on the loopback interface.
 
-use std::{
-    error::Error,
-    io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpListener},
-    sync::mpsc::{Receiver, channel},
-    thread,
-};
+use std::error::Error;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 
 use card_agent::{CardAgent, Desk, Note, Observer, OpenAiModel, ToolCall, ToolResult, Usage};
 use serde_json::{Value, json};

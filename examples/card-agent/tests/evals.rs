@@ -4,8 +4,6 @@ mod graders;
 
 use std::time::Duration;
 
-// The leading `::` is needed because the suite's module has the same name as the crate.
-use ::card_agent as agent;
 use agent::{CardAgent, ConfiguredModel, Desk, Model, Note, Observer};
 use evalsuite::{Message, Outcome, Role, ToolCall, Trial, Usage, include_eval_suite};
 use graders::{
@@ -13,6 +11,9 @@ use graders::{
     card_untouched, ledger_line,
 };
 use jiff::civil::Date;
+
+// The leading `::` is needed because the suite's module has the same name as the crate.
+use ::card_agent as agent;
 
 include_eval_suite! {
     "suites/card_agent",

@@ -1,6 +1,8 @@
 //! Tests of the whole agent, offline, that need several runs or special files and are therefore not tasks of the suite.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use card_agent::{CardAgent, Desk, Note, Observer, ScriptedModel, ToolCall, ToolResult};
 

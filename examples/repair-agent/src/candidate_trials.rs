@@ -1,23 +1,16 @@
 //! Compiles many candidates at once and runs their tests.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::{fs, thread};
 
-use crate::{
-    RepairError,
-    candidates::Candidate,
-    diagnosis::TestRun,
-    lexer::TokenKind,
-    program::Program,
-    toolchain::{Compiled, Toolchain},
-};
+use crate::RepairError;
+use crate::candidates::Candidate;
+use crate::diagnosis::TestRun;
+use crate::lexer::TokenKind;
+use crate::program::Program;
+use crate::toolchain::{Compiled, Toolchain};
 
 /// The result of a candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]

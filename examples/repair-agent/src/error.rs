@@ -1,6 +1,8 @@
 //! Errors of the agent.
 
-use std::{error::Error, fmt, io, path::PathBuf};
+use std::error::Error;
+use std::path::PathBuf;
+use std::{fmt, io};
 
 /// Why the agent could not attempt a repair.
 #[derive(Debug)]

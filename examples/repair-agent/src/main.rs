@@ -1,6 +1,9 @@
 //! `repair-agent FILE`: repairs a Rust program with tests, in place.
 
-use std::{env, error::Error, path::Path, process::ExitCode};
+use std::env;
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
 
 use repair_agent::{Observer, Repair, Step, Verdict};
 

@@ -1,22 +1,18 @@
 //! The loop: read, check, try, write, check.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::{
-    Observer, RepairError, Report, Step, Verdict,
-    candidate_trials::{CandidateResult, save, try_all},
-    candidates::{self, Candidate},
-    diagnosis::{CompilerError, TestRun},
-    program::Program,
-    suspicion::Suspicion,
-    toolchain::{Compiled, Toolchain},
-};
+use crate::candidate_trials::{CandidateResult, save, try_all};
+use crate::candidates::Candidate;
+use crate::diagnosis::{CompilerError, TestRun};
+use crate::program::Program;
+use crate::suspicion::Suspicion;
+use crate::toolchain::{Compiled, Toolchain};
+use crate::{Observer, RepairError, Report, Step, Verdict, candidates};
 
 /// A program to repair.
 #[derive(Debug)]

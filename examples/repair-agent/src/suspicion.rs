@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{
-    diagnosis::{CompilerError, TestRun},
-    lexer::TokenKind,
-    program::Program,
-};
+use crate::diagnosis::{CompilerError, TestRun};
+use crate::lexer::TokenKind;
+use crate::program::Program;
 
 /// The suspicion level of each line, from 1 to 3; other lines are not suspicious.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

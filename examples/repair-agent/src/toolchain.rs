@@ -1,19 +1,14 @@
 //! Compiles with `rustc --test` and runs the test binaries.
 
-use std::{
-    env,
-    ffi::OsString,
-    io::Read,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, thread};
 
-use crate::{
-    RepairError,
-    diagnosis::{CompilerError, TestRun, compiler_errors},
-};
+use crate::RepairError;
+use crate::diagnosis::{CompilerError, TestRun, compiler_errors};
 
 /// The compiler, and the time limit of tests.
 #[derive(Debug)]

@@ -1,6 +1,8 @@
 //! Programs that test the limits of the agent and its errors, and are therefore not cases of the suite.
 
-use std::{fs, path::Path, time::Duration};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
 use repair_agent::{NoObserver, Repair, RepairError, Verdict};
 

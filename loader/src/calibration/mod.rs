@@ -5,29 +5,23 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
-};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{Bar, Calibration, Case, record::GraderKind};
+use evalsuite_schema::record::GraderKind;
+use evalsuite_schema::{Bar, Calibration, Case};
 
 use self::sample::{ReadSample, SampleContext};
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics, resolve},
-    fields::{
-        self, Fields,
-        paths::{self, Kind, Roots, Scope, SearchFailure},
-        shared_files::SharedFiles,
-    },
-    graders::assertions::{self, ParsedGrader},
-    read::{
-        self,
-        node::{Data, Entry, Node},
-    },
-    request::Request,
-    source::{FileId, Files, Span},
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
+use crate::fields::paths::{Kind, Roots, Scope, SearchFailure};
+use crate::fields::shared_files::SharedFiles;
+use crate::fields::{Fields, paths};
+use crate::graders::assertions;
+use crate::graders::assertions::ParsedGrader;
+use crate::read::node::{Data, Entry, Node};
+use crate::request::Request;
+use crate::source::{FileId, Files, Span};
+use crate::{fields, read};
 
 /// Maximum number of samples in one file: each is a call of the judge.
 const MAX_SAMPLES: usize = 1000;

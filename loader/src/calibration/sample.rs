@@ -1,25 +1,21 @@
 //! One answer with its score.
 
-use std::{cell::RefCell, collections::HashMap};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
-use evalsuite_schema::{
-    Case, Input, Location, Requires, Sample, Trials,
-    grader::{Grader, GraderConfig, LlmGrader},
-    record::GraderKind,
-};
+use evalsuite_schema::grader::{Grader, GraderConfig, LlmGrader};
+use evalsuite_schema::record::GraderKind;
+use evalsuite_schema::{Case, Input, Location, Requires, Sample, Trials};
 
-use crate::{
-    cases::{expected_output, input},
-    diagnostic::{Code, Diagnostic, Diagnostics, are_many},
-    fields::{self, Fields, id, paths::Scope},
-    graders::{
-        GraderNotes,
-        assertions::{self, CaseFacts, ParsedGrader},
-    },
-    read::node::{Entry, Node},
-    source::Span,
-    suggest,
-};
+use crate::cases::{expected_output, input};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::fields::paths::Scope;
+use crate::fields::{Fields, id};
+use crate::graders::assertions::{CaseFacts, ParsedGrader};
+use crate::graders::{GraderNotes, assertions};
+use crate::read::node::{Entry, Node};
+use crate::source::Span;
+use crate::{fields, suggest};
 
 /// What surrounds a sample.
 pub(super) struct SampleContext<'a> {

@@ -1,9 +1,11 @@
 //! Calibrations next to a suite, and the problems reported in them.
 
-use evalsuite_schema::{Bar, Calibration, Content, grader::GraderConfig};
+use evalsuite_schema::grader::GraderConfig;
+use evalsuite_schema::{Bar, Calibration, Content};
 use tempfile::TempDir;
 
-use crate::{Loaded, Request, load, source::Position};
+use crate::source::Position;
+use crate::{Loaded, Request, load};
 
 const SUITE: &str = "\
 name: shop

@@ -6,18 +6,16 @@ use evalsuite_schema::{
     Case, Conversation, Input, Kind, Message, Object, OnDependencyFailure, PathRef, Requires, Strategy, Trials,
 };
 
-use super::{
-    conversation, execution, expected_output, input,
-    requires::{self, SettingsOwner},
-    workspace,
-};
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics, are_many},
-    fields::{self, Fields, id, paths::Scope},
-    graders::assertions::{self, CaseFacts, ParsedGrader},
-    read::node::{Entry, Node},
-    source::Span,
-};
+use super::requires::SettingsOwner;
+use super::{conversation, execution, expected_output, input, requires, workspace};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::fields;
+use crate::fields::paths::Scope;
+use crate::fields::{Fields, id};
+use crate::graders::assertions;
+use crate::graders::assertions::{CaseFacts, ParsedGrader};
+use crate::read::node::{Entry, Node};
+use crate::source::Span;
 
 const ON_DEPENDENCY_FAILURE: &[(&str, OnDependencyFailure)] =
     &[("skip", OnDependencyFailure::Skip), ("fail", OnDependencyFailure::Fail), ("run", OnDependencyFailure::Run)];

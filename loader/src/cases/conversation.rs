@@ -3,13 +3,13 @@
 use evalsuite_schema::{Aggregation, Content, Conversation, Message, OnTurnFailure, Role, Turn};
 
 use super::{expected_output, input};
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{self, Fields, paths::Scope},
-    graders::assertions,
-    read::node::{Data, Node},
-    source::Span,
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::fields::Fields;
+use crate::fields::paths::Scope;
+use crate::graders::assertions;
+use crate::read::node::{Data, Node};
+use crate::source::Span;
 
 const MODES: &[(&str, ())] = &[("conversation", ())];
 const AGGREGATIONS: &[(&str, Aggregation)] =

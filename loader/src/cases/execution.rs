@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use evalsuite_schema::{Strategy, Target, Trials};
 
 use super::hooks;
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields::{self, Fields, label, paths::Scope},
-    graders::assertions,
-    read::node::{Data, Entry, Node},
-    source::Span,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields;
+use crate::fields::paths::Scope;
+use crate::fields::{Fields, label};
+use crate::graders::assertions;
+use crate::read::node::{Data, Entry, Node};
+use crate::source::Span;
 
 const STRATEGIES: &[(&str, Strategy)] = &[
     ("pass_at_k", Strategy::PassAtK),

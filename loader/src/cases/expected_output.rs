@@ -3,11 +3,9 @@
 use evalsuite_schema::{Content, Message, Role};
 
 use super::input;
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::paths::Scope,
-    read::node::{Data, Entry, Node},
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::paths::Scope;
+use crate::read::node::{Data, Entry, Node};
 
 /// Reads `expected_output` into messages; empty after a reported problem.
 pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Message> {

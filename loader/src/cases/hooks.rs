@@ -2,17 +2,14 @@
 
 use std::path::Path;
 
-use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef, Reset, placeholder::Syntax};
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef, Reset};
 
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{
-        self, Fields, command,
-        paths::{Kind, Scope},
-    },
-    read::node::{Data, Entry, Node},
-    suggest,
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::paths::{Kind, Scope};
+use crate::fields::{Fields, command};
+use crate::read::node::{Data, Entry, Node};
+use crate::{fields, suggest};
 
 /// What a command may hold in double braces.
 const PLACEHOLDERS: &[&str] =

@@ -2,15 +2,11 @@
 
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, media_type};
 
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields::{
-        self, Fields, label,
-        paths::{Kind, Scope},
-    },
-    read::node::{Data, Entry, Node},
-    suggest,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::paths::{Kind, Scope};
+use crate::fields::{Fields, label};
+use crate::read::node::{Data, Entry, Node};
+use crate::{fields, suggest};
 
 /// Start of the media types of images.
 const IMAGE: &str = "image/";

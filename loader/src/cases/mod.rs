@@ -16,20 +16,14 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::PathRef;
 
-use self::{
-    case::{CaseContext, CheckedCase, Defaults},
-    sources::CaseSource,
-};
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::paths::{self, Scope},
-    names,
-    read::{
-        self,
-        node::{Data, Node},
-    },
-    source::Span,
-};
+use self::case::{CaseContext, CheckedCase, Defaults};
+use self::sources::CaseSource;
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::paths;
+use crate::fields::paths::Scope;
+use crate::read::node::{Data, Node};
+use crate::source::Span;
+use crate::{names, read};
 
 /// Fewer files than this are read faster without another thread.
 const FILES_PER_THREAD: usize = 32;

@@ -1,21 +1,18 @@
 //! `workspace.repos`: git clones placed in the workspace.
 
-use std::{
-    collections::{HashMap, hash_map::Entry as MapEntry},
-    path::{Component, Path, PathBuf},
-};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as MapEntry;
+use std::path::{Component, Path, PathBuf};
 
-use evalsuite_schema::{Checkout, PathRef, Repo, RepoSource, Resolve, placeholder::Syntax};
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::{Checkout, PathRef, Repo, RepoSource, Resolve};
 
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields::{
-        self, Fields,
-        paths::{self, Kind, Scope},
-    },
-    read::node::{Entry, Node},
-    source::Span,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields;
+use crate::fields::paths::{Kind, Scope};
+use crate::fields::{Fields, paths};
+use crate::read::node::{Entry, Node};
+use crate::source::Span;
 
 const RESOLVES: &[(&str, Resolve)] = &[("remote", Resolve::Remote), ("local", Resolve::Local)];
 

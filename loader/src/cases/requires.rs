@@ -4,11 +4,10 @@ use std::collections::HashSet;
 
 use evalsuite_schema::Requires;
 
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{self, Fields},
-    read::node::Entry,
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::fields::Fields;
+use crate::read::node::Entry;
 
 /// Where a `requires` is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -77,7 +76,8 @@ pub(crate) fn merge(suite: &Requires, case: Requires) -> Requires {
 #[cfg(test)]
 mod tests {
     use super::{SettingsOwner, read};
-    use crate::{diagnostic::Diagnostics, test_package::Package};
+    use crate::diagnostic::Diagnostics;
+    use crate::test_package::Package;
 
     #[test]
     fn a_version_without_effect_is_still_text() {

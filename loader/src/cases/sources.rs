@@ -4,15 +4,12 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_discovery::{Listing, ProblemKind};
 
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields::{
-        self,
-        paths::{self, Kind, Scope},
-    },
-    read::node::{Data, Entry, Node},
-    source::Span,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields;
+use crate::fields::paths;
+use crate::fields::paths::{Kind, Scope};
+use crate::read::node::{Data, Entry, Node};
+use crate::source::Span;
 
 const FILE_SCHEME: &str = "file://";
 

@@ -7,16 +7,15 @@ use evalsuite_schema::{
 };
 use serde_json::Value;
 
-use super::{case::CheckedCase, workspace};
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{
-        self, Fields, id,
-        paths::{Kind, Scope},
-    },
-    graders::assertions::{self, CaseFacts},
-    read::node::{Entry, Node},
-};
+use super::case::CheckedCase;
+use super::workspace;
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::fields::paths::{Kind, Scope};
+use crate::fields::{Fields, id};
+use crate::graders::assertions;
+use crate::graders::assertions::CaseFacts;
+use crate::read::node::{Entry, Node};
 
 const SOURCES: &[(&str, ReferenceSource)] = &[
     ("manual", ReferenceSource::Manual),

@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 use evalsuite_schema::{Isolation, PathRef, Repo, Workspace};
 use walkdir::WalkDir;
 
-use super::{hooks, repos, requires::SettingsOwner};
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{
-        self, Fields,
-        paths::{FoundPath, Kind, Scope},
-    },
-    read::node::{Data, Entry, Node},
-    source::Span,
-};
+use super::requires::SettingsOwner;
+use super::{hooks, repos};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::fields::Fields;
+use crate::fields::paths::{FoundPath, Kind, Scope};
+use crate::read::node::{Data, Entry, Node};
+use crate::source::Span;
 
 const ISOLATIONS: &[(&str, Isolation)] = &[("per_test", Isolation::PerTest), ("shared", Isolation::Shared)];
 

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::{Argument, Command};
 
-use super::paths::{self, Kind, Scope, SearchFailure};
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields,
-    read::node::{Data, Node},
-};
+use super::paths;
+use super::paths::{Kind, Scope, SearchFailure};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields;
+use crate::read::node::{Data, Node};
 
 /// Endings by which an argument is recognised as the script that an interpreter runs.
 const SCRIPTS: &[&str] = &[".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".ps1"];
@@ -149,7 +148,8 @@ mod tests {
     use evalsuite_schema::Command;
 
     use super::read;
-    use crate::{diagnostic::Diagnostics, test_package::Package};
+    use crate::diagnostic::Diagnostics;
+    use crate::test_package::Package;
 
     /// The arguments, files of the suite in angle brackets, and the problems.
     fn argv(files: &[(&str, &str)], yaml: &str) -> (Vec<String>, Vec<String>) {

@@ -1,11 +1,10 @@
 //! Ids of cases.
 
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{self, Fields},
-    read::node::{Data, Node},
-    source::Span,
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::fields::Fields;
+use crate::read::node::{Data, Node};
+use crate::source::Span;
 
 /// The id of a case and its span; without `id`, the name of its directory. `None`: a problem was reported.
 pub(crate) fn read(fields: &mut Fields<'_>, directory: Option<&str>, d: &mut Diagnostics) -> (Option<String>, Span) {

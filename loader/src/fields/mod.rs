@@ -5,14 +5,13 @@ pub(crate) mod id;
 pub(crate) mod paths;
 pub(crate) mod shared_files;
 
-use evalsuite_schema::{Object, placeholder::Syntax};
+use evalsuite_schema::Object;
+use evalsuite_schema::placeholder::Syntax;
 
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    read::node::{Data, Entry, Node},
-    source::Span,
-    suggest,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::read::node::{Data, Entry, Node};
+use crate::source::Span;
+use crate::suggest;
 
 /// The keys of one mapping. A key that is read becomes known; [`Fields::finish`] reports the rest.
 pub(crate) struct Fields<'n> {
@@ -424,7 +423,8 @@ pub(crate) fn object(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Obj
 
 #[cfg(test)]
 mod tests {
-    use crate::{diagnostic::Diagnostics, test_package::Package};
+    use crate::diagnostic::Diagnostics;
+    use crate::test_package::Package;
 
     #[test]
     fn a_count_that_is_too_large_is_not_called_too_small() {

@@ -5,14 +5,11 @@ use std::path::{Component, Path, PathBuf};
 use evalsuite_schema::PathRef;
 
 use super::shared_files::SharedFiles;
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields,
-    read::node::Node,
-    request::Request,
-    source::{Files, relative_to},
-    suggest,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::read::node::Node;
+use crate::request::Request;
+use crate::source::{Files, relative_to};
+use crate::{fields, suggest};
 
 /// Maximum number of directories that a help text lists.
 const MAX_PLACES: usize = 6;

@@ -1,21 +1,16 @@
 //! Files that several cases of a load name: each is read, registered and checked once.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    read::{self, node::Node},
-    source::{FileId, Files, Span},
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::read;
+use crate::read::node::Node;
+use crate::source::{FileId, Files, Span};
 
 /// A text file that was read.
 pub(crate) type Text = (FileId, Arc<str>);

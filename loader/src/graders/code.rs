@@ -1,18 +1,13 @@
 //! `code-grader`.
 
-use evalsuite_schema::{
-    Object,
-    grader::{CodeGrader, PreparedCommand},
-};
+use evalsuite_schema::Object;
+use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
 
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields::{
-        self, Fields, command, label,
-        paths::{Kind, Scope},
-    },
-    read::node::Entry,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields;
+use crate::fields::paths::{Kind, Scope};
+use crate::fields::{Fields, command, label};
+use crate::read::node::Entry;
 
 /// Keys so close to a known one are typing errors rather than settings of the command.
 const NEAR: usize = 2;

@@ -4,18 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use evalsuite_schema::grader::{Aggregator, Composite, Grader};
 
-use super::{
-    GraderContext, GraderNotes,
-    assertions::{self, ParsedGrader},
-    code, prompt, require,
-};
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics, are_many},
-    fields::{self, Fields},
-    read::node::{Entry, Node},
-    source::Span,
-    suggest,
-};
+use super::assertions::ParsedGrader;
+use super::{GraderContext, GraderNotes, assertions, code, prompt, require};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::fields::Fields;
+use crate::read::node::{Entry, Node};
+use crate::source::Span;
+use crate::{fields, suggest};
 
 /// Composites in composites, the outermost included.
 const MAX_DEPTH: usize = 4;

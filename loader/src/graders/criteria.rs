@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use evalsuite_schema::grader::Criterion;
 
-use super::score_ranges::{self, TOP};
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields::{self, Fields},
-    read::node::{Data, Node},
-    source::Span,
-};
+use super::score_ranges;
+use super::score_ranges::TOP;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields;
+use crate::fields::Fields;
+use crate::read::node::{Data, Node};
+use crate::source::Span;
 
 /// Reads a list of criteria; `what` is its key. `None`: a problem was reported.
 pub(crate) fn list(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<Criterion>> {

@@ -3,11 +3,10 @@
 use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch};
 
 use super::{GraderNotes, require};
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{self, Fields},
-    read::node::{Entry, Node},
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::fields::Fields;
+use crate::read::node::{Entry, Node};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MatchName {

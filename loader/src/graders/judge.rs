@@ -3,10 +3,10 @@
 use evalsuite_schema::grader::{JudgeSettings, LlmGrader, Rubrics};
 
 use super::{GraderContext, GraderNotes, criteria, prompt};
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{self, Fields, label, paths::Scope},
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::fields::paths::Scope;
+use crate::fields::{Fields, label};
 
 /// Maximum number of judgements after a failing one.
 const MOST_CONFIRM: f64 = 10.0;

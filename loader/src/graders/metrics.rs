@@ -3,10 +3,9 @@
 use evalsuite_schema::grader::{Cost, ExecutionMetrics, Latency, TokenUsage};
 
 use super::require;
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{self, Fields, label},
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::fields::{Fields, label};
 
 pub(super) fn latency(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<Latency> {
     let entry = require(fields, "threshold", d)?;

@@ -22,12 +22,12 @@ use std::path::Path;
 
 use evalsuite_schema::grader::GraderConfig;
 
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{self, Fields, paths::Scope},
-    read::node::{Data, Entry, Node},
-    source::Span,
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::fields::Fields;
+use crate::fields::paths::Scope;
+use crate::read::node::{Data, Entry, Node};
+use crate::source::Span;
 
 pub(crate) use criteria::{list as criteria, plain as plain_criterion};
 pub(crate) use preprocessors::read as preprocessors;

@@ -2,11 +2,11 @@
 
 use evalsuite_schema::grader::Preprocessor;
 
-use crate::{
-    diagnostic::Diagnostics,
-    fields::{self, Fields, command, label, paths::Scope},
-    read::node::{Entry, Node},
-};
+use crate::diagnostic::Diagnostics;
+use crate::fields;
+use crate::fields::paths::Scope;
+use crate::fields::{Fields, command, label};
+use crate::read::node::{Entry, Node};
 
 /// Reads `preprocessors`; entries with problems are reported and left out.
 pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Preprocessor> {

@@ -1,18 +1,15 @@
 //! Prompts of judges.
 
-use evalsuite_schema::{
-    grader::{PreparedCommand, Prompt},
-    placeholder::Syntax,
-};
+use evalsuite_schema::grader::{PreparedCommand, Prompt};
+use evalsuite_schema::placeholder::Syntax;
 
 use super::GraderContext;
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields::{self, Fields, command, paths::Kind},
-    read::node::{Data, Node},
-    source::{FileId, Position, Span},
-    suggest,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::paths::Kind;
+use crate::fields::{Fields, command};
+use crate::read::node::{Data, Node};
+use crate::source::{FileId, Position, Span};
+use crate::{fields, suggest};
 
 const VARIABLES: &[&str] = &["input", "output", "expected_output", "criteria", "file_changes", "tool_calls"];
 

@@ -2,12 +2,11 @@
 
 use evalsuite_schema::grader::ScoreRange;
 
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields::{self, Fields},
-    read::node::{Data, Entry, Node},
-    source::Span,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields;
+use crate::fields::Fields;
+use crate::read::node::{Data, Entry, Node};
+use crate::source::Span;
 
 /// Scores of a criterion with ranges go from 0 to this.
 pub(super) const TOP: u8 = 10;

@@ -1,16 +1,13 @@
 //! `contains` and its kin, `regex`, `similar`.
 
-use evalsuite_schema::{
-    grader::{Regex, Similar, TextList, TextValue},
-    placeholder::Syntax,
-};
+use evalsuite_schema::grader::{Regex, Similar, TextList, TextValue};
+use evalsuite_schema::placeholder::Syntax;
 
 use super::{GraderContext, GraderNotes, pattern, require};
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{self, Fields, label},
-    read::node::Node,
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::fields::{Fields, label};
+use crate::read::node::Node;
 
 /// Settings with one text.
 pub(super) fn value(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<TextValue> {

@@ -4,12 +4,11 @@ use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, SkillTrigger, Tool
 use serde_json::Value;
 
 use super::require;
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{self, Fields, label},
-    read::node::{Data, Entry, Node},
-    source::Span,
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::fields::{Fields, label};
+use crate::read::node::{Data, Entry, Node};
+use crate::source::Span;
 
 const MODES: &[(&str, TrajectoryMode)] = &[
     ("any_order", TrajectoryMode::AnyOrder),

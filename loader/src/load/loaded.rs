@@ -1,6 +1,7 @@
 //! What a load returns: the checked suite, its tests and all problems.
 
-use evalsuite_schema::{Calibration, Case, Suite, diagnostic::Diagnostics};
+use evalsuite_schema::diagnostic::Diagnostics;
+use evalsuite_schema::{Calibration, Case, Suite};
 
 use crate::source::{Files, Span};
 

@@ -2,33 +2,24 @@
 
 mod loaded;
 
-use std::{collections::HashMap, path::Path};
+use std::collections::HashMap;
+use std::path::Path;
 
 use evalsuite_schema::{Calibration, Kind, Layout as SuiteLayout, Suite};
 use sha2::{Digest, Sha256};
 
-use crate::{
-    calibration,
-    cases::{
-        self, PlacedCase,
-        case::Defaults,
-        sources::{self, CaseSource, CaseSources},
-        task,
-    },
-    diagnostic::{Code, Diagnostic, Diagnostics, resolve},
-    fields::{
-        paths::{self, Roots, Scope},
-        shared_files::SharedFiles,
-    },
-    names,
-    request::Request,
-    source::{Files, Span},
-    suite::{
-        cross_check,
-        entry::{self, Entry, Layout},
-        eval_file, suite_json,
-    },
-};
+use crate::cases::case::Defaults;
+use crate::cases::sources::{CaseSource, CaseSources};
+use crate::cases::{PlacedCase, sources, task};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
+use crate::fields::paths;
+use crate::fields::paths::{Roots, Scope};
+use crate::fields::shared_files::SharedFiles;
+use crate::request::Request;
+use crate::source::{Files, Span};
+use crate::suite::entry::{Entry, Layout};
+use crate::suite::{cross_check, entry, eval_file, suite_json};
+use crate::{calibration, cases, names};
 
 pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedSuite, Test};
 

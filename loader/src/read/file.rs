@@ -1,19 +1,16 @@
 //! Reads text files.
 
-use std::{
-    fs::{self, File, FileType},
-    io::{self, Read},
-    path::Path,
-    sync::Arc,
-};
+use std::fs::{File, FileType};
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
 
 use sha2::{Digest, Sha256};
 
 use super::MAX_BYTES;
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    source::{FileId, Files, Span},
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::source::{FileId, Files, Span};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 

@@ -1,6 +1,7 @@
 //! Every form of a diagnostic.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
+use std::sync::Arc;
 
 use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics, SourceRange};
 

@@ -2,12 +2,11 @@
 //!
 //! `annotate-snippets` would do this at rendering, from the whole file; a diagnostic has to be shown without it.
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
+use std::sync::Arc;
 
-use evalsuite_schema::{
-    diagnostic::{Excerpt, Position},
-    terminal,
-};
+use evalsuite_schema::diagnostic::{Excerpt, Position};
+use evalsuite_schema::terminal;
 
 /// Lines with more characters are shown in part.
 const LONG: usize = 160;

@@ -2,14 +2,14 @@
 
 mod line_index;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex},
-};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
-use evalsuite_schema::{Location, diagnostic::SourceRange};
+use evalsuite_schema::Location;
+use evalsuite_schema::diagnostic::SourceRange;
 
 pub use evalsuite_schema::diagnostic::Position;
+
 pub(crate) use line_index::LineIndex;
 
 /// `path` relative to `root` if it is inside, with `/` separators.

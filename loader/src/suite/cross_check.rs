@@ -4,13 +4,10 @@ use std::collections::HashMap;
 
 use evalsuite_schema::Suite;
 
-use crate::{
-    cases::PlacedCase,
-    diagnostic::{Code, Diagnostic, Diagnostics, are_many},
-    names,
-    source::{Files, Span},
-    suggest,
-};
+use crate::cases::PlacedCase;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::source::{Files, Span};
+use crate::{names, suggest};
 
 /// Maximum number of cases of one suite.
 pub(crate) const MAX_CASES: usize = 10_000;

@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields::paths::{self, Roots},
-    request::Request,
-    source::{Files, Span},
-    suggest,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::paths;
+use crate::fields::paths::Roots;
+use crate::request::Request;
+use crate::source::{Files, Span};
+use crate::suggest;
 
 /// The directory of cases; the case of its letters matters.
 const TASKS: &str = "tasks";

@@ -5,26 +5,16 @@ use std::path::{Component, Path};
 use evalsuite_schema::{Kind, Layout, Suite};
 
 use super::{entry, suite_json};
-use crate::{
-    cases::{
-        case::{self, Defaults},
-        execution, input,
-        requires::{self, SettingsOwner},
-        workspace,
-    },
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields::{
-        self, Fields,
-        paths::{self, Scope},
-    },
-    graders::{self, assertions},
-    read::{
-        self,
-        node::{Entry, Node},
-    },
-    source::Span,
-    suggest,
-};
+use crate::cases::case::Defaults;
+use crate::cases::requires::SettingsOwner;
+use crate::cases::{case, execution, input, requires, workspace};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::paths::Scope;
+use crate::fields::{Fields, paths};
+use crate::graders::assertions;
+use crate::read::node::{Entry, Node};
+use crate::source::Span;
+use crate::{fields, graders, read, suggest};
 
 /// The key of the cases, and its old spellings.
 const TESTS: &str = "tests";

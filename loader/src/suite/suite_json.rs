@@ -4,12 +4,11 @@ use std::path::Path;
 
 use evalsuite_schema::{Kind, Layout, Suite};
 
-use crate::{
-    diagnostic::Diagnostics,
-    fields::{self, Fields, paths::Roots},
-    read,
-    source::{Files, Span},
-};
+use crate::diagnostic::Diagnostics;
+use crate::fields::Fields;
+use crate::fields::paths::Roots;
+use crate::source::{Files, Span};
+use crate::{fields, read};
 
 pub(crate) const KINDS: &[(&str, Kind)] =
     &[("capability", Kind::Capability), ("regression", Kind::Regression), ("mixed", Kind::Mixed)];

@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::Path;
 
-use evalsuite_loader::render::{self, Style};
-use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets};
+use evalsuite_loader::render::Style;
+use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets, render};
 use tempfile::TempDir;
 
 struct Package {

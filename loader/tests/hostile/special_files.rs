@@ -1,6 +1,7 @@
 //! Pipes, sockets, directories with the names of files, and what may not be read.
 
-use std::fs::{self, Permissions};
+use std::fs;
+use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::process::Command;

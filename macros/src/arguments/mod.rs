@@ -5,11 +5,9 @@ mod values;
 use evalsuite_build::binding::{Binding, Problem};
 use evalsuite_loader::suggest;
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::{
-    Token,
-    ext::IdentExt,
-    parse::{Parse, ParseStream},
-};
+use syn::Token;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
 
 const NAMES: &[&str] = &[
     "agent",

@@ -3,7 +3,10 @@
 use evalsuite_build::binding::{Agent, Judge, NamedExpr, Problem};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
-use syn::{Expr, Lit, LitInt, LitStr, Token, ext::IdentExt, parse::ParseStream, spanned::Spanned, token};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::spanned::Spanned;
+use syn::{Expr, Lit, LitInt, LitStr, Token, token};
 
 use super::problems_of;
 

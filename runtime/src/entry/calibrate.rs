@@ -4,18 +4,12 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
-use crate::{
-    entry::{
-        run_error::{RunError, RunErrorKind},
-        run_options::RunOptions,
-    },
-    judge::calibration::CalibrationReport,
-    model::evals::Evals,
-    run::{
-        calibration::{begin, repeat},
-        settings::Settings,
-    },
-};
+use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::entry::run_options::RunOptions;
+use crate::judge::calibration::CalibrationReport;
+use crate::model::evals::Evals;
+use crate::run::calibration::{begin, repeat};
+use crate::run::settings::Settings;
 
 impl Evals {
     /// Has the suite's judges rate the answers in its `calibration.yaml`, and measures how well they agree with the ratings of

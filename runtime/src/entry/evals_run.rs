@@ -1,31 +1,26 @@
 //! [`Evals::run`]: runs a suite outside of tests.
 
-use std::{
-    num::NonZeroUsize,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use tokio::sync::oneshot;
 
-use crate::{
-    entry::{
-        report::Report,
-        run_error::{RunError, RunErrorKind},
-        run_options::RunOptions,
-    },
-    model::{evals::Evals, suite::EvalCase, suite_location::SuiteLocation},
-    platform::{isolated_call::panic_message, notice},
-    record::run_directory::{
-        RunDirectory,
-        run_id::{new_run_id, run_id},
-    },
-    run::{Session, case_report::CaseReport, run_case, settings::Settings},
-};
+use crate::entry::report::Report;
+use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::entry::run_options::RunOptions;
+use crate::model::evals::Evals;
+use crate::model::suite::EvalCase;
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::isolated_call::panic_message;
+use crate::platform::notice;
+use crate::record::run_directory::RunDirectory;
+use crate::record::run_directory::run_id::{new_run_id, run_id};
+use crate::run::case_report::CaseReport;
+use crate::run::settings::Settings;
+use crate::run::{Session, run_case};
 
 impl Evals {
     /// Runs the cases that the options select, and writes their records.

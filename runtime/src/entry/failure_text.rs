@@ -1,19 +1,17 @@
 //! The text of a failing test: everything needed to fix the case without opening another file.
 
-use std::{
-    fmt::{self, Write},
-    path::Path,
-};
+use std::fmt;
+use std::fmt::Write;
+use std::path::Path;
 
 use evalsuite_schema::record::{
     Assertion, CaseOutcome, CaseRecord, GraderRecord, GraderState, ReasonCode, Rule, TrialRecord, TurnRecord, Verdict,
 };
 
-use crate::{
-    platform::excerpt::{escaped, first_chars},
-    record::run_directory::layout::{CASE_RECORD, TRIAL_RECORD, trial_directory_name},
-    run::{case_report::CaseReport, rerun},
-};
+use crate::platform::excerpt::{escaped, first_chars};
+use crate::record::run_directory::layout::{CASE_RECORD, TRIAL_RECORD, trial_directory_name};
+use crate::run::case_report::CaseReport;
+use crate::run::rerun;
 
 /// Largest number of failed assertions shown per grader.
 const ASSERTIONS: usize = 20;

@@ -4,22 +4,15 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::record::RunSummary;
 
-use crate::{
-    entry::run_error::RunError,
-    platform::{
-        file_lock::FileLock,
-        files::{sorted_entries, write_json},
-        redaction::Redactor,
-    },
-    record::{
-        run_directory::{
-            RunDirectory,
-            layout::{BASE_WORKSPACES, CaseDirectoryName, SUMMARY},
-        },
-        summary,
-    },
-    run::{Session, end_own_base, settings::Settings},
-};
+use crate::entry::run_error::RunError;
+use crate::platform::file_lock::FileLock;
+use crate::platform::files::{sorted_entries, write_json};
+use crate::platform::redaction::Redactor;
+use crate::record::run_directory::RunDirectory;
+use crate::record::run_directory::layout::{BASE_WORKSPACES, CaseDirectoryName, SUMMARY};
+use crate::record::summary;
+use crate::run::settings::Settings;
+use crate::run::{Session, end_own_base};
 
 /// Result of [`finish_run`].
 #[derive(Debug, Clone, PartialEq)]

@@ -4,15 +4,13 @@ use std::path::PathBuf;
 
 use evalsuite_schema::{Calibration, Suite};
 
-use crate::{
-    entry::{
-        run_error::{RunError, RunErrorKind},
-        run_options::RunOptions,
-    },
-    judge::calibration::CalibrationReport,
-    model::{evals::Evals, suite::EvalSuite},
-    run::{calibration::begin, settings::Settings},
-};
+use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::entry::run_options::RunOptions;
+use crate::judge::calibration::CalibrationReport;
+use crate::model::evals::Evals;
+use crate::model::suite::EvalSuite;
+use crate::run::calibration::begin;
+use crate::run::settings::Settings;
 
 /// Rated answers that were loaded from files, not compiled into a test program. They measure the judge that the environment
 /// configures.

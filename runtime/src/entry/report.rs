@@ -2,16 +2,13 @@
 
 use std::fmt;
 
-use evalsuite_schema::{
-    Object,
-    record::{CaseOutcome, SuiteSummary, TargetSummary},
-};
+use evalsuite_schema::Object;
+use evalsuite_schema::record::{CaseOutcome, SuiteSummary, TargetSummary};
 
-use crate::{
-    model::suite::EvalSuite,
-    record::summary::{self, SummedCase},
-    run::case_report::CaseReport,
-};
+use crate::model::suite::EvalSuite;
+use crate::record::summary;
+use crate::record::summary::SummedCase;
+use crate::run::case_report::CaseReport;
 
 /// Result of [`Evals::run`](crate::Evals::run): the cases that were run or skipped. It is shown as a summary and the failures.
 ///

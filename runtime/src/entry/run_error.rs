@@ -1,6 +1,7 @@
 //! Why a suite could not be run, measured, described or finished.
 
-use std::{error::Error, fmt};
+use std::error::Error;
+use std::fmt;
 
 use crate::model::outcome::BoxError;
 

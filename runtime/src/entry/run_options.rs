@@ -1,14 +1,14 @@
 //! The options of a run.
 
-use std::{num::NonZeroUsize, path::PathBuf};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use evalsuite_schema::record::Mode;
 
-use crate::{
-    entry::run_error::RunError,
-    model::{evals::Evals, suite::EvalCase},
-    run::settings::Settings,
-};
+use crate::entry::run_error::RunError;
+use crate::model::evals::Evals;
+use crate::model::suite::EvalCase;
+use crate::run::settings::Settings;
 
 /// Options of [`Evals::run`]. An option that is not set has the value of its `EVALSUITE_*` variable.
 ///

@@ -1,14 +1,17 @@
 //! The generated test `suite_check`: checks of a suite that need the compiled program.
 
-use std::{collections::BTreeSet, fmt::Write, path::Path};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
 
 use evalsuite_discovery::ProblemKind;
+use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::{Case, Grader, GraderConfig, Layout, Suite};
 
-use crate::{
-    grade::NO_JSON_SCHEMA,
-    model::{evals::Evals, suite::EvalSuite, suite_location::SuiteLocation},
-};
+use crate::grade::NO_JSON_SCHEMA;
+use crate::model::evals::Evals;
+use crate::model::suite::EvalSuite;
+use crate::model::suite_location::SuiteLocation;
 
 /// Largest number of added or removed files that are shown.
 const SHOWN: usize = 10;
@@ -53,20 +56,22 @@ fn check_grader(grader: &Grader, evals: &Evals, findings: &mut Findings) {
             return composite.members.iter().for_each(|member| check_grader(member, evals, findings));
         }
         GraderConfig::User { grader: name, config } => match evals.registry().grader(name) {
-            None => format!("error[E050 unknown-grader]: no grader named `{name}` is registered"),
+            None => Diagnostic::new(Code::UnknownGrader, format!("no grader named `{name}` is registered"))
+                .at(&grader.location)
+                .to_string(),
             Some(registered) => match registered.check(config) {
                 Ok(()) => return,
                 Err(error) => {
-                    format!("error[E074 grader-config-rejected]: grader `{name}` rejects its config: {error}")
+                    let message = format!("grader `{name}` rejects its config: {error}");
+                    Diagnostic::new(Code::GraderConfigRejected, message).at(&grader.location).to_string()
                 }
             },
         },
         GraderConfig::JsonSchema(_) if !cfg!(feature = "json-schema") => {
-            format!("error: graders of type `json-schema` do not work: {NO_JSON_SCHEMA}")
+            format!("error: graders of type `json-schema` do not work: {NO_JSON_SCHEMA}\n --> {}", grader.location)
         }
         _ => return,
     };
-    let problem = format!("{problem}\n --> {}", grader.location);
     // A grader of the suite is part of every case; its error is reported once.
     if !findings.problems.contains(&problem) {
         findings.problems.push(problem);
@@ -90,7 +95,7 @@ fn compare(suite: &EvalSuite, places: &SuiteLocation, findings: &mut Findings) {
         let listing = evalsuite_discovery::list(&places.suite_dir, boundary, kind, path);
         listed.extend(listing.files);
         for problem in listing.problems.iter().filter(|problem| problem.kind != ProblemKind::NoCaseFile) {
-            findings.problems.push(format!("error[E075 suite-changed]: {}: {}", problem.path, problem.message));
+            findings.problems.push(suite_changed(format!("{}: {}", problem.path, problem.message)));
         }
     }
     // Cases in the suite file itself have no file of their own, and are not listed.
@@ -146,9 +151,13 @@ fn lies_in(directory: &str, source: &str) -> bool {
     directory.is_empty() || directory == "." || Path::new(source).starts_with(directory)
 }
 
+fn suite_changed(message: String) -> String {
+    Diagnostic::<SourceRange>::new(Code::SuiteChanged, message).to_string()
+}
+
 fn changed(suite: &EvalSuite, added: &[&String], removed: &[&String]) -> String {
-    let mut text =
-        format!("error[E075 suite-changed]: the directory `{}` is not the one this test was built from\n", suite.root);
+    let mut text = suite_changed(format!("the directory `{}` is not the one this test was built from", suite.root));
+    text.push('\n');
     for (what, files) in [("added after the build", added), ("gone since the build", removed)] {
         for file in files.iter().take(SHOWN) {
             // Writing to a string cannot fail.

@@ -4,15 +4,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    entry::run_error::{RunError, RunErrorKind},
-    model::{suite::EvalSuite, suite_location::program},
-    platform::{
-        digest::{file_key, sha256},
-        files::replace_json,
-        redaction::Redactor,
-    },
-};
+use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::model::suite::EvalSuite;
+use crate::model::suite_location::program;
+use crate::platform::digest::{file_key, sha256};
+use crate::platform::files::replace_json;
+use crate::platform::redaction::Redactor;
 
 /// Environment variable with a directory for descriptions of suites.
 ///

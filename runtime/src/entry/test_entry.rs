@@ -2,13 +2,15 @@
 
 use evalsuite_schema::record::{CaseOutcome, ReasonCode};
 
-use crate::{
-    entry::{suite_check, suite_description},
-    model::{evals::Evals, suite_location::SuiteLocation},
-    platform::notice,
-    record::run_directory::{RunDirectory, run_id::run_id},
-    run::{SessionTest, calibration, case_error::CaseError, run_case, settings::Settings},
-};
+use crate::entry::{suite_check, suite_description};
+use crate::model::evals::Evals;
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::notice;
+use crate::record::run_directory::RunDirectory;
+use crate::record::run_directory::run_id::run_id;
+use crate::run::case_error::CaseError;
+use crate::run::settings::Settings;
+use crate::run::{SessionTest, calibration, run_case};
 
 /// Runs one case as a test.
 ///

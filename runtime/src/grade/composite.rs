@@ -1,24 +1,18 @@
 //! The `composite` grader: several graders in one (grading.md, section 10).
 
-use evalsuite_schema::{
-    Grader,
-    grader::{Aggregator, Composite},
-    record::{Assertion, GraderRecord, GraderState, Verdict},
-};
+use evalsuite_schema::Grader;
+use evalsuite_schema::grader::{Aggregator, Composite};
+use evalsuite_schema::record::{Assertion, GraderRecord, GraderState, Verdict};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    grade::{
-        code_grader::{self, command_output::VerdictRule},
-        grader_command::COMMAND_LIMIT,
-        grader_record::grader_record,
-        grader_result::GraderResult,
-        grading_context::GradingContext,
-        llm_aggregator,
-        scoring::{gate_is_closed, weighted_mean},
-    },
-    model::score::{Score, ratio},
-};
+use crate::grade::code_grader::command_output::VerdictRule;
+use crate::grade::grader_command::COMMAND_LIMIT;
+use crate::grade::grader_record::grader_record;
+use crate::grade::grader_result::GraderResult;
+use crate::grade::grading_context::GradingContext;
+use crate::grade::scoring::{gate_is_closed, weighted_mean};
+use crate::grade::{code_grader, llm_aggregator};
+use crate::model::score::{Score, ratio};
 
 /// Runs a grader, given its path.
 type RunGrader<'r> = &'r dyn Fn(&str, &Grader, &GradingContext<'_>) -> GraderRecord;

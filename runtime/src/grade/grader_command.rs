@@ -1,22 +1,18 @@
 //! The commands of graders: code graders, preprocessors, and commands that write prompts.
 
-use std::{
-    fmt, io,
-    path::{Path, PathBuf},
-    process::ExitStatus,
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+use std::{fmt, io};
 
-use evalsuite_schema::{Argument, Command, grader::PreparedCommand};
+use evalsuite_schema::grader::PreparedCommand;
+use evalsuite_schema::{Argument, Command};
 use serde_json::Value;
 
-use crate::{
-    grade::grading_context::GradingContext,
-    platform::{
-        excerpt::{last_chars, trim},
-        process::{self, Finished},
-    },
-};
+use crate::grade::grading_context::GradingContext;
+use crate::platform::excerpt::{last_chars, trim};
+use crate::platform::process;
+use crate::platform::process::Finished;
 
 /// Limit of a preprocessor, of a command that writes a prompt, and of one that combines the members of a composite.
 pub(crate) const COMMAND_LIMIT: Duration = Duration::from_secs(60);

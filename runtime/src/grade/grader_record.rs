@@ -1,11 +1,10 @@
 //! From the result of a grader to its record: value, pass mark, verdict, negation (grading.md, section 3).
 
-use evalsuite_schema::{
-    Grader, Layout,
-    record::{Assertion, GraderRecord, GraderState, Verdict},
-};
+use evalsuite_schema::record::{Assertion, GraderRecord, GraderState, Verdict};
+use evalsuite_schema::{Grader, Layout};
 
-use crate::{grade::grader_result::GraderResult, model::score::State};
+use crate::grade::grader_result::GraderResult;
+use crate::model::score::State;
 
 /// Lowest value of a passing verdict: `min_score`, else the grader's own, else the default of the layout.
 pub(crate) fn pass_mark(grader: &Grader, own: Option<f64>, layout: Layout) -> f64 {

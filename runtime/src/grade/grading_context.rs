@@ -1,18 +1,23 @@
 //! What graders need beside their settings.
 
-use std::{
-    cell::RefCell,
-    path::{Path, PathBuf},
-};
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{Layout, grader::Preprocessor, record::Note};
+use evalsuite_schema::Layout;
+use evalsuite_schema::grader::Preprocessor;
+use evalsuite_schema::record::Note;
 
-use crate::{
-    judge::{asking_grader::AskingGrader, judge_choice::JudgeChoice},
-    model::{command::CommandEnvironment, evals::Registry, evidence::Evidence, suite_location::SuiteLocation},
-    platform::{digest::file_key, process::Captured, redaction::Redactor},
-    record::{cassette::TrialCassette, grader_files::GraderFiles},
-};
+use crate::judge::asking_grader::AskingGrader;
+use crate::judge::judge_choice::JudgeChoice;
+use crate::model::command::CommandEnvironment;
+use crate::model::evals::Registry;
+use crate::model::evidence::Evidence;
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::digest::file_key;
+use crate::platform::process::Captured;
+use crate::platform::redaction::Redactor;
+use crate::record::cassette::TrialCassette;
+use crate::record::grader_files::GraderFiles;
 
 /// What graders need beside their settings.
 pub(crate) struct GradingContext<'a> {

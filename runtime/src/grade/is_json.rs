@@ -3,7 +3,8 @@
 use evalsuite_schema::record::Assertion;
 use serde::de::IgnoredAny;
 
-use crate::{grade::assertion_text::shorten, model::score::Score};
+use crate::grade::assertion_text::shorten;
+use crate::model::score::Score;
 
 pub(crate) fn grade(answer: &str) -> Score {
     match serde_json::from_str::<IgnoredAny>(answer) {

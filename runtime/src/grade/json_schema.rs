@@ -1,12 +1,11 @@
 //! The `json-schema` grader: the answer is valid against a JSON Schema (an extension, docs/grading-differences.md).
 
-use evalsuite_schema::{grader::JsonSchema, record::Assertion};
+use evalsuite_schema::grader::JsonSchema;
+use evalsuite_schema::record::Assertion;
 use serde_json::Value;
 
-use crate::{
-    grade::assertion_text::{in_text, shorten},
-    model::score::Score,
-};
+use crate::grade::assertion_text::{in_text, shorten};
+use crate::model::score::Score;
 
 /// Largest number of violations that are listed.
 const LISTED: usize = 100;

@@ -2,33 +2,25 @@
 
 use std::fmt;
 
-use evalsuite_schema::{
-    Grader,
-    grader::{Criterion, JudgeSettings, PreparedCommand, Prompt},
-    record::{GraderKind, GraderRecord, Verdict},
-};
+use evalsuite_schema::Grader;
+use evalsuite_schema::grader::{Criterion, JudgeSettings, PreparedCommand, Prompt};
+use evalsuite_schema::record::{GraderKind, GraderRecord, Verdict};
 
-use crate::{
-    grade::{
-        code_grader::command_input,
-        grader_command::{self, GraderCommandError},
-        grader_record::grader_record,
-        grader_result::GraderResult,
-        grading_context::GradingContext,
-        judgement_score,
-    },
-    judge::{
-        judge_choice::recorded_judges,
-        judge_options::CONFIRM,
-        prompt_variables::PromptVariables,
-        question::{Question, QuestionCalls},
-        reply_shape::ReplyShape,
-        shown_answer::{ShownAnswer, UnshownAnswer, shown_answer},
-        user_prompt::user_prompt,
-        votes::{Majority, majority, representative},
-    },
-    model::score::Score,
-};
+use crate::grade::code_grader::command_input;
+use crate::grade::grader_command::GraderCommandError;
+use crate::grade::grader_record::grader_record;
+use crate::grade::grader_result::GraderResult;
+use crate::grade::grading_context::GradingContext;
+use crate::grade::{grader_command, judgement_score};
+use crate::judge::judge_choice::recorded_judges;
+use crate::judge::judge_options::CONFIRM;
+use crate::judge::prompt_variables::PromptVariables;
+use crate::judge::question::{Question, QuestionCalls};
+use crate::judge::reply_shape::ReplyShape;
+use crate::judge::shown_answer::{ShownAnswer, UnshownAnswer, shown_answer};
+use crate::judge::user_prompt::user_prompt;
+use crate::judge::votes::{Majority, majority, representative};
+use crate::model::score::Score;
 
 /// Why there is no question for the judges.
 enum NoQuestion {

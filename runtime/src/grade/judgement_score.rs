@@ -1,13 +1,13 @@
 //! From a judgement to the result of its grader (grading.md, section 11.5).
 
-use evalsuite_schema::{grader::Criterion, record::Assertion};
+use evalsuite_schema::grader::Criterion;
+use evalsuite_schema::record::Assertion;
 use serde_json::{Map, Value};
 
-use crate::{
-    grade::{grader_result::GraderResult, scoring::weighted_mean},
-    judge::judgement::{Check, Judgement},
-    model::score::Score,
-};
+use crate::grade::grader_result::GraderResult;
+use crate::grade::scoring::weighted_mean;
+use crate::judge::judgement::{Check, Judgement};
+use crate::model::score::Score;
 
 /// Evidence of a criterion that the judge did not answer.
 const NOT_ANSWERED: &str = "not answered";

@@ -1,18 +1,20 @@
 //! The aggregator `llm-grader` of a `composite`: a judge makes one score of the members' results (grading.md, section 10).
 
-use evalsuite_schema::{
-    Grader,
-    grader::{JudgeSettings, Prompt},
-    placeholder::Syntax,
-    record::GraderRecord,
-};
+use evalsuite_schema::Grader;
+use evalsuite_schema::grader::{JudgeSettings, Prompt};
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::record::GraderRecord;
 use serde_json::Value;
 
-use crate::{
-    grade::{grader_result::GraderResult, grading_context::GradingContext, judge_panel},
-    judge::{prompt_texts::AGGREGATE, question::Question, reply_shape::ReplyShape},
-    model::{judge::fenced, messages::pretty, score::Score},
-};
+use crate::grade::grader_result::GraderResult;
+use crate::grade::grading_context::GradingContext;
+use crate::grade::judge_panel;
+use crate::judge::prompt_texts::AGGREGATE;
+use crate::judge::question::Question;
+use crate::judge::reply_shape::ReplyShape;
+use crate::model::judge::fenced;
+use crate::model::messages::pretty;
+use crate::model::score::Score;
 
 /// Template variable of the members' results.
 const RESULTS: &str = "EVALUATOR_RESULTS_JSON";

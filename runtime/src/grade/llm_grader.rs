@@ -1,8 +1,11 @@
 //! The `llm-grader`: a judge gives a score, or checks the grader's rubrics (grading.md, section 11).
 
-use evalsuite_schema::{Grader, GraderConfig, Location, grader::LlmGrader, record::GraderRecord};
+use evalsuite_schema::grader::LlmGrader;
+use evalsuite_schema::record::GraderRecord;
+use evalsuite_schema::{Grader, GraderConfig, Location};
 
-use crate::grade::{grading_context::GradingContext, judge_panel};
+use crate::grade::grading_context::GradingContext;
+use crate::grade::judge_panel;
 
 /// The grader of a case that lists none.
 pub(crate) fn implicit(location: Location) -> Grader {

@@ -1,17 +1,11 @@
 //! The graders `latency`, `cost`, `token-usage` and `execution-metrics` (grading.md, section 5).
 
-use evalsuite_schema::{
-    grader::{Cost, ExecutionMetrics, Latency, TokenUsage},
-    record::Assertion,
-};
+use evalsuite_schema::grader::{Cost, ExecutionMetrics, Latency, TokenUsage};
+use evalsuite_schema::record::Assertion;
 
-use crate::{
-    grade::number_format::{fixed, show},
-    model::{
-        evidence::Evidence,
-        score::{Score, ratio},
-    },
-};
+use crate::grade::number_format::{fixed, show};
+use crate::model::evidence::Evidence;
+use crate::model::score::{Score, ratio};
 
 /// Tools whose calls only read.
 const EXPLORING: [&str; 10] =
@@ -152,10 +146,12 @@ fn missing(text: &str, why: &str) -> Score {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::{Message, Role, ToolCall, record::Usage};
+    use evalsuite_schema::record::Usage;
+    use evalsuite_schema::{Message, Role, ToolCall};
 
     use super::*;
-    use crate::model::{evidence::Facts, score::State};
+    use crate::model::evidence::Facts;
+    use crate::model::score::State;
 
     fn evidence(calls: &[&str]) -> Evidence<'static> {
         let mut message = Message::text(Role::Assistant, "done");

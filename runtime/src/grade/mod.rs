@@ -31,17 +31,14 @@ pub(crate) mod user_grader;
 
 use std::time::Instant;
 
-use evalsuite_schema::{Grader, GraderConfig, record::GraderRecord};
+use evalsuite_schema::record::GraderRecord;
+use evalsuite_schema::{Grader, GraderConfig};
 
-use crate::{
-    grade::{
-        grader_record::{grader_record, pass_mark},
-        grader_result::GraderResult,
-        grading_context::GradingContext,
-        text_graders::LetterCase,
-    },
-    model::score::Score,
-};
+use crate::grade::grader_record::{grader_record, pass_mark};
+use crate::grade::grader_result::GraderResult;
+use crate::grade::grading_context::GradingContext;
+use crate::grade::text_graders::LetterCase;
+use crate::model::score::Score;
 
 /// Why a grader of type `json-schema` cannot work, where the feature of this name is off.
 pub(crate) const NO_JSON_SCHEMA: &str = "`evalsuite` was built without its feature `json-schema`\n\

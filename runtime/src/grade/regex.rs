@@ -1,11 +1,10 @@
 //! The `regex` grader (grading.md, section 4).
 
-use evalsuite_schema::{grader::Regex, record::Assertion};
+use evalsuite_schema::grader::Regex;
+use evalsuite_schema::record::Assertion;
 
-use crate::{
-    grade::assertion_text::{in_text, shorten},
-    model::score::Score,
-};
+use crate::grade::assertion_text::{in_text, shorten};
+use crate::model::score::Score;
 
 pub(crate) fn grade(config: &Regex, answer: &str) -> Score {
     let pattern = match compile(config) {

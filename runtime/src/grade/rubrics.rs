@@ -1,8 +1,11 @@
 //! The `rubrics` grader: a judge checks the answer criterion by criterion (grading.md, section 11).
 
-use evalsuite_schema::{Grader, grader::Rubrics, record::GraderRecord};
+use evalsuite_schema::Grader;
+use evalsuite_schema::grader::Rubrics;
+use evalsuite_schema::record::GraderRecord;
 
-use crate::grade::{grading_context::GradingContext, judge_panel};
+use crate::grade::grading_context::GradingContext;
+use crate::grade::judge_panel;
 
 pub(crate) fn grade(path: &str, grader: &Grader, config: &Rubrics, context: &GradingContext<'_>) -> GraderRecord {
     judge_panel::grade_answer(path, grader, None, &config.criteria, &config.judge, context)

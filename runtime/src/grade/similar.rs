@@ -2,21 +2,16 @@
 
 use std::borrow::Cow;
 
-use evalsuite_schema::{grader::Similar, record::Assertion};
+use evalsuite_schema::grader::Similar;
+use evalsuite_schema::record::Assertion;
 
-use crate::{
-    grade::{
-        assertion_text::shorten,
-        edit_distance::{TooLong, edit_distance},
-        number_format::{fixed, show},
-    },
-    model::{
-        evidence::Evidence,
-        messages::reference_text,
-        score::{Score, ratio},
-    },
-    platform::excerpt::trim,
-};
+use crate::grade::assertion_text::shorten;
+use crate::grade::edit_distance::{TooLong, edit_distance};
+use crate::grade::number_format::{fixed, show};
+use crate::model::evidence::Evidence;
+use crate::model::messages::reference_text;
+use crate::model::score::{Score, ratio};
+use crate::platform::excerpt::trim;
 
 /// Largest product of the two lengths, in characters: a second of work, a few seconds without optimisation.
 const LIMIT: u64 = 10_000_000_000;
@@ -64,7 +59,8 @@ mod tests {
     use evalsuite_schema::{Message, Role};
 
     use super::*;
-    use crate::model::{evidence::Facts, score::State};
+    use crate::model::evidence::Facts;
+    use crate::model::score::State;
 
     fn run(value: Option<&str>, ignore_case: bool, reference: Option<&str>, answer: &str) -> Score {
         let evidence = Evidence::new(Facts {

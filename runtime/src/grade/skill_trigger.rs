@@ -1,12 +1,13 @@
 //! The `skill-trigger` grader (grading.md, section 7).
 
-use evalsuite_schema::{ToolCall, grader::SkillTrigger, record::Assertion};
+use evalsuite_schema::ToolCall;
+use evalsuite_schema::grader::SkillTrigger;
+use evalsuite_schema::record::Assertion;
 use serde_json::Value;
 
-use crate::{
-    grade::assertion_text::{in_text, shorten},
-    model::{evidence::Evidence, score::Score},
-};
+use crate::grade::assertion_text::{in_text, shorten};
+use crate::model::evidence::Evidence;
+use crate::model::score::Score;
 
 pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     let skill = &config.skill;
@@ -65,7 +66,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::{evidence::Facts, score::State};
+    use crate::model::evidence::Facts;
+    use crate::model::score::State;
 
     fn state(calls: Value, should_trigger: bool) -> State {
         let mut message = Message::text(Role::Assistant, "done");

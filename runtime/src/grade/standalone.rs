@@ -1,25 +1,22 @@
 //! Built-in graders without a run, for property tests and benchmarks.
 
-use std::{cell::RefCell, path::PathBuf};
+use std::cell::RefCell;
+use std::path::PathBuf;
 
-use evalsuite_schema::{
-    Grader, Layout, Message,
-    record::{GraderRecord, Usage},
-};
+use evalsuite_schema::record::{GraderRecord, Usage};
+use evalsuite_schema::{Grader, Layout, Message};
 
-use crate::{
-    grade::{grade, grading_context::GradingContext},
-    judge::{judge_choice::JudgeChoice, judge_options::JudgeOptions},
-    model::{
-        command::CommandEnvironment,
-        evals::Registry,
-        evidence::{Evidence, Facts},
-        judge::Judges,
-        suite_location::SuiteLocation,
-    },
-    platform::redaction::Redactor,
-    record::cassette::TrialCassette,
-};
+use crate::grade::grade;
+use crate::grade::grading_context::GradingContext;
+use crate::judge::judge_choice::JudgeChoice;
+use crate::judge::judge_options::JudgeOptions;
+use crate::model::command::CommandEnvironment;
+use crate::model::evals::Registry;
+use crate::model::evidence::{Evidence, Facts};
+use crate::model::judge::Judges;
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::redaction::Redactor;
+use crate::record::cassette::TrialCassette;
 
 /// The work of an agent.
 #[derive(Debug, Default)]

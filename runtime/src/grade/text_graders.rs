@@ -3,16 +3,12 @@
 
 use std::borrow::Cow;
 
-use evalsuite_schema::{
-    grader::{TextList, TextValue},
-    record::Assertion,
-};
+use evalsuite_schema::grader::{TextList, TextValue};
+use evalsuite_schema::record::Assertion;
 
-use crate::{
-    grade::assertion_text::{in_text, shorten},
-    model::score::Score,
-    platform::excerpt::trim,
-};
+use crate::grade::assertion_text::{in_text, shorten};
+use crate::model::score::Score;
+use crate::platform::excerpt::trim;
 
 /// Whether upper and lower case letters differ.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,19 +1,16 @@
 //! The `tool-trajectory` grader (grading.md, section 6).
 
-use evalsuite_schema::{
-    Object, ToolCall,
-    grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode},
-    record::Assertion,
-};
+use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
+use evalsuite_schema::record::Assertion;
+use evalsuite_schema::{Object, ToolCall};
 use serde_json::Value;
 
-use crate::{
-    grade::{assertion_text::in_text, grader_result::GraderResult, json_equality::equal, number_format::show},
-    model::{
-        evidence::Evidence,
-        score::{Score, ratio},
-    },
-};
+use crate::grade::assertion_text::in_text;
+use crate::grade::grader_result::GraderResult;
+use crate::grade::json_equality::equal;
+use crate::grade::number_format::show;
+use crate::model::evidence::Evidence;
+use crate::model::score::{Score, ratio};
 
 pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> GraderResult {
     let Some(calls) = evidence.tool_calls() else {
@@ -290,7 +287,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::{evidence::Facts, score::State};
+    use crate::model::evidence::Facts;
+    use crate::model::score::State;
 
     fn run(config: Value, calls: Value) -> (State, bool) {
         let mut message = Message::text(Role::Assistant, "done");

@@ -1,18 +1,18 @@
 //! Graders written in Rust: a call with a limit, and the judges that it asks (grading.md, section 12).
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
+use std::time::Duration;
 
-use evalsuite_schema::{Object, record::GraderKind};
+use evalsuite_schema::Object;
+use evalsuite_schema::record::GraderKind;
 
-use crate::{
-    grade::{grader_result::GraderResult, grading_context::GradingContext},
-    judge::{grader_inquiry::GraderInquiry, repeated_calls::JudgeFailure},
-    model::score::{Score, State},
-    platform::{
-        cancel::Cancel,
-        isolated_call::{Ended, call_within},
-    },
-};
+use crate::grade::grader_result::GraderResult;
+use crate::grade::grading_context::GradingContext;
+use crate::judge::grader_inquiry::GraderInquiry;
+use crate::judge::repeated_calls::JudgeFailure;
+use crate::model::score::{Score, State};
+use crate::platform::cancel::Cancel;
+use crate::platform::isolated_call::{Ended, call_within};
 
 /// Limit of one call.
 const LIMIT: Duration = Duration::from_secs(300);

@@ -4,15 +4,14 @@ use std::path::PathBuf;
 
 use evalsuite_schema::record::Note;
 
-use crate::{
-    judge::{command_judge::JudgeCommandSite, judge_call, judge_choice::ChosenJudge, judge_options::JudgeOptions},
-    model::{
-        cassette::Cassette,
-        command::CommandEnvironment,
-        judge::{JudgeError, JudgeReply, JudgeRequest},
-    },
-    record::grader_files::GraderFiles,
-};
+use crate::judge::command_judge::JudgeCommandSite;
+use crate::judge::judge_call;
+use crate::judge::judge_choice::ChosenJudge;
+use crate::judge::judge_options::JudgeOptions;
+use crate::model::cassette::Cassette;
+use crate::model::command::CommandEnvironment;
+use crate::model::judge::{JudgeError, JudgeReply, JudgeRequest};
+use crate::record::grader_files::GraderFiles;
 
 /// A grader of a trial that asks judges.
 pub(crate) struct AskingGrader {

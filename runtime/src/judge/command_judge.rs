@@ -1,22 +1,15 @@
 //! Judges that are commands of a targets file.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
-};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{
-    agents::command::{
-        cli_agent::CliAgent,
-        command_call::{CommandCall, CommandFailure},
-    },
-    model::{
-        command::CommandEnvironment,
-        judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest},
-        messages::answer,
-    },
-    platform::{environment, redaction::Redactor},
-};
+use crate::agents::command::cli_agent::CliAgent;
+use crate::agents::command::command_call::{CommandCall, CommandFailure};
+use crate::model::command::CommandEnvironment;
+use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
+use crate::model::messages::answer;
+use crate::platform::environment;
+use crate::platform::redaction::Redactor;
 
 /// Where a command that judges runs.
 pub(crate) struct JudgeCommandSite<'a> {

@@ -1,6 +1,7 @@
 //! Judges at OpenAI-compatible services, one for each service in a process.
 
-use crate::{judge::judge_options::Endpoint, model::judge::BoundJudge};
+use crate::judge::judge_options::Endpoint;
+use crate::model::judge::BoundJudge;
 
 #[cfg(not(feature = "judge"))]
 use std::fmt;

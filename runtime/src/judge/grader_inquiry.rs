@@ -1,28 +1,21 @@
 //! The questions of a grader in Rust to judges.
 
-use std::{
-    collections::BTreeSet,
-    fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use evalsuite_schema::{
-    grader::JudgeSettings,
-    placeholder::Syntax,
-    record::{JudgeRecord, Note, ReasonCode},
-};
+use evalsuite_schema::grader::JudgeSettings;
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::record::{JudgeRecord, Note, ReasonCode};
 
-use crate::{
-    judge::{
-        asking_grader::AskingGrader,
-        call_tally::CallTally,
-        judge_choice::{ChosenJudge, OwnedJudgeChoice, recorded_judges},
-        prompt_texts::REPAIR_DATA,
-        repeated_calls::{CallPurpose, JudgeFailure, until_readable},
-    },
-    model::judge::{JudgeError, JudgeReply, JudgeRequest, fenced, suite_judge::Inquiry},
-    platform::digest::sha256,
-};
+use crate::judge::asking_grader::AskingGrader;
+use crate::judge::call_tally::CallTally;
+use crate::judge::judge_choice::{ChosenJudge, OwnedJudgeChoice, recorded_judges};
+use crate::judge::prompt_texts::REPAIR_DATA;
+use crate::judge::repeated_calls::{CallPurpose, JudgeFailure, until_readable};
+use crate::model::judge::suite_judge::Inquiry;
+use crate::model::judge::{JudgeError, JudgeReply, JudgeRequest, fenced};
+use crate::platform::digest::sha256;
 
 /// The questions of one call of a grader. It outlives the borrowed evidence, because the grader has a thread of its own.
 pub(crate) struct GraderInquiry {

@@ -3,18 +3,12 @@
 use evalsuite_schema::record::ReasonCode;
 use serde_json::{Value, json};
 
-use crate::{
-    judge::judge_choice::ChosenJudge,
-    model::{
-        cassette::{Asker, Cassette, NoReply},
-        judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest},
-    },
-    platform::{
-        cancel::Cancel,
-        isolated_call::{Ended, call_within},
-    },
-    record::cassette::diff,
-};
+use crate::judge::judge_choice::ChosenJudge;
+use crate::model::cassette::{Asker, Cassette, NoReply};
+use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
+use crate::platform::cancel::Cancel;
+use crate::platform::isolated_call::{Ended, call_within};
+use crate::record::cassette::diff;
 
 /// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here; `grader` tells the requests of
 /// graders apart.

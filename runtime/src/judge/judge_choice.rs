@@ -1,27 +1,19 @@
 //! Which judges a grader asks: named by the grader, the environment, the macro, or the targets file.
 
-use std::{
-    collections::BTreeSet,
-    fmt,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use evalsuite_schema::grader::JudgeSettings;
 
-use crate::{
-    agents::command::cli_agent::CliAgent,
-    judge::{
-        command_judge::{JudgeCommandSite, command_judge},
-        endpoint_judge::{JudgeFeatureMissing, endpoint_judge},
-        judge_options::JudgeOptions,
-    },
-    model::{
-        agent::{LoadTargets, UnusableTarget},
-        cassette::Cassette,
-        judge::{BoundJudge, IntoJudge, Judge, JudgeError, JudgeReply, JudgeRequest, Judges},
-        suite_location::SuiteLocation,
-    },
-};
+use crate::agents::command::cli_agent::CliAgent;
+use crate::judge::command_judge::{JudgeCommandSite, command_judge};
+use crate::judge::endpoint_judge::{JudgeFeatureMissing, endpoint_judge};
+use crate::judge::judge_options::JudgeOptions;
+use crate::model::agent::{LoadTargets, UnusableTarget};
+use crate::model::cassette::Cassette;
+use crate::model::judge::{BoundJudge, IntoJudge, Judge, JudgeError, JudgeReply, JudgeRequest, Judges};
+use crate::model::suite_location::SuiteLocation;
 
 /// A judge and its name in records.
 #[derive(Debug, Clone)]

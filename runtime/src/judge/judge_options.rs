@@ -1,6 +1,7 @@
 //! Settings of judges from the environment.
 
-use std::{fmt, time::Duration};
+use std::fmt;
+use std::time::Duration;
 
 /// Judgements after a failing one, by default.
 pub(crate) const CONFIRM: u32 = 2;

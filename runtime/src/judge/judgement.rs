@@ -1,16 +1,13 @@
 //! The judgement in a reply: a score, a checklist, or scores of criteria.
 
-use evalsuite_schema::{Object, record::Assertion};
+use evalsuite_schema::Object;
+use evalsuite_schema::record::Assertion;
 use serde_json::Value;
 
-use crate::{
-    judge::{
-        invalid_reply::InvalidReply,
-        lenient_json::with_plain_passed,
-        reply_shape::{MOST_ASSERTIONS, ReplyShape},
-    },
-    model::judge::reply::document,
-};
+use crate::judge::invalid_reply::InvalidReply;
+use crate::judge::lenient_json::with_plain_passed;
+use crate::judge::reply_shape::{MOST_ASSERTIONS, ReplyShape};
+use crate::model::judge::reply::document;
 
 /// A reply that has the shape asked for.
 #[derive(Debug, Clone, PartialEq)]

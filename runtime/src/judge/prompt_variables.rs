@@ -3,14 +3,11 @@
 use evalsuite_schema::{Input, Message, Role, ToolCall};
 use serde_json::Value;
 
-use crate::{
-    model::{
-        evidence::Evidence,
-        messages::{self, pretty, reference_text},
-        suite_location::SuiteLocation,
-    },
-    platform::excerpt::{first_chars, trim},
-};
+use crate::model::evidence::Evidence;
+use crate::model::messages;
+use crate::model::messages::{pretty, reference_text};
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::excerpt::{first_chars, trim};
 
 /// Characters of the workspace's changes that are shown.
 const CHANGES: usize = 200_000;

@@ -2,25 +2,20 @@
 
 use std::time::Duration;
 
-use evalsuite_schema::{
-    grader::{Criterion, JudgeSettings},
-    placeholder::Syntax,
-    record::{JudgeRecord, Note},
-};
+use evalsuite_schema::grader::{Criterion, JudgeSettings};
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::record::{JudgeRecord, Note};
 
-use crate::{
-    judge::{
-        asking_grader::AskingGrader,
-        call_tally::CallTally,
-        judge_choice::ChosenJudge,
-        judge_options::JudgeOptions,
-        judgement::{self, Judgement},
-        prompt_texts::REPAIR,
-        repeated_calls::{CallPurpose, JudgeFailure, until_readable},
-        reply_shape::ReplyShape,
-    },
-    model::judge::{JudgeError, JudgeImage, JudgeReply, JudgeRequest, fenced},
-};
+use crate::judge::asking_grader::AskingGrader;
+use crate::judge::call_tally::CallTally;
+use crate::judge::judge_choice::ChosenJudge;
+use crate::judge::judge_options::JudgeOptions;
+use crate::judge::judgement;
+use crate::judge::judgement::Judgement;
+use crate::judge::prompt_texts::REPAIR;
+use crate::judge::repeated_calls::{CallPurpose, JudgeFailure, until_readable};
+use crate::judge::reply_shape::ReplyShape;
+use crate::model::judge::{JudgeError, JudgeImage, JudgeReply, JudgeRequest, fenced};
 
 /// What a grader asks its judges.
 #[derive(Debug)]

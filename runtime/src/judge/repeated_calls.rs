@@ -1,13 +1,12 @@
 //! Repeated calls of a judge, until its reply can be read.
 
-use std::{fmt::Display, thread};
+use std::fmt::Display;
+use std::thread;
 
 use evalsuite_schema::record::ReasonCode;
 
-use crate::{
-    judge::retry_wait::retry_wait,
-    model::judge::{JudgeError, JudgeReply},
-};
+use crate::judge::retry_wait::retry_wait;
+use crate::model::judge::{JudgeError, JudgeReply};
 
 /// Calls until a reply can be read; one more asks to repair the last one.
 const ATTEMPTS: u32 = 3;

@@ -1,17 +1,17 @@
 //! The answer as judges are shown it: its text with the text of its files, and its images.
 
-use std::{
-    fmt, fs, io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
 
-use evalsuite_schema::{Content, Part, PathRef, Role, grader::Preprocessor, media_type::of_extension};
+use evalsuite_schema::grader::Preprocessor;
+use evalsuite_schema::media_type::of_extension;
+use evalsuite_schema::{Content, Part, PathRef, Role};
 use serde_json::{Value, json};
 
-use crate::{
-    model::{evidence::Evidence, judge::JudgeImage, suite_location::SuiteLocation},
-    platform::excerpt::trim,
-};
+use crate::model::evidence::Evidence;
+use crate::model::judge::JudgeImage;
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::excerpt::trim;
 
 /// Largest file that is shown to a judge, in bytes.
 const LARGEST: u64 = 1024 * 1024;

@@ -2,17 +2,14 @@
 
 use std::fmt::Write;
 
-use evalsuite_schema::{
-    Object,
-    grader::{Criterion, PreparedCommand, Prompt},
-    placeholder::Syntax,
-};
+use evalsuite_schema::Object;
+use evalsuite_schema::grader::{Criterion, PreparedCommand, Prompt};
+use evalsuite_schema::placeholder::Syntax;
 
-use crate::{
-    judge::{prompt_variables::PromptVariables, reply_shape::ReplyShape},
-    model::judge::fenced,
-    platform::excerpt::trim,
-};
+use crate::judge::prompt_variables::PromptVariables;
+use crate::judge::reply_shape::ReplyShape;
+use crate::model::judge::fenced;
+use crate::platform::excerpt::trim;
 
 /// The user prompt of a grader. `run` returns the output of a command that writes a prompt.
 ///

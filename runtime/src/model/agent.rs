@@ -1,27 +1,22 @@
 //! Agents: the trait, functions as agents, and the commands of a targets file.
 
-use std::{
-    any::type_name,
-    error::Error,
-    fmt,
-    future::Future,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::any::type_name;
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use evalsuite_schema::{TargetsFile, diagnostic::Diagnostic};
+use evalsuite_schema::TargetsFile;
+use evalsuite_schema::diagnostic::Diagnostic;
 
-use crate::{
-    model::{
-        callable::{
-            AsyncFunction, Callable, FromUnfinished, Implements, LocalError, PlainFunction, SendError, block_on,
-        },
-        outcome::{AgentError, BoxError, Outcome},
-        suite_location::SuiteLocation,
-        trial::Trial,
-    },
-    platform::cancel::Cancel,
+use crate::model::callable::{
+    AsyncFunction, Callable, FromUnfinished, Implements, LocalError, PlainFunction, SendError, block_on,
 };
+use crate::model::outcome::{AgentError, BoxError, Outcome};
+use crate::model::suite_location::SuiteLocation;
+use crate::model::trial::Trial;
+use crate::platform::cancel::Cancel;
 
 /// An agent as a type, for an agent with data of its own.
 ///

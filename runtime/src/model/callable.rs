@@ -3,7 +3,10 @@
 //! Users write a type that implements a trait, an `async fn` or a plain `fn`. `IntoAgent`, `IntoGrader` and `IntoJudge` turn
 //! each of them into a [`Callable`].
 
-use std::{fmt, future::Future, marker::PhantomData, sync::Arc};
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
 
 use crate::platform::cancel::Cancel;
 

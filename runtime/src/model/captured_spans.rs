@@ -1,6 +1,7 @@
 //! Data of an agent's call that was captured from its spans.
 
-use evalsuite_schema::{Message, record::Usage};
+use evalsuite_schema::Message;
+use evalsuite_schema::record::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

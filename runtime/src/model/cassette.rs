@@ -1,8 +1,11 @@
 //! The cassette of a trial: recorded replies of models, by request.
 
-use std::{error::Error, fmt, sync::Arc};
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::model::outcome::BoxError;

@@ -1,23 +1,18 @@
 //! Commands that an agent runs, and the processes that end with their trial.
 
-use std::{
-    ffi::{OsStr, OsString},
-    io,
-    path::{Path, PathBuf},
-    process::{self, Child, Output, Stdio},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::{io, process};
 
 use evalsuite_schema::Case;
 
-use crate::{
-    model::suite_location::SuiteLocation,
-    platform::{
-        environment,
-        process::{RunningGroup, TERMINATION_GRACE, echo::Echo, end_groups, spawn},
-    },
-};
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::environment;
+use crate::platform::process::echo::Echo;
+use crate::platform::process::{RunningGroup, TERMINATION_GRACE, end_groups, spawn};
 
 /// The environment variables of every command in a trial.
 #[derive(Debug, Clone, Default)]
@@ -248,10 +243,8 @@ impl Command {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::{
-        thread,
-        time::{Duration, Instant},
-    };
+    use std::thread;
+    use std::time::{Duration, Instant};
 
     use super::*;
 

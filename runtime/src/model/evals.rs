@@ -1,11 +1,10 @@
 //! A suite with its agents, graders and judges.
 
-use crate::model::{
-    agent::{Bound, BoundAgent, IntoAgent, LoadTargets},
-    grader::{BoundGrader, IntoGrader},
-    judge::{IntoJudge, Judges, registry::MOST_CONFIRM},
-    suite::EvalSuite,
-};
+use crate::model::agent::{Bound, BoundAgent, IntoAgent, LoadTargets};
+use crate::model::grader::{BoundGrader, IntoGrader};
+use crate::model::judge::registry::MOST_CONFIRM;
+use crate::model::judge::{IntoJudge, Judges};
+use crate::model::suite::EvalSuite;
 
 /// A suite with its agents, graders and judges.
 ///

@@ -1,22 +1,20 @@
 //! What graders see of a trial.
 
-use std::{
-    marker::PhantomData,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use evalsuite_schema::{Content, Input, Message, Object, ReferenceSolution, Role, ToolCall, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Content, Input, Message, Object, ReferenceSolution, Role, ToolCall};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::model::{
-    dependency::{Dependencies, Dependency},
-    judge::{SuiteJudge, suite_judge::Inquiry},
-    messages::content_text,
-    trial::decode_input,
-};
+use crate::model::dependency::{Dependencies, Dependency};
+use crate::model::judge::SuiteJudge;
+use crate::model::judge::suite_judge::Inquiry;
+use crate::model::messages::content_text;
+use crate::model::trial::decode_input;
 
 /// What a grader sees: the answer, how the agent got there, and the case.
 ///

@@ -1,22 +1,21 @@
 //! Graders in Rust: the trait, and functions as graders.
 
-use std::{any::type_name, fmt, future::Future, marker::PhantomData, sync::Arc};
+use std::any::type_name;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
 
-use evalsuite_schema::{Object, record::GraderKind};
-use serde::{
-    Deserialize, Deserializer,
-    de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor},
-};
+use evalsuite_schema::Object;
+use evalsuite_schema::record::GraderKind;
+use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::{
-    model::{
-        callable::{AsyncFunction, Callable, FromUnfinished, Implements, PlainFunction, block_on},
-        evidence::Evidence,
-        score::Score,
-    },
-    platform::cancel::Cancel,
-};
+use crate::model::callable::{AsyncFunction, Callable, FromUnfinished, Implements, PlainFunction, block_on};
+use crate::model::evidence::Evidence;
+use crate::model::score::Score;
+use crate::platform::cancel::Cancel;
 
 /// A grader as a type, for a grader with data or a pass mark of its own.
 ///

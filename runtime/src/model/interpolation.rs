@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_schema::{
-    Case, Layout, Location, Workspace,
-    diagnostic::{Code, Diagnostic, SourceRange},
-    grader::BUILT_IN,
-};
+use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
+use evalsuite_schema::grader::BUILT_IN;
+use evalsuite_schema::{Case, Layout, Location, Workspace};
 use serde_json::Value;
 
 use crate::platform::environment;
@@ -236,7 +234,8 @@ fn is_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::{Grader, GraderConfig, Input, Message, Role, grader::TextValue};
+    use evalsuite_schema::grader::TextValue;
+    use evalsuite_schema::{Grader, GraderConfig, Input, Message, Role};
 
     use super::*;
 

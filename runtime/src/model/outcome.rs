@@ -1,11 +1,11 @@
 //! What an agent returns: an outcome, or an error.
 
-use std::{error::Error, fmt, time::Duration};
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
 
-use evalsuite_schema::{
-    Message, Object,
-    record::{Usage, milliseconds},
-};
+use evalsuite_schema::record::{Usage, milliseconds};
+use evalsuite_schema::{Message, Object};
 use serde_json::Value;
 
 /// An error of any type, as agents return it.

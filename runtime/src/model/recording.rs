@@ -1,11 +1,10 @@
 //! What an agent reports while it runs.
 
-use evalsuite_schema::{Message, Role, ToolCall, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Message, Role, ToolCall};
 
-use crate::model::{
-    captured_spans::Captured,
-    outcome::{Outcome, is_amount},
-};
+use crate::model::captured_spans::Captured;
+use crate::model::outcome::{Outcome, is_amount};
 
 /// What an agent has reported through its [`Trial`](crate::Trial).
 #[derive(Debug, Clone, Default)]

@@ -1,25 +1,21 @@
 //! A trial as the agent sees it.
 
-use std::{
-    marker::PhantomData,
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use evalsuite_schema::{Input, Message, Object, ToolCall, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Input, Message, Object, ToolCall};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{
-    model::{
-        cassette::Cassette,
-        command::{ChildGroups, Command, CommandEnvironment},
-        dependency::{Dependencies, Dependency},
-        recording::Recording,
-    },
-    platform::{cancel::Cancel, environment},
-};
+use crate::model::cassette::Cassette;
+use crate::model::command::{ChildGroups, Command, CommandEnvironment};
+use crate::model::dependency::{Dependencies, Dependency};
+use crate::model::recording::Recording;
+use crate::platform::cancel::Cancel;
+use crate::platform::environment;
 
 /// One run of an agent on one case: the case as the agent gets it, and the place to record what the agent does.
 ///

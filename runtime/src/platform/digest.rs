@@ -1,6 +1,7 @@
 //! SHA-256 digests, and file names made of them.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};

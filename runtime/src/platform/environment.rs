@@ -4,7 +4,10 @@
 //! the file. The environment of this process is not changed, which would not be safe while other threads read it.
 //! The parser is hand-written: `.env` crates change the environment of the process, or expand variables in values.
 
-use std::{collections::BTreeMap, ffi::OsString, path::Path, sync::OnceLock};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::OnceLock;
 
 /// The variable that names the file.
 pub(crate) const FILE: &str = "EVALSUITE_ENV_FILE";

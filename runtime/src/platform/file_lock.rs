@@ -1,10 +1,8 @@
 //! Advisory locks on files, with the standard library's calls.
 
-use std::{
-    fs::{self, File, TryLockError},
-    io,
-    path::Path,
-};
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::{fs, io};
 
 /// A lock on a file, held until it is dropped. Threads of one process exclude each other like processes do.
 #[derive(Debug)]

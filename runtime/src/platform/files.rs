@@ -1,15 +1,16 @@
 //! Reading and writing files that other processes use at the same time.
 
-use std::{
-    fs::{self, File},
-    io::{self, Write},
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
-};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{fs, io};
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use crate::platform::{json, redaction::Redactor};
+use crate::platform::json;
+use crate::platform::redaction::Redactor;
 
 /// Reads JSON; `None` without a file.
 ///

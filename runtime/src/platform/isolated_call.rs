@@ -1,13 +1,10 @@
 //! Calls on threads of their own, with a time limit.
 
-use std::{
-    any::Any,
-    io,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::mpsc::{RecvTimeoutError, sync_channel},
-    thread,
-    time::Duration,
-};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+use std::{io, thread};
 
 use crate::platform::cancel::Cancel;
 

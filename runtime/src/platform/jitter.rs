@@ -2,10 +2,8 @@
 //!
 //! Written by hand: the standard library's hash keys are random enough, and `fastrand` would be a dependency for one number.
 
-use std::{
-    hash::{BuildHasher, RandomState},
-    time::Duration,
-};
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
 
 /// Jitter lengthens a wait by at most this share of it.
 pub(crate) const JITTER: f64 = 0.5;

@@ -1,10 +1,8 @@
 //! Permissions of files and directories.
 
-use std::{
-    fs::{self, Metadata},
-    io,
-    path::Path,
-};
+use std::fs::Metadata;
+use std::path::Path;
+use std::{fs, io};
 
 /// Permission bits, where the system has them.
 #[cfg(unix)]

@@ -1,9 +1,7 @@
 //! Secrets kept out of everything that is written or printed.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 

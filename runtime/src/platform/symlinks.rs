@@ -1,6 +1,7 @@
 //! Symbolic links.
 
-use std::{io, path::Path};
+use std::io;
+use std::path::Path;
 
 /// Makes a symbolic link at `path`. Windows has to know whether its destination is a directory.
 ///

@@ -1,22 +1,19 @@
 //! Files of a suite that are embedded in the program, extracted where the suite's directory does not exist.
 
-use std::{fs, io, path::Path};
+use std::path::Path;
+use std::{fs, io};
 
-use evalsuite_schema::embedded::{self, ARCHIVE, Header, Kind, Pair};
+use evalsuite_schema::embedded;
+use evalsuite_schema::embedded::{ARCHIVE, Header, Kind, Pair};
 
-use crate::{
-    model::{
-        suite::EvalSuite,
-        suite_location::{SuiteLocation, extracted_path},
-    },
-    platform::{
-        digest::{file_key, sha256},
-        permissions::{remove_directory, set_mode},
-        redaction::Redactor,
-        symlinks::make_symlink,
-    },
-    record::{coordination::run_once, run_directory::RunDirectory},
-};
+use crate::model::suite::EvalSuite;
+use crate::model::suite_location::{SuiteLocation, extracted_path};
+use crate::platform::digest::{file_key, sha256};
+use crate::platform::permissions::{remove_directory, set_mode};
+use crate::platform::redaction::Redactor;
+use crate::platform::symlinks::make_symlink;
+use crate::record::coordination::run_once;
+use crate::record::run_directory::RunDirectory;
 
 /// The location of a suite's files: where they were at compile time, or, if they do not exist there, in the run directory,
 /// where the first test that needs them extracts them.

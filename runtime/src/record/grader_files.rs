@@ -1,9 +1,7 @@
 //! The files that graders write beside the record of a trial.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use evalsuite_schema::record::Note;
 

@@ -1,6 +1,7 @@
 //! Attempts at one trial, repeated after infrastructure errors.
 
-use std::{io, time::Duration};
+use std::io;
+use std::time::Duration;
 
 use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage, TrialRecord};
 

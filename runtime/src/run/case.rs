@@ -2,23 +2,21 @@
 
 use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage};
 
-use crate::{
-    model::{evals::Evals, suite::EvalCase},
-    platform::notice,
-    record::{run_directory::RunDirectory, run_record},
-    run::{
-        case_error::CaseError,
-        case_record::{CaseEnd, write_record},
-        case_report::CaseReport,
-        case_setup::CaseSetup,
-        dependencies::{self, Unmet},
-        plan::Plan,
-        requirements,
-        settings::Settings,
-        trials::run_trials,
-    },
-    workspace,
-};
+use crate::model::evals::Evals;
+use crate::model::suite::EvalCase;
+use crate::platform::notice;
+use crate::record::run_directory::RunDirectory;
+use crate::record::run_record;
+use crate::run::case_error::CaseError;
+use crate::run::case_record::{CaseEnd, write_record};
+use crate::run::case_report::CaseReport;
+use crate::run::case_setup::CaseSetup;
+use crate::run::dependencies::Unmet;
+use crate::run::plan::Plan;
+use crate::run::settings::Settings;
+use crate::run::trials::run_trials;
+use crate::run::{dependencies, requirements};
+use crate::workspace;
 
 /// Runs a case with all its trials and writes its records.
 ///

@@ -1,10 +1,8 @@
 //! Why a case has no record.
 
-use std::{
-    error::Error,
-    fmt, io,
-    path::{Path, PathBuf},
-};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use crate::model::suite::{EvalCase, EvalSuite};
 

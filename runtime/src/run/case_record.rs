@@ -4,22 +4,15 @@ use std::io;
 
 use evalsuite_schema::record::{CaseOutcome, CaseRecord, Reason, ReasonCode, Rule, Stage, TrialRecord, TrialSummary};
 
-use crate::{
-    grade::scoring::decide_case,
-    model::suite_location::program,
-    platform::files::write_json,
-    record::{
-        run_directory::layout::trial_directory_name,
-        statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability},
-    },
-    run::{
-        case_report::CaseReport,
-        dependencies, limits,
-        plan::Plan,
-        requirements,
-        trials::{TrialsEnd, results},
-    },
-};
+use crate::grade::scoring::decide_case;
+use crate::model::suite_location::program;
+use crate::platform::files::write_json;
+use crate::record::run_directory::layout::trial_directory_name;
+use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability};
+use crate::run::case_report::CaseReport;
+use crate::run::plan::Plan;
+use crate::run::trials::{TrialsEnd, results};
+use crate::run::{dependencies, limits, requirements};
 
 /// How a case ended.
 pub(crate) struct CaseEnd {

@@ -2,16 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{
-    Object,
-    record::{CaseOutcome, CaseRecord, TrialRecord},
-};
+use evalsuite_schema::Object;
+use evalsuite_schema::record::{CaseOutcome, CaseRecord, TrialRecord};
 use serde::Deserialize;
 
-use crate::{
-    model::suite::{EvalCase, EvalSuite},
-    platform::redaction::Redactor,
-};
+use crate::model::suite::{EvalCase, EvalSuite};
+use crate::platform::redaction::Redactor;
 
 /// What one case came to. It is shown as a failing test shows it.
 #[derive(Debug, Clone)]

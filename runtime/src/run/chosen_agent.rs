@@ -1,18 +1,15 @@
 //! Which agent a target has.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 use evalsuite_schema::{CliTarget, Suite};
 
-use crate::{
-    agents::command::cli_agent::CliAgent,
-    model::{
-        agent::{Bound, RustAgent},
-        evals::Evals,
-        suite_location::SuiteLocation,
-    },
-    run::settings::Settings,
-};
+use crate::agents::command::cli_agent::CliAgent;
+use crate::model::agent::{Bound, RustAgent};
+use crate::model::evals::Evals;
+use crate::model::suite_location::SuiteLocation;
+use crate::run::settings::Settings;
 
 /// The agent of a target.
 pub(crate) enum ChosenAgent {

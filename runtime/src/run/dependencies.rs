@@ -4,23 +4,21 @@
 //! order of tests changes nothing. A test that holds a case's lock waits for locks of its dependencies only, and for no slot
 //! while it holds one: the graph of dependencies has no cycles, so there is no deadlock.
 
-use std::{collections::BTreeSet, io, path::Path, sync::Arc};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
-use evalsuite_schema::{
-    OnDependencyFailure,
-    record::{CaseOutcome, CaseRecord, Reason, ReasonCode, Stage, TrialRecord},
-};
+use evalsuite_schema::OnDependencyFailure;
+use evalsuite_schema::record::{CaseOutcome, CaseRecord, Reason, ReasonCode, Stage, TrialRecord};
 
-use crate::{
-    model::{dependency::Dependency, suite::EvalCase},
-    platform::files::{read_json, remove_if_exists, replace_file},
-    run::{
-        case_error::CaseError,
-        case_report::CaseReport,
-        plan::Plan,
-        settings::{Runner, Settings},
-    },
-};
+use crate::model::dependency::Dependency;
+use crate::model::suite::EvalCase;
+use crate::platform::files::{read_json, remove_if_exists, replace_file};
+use crate::run::case_error::CaseError;
+use crate::run::case_report::CaseReport;
+use crate::run::plan::Plan;
+use crate::run::settings::{Runner, Settings};
 
 /// How a case ends whose dependencies did not pass.
 pub(crate) struct Unmet {

@@ -1,17 +1,14 @@
 //! Limits that prevent trials: budgets, and `fail_on_error`.
 
-use std::{fs, io, path::PathBuf};
+use std::path::PathBuf;
+use std::{fs, io};
 
 use evalsuite_schema::record::{CaseOutcome, Note, Reason, ReasonCode, Stage};
 
-use crate::{
-    platform::{
-        digest::file_key,
-        files::{remove_if_exists, replace_file},
-    },
-    record::coordination::Ledger,
-    run::plan::Plan,
-};
+use crate::platform::digest::file_key;
+use crate::platform::files::{remove_if_exists, replace_file};
+use crate::record::coordination::Ledger;
+use crate::run::plan::Plan;
 
 /// The limit that prevents an attempt at a trial.
 ///

@@ -21,9 +21,7 @@ pub(crate) mod trial;
 pub(crate) mod trials;
 pub(crate) mod turn_graders;
 
-pub(crate) use crate::run::{
-    case::run_case,
-    case_setup::case_base::end_own_base,
-    requirements::needs_judge,
-    session::{Session, SessionTest},
-};
+pub(crate) use crate::run::case::run_case;
+pub(crate) use crate::run::case_setup::case_base::end_own_base;
+pub(crate) use crate::run::requirements::needs_judge;
+pub(crate) use crate::run::session::{Session, SessionTest};

@@ -1,48 +1,37 @@
 //! Everything about a case that all its trials share.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use evalsuite_schema::{
-    Case, Hooks, Location, Suite,
-    record::{CaseIdentity, CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions},
+use evalsuite_schema::record::{
+    CaseIdentity, CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions,
 };
+use evalsuite_schema::{Case, Hooks, Location, Suite};
 use serde_json::Value;
 
-use crate::{
-    grade::scoring::case_rule,
-    judge::{
-        judge_choice::{JudgeChoice, JudgeCommands},
-        judge_options::KEYS,
-    },
-    model::{
-        dependency::Dependencies,
-        evals::Evals,
-        interpolation,
-        suite::{EvalCase, EvalSuite},
-        suite_location::{SuiteLocation, program},
-    },
-    platform::{digest::case_key, redaction::Redactor},
-    record::{
-        cassette::{AgentInput, Unusable, cassette_path, digest_without_locations},
-        embedded_files,
-        run_directory::{CaseDirectory, RunDirectory},
-        run_record::SuiteOfRun,
-    },
-    run::{
-        case_error::CaseError,
-        case_report::CaseReport,
-        chosen_agent::ChosenAgent,
-        hooks::HookFacts,
-        regrade::{self, EarlierTrials},
-        requirements, rerun,
-        settings::Settings,
-    },
-};
+use crate::grade::scoring::case_rule;
+use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
+use crate::judge::judge_options::KEYS;
+use crate::model::dependency::Dependencies;
+use crate::model::evals::Evals;
+use crate::model::interpolation;
+use crate::model::suite::{EvalCase, EvalSuite};
+use crate::model::suite_location::{SuiteLocation, program};
+use crate::platform::digest::case_key;
+use crate::platform::redaction::Redactor;
+use crate::record::cassette::{AgentInput, Unusable, cassette_path, digest_without_locations};
+use crate::record::embedded_files;
+use crate::record::run_directory::{CaseDirectory, RunDirectory};
+use crate::record::run_record::SuiteOfRun;
+use crate::run::case_error::CaseError;
+use crate::run::case_report::CaseReport;
+use crate::run::chosen_agent::ChosenAgent;
+use crate::run::hooks::HookFacts;
+use crate::run::regrade::EarlierTrials;
+use crate::run::settings::Settings;
+use crate::run::{regrade, requirements, rerun};
 
 /// Limit of an agent call where none is set.
 const AGENT_LIMIT: Duration = Duration::from_secs(300);

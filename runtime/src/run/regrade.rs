@@ -1,17 +1,15 @@
 //! Finds the trials of an earlier run, to grade them again.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::SystemTime,
-};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use evalsuite_schema::record::{Mode, ReasonCode, TrialRecord};
 
-use crate::{
-    platform::{digest::file_key, json},
-    record::{cassette::Unusable, run_directory::RunDirectory},
-};
+use crate::platform::digest::file_key;
+use crate::platform::json;
+use crate::record::cassette::Unusable;
+use crate::record::run_directory::RunDirectory;
 
 /// Runner attempts that are searched.
 const RUNNER_ATTEMPTS: u32 = 20;

@@ -2,18 +2,15 @@
 
 use std::path::Path;
 
-use evalsuite_schema::{
-    Case, Grader, GraderConfig,
-    grader::AskedJudge,
-    record::{CaseOutcome, Mode, Reason, ReasonCode, Stage},
-};
+use evalsuite_schema::grader::AskedJudge;
+use evalsuite_schema::record::{CaseOutcome, Mode, Reason, ReasonCode, Stage};
+use evalsuite_schema::{Case, Grader, GraderConfig};
 
-use crate::{
-    judge::judge_choice::JudgeChoice,
-    model::evals::Registry,
-    platform::environment,
-    run::{settings::Settings, turn_graders::turn_graders},
-};
+use crate::judge::judge_choice::JudgeChoice;
+use crate::model::evals::Registry;
+use crate::platform::environment;
+use crate::run::settings::Settings;
+use crate::run::turn_graders::turn_graders;
 
 /// Why a case is skipped, if a requirement is not met.
 pub(crate) fn missing(case: &Case, registry: &Registry, judges: JudgeChoice<'_>, mode: Mode) -> Option<Reason> {
@@ -92,16 +89,12 @@ fn is_executable(file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::{
-        Location,
-        grader::{Aggregator, Composite, JudgeSettings, Rubrics},
-    };
+    use evalsuite_schema::Location;
+    use evalsuite_schema::grader::{Aggregator, Composite, JudgeSettings, Rubrics};
 
     use super::*;
-    use crate::{
-        judge::judge_options::JudgeOptions,
-        model::judge::{IntoJudge, JudgeRequest, Judges},
-    };
+    use crate::judge::judge_options::JudgeOptions;
+    use crate::model::judge::{IntoJudge, JudgeRequest, Judges};
 
     fn case(change: impl FnOnce(&mut Case)) -> Case {
         let mut case = Case::new("c", Location::new("f", 1, 1));

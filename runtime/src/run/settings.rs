@@ -1,14 +1,16 @@
 //! The `EVALSUITE_*` environment variables.
 
-use std::{ffi::OsString, path::PathBuf, sync::OnceLock, time::Duration};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
 
 use evalsuite_schema::record::Mode;
 
-use crate::{
-    judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions},
-    model::judge::registry::MOST_CONFIRM,
-    platform::{environment, process::echo::Echo},
-};
+use crate::judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions};
+use crate::model::judge::registry::MOST_CONFIRM;
+use crate::platform::environment;
+use crate::platform::process::echo::Echo;
 
 /// The settings of a run.
 #[derive(Debug, Clone, Default, PartialEq)]

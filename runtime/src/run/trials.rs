@@ -4,18 +4,15 @@ use std::{io, thread};
 
 use evalsuite_schema::record::{CaseOutcome, Mode, Reason, TrialRecord};
 
-use crate::{
-    grade::scoring::{TrialPoint, is_settled},
-    platform::{digest::file_key, jitter::with_jitter},
-    record::coordination::{Ledger, Slot, Spend},
-    run::{
-        attempts::{Attempted, run_attempts},
-        case_setup::CaseSetup,
-        limits,
-        plan::Plan,
-        trial::run_trial,
-    },
-};
+use crate::grade::scoring::{TrialPoint, is_settled};
+use crate::platform::digest::file_key;
+use crate::platform::jitter::with_jitter;
+use crate::record::coordination::{Ledger, Slot, Spend};
+use crate::run::attempts::{Attempted, run_attempts};
+use crate::run::case_setup::CaseSetup;
+use crate::run::limits;
+use crate::run::plan::Plan;
+use crate::run::trial::run_trial;
 
 /// Why no further trial of a case runs.
 #[derive(Debug, PartialEq)]

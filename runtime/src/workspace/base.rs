@@ -1,15 +1,18 @@
 //! Base workspaces, which trials get copies of.
 
-use std::{fs, io, path::Path};
+use std::path::Path;
+use std::{fs, io};
 
-use evalsuite_schema::{Workspace, record::Reason};
+use evalsuite_schema::Workspace;
+use evalsuite_schema::record::Reason;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    model::suite_location::SuiteLocation,
-    platform::{files::error_at, process::echo::Echo},
-    workspace::{copy::CopyMode, remove_directory, repos, template::materialise, workspace_error},
-};
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::files::error_at;
+use crate::platform::process::echo::Echo;
+use crate::workspace::copy::CopyMode;
+use crate::workspace::template::materialise;
+use crate::workspace::{remove_directory, repos, workspace_error};
 
 /// The state of a base workspace that a reset returns to.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -1,20 +1,15 @@
 //! Copies of directories, with permissions and modification times.
 
-use std::{
-    ffi::OsStr,
-    fs::{self, File, Metadata},
-    io,
-    path::Path,
-};
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::path::Path;
+use std::{fs, io};
 
-use crate::{
-    platform::{files::error_at, symlinks::make_symlink},
-    workspace::{
-        remove_entry::remove_entry,
-        template_links::stays_inside,
-        tree_walk::{TreeEntry, walk},
-    },
-};
+use crate::platform::files::error_at;
+use crate::platform::symlinks::make_symlink;
+use crate::workspace::remove_entry::remove_entry;
+use crate::workspace::template_links::stays_inside;
+use crate::workspace::tree_walk::{TreeEntry, walk};
 
 /// Which files of a directory are copied, and where its links may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,10 +137,8 @@ fn keep_directory(metadata: &Metadata, target: &Path) -> io::Result<()> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::{
-        fs::{PermissionsExt, symlink},
-        net::UnixListener,
-    };
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::UnixListener;
 
     use super::*;
 

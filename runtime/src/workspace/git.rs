@@ -1,15 +1,15 @@
 //! Running git.
 
-use std::{ffi::OsStr, io, path::Path, process::Command, time::Duration};
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
-use crate::{
-    model::command::CommandEnvironment,
-    platform::{
-        environment,
-        excerpt::last_chars,
-        process::{self, echo::Echo},
-    },
-};
+use crate::model::command::CommandEnvironment;
+use crate::platform::excerpt::last_chars;
+use crate::platform::process::echo::Echo;
+use crate::platform::{environment, process};
 
 /// Time limit of one command.
 const LIMIT: Duration = Duration::from_secs(300);

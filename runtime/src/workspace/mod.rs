@@ -17,14 +17,10 @@ pub(crate) mod workspace_diff;
 
 use evalsuite_schema::record::{Reason, ReasonCode, Stage};
 
-pub(crate) use crate::{
-    platform::permissions::remove_directory,
-    workspace::{
-        base::{BaseFacts, build, copy_to_trial},
-        reset::{git_reset, restore},
-        template::materialise,
-    },
-};
+pub(crate) use crate::platform::permissions::remove_directory;
+pub(crate) use crate::workspace::base::{BaseFacts, build, copy_to_trial};
+pub(crate) use crate::workspace::reset::{git_reset, restore};
+pub(crate) use crate::workspace::template::materialise;
 
 /// The reason of a case whose workspace cannot be made.
 fn workspace_error(error: &std::io::Error) -> Reason {

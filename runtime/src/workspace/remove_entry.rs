@@ -1,6 +1,7 @@
 //! Removal of what is in the way.
 
-use std::{fs, io, path::Path};
+use std::path::Path;
+use std::{fs, io};
 
 use crate::platform::permissions::remove_directory;
 

@@ -1,21 +1,18 @@
 //! The changes of a workspace with file contents, so that a replay can make them again.
 
-use std::{
-    fs, io,
-    path::{Component, Path, PathBuf},
-};
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
-use base64::{Engine, prelude::BASE64_STANDARD};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    platform::{files::error_at, permissions::set_mode, symlinks::make_symlink},
-    workspace::{
-        remove_entry::remove_entry,
-        snapshot::{Snapshot, SnapshotEntry},
-        value_placeholders::Placeholders,
-    },
-};
+use crate::platform::files::error_at;
+use crate::platform::permissions::set_mode;
+use crate::platform::symlinks::make_symlink;
+use crate::workspace::remove_entry::remove_entry;
+use crate::workspace::snapshot::{Snapshot, SnapshotEntry};
+use crate::workspace::value_placeholders::Placeholders;
 
 /// Largest total size of the changed files in one recording, in bytes.
 pub(crate) const LIMIT: u64 = 16 * 1024 * 1024;

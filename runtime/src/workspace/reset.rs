@@ -1,26 +1,22 @@
 //! Resets of a workspace to its base. Two trees are compared directory by directory, which no walk of one tree does.
 
-use std::{
-    collections::BTreeSet,
-    ffi::OsString,
-    fs::{self, Metadata},
-    io,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use evalsuite_schema::Reset;
 
-use crate::{
-    platform::{files::error_at, process::echo::Echo, symlinks::make_symlink},
-    workspace::{
-        base::BaseFacts,
-        copy::{self, CopyMode},
-        git::git,
-        remove_entry::remove_entry,
-        repos,
-        tree_walk::CACHES,
-    },
-};
+use crate::platform::files::error_at;
+use crate::platform::process::echo::Echo;
+use crate::platform::symlinks::make_symlink;
+use crate::workspace::base::BaseFacts;
+use crate::workspace::copy::CopyMode;
+use crate::workspace::git::git;
+use crate::workspace::remove_entry::remove_entry;
+use crate::workspace::tree_walk::CACHES;
+use crate::workspace::{copy, repos};
 
 /// Returns the repositories of a workspace to their commits.
 ///

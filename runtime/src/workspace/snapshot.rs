@@ -1,22 +1,16 @@
 //! The state of a workspace's files at one moment.
 
-use std::{
-    collections::BTreeMap,
-    fs::{self, File},
-    io,
-    path::Path,
-    sync::Arc,
-    time::SystemTime,
-};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+use std::{fs, io};
 
-use crate::{
-    platform::{
-        digest::{sha256, sha256_of},
-        files::error_at,
-        permissions::mode,
-    },
-    workspace::tree_walk::{TreeEntry, is_ignored, walk},
-};
+use crate::platform::digest::{sha256, sha256_of};
+use crate::platform::files::error_at;
+use crate::platform::permissions::mode;
+use crate::workspace::tree_walk::{TreeEntry, is_ignored, walk};
 
 /// Largest file that is compared as text, in bytes.
 const TEXT_LIMIT: u64 = 512 * 1024;

@@ -1,10 +1,13 @@
 //! Workspaces made from templates.
 
-use std::{fs, io, path::Path};
+use std::path::Path;
+use std::{fs, io};
 
 use evalsuite_schema::Workspace;
 
-use crate::{model::suite_location::SuiteLocation, platform::files::error_at, workspace::copy::CopyMode};
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::files::error_at;
+use crate::workspace::copy::CopyMode;
 
 /// Makes a directory with copies of a workspace's base fixture and template, in this order.
 ///

@@ -1,10 +1,8 @@
 //! The walk of a directory tree: iterative, and without following symbolic links.
 
-use std::{
-    ffi::OsStr,
-    io,
-    path::{Path, PathBuf},
-};
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 

@@ -1,11 +1,13 @@
 //! Placeholders in recordings for values that are secret or differ between machines.
 
-use std::{fmt, path::Path};
+use std::fmt;
+use std::path::Path;
 
 use evalsuite_schema::placeholder::Syntax;
 use serde_json::Value;
 
-use crate::{model::suite_location::SuiteLocation, platform::environment};
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::environment;
 
 /// Length of the shortest value of a variable that is replaced, in characters. A shorter value would replace ordinary words.
 const SHORTEST: usize = 6;

@@ -1,18 +1,12 @@
 //! The difference of two snapshots, as records and graders show it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::{
-    model::evidence::WorkspaceChanges,
-    platform::excerpt::first_bytes,
-    workspace::{
-        diff::{quoted, unified},
-        snapshot::{FileState, Snapshot, SnapshotEntry},
-    },
-};
+use crate::model::evidence::WorkspaceChanges;
+use crate::platform::excerpt::first_bytes;
+use crate::workspace::diff::{quoted, unified};
+use crate::workspace::snapshot::{FileState, Snapshot, SnapshotEntry};
 
 /// Bytes of a changed file that are kept in the record.
 const SNIPPET: usize = 4 * 1024;

@@ -2,17 +2,13 @@
 
 use std::fs;
 
-use evalsuite::{
-    CaseOutcome, Evals, JudgeReply, JudgeRequest, RunOptions,
-    record::{Mode, ReasonCode},
-    tooling::finish_run,
-};
+use evalsuite::record::{Mode, ReasonCode};
+use evalsuite::tooling::finish_run;
+use evalsuite::{CaseOutcome, Evals, JudgeReply, JudgeRequest, RunOptions};
 use serde_json::json;
 
-use crate::{
-    calibration::{agent, calibrate, calibrated, calibration, fair, judge_grader, lenient, samples},
-    common::{contains, only, run_with},
-};
+use crate::calibration::{agent, calibrate, calibrated, calibration, fair, judge_grader, lenient, samples};
+use crate::common::{contains, only, run_with};
 
 #[test]
 fn a_run_is_finished_and_summed_up_whatever_its_judge_is_worth() {

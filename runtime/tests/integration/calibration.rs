@@ -1,17 +1,13 @@
 //! Judges that are measured by what people say.
 
-use std::{
-    fs,
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use evalsuite::record::{CalibrationRecord, Mode, ReasonCode};
 use evalsuite::{
     CalibrationReport, CaseOutcome, EvalSuite, Evals, JudgeReply, JudgeRequest, RunError, RunOptions, Trial,
-    record::{CalibrationRecord, Mode, ReasonCode},
 };
 use serde_json::{Value, json};
 

@@ -1,13 +1,13 @@
 //! Agents that are commands of a targets file.
 
-use std::{fs, path::Path};
+use std::fs;
+use std::path::Path;
+
+use evalsuite::record::{ReasonCode, Stage};
+use evalsuite::{CaseOutcome, CaseReport, CliAgents, Evals, Report, Trial, Usage};
+use serde_json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, suite};
-use evalsuite::{
-    CaseOutcome, CaseReport, CliAgents, Evals, Report, Trial, Usage,
-    record::{ReasonCode, Stage},
-};
-use serde_json::{Value, json};
 
 /// A package with a targets file, and a suite of these cases.
 fn package(targets: &str, cases: &[Value]) -> (Evals, tempfile::TempDir) {

@@ -3,16 +3,12 @@
 
 use std::fs;
 
-use evalsuite::{
-    AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, Trial,
-    record::{GraderRecord, Mode, ReasonCode},
-};
+use evalsuite::record::{GraderRecord, Mode, ReasonCode};
+use evalsuite::{AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, Trial};
 use serde_json::{Value, json};
 
-use crate::{
-    common::{case_json, grader, run_in_mode, suite},
-    judges::scripted,
-};
+use crate::common::{case_json, grader, run_in_mode, suite};
+use crate::judges::scripted;
 
 /// Judges that like it, that do not, and one that is a command of another name.
 const TARGETS: &str = r#"targets:

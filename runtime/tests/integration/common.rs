@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use evalsuite::{CaseReport, EvalCase, EvalSuite, Evals, Report, RunOptions, record::Mode};
+use evalsuite::record::Mode;
+use evalsuite::{CaseReport, EvalCase, EvalSuite, Evals, Report, RunOptions};
 use serde_json::{Value, json};
 
 /// A suite that lives as long as the test program.

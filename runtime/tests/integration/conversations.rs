@@ -1,14 +1,16 @@
 //! Cases that are conversations.
 
-use std::{sync::Mutex, time::Duration};
+use std::sync::Mutex;
+use std::time::Duration;
 
-use crate::common::{case_json, contains, grader, only, run, suite};
+use evalsuite::record::{ReasonCode, TrialRecord};
 use evalsuite::{
     AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, JudgeReply, JudgeRequest, Message, Outcome,
     Report, Role, ToolCall, Trial, Usage,
-    record::{ReasonCode, TrialRecord},
 };
 use serde_json::{Value, json};
+
+use crate::common::{case_json, contains, grader, only, run, suite};
 
 fn user(text: &str) -> Value {
     json!({"role": "user", "content": {"text": text}})

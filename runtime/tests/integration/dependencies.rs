@@ -1,20 +1,17 @@
 //! Cases that depend on others.
 
-use std::{
-    collections::BTreeMap,
-    num::NonZeroUsize,
-    path::Path,
-    sync::{Arc, Mutex},
-    thread,
-    time::Duration,
-};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use evalsuite::record::{ReasonCode, Stage};
+use evalsuite::{AgentError, CaseOutcome, CaseReport, Evals, Evidence, Report, RunOptions, Trial};
+use serde_json::{Value, json};
 
 use crate::common::{case_json, contains, grader, run_with, suite_with};
-use evalsuite::{
-    AgentError, CaseOutcome, CaseReport, Evals, Evidence, Report, RunOptions, Trial,
-    record::{ReasonCode, Stage},
-};
-use serde_json::{Value, json};
 
 /// A case with its dependencies.
 fn case(id: &str, depends_on: &[&str], more: Value) -> Value {

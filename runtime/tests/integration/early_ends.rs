@@ -1,13 +1,13 @@
 //! The records of trials that end early: complete as far as the trial got.
 
-use std::{fs, path::Path};
+use std::fs;
+use std::path::Path;
+
+use evalsuite::record::{ReasonCode, Stage, TrialRecord};
+use evalsuite::{AgentError, CaseOutcome, Evals, Trial, Usage};
+use serde_json::{Value, json};
 
 use crate::common::{case_json, contains, only, run, suite};
-use evalsuite::{
-    AgentError, CaseOutcome, Evals, Trial, Usage,
-    record::{ReasonCode, Stage, TrialRecord},
-};
-use serde_json::{Value, json};
 
 async fn answers(_: &mut Trial<'_>) -> anyhow::Result<String> {
     Ok("hello".into())

@@ -1,10 +1,14 @@
 //! What a failing test prints.
 
-use std::{panic::catch_unwind, path::Path, process::Command, sync::OnceLock};
+use std::panic::catch_unwind;
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
 
-use crate::common::{case_json, contains, grader, only, run, suite};
 use evalsuite::{AgentError, Assertion, Evals, Evidence, Score, Trial};
 use serde_json::{Value, json};
+
+use crate::common::{case_json, contains, grader, only, run, suite};
 
 async fn wrong(_: &mut Trial<'_>) -> anyhow::Result<String> {
     Ok("Your refund is on its way.\nHave a nice day.".into())

@@ -1,12 +1,11 @@
 //! Graders that need more than an answer: registered ones, commands, composites.
 
-use crate::common::{case_json, contains, grader, only, run, suite};
-use evalsuite::{
-    CaseOutcome, Evals, Evidence, Trial, Verdict,
-    record::{GraderRecord, GraderState},
-};
+use evalsuite::record::{GraderRecord, GraderState};
+use evalsuite::{CaseOutcome, Evals, Evidence, Trial, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::common::{case_json, contains, grader, only, run, suite};
 
 async fn hello(trial: &mut Trial<'_>) -> anyhow::Result<String> {
     std::fs::write(trial.workspace().join("made.txt"), "made")?;

@@ -1,27 +1,21 @@
 //! Graders in Rust that ask a judge of the suite.
 
-use std::{
-    fs,
-    num::NonZeroUsize,
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
-};
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
+use evalsuite::record::{GraderRecord, Mode, ReasonCode};
 use evalsuite::{
     AgentError, CaseOutcome, CaseReport, Evals, Evidence, GraderKind, JudgeError, JudgeReply, JudgeRequest, RunOptions,
     Score, Trial, Usage, asks_judge,
-    record::{GraderRecord, Mode, ReasonCode},
 };
 use serde_json::{Value, json};
 
-use crate::{
-    common::{case_json, grader, run_in_mode, run_with, suite},
-    judges::{results, scripted},
-};
+use crate::common::{case_json, grader, run_in_mode, run_with, suite};
+use crate::judges::{results, scripted};
 
 fn polite(_: &mut Trial<'_>) -> Result<String, AgentError> {
     Ok("Hello, and thank you.".to_owned())

@@ -3,16 +3,14 @@
 
 use std::fs;
 
+use evalsuite::record::{Mode, ReasonCode};
 use evalsuite::{
     AgentError, CaseOutcome, CaseReport, Content, Evals, Message, Outcome, Part, PathRef, Role, ToolCall, Trial,
-    record::{Mode, ReasonCode},
 };
 use serde_json::{Value, json};
 
-use crate::{
-    common::{case_json, grader, run_in_mode, suite},
-    judges::{Scripted, scripted},
-};
+use crate::common::{case_json, grader, run_in_mode, suite};
+use crate::judges::{Scripted, scripted};
 
 const YES: &str = r#"{"score": 1}"#;
 

@@ -1,15 +1,13 @@
 //! Graders that ask a judge.
 
-use std::{
-    fs,
-    path::Path,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use evalsuite::record::{GraderRecord, GraderState, ReasonCode, TrialRecord};
 use evalsuite::{
     CaseOutcome, Evals, GraderKind, Judge, JudgeError, JudgeReply, JudgeRequest, Outcome, Trial, Usage, Verdict,
-    record::{GraderRecord, GraderState, ReasonCode, TrialRecord},
 };
 use serde_json::{Value, json};
 

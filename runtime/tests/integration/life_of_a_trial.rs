@@ -1,13 +1,16 @@
 //! What happens around an agent's call, and what is left of it.
 
-use std::{fs, path::Path, time::Duration};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
-use crate::common::{case_json, contains, grader, only, run, run_with, suite};
+use evalsuite::record::{ReasonCode, TrialRecord};
 use evalsuite::{
     AgentError, CaseOutcome, CaseReport, Evals, Message, Outcome, Role, RunOptions, ToolCall, Trial, Usage,
-    record::{ReasonCode, TrialRecord},
 };
 use serde_json::{Value, json};
+
+use crate::common::{case_json, contains, grader, only, run, run_with, suite};
 
 async fn hello(_: &mut Trial<'_>) -> anyhow::Result<String> {
     Ok("hello world".into())

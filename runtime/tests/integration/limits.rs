@@ -1,23 +1,17 @@
 //! What keeps trials from starting, and what lets them start again.
 
-use std::{
-    fs,
-    num::NonZeroUsize,
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
-    thread,
-    time::Duration,
-};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use std::{fs, thread};
+
+use evalsuite::record::{ReasonCode, Stage};
+use evalsuite::{AgentError, CaseOutcome, Evals, Outcome, Report, RunOptions, Trial, Usage};
+use serde_json::{Value, json};
 
 use crate::common::{case_json, contains, only, run_with, suite, suite_with};
-use evalsuite::{
-    AgentError, CaseOutcome, Evals, Outcome, Report, RunOptions, Trial, Usage,
-    record::{ReasonCode, Stage},
-};
-use serde_json::{Value, json};
 
 fn cases(ids: &[&str]) -> Vec<Value> {
     ids.iter().map(|id| case_json(id, json!([contains("hello")]), json!({}))).collect()

@@ -1,22 +1,19 @@
 //! Recording, replaying and grading again: when the agent is called, and what is left without it.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
-};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use crate::common::{case_json, contains, grader, only, rerun, run_with, suite};
+use evalsuite::record::{Mode, ReasonCode, TrialRecord};
 use evalsuite::{
     AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, JudgeReply, JudgeRequest, Message, Outcome, Role,
     RunOptions, ToolCall, Trial, Usage,
-    record::{Mode, ReasonCode, TrialRecord},
 };
 use serde_json::{Value, json};
+
+use crate::common::{case_json, contains, grader, only, rerun, run_with, suite};
 
 /// A package with a suite of one case, and a place for records.
 struct Place(tempfile::TempDir);

@@ -2,13 +2,14 @@
 
 use std::fs;
 
-use crate::common::{case_json, contains, grader, only, run_with, suite};
+use evalsuite::record::{Mode, ReasonCode, TrialRecord, TurnRecord};
 use evalsuite::{
     AgentError, CaseOutcome, CaseReport, CliAgents, Evals, Evidence, Message, Outcome, Role, RunOptions, ToolCall,
     Trial, Usage,
-    record::{Mode, ReasonCode, TrialRecord, TurnRecord},
 };
 use serde_json::{Value, json};
+
+use crate::common::{case_json, contains, grader, only, run_with, suite};
 
 /// A package with a suite of one case, its recordings and its records.
 struct Place(tempfile::TempDir);

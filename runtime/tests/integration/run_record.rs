@@ -2,13 +2,12 @@
 
 use std::fs;
 
-use crate::common::{case_json, contains, run, run_with, suite};
-use evalsuite::{
-    Evals, RunOptions, Trial,
-    record::{HookState, RunRecord, SuiteRecord},
-};
+use evalsuite::record::{HookState, RunRecord, SuiteRecord};
+use evalsuite::{Evals, RunOptions, Trial};
 use serde::de::DeserializeOwned;
 use serde_json::json;
+
+use crate::common::{case_json, contains, run, run_with, suite};
 
 async fn hello(_: &mut Trial<'_>) -> anyhow::Result<String> {
     Ok("hello".into())

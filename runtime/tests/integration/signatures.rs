@@ -1,6 +1,7 @@
 //! Every form of agent and grader that is documented is accepted, without annotations where it is passed.
 
-use std::{error::Error, fmt};
+use std::error::Error;
+use std::fmt;
 
 use evalsuite::{
     Agent, AgentError, Assertion, BoxError, Evidence, Grader, GraderKind, IntoAgent, IntoGrader, IntoJudge, Outcome,

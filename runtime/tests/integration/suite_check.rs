@@ -1,10 +1,13 @@
 //! The generated test that checks the suite itself.
 
-use std::{fs, panic::catch_unwind, path::Path};
+use std::fs;
+use std::panic::catch_unwind;
+use std::path::Path;
 
-use crate::common::{case_json, contains, grader};
 use evalsuite::{EvalCase, EvalSuite, Evals, Evidence};
 use serde_json::json;
+
+use crate::common::{case_json, contains, grader};
 
 /// A suite directory with two tasks, and the suite compiled from the first `known` files.
 fn tasks(known: &[&'static str]) -> &'static EvalSuite {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use evalsuite::{AgentError, Evals, Evidence, Outcome, RunOptions, Trial, Usage, record::SuiteSummary};
+use evalsuite::record::SuiteSummary;
+use evalsuite::{AgentError, Evals, Evidence, Outcome, RunOptions, Trial, Usage};
 use serde_json::{Value, json};
 
 use crate::common::{case_json, grader, run_with, suite};

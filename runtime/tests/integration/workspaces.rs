@@ -1,17 +1,14 @@
 //! Workspaces that are made once, and the hooks around trials and around all of them.
 
-use std::{
-    fs,
-    num::NonZeroUsize,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use evalsuite::record::{ReasonCode, Stage};
+use evalsuite::{AgentError, CaseOutcome, Evals, Report, RunOptions, Trial};
+use serde_json::{Value, json};
 
 use crate::common::{case_json, contains, run, run_with, suite_with};
-use evalsuite::{
-    AgentError, CaseOutcome, Evals, Report, RunOptions, Trial,
-    record::{ReasonCode, Stage},
-};
-use serde_json::{Value, json};
 
 /// A package with a suite; hooks write what they do to `log` in its root.
 struct Package {

@@ -1,8 +1,10 @@
 //! The codes of diagnostics: one table with code, name and meaning. Codes that start with `E` are errors, with `W` warnings.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
+use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Whether a suite with a [`Diagnostic`](super::Diagnostic) can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,7 @@
 //! Where in a file a diagnostic is, with the source lines that show it.
 
-use std::{fmt, ops::Range};
+use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +95,16 @@ impl fmt::Display for SourceRange {
         match self.start() {
             Some(start) => write!(f, ":{}:{}", start.line, start.column),
             None => Ok(()),
+        }
+    }
+}
+
+impl From<&Location> for SourceRange {
+    fn from(location: &Location) -> Self {
+        let start = Position { line: location.line, column: location.column };
+        match location.line {
+            0 => Self::whole(location.file.as_str()),
+            _ => Self::new(location.file.as_str(), start, start, None),
         }
     }
 }

@@ -12,6 +12,10 @@ mod trajectory;
 
 use serde::{Deserialize, Serialize};
 
+use self::config::built_in_graders;
+use crate::record::GraderKind;
+use crate::{Location, Object, is_default};
+
 pub use code::{CodeGrader, PreparedCommand};
 pub use composite::{Aggregator, Composite};
 pub use config::AskedJudge;
@@ -21,9 +25,6 @@ pub use judge::{Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, Rubri
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use text::{Regex, Similar, TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
-
-use self::config::built_in_graders;
-use crate::{Location, Object, is_default, record::GraderKind};
 
 // The table of graders: name in files, settings and kind of each built-in type.
 built_in_graders! {

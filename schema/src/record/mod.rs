@@ -11,7 +11,11 @@ mod run;
 mod summary;
 mod trial;
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
+
+use crate::Location;
 
 pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
 pub use case::{CaseRecord, Rule, Stability, TrialSummary};
@@ -20,10 +24,6 @@ pub use identity::CaseIdentity;
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};
 pub use trial::{HookRecord, Mode, Note, Started, Timings, TrialRecord, TurnRecord, Usage, Versions, WorkspaceRecord};
-
-use std::time::Duration;
-
-use crate::Location;
 
 /// A duration in milliseconds, as records hold it: whole microseconds and nanoseconds are its fraction.
 #[allow(clippy::cast_precision_loss, reason = "2^53 nanoseconds are 104 days")]

@@ -6,15 +6,13 @@ use evalsuite_loader::{Loaded, LoadedCase, LoadedSuite, Request, load};
 use evalsuite_schema::diagnostic::{Code, Diagnostic, Severity};
 use serde_json::{Value, json};
 
-use crate::{
-    claim,
-    complaint::{self, Complaint, Effect},
-    difference::{self, Difference},
-    record::Record,
-    reference_form::{self, RecordPaths},
-    rules::{self, RuleContext},
-    source_excerpt::SourceExcerpt,
-};
+use crate::complaint::{Complaint, Effect};
+use crate::difference::Difference;
+use crate::record::Record;
+use crate::reference_form::RecordPaths;
+use crate::rules::RuleContext;
+use crate::source_excerpt::SourceExcerpt;
+use crate::{claim, complaint, difference, reference_form, rules};
 
 /// The result of comparing a record with ours.
 #[derive(Debug, Default)]

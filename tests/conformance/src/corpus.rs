@@ -1,14 +1,13 @@
 //! Loads the real suites of the corpus and counts what they contain.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use evalsuite_loader::{Loaded, LoadedSuite, Request};
 use serde_json::{Value, json};
 
-use crate::{claim, record::Record};
+use crate::claim;
+use crate::record::Record;
 
 /// A suite that a manifest lists.
 #[derive(Debug, Clone)]

@@ -1,9 +1,7 @@
 //! Records of the JSONL files: what a reference implementation did with some files.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use serde_json::Value;

@@ -1,12 +1,12 @@
 //! Real suites: each loads with the number of tests and graders that its manifest lists, or has errors whose claims are true.
 
-use std::{collections::BTreeMap, path::Path, process::ExitCode};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
 
-use evalsuite_conformance::{
-    corpus::{self, CorpusSuite},
-    documented_rules,
-    test_data::{self, TestData},
-};
+use evalsuite_conformance::corpus::CorpusSuite;
+use evalsuite_conformance::test_data::TestData;
+use evalsuite_conformance::{corpus, documented_rules, test_data};
 use evalsuite_schema::diagnostic::Severity;
 use libtest_mimic::{Arguments, Failed, Trial};
 

@@ -2,19 +2,15 @@
 //! records about single graders are run through the loader, too, and so are our own in `records/`, one for each listed
 //! difference that no other record shows.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-    process::ExitCode,
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
 
-use evalsuite_conformance::{
-    comparison::{self, Comparison},
-    documented_rules, grader_record,
-    record::{self, Line},
-    test_data::{self, TestData},
-};
+use evalsuite_conformance::comparison::Comparison;
+use evalsuite_conformance::record::Line;
+use evalsuite_conformance::test_data::TestData;
+use evalsuite_conformance::{comparison, documented_rules, grader_record, record, test_data};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The section of docs/compatibility.md that lists the differences.

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite::{
-    AgentError, RunOptions, Trial, Verdict,
-    record::{Assertion, CommandRecord, GraderRecord, GraderState},
-};
-use evalsuite_conformance::{comparison, grader_record, record::Record};
+use evalsuite::record::{Assertion, CommandRecord, GraderRecord, GraderState};
+use evalsuite::{AgentError, RunOptions, Trial, Verdict};
+use evalsuite_conformance::record::Record;
+use evalsuite_conformance::{comparison, grader_record};
 use serde_json::{Value, json};
 
-use crate::{evidence, grader_rules, payload, prompts, replay, stub_judge::StubJudge};
+use crate::stub_judge::StubJudge;
+use crate::{evidence, grader_rules, payload, prompts, replay};
 
 /// A part of a grade that can differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,11 +1,10 @@
 //! Loads and runs the suite of a record.
 
-use std::{num::ParseFloatError, path::PathBuf};
+use std::num::ParseFloatError;
+use std::path::PathBuf;
 
-use evalsuite::{
-    AgentError, EvalCase, EvalSuite, Evals, Evidence, Outcome, RunOptions, Trial,
-    record::{CaseRecord, TrialRecord},
-};
+use evalsuite::record::{CaseRecord, TrialRecord};
+use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Evidence, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::{Materialised, Record};
 use evalsuite_loader::{Request, load};
 use evalsuite_schema::diagnostic::{Code, Severity};

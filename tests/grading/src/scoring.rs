@@ -3,18 +3,19 @@
 //! If the outcome differs from the recorded one, it has to be the one that `decide` computes from the recorded grades:
 //! a second implementation of the rules for cases, written from their description alone.
 
-use std::{collections::BTreeSet, num::NonZeroUsize};
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 
-use evalsuite::{AgentError, Content, Outcome, RunOptions, Trial, record::CaseOutcome};
+use evalsuite::record::CaseOutcome;
+use evalsuite::{AgentError, Content, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::Record;
 use evalsuite_schema::diagnostic::Code;
 use serde_json::{Map, Value, json};
 
-use crate::{
-    graders::RecordCheck,
-    replay::{self, CaseRun},
-    stub_judge::StubJudge,
-};
+use crate::graders::RecordCheck;
+use crate::replay;
+use crate::replay::CaseRun;
+use crate::stub_judge::StubJudge;
 
 /// Names of the rules about scores.
 pub const RULES: &[&str] = &[

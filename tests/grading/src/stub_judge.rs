@@ -1,9 +1,7 @@
 //! A judge that returns the recorded replies, one per call, and repeats the last one.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use evalsuite::{Judge, JudgeError, JudgeReply, JudgeRequest};
 use serde_json::Value;

@@ -3,12 +3,14 @@
 //! If the outcome differs from the recorded one, it has to be the one that `decide` computes from the recorded trials: a
 //! second implementation of the rules for trials, written from their description alone.
 
-use evalsuite::{AgentError, Outcome, RunOptions, record::CaseOutcome};
+use evalsuite::record::CaseOutcome;
+use evalsuite::{AgentError, Outcome, RunOptions};
 use evalsuite_conformance::record::Record;
 use evalsuite_schema::diagnostic::Code;
 use serde_json::{Value, json};
 
-use crate::{graders::RecordCheck, replay};
+use crate::graders::RecordCheck;
+use crate::replay;
 
 /// Names of the rules about trials.
 pub const RULES: &[&str] =

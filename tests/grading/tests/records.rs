@@ -1,22 +1,16 @@
 //! `graders.jsonl`, `code_grader.jsonl`, `rubrics.jsonl`, `scoring.jsonl` and `trials.jsonl`: every record results in the
 //! recorded grades, or in a difference that `docs/grading-differences.md` lists.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-    process::{Command, ExitCode},
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Command, ExitCode};
 
-use evalsuite_conformance::{
-    record::{self, Line, Record},
-    test_data::{self, TestData},
-};
-use evalsuite_grading_tests::{
-    documented_differences::{self, DocumentedDifferences},
-    grader_rules,
-    graders::{self, RecordCheck},
-    payload, scoring, trials,
-};
+use evalsuite_conformance::record::{Line, Record};
+use evalsuite_conformance::test_data::TestData;
+use evalsuite_conformance::{record, test_data};
+use evalsuite_grading_tests::documented_differences::DocumentedDifferences;
+use evalsuite_grading_tests::graders::RecordCheck;
+use evalsuite_grading_tests::{documented_differences, grader_rules, graders, payload, scoring, trials};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Id of the record to run in this process, which has the record's environment variables.

@@ -2,11 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use syn::{
-    Attribute, Field, ImplItem, Item, Meta, TraitItem, Variant,
-    spanned::Spanned,
-    visit::{self, Visit},
-};
+use syn::spanned::Spanned;
+use syn::visit::Visit;
+use syn::{Attribute, Field, ImplItem, Item, Meta, TraitItem, Variant, visit};
 
 /// Whether an item exists in test builds only: `#[test]`, `#[cfg(test)]`, `#[cfg(all(test, …))]`.
 pub fn is_test_only(attributes: &[Attribute]) -> bool {

@@ -4,7 +4,10 @@ mod attributes;
 mod code_lines;
 mod imports;
 
-use std::{collections::BTreeMap, fs, ops::RangeInclusive, path::Path};
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::Path;
 
 use syn::{Attribute, Item, ItemMod};
 

@@ -1,9 +1,7 @@
 //! Archives of nextest: test programs that run without their sources.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::{Call, Package};
 

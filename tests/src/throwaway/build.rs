@@ -1,6 +1,7 @@
 //! The messages of cargo about a build.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use serde_json::Value;
 

@@ -1,10 +1,8 @@
 //! Calls of cargo and of test programs.
 
-use std::{
-    ffi::{OsStr, OsString},
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use super::{Build, CommandOutput, Package, directories};
 

@@ -1,9 +1,7 @@
 //! Directories of the workspace, of the target directory, and of the packages.
 
-use std::{
-    hash::{DefaultHasher, Hash, Hasher},
-    path::{Path, PathBuf},
-};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 
 /// The workspace of evalsuite.
 pub fn workspace() -> &'static Path {

@@ -11,10 +11,8 @@ mod directories;
 mod records;
 pub mod suites;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 pub use archive::Archive;
 pub use build::{Artifact, Build, Message};

@@ -1,9 +1,7 @@
 //! Small repositories whose documents break one rule each.
 
-use super::{
-    repository::Repository,
-    rules::{broken_links, long_additions, missing_paths},
-};
+use super::repository::Repository;
+use super::rules::{broken_links, long_additions, missing_paths};
 
 const FILES: &[(&str, &str)] = &[
     ("runtime/src/grade/mod.rs", ""),

@@ -1,10 +1,8 @@
 //! The files and folders of the repository, and what a path in a document stands for.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
 
 use super::markdown::Document;
 

@@ -27,7 +27,7 @@ const FLOOR_PLANS: &[FloorPlan] = &[
 ];
 
 /// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
-const TIDY: &[&str] = &["schema", "discovery", "loader", "codegen", "macros", "dynamic"];
+const TIDY: &[&str] = &["schema", "discovery", "loader", "codegen", "macros", "runtime", "dynamic", "cli"];
 
 const LOADER: &[&str] = &[
     "names",

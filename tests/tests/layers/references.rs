@@ -2,11 +2,9 @@
 
 use evalsuite_tests::source::{Module, imports};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use syn::{
-    Attribute, Item, ItemMod, ItemUse, Macro, Path, Visibility,
-    spanned::Spanned,
-    visit::{self, Visit},
-};
+use syn::spanned::Spanned;
+use syn::visit::Visit;
+use syn::{Attribute, Item, ItemMod, ItemUse, Macro, Path, Visibility, visit};
 
 /// A path to an item or module of the same crate.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,7 @@
 //! Agents that are commands: packages whose only Rust code is the macro call.
 
-use std::{fs, process::Command};
+use std::fs;
+use std::process::Command;
 
 use evalsuite_tests::throwaway::{Package, has_nextest, suites};
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Cases that depend on each other, as threads of one process and as processes of nextest.
 
-use std::{fs, path::PathBuf};
+use std::fs;
+use std::path::PathBuf;
 
 use evalsuite_tests::throwaway::{Call, Package, has_nextest, suites};
 use serde_json::Value;

@@ -1,6 +1,7 @@
 //! `evalsuite_build::generate` and the macro produce the same code.
 
-use std::{fs, path::PathBuf};
+use std::fs;
+use std::path::PathBuf;
 
 use evalsuite_tests::throwaway::{Build, Call, Package, suites};
 

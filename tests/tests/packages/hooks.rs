@@ -1,9 +1,7 @@
 //! Hooks that run once per run: with threads of one program, with processes of nextest, and with some tests selected.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use evalsuite::tooling::finish_run;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, read_json, suites};

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use evalsuite_tests::source::{CrateSource, Module};
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use syn::{
-    Item, Result,
-    ext::IdentExt,
-    parse::{ParseStream, Parser, discouraged::Speculative},
-};
+use syn::ext::IdentExt;
+use syn::parse::discouraged::Speculative;
+use syn::parse::{ParseStream, Parser};
+use syn::{Item, Result};
 
 /// Puts the items that a call declares in the place of the call.
 pub(crate) fn expand_macros(krate: &mut CrateSource) {

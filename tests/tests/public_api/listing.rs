@@ -1,9 +1,7 @@
 //! Walks what a crate exports, from its root through public modules and re-exports.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ptr,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ptr;
 
 use evalsuite_tests::source::{CrateSource, Import, Module, cfg_conditions, imports, is_test_only, item_attributes};
 use syn::{
@@ -11,11 +9,10 @@ use syn::{
     Visibility,
 };
 
-use super::{
-    expansion::expand_macros,
-    names::{Found, declared_name, is_public, resolve},
-    signature::{self, is_hidden, is_listed_field},
-};
+use super::expansion::expand_macros;
+use super::names::{Found, declared_name, is_public, resolve};
+use super::signature;
+use super::signature::{is_hidden, is_listed_field};
 
 /// The public items of a crate, one a line, sorted by path.
 pub(crate) fn public_api(mut krate: CrateSource, name: &str) -> String {

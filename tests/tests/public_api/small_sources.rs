@@ -103,7 +103,9 @@ fn implementations_are_listed_with_their_type_wherever_they_are() {
     let root = "mod score; mod more; pub use score::Score; pub trait Grade {} trait Sealed {}";
     let more = "
         use std::fmt;
-        use crate::{Grade, Sealed, score::{Internal, Score}};
+
+        use crate::{Grade, Sealed};
+        use crate::score::{Internal, Score};
         impl Score { pub const MAX: f64 = 1.0; pub fn new(value: f64) -> Self { Score(value) } fn own(&self) {}
             #[cfg(test)] pub fn fixture() {} #[doc(hidden)] pub fn hidden() {} }
         impl Internal { pub fn new() -> Self { Internal } }

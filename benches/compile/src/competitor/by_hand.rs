@@ -1,11 +1,13 @@
 //! Hand-written tests: a function per case, which calls a common function, and no data.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 
 use super::{Competitor, TEST_TARGET};
-use crate::{layout::Cases, source_copy::SourceCopy};
+use crate::layout::Cases;
+use crate::source_copy::SourceCopy;
 
 pub(super) struct ByHand;
 

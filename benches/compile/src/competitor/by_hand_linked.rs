@@ -7,8 +7,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Competitor, by_hand, evalsuite::EvalSuite};
-use crate::{layout::Cases, source_copy::SourceCopy};
+use super::evalsuite::EvalSuite;
+use super::{Competitor, by_hand};
+use crate::layout::Cases;
+use crate::source_copy::SourceCopy;
 
 pub(super) struct ByHandLinked;
 

@@ -1,10 +1,8 @@
 //! `datatest-stable`: a custom harness that finds the files when the tests run, so that nothing is built per case.
 
 use super::Competitor;
-use crate::{
-    layout::{Cases, Layout},
-    source_copy::SourceCopy,
-};
+use crate::layout::{Cases, Layout};
+use crate::source_copy::SourceCopy;
 
 pub(super) struct DatatestStable;
 

@@ -1,10 +1,8 @@
 //! `dir-test`: an attribute that generates one test per file and includes its text.
 
 use super::Competitor;
-use crate::{
-    layout::{Cases, Layout},
-    source_copy::SourceCopy,
-};
+use crate::layout::{Cases, Layout};
+use crate::source_copy::SourceCopy;
 
 pub(super) struct DirTest;
 

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::Competitor;
-use crate::{layout::Cases, source_copy::SourceCopy};
+use crate::layout::Cases;
+use crate::source_copy::SourceCopy;
 
 pub(super) struct EvalSuite;
 

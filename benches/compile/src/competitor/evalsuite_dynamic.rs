@@ -4,8 +4,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Competitor, evalsuite::EvalSuite};
-use crate::{layout::Cases, source_copy::SourceCopy};
+use super::Competitor;
+use super::evalsuite::EvalSuite;
+use crate::layout::Cases;
+use crate::source_copy::SourceCopy;
 
 pub(super) struct EvalSuiteDynamic;
 

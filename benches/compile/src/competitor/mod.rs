@@ -13,7 +13,8 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use crate::{layout::Cases, source_copy::SourceCopy};
+use crate::layout::Cases;
+use crate::source_copy::SourceCopy;
 
 /// Name of the test target in every package.
 pub(crate) const TEST_TARGET: &str = "evals";

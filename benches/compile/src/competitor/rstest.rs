@@ -1,10 +1,8 @@
 //! `rstest` with `#[files]`: one test per file, which gets the file's path.
 
 use super::Competitor;
-use crate::{
-    layout::{Cases, Layout},
-    source_copy::SourceCopy,
-};
+use crate::layout::{Cases, Layout};
+use crate::source_copy::SourceCopy;
 
 pub(super) struct Rstest;
 

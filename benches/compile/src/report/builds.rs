@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{BASE, count, number, ratio, table::Table};
-use crate::{
-    builds::{BuildSamples, Sample},
-    statistics::{median, minimum},
-};
+use super::table::Table;
+use super::{BASE, count, number, ratio};
+use crate::builds::{BuildSamples, Sample};
+use crate::statistics::{median, minimum};
 
 /// Prints the tables.
 pub(crate) fn builds(measured: &[BuildSamples], runs: usize) {

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{BASE, count, number, ratio, table::Table};
-use crate::{
-    startup::StartupSamples,
-    statistics::{median, minimum},
-};
+use super::table::Table;
+use super::{BASE, count, number, ratio};
+use crate::startup::StartupSamples;
+use crate::statistics::{median, minimum};
 
 /// Prints the table.
 pub(crate) fn startup(measured: &[StartupSamples]) {

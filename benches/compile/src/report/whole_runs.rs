@@ -1,7 +1,9 @@
 //! The table of runs of all tests.
 
-use super::{BASE, count, number, ratio, table::Table};
-use crate::{statistics::minimum, whole_runs::WholeRunSamples};
+use super::table::Table;
+use super::{BASE, count, number, ratio};
+use crate::statistics::minimum;
+use crate::whole_runs::WholeRunSamples;
 
 /// Prints the table: the cost of a case, and its ratio to a hand-written test.
 pub(crate) fn whole_runs(measured: &[WholeRunSamples]) {

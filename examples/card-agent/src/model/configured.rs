@@ -1,6 +1,7 @@
 //! The model that the environment selects.
 
-use std::{env, error::Error, fmt};
+use std::error::Error;
+use std::{env, fmt};
 
 use super::{Model, ModelError, OpenAiModel, ScriptedModel};
 use crate::{ChatMessage, Completion, ToolSpec};

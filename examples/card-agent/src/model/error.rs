@@ -1,6 +1,7 @@
 //! Errors of models.
 
-use std::{error::Error, fmt};
+use std::error::Error;
+use std::fmt;
 
 /// Why a model has no usable completion.
 #[derive(Debug)]

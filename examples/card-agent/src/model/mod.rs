@@ -8,6 +8,7 @@ mod scripted;
 use std::future::Future;
 
 use crate::{ChatMessage, Completion, ToolSpec};
+
 pub use configured::{ConfigurationError, ConfiguredModel};
 pub use error::ModelError;
 pub use openai::OpenAiModel;

@@ -4,17 +4,12 @@ use std::ops::Range;
 
 use jiff::civil::{Date, Time};
 
-use super::{
-    EventMove, NoteMeaning, Profile,
-    contact::{self, Channels},
-    date::{self, DateMeaning, FoundDate, Tense},
-    fields,
-    mentions::{is_written_without_spaces, mentions, starts_with},
-    money::{self, Amount},
-    refusal, text,
-    time::{self, FoundTime, TimeMeaning},
-    vocabulary,
-};
+use super::contact::Channels;
+use super::date::{DateMeaning, FoundDate, Tense};
+use super::mentions::{is_written_without_spaces, mentions, starts_with};
+use super::money::Amount;
+use super::time::{FoundTime, TimeMeaning};
+use super::{EventMove, NoteMeaning, Profile, contact, date, fields, money, refusal, text, time, vocabulary};
 use crate::{Card, Template};
 
 /// Interprets `note` as written on the day `today`.
@@ -308,7 +303,8 @@ fn contact_name(rest: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::DateOrder, *};
+    use super::super::DateOrder;
+    use super::*;
 
     /// A Monday.
     const TODAY: Date = jiff::civil::date(2026, 1, 12);

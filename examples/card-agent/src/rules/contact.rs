@@ -1,6 +1,7 @@
 //! Email addresses and phone numbers.
 
-use std::{ops::Range, sync::LazyLock};
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use regex::Regex;
 

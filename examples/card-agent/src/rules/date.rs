@@ -1,11 +1,10 @@
 //! Dates in several languages and notations.
 
-use std::{ops::Range, sync::LazyLock};
+use std::ops::Range;
+use std::sync::LazyLock;
 
-use jiff::{
-    ToSpan,
-    civil::{Date, Weekday},
-};
+use jiff::ToSpan;
+use jiff::civil::{Date, Weekday};
 use regex::{Captures, Regex};
 
 use super::DateOrder;

@@ -1,6 +1,7 @@
 //! Places, people, and the words that join them to a note.
 
-use std::{ops::Range, sync::LazyLock};
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use regex::Regex;
 

@@ -15,6 +15,7 @@ use jiff::civil::{Date, Time};
 use serde::Deserialize;
 
 use crate::Card;
+
 pub(crate) use classify::read;
 
 /// The settings in the user's `profile.json`.

@@ -1,6 +1,7 @@
 //! Amounts and currencies.
 
-use std::{ops::Range, sync::LazyLock};
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use regex::Regex;
 

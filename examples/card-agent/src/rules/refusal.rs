@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{text::letters, vocabulary};
+use super::text::letters;
+use super::vocabulary;
 
 pub(super) const EMPTY: &str = "Nothing to save: the note is empty.";
 pub(super) const TRIVIAL: &str = "Nothing to save: there is no fact in this note.";

@@ -1,11 +1,13 @@
 //! Times of day in several languages and notations.
 
-use std::{ops::Range, sync::LazyLock};
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use jiff::civil::{Time, time};
 use regex::{Captures, Regex};
 
-use super::{mentions::mentions, vocabulary};
+use super::mentions::mentions;
+use super::vocabulary;
 
 /// A time of day in a note.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Runs the tool calls of a model.
 
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::{Desk, ToolError, ToolResult};
 use crate::ToolCall;

@@ -1,11 +1,9 @@
 //! The directory that the agent works in.
 
-use std::{
-    error::Error,
-    fmt, fs,
-    io::{self, Write},
-    path::{Component, Path, PathBuf},
-};
+use std::error::Error;
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+use std::{fmt, fs, io};
 
 use super::ToolResult;
 

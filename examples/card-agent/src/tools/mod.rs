@@ -4,9 +4,10 @@ mod call;
 mod desk;
 mod spec;
 
-pub(crate) use call::{ERROR_PREFIX, call, shown_to_model};
 pub use desk::{Desk, ToolError};
 pub use spec::ToolSpec;
+
+pub(crate) use call::{ERROR_PREFIX, call, shown_to_model};
 pub(crate) use spec::specs;
 
 /// Result of a tool call: text, or why it failed.

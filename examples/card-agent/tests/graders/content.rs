@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use evalsuite::{Assertion, Evidence, Score};
 use serde::Deserialize;
 
-use super::written_cards::{self, WrittenCard};
+use super::written_cards;
+use super::written_cards::WrittenCard;
 
 /// Required fields of each template.
 const REQUIRED: &[(&str, &[&str])] = &[

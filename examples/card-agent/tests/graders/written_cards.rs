@@ -1,6 +1,7 @@
 //! Reads the cards that the agent wrote.
 
-use std::{collections::BTreeMap, fs};
+use std::collections::BTreeMap;
+use std::fs;
 
 use anyhow::Context;
 use evalsuite::Evidence;

@@ -1,10 +1,8 @@
 //! Candidates for arithmetic overflow.
 
 use super::Collector;
-use crate::{
-    lexer::TokenKind,
-    program::{Edit, Program},
-};
+use crate::lexer::TokenKind;
+use crate::program::{Edit, Program};
 
 /// Methods that replace an operator that overflows.
 const METHODS: &[(&str, &str)] =

@@ -1,10 +1,8 @@
 //! Candidates for empty lists and strings.
 
 use super::Collector;
-use crate::{
-    lexer::TokenKind,
-    program::{Edit, Function, Program},
-};
+use crate::lexer::TokenKind;
+use crate::program::{Edit, Function, Program};
 
 /// Collects early returns for empty lists and strings.
 pub(super) fn collect(collector: &mut Collector<'_>) {

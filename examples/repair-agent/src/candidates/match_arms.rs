@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use super::{Collector, operators::confusable};
-use crate::{
-    diagnosis::CompilerError,
-    lexer::TokenKind,
-    program::{Edit, Program},
-};
+use super::Collector;
+use super::operators::confusable;
+use crate::diagnosis::CompilerError;
+use crate::lexer::TokenKind;
+use crate::program::{Edit, Program};
 
 /// The code of "non-exhaustive patterns".
 const NOT_COVERED: &str = "E0004";

@@ -1,7 +1,8 @@
 //! Candidates with a different method or order.
 
 use super::Collector;
-use crate::{lexer::TokenKind, program::Edit};
+use crate::lexer::TokenKind;
+use crate::program::Edit;
 
 /// Methods that are easily confused.
 const CONFUSABLE: &[(&str, &str)] = &[

@@ -10,11 +10,9 @@ mod slices;
 
 use std::ops::Range;
 
-use crate::{
-    diagnosis::{CompilerError, TestRun},
-    program::{Edit, Program},
-    suspicion::Suspicion,
-};
+use crate::diagnosis::{CompilerError, TestRun};
+use crate::program::{Edit, Program};
+use crate::suspicion::Suspicion;
 
 /// A change and its cost.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Candidates with different operators, bounds and constants.
 
 use super::Collector;
-use crate::{lexer::TokenKind, program::Edit};
+use crate::lexer::TokenKind;
+use crate::program::Edit;
 
 /// Operators that are easily confused, with the cost of each change.
 const CONFUSABLE: &[(&str, &[(&str, u8)])] = &[

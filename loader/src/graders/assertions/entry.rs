@@ -3,13 +3,11 @@
 use evalsuite_schema::grader::{BUILT_IN, Grader, GraderConfig};
 
 use super::ParsedGrader;
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields::{self, Fields},
-    graders::{self, GraderContext, GraderNotes},
-    read::node::{Data, Entry, Node},
-    suggest,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields::Fields;
+use crate::graders::{GraderContext, GraderNotes};
+use crate::read::node::{Data, Entry, Node};
+use crate::{fields, graders, suggest};
 
 /// Types that are now called otherwise.
 const REMOVED: &[(&str, &str)] = &[("code-judge", "code-grader"), ("llm-judge", "llm-grader")];

@@ -2,15 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    fields::{
-        self, Fields,
-        paths::{self, Kind, SearchFailure},
-    },
-    graders::{GraderContext, IncludedTemplate},
-    read::node::{Entry, Node},
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::fields;
+use crate::fields::paths::{Kind, SearchFailure};
+use crate::fields::{Fields, paths};
+use crate::graders::{GraderContext, IncludedTemplate};
+use crate::read::node::{Entry, Node};
 
 /// Templates in templates, the outermost included.
 const MAX_LEVELS: usize = 3;

@@ -3,13 +3,11 @@
 use evalsuite_schema::grader::{Criterion, Grader, GraderConfig, Rubrics};
 
 use super::{ParsedGrader, entry, include};
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields,
-    graders::{GraderContext, plain_criterion},
-    read::node::{Data, Node},
-    source::Span,
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields;
+use crate::graders::{GraderContext, plain_criterion};
+use crate::read::node::{Data, Node};
+use crate::source::Span;
 
 /// What the plain strings of a list become.
 #[derive(Clone, Copy)]

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use evalsuite_schema::{Message, grader::Grader};
+use evalsuite_schema::Message;
+use evalsuite_schema::grader::Grader;
 
-use super::{ParsedGrader, reference::Reference};
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    source::Span,
-};
+use super::ParsedGrader;
+use super::reference::Reference;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::source::Span;
 
 /// What checks of a case's graders need to know about the case.
 pub(crate) struct CaseFacts<'a> {

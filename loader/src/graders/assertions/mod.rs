@@ -10,18 +10,15 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-use evalsuite_schema::{
-    Message,
-    grader::{Grader, GraderConfig, Rubrics},
-};
+use evalsuite_schema::Message;
+use evalsuite_schema::grader::{Grader, GraderConfig, Rubrics};
 
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{self, paths::Scope},
-    graders::{self, GraderContext, GraderNotes},
-    read::node::Node,
-    source::Span,
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::paths::Scope;
+use crate::graders::{GraderContext, GraderNotes};
+use crate::read::node::Node;
+use crate::source::Span;
+use crate::{fields, graders};
 
 pub(crate) use list::read_list;
 pub(crate) use merge::{CaseFacts, merge};

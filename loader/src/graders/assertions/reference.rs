@@ -1,18 +1,14 @@
 //! Whether the reference answer of a case has what `field-accuracy` compares.
 
-use evalsuite_schema::{
-    Content, Message,
-    grader::{FieldAccuracy, Grader, GraderConfig, expected_document},
-    placeholder::Syntax,
-};
+use evalsuite_schema::grader::{FieldAccuracy, Grader, GraderConfig, expected_document};
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::{Content, Message};
 use serde_json::Value;
 
 use super::ParsedGrader;
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics, are_many},
-    source::Span,
-    suggest,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::source::Span;
+use crate::suggest;
 
 /// The document that fields are compared with, as far as it is known while compiling.
 pub(super) enum Reference {

@@ -1,17 +1,15 @@
 //! `graders` of a task.
 
-use evalsuite_schema::{
-    Object,
-    grader::{Grader, GraderConfig},
-};
+use evalsuite_schema::Object;
+use evalsuite_schema::grader::{Grader, GraderConfig};
 
 use super::ParsedGrader;
-use crate::{
-    diagnostic::Diagnostics,
-    fields::{self, Fields, paths::Scope},
-    graders::{self, GraderContext, GraderNotes},
-    read::node::{Data, Entry, Node},
-};
+use crate::diagnostic::Diagnostics;
+use crate::fields::Fields;
+use crate::fields::paths::Scope;
+use crate::graders::{GraderContext, GraderNotes};
+use crate::read::node::{Data, Entry, Node};
+use crate::{fields, graders};
 
 /// Reads a list of `{name, config}`.
 pub(crate) fn task_graders(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<ParsedGrader> {

@@ -1,12 +1,10 @@
 //! The keywords of JSON Schema and their values.
 
 use super::{invalid, is_schema};
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    graders::pattern,
-    read::node::{Data, Entry, Node},
-    suggest,
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::graders::pattern;
+use crate::read::node::{Data, Entry, Node};
+use crate::suggest;
 
 /// A version of JSON Schema; later ones are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,14 +11,10 @@ use serde_json::Value;
 
 use self::keywords::Draft;
 use super::require;
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    fields::{
-        Fields,
-        paths::{Kind, Scope},
-    },
-    read::node::{Data, Node},
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::Fields;
+use crate::fields::paths::{Kind, Scope};
+use crate::read::node::{Data, Node};
 
 pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JsonSchema> {
     let entry = require(fields, "schema", d)?;

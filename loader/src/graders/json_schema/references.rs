@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{invalid, is_schema};
-use crate::{
-    diagnostic::Diagnostics,
-    read::node::{Data, Node},
-};
+use crate::diagnostic::Diagnostics;
+use crate::read::node::{Data, Node};
 
 const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 

@@ -1,6 +1,7 @@
 //! `code-grader`.
 
-use evalsuite_schema::{Argument, Command, PathRef, grader::GraderConfig};
+use evalsuite_schema::grader::GraderConfig;
+use evalsuite_schema::{Argument, Command, PathRef};
 use serde_json::json;
 
 use super::{check, config};

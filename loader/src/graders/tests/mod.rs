@@ -12,11 +12,10 @@ mod trajectory;
 
 use evalsuite_schema::grader::{Grader, GraderConfig};
 
-use crate::{
-    diagnostic::Diagnostics,
-    graders::assertions::{self, ParsedGrader},
-    test_package::Package,
-};
+use crate::diagnostic::Diagnostics;
+use crate::graders::assertions;
+use crate::graders::assertions::ParsedGrader;
+use crate::test_package::Package;
 
 impl Package {
     /// Reads a list of assertions.

@@ -1,11 +1,9 @@
 //! JSON lines.
 
 use super::reader::Reader;
-use crate::{
-    diagnostic::{Code, Diagnostics},
-    read::node::Node,
-    source::FileId,
-};
+use crate::diagnostic::{Code, Diagnostics};
+use crate::read::node::Node;
+use crate::source::FileId;
 
 /// The values of JSON lines, without those that are not JSON: these are reported.
 ///

@@ -9,7 +9,9 @@ mod syntax_error;
 mod value;
 
 use self::reader::Reader;
-use crate::{diagnostic::Diagnostics, read::node::Node, source::FileId};
+use crate::diagnostic::Diagnostics;
+use crate::read::node::Node;
+use crate::source::FileId;
 
 pub(crate) use lines::parse_jsonl;
 

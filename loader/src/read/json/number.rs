@@ -2,10 +2,8 @@
 
 use serde_json::Number;
 
-use super::{
-    reader::{Reader, Result},
-    syntax_error,
-};
+use super::reader::{Reader, Result};
+use super::syntax_error;
 use crate::read::number;
 
 impl Reader<'_, '_> {

@@ -1,9 +1,7 @@
 //! A JSON text and how far it was read: bytes, positions and white space.
 
-use crate::{
-    diagnostic::{Diagnostic, Diagnostics},
-    source::{FileId, Position, Span},
-};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::{FileId, Position, Span};
 
 /// A problem is large, and rare.
 pub(super) type Result<T> = std::result::Result<T, Box<Diagnostic>>;

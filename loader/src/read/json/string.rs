@@ -1,9 +1,7 @@
 //! JSON strings.
 
-use super::{
-    reader::{Reader, Result},
-    syntax_error,
-};
+use super::reader::{Reader, Result};
+use super::syntax_error;
 use crate::source::Position;
 
 impl Reader<'_, '_> {

@@ -1,10 +1,8 @@
 //! What is wrong with a text that is not JSON.
 
 use super::reader::Reader;
-use crate::{
-    diagnostic::{Code, Diagnostic},
-    source::{Position, Span},
-};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::{Position, Span};
 
 const NO_EXTRAS: &str = "JSON allows no comments or trailing commas";
 

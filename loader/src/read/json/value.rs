@@ -1,17 +1,12 @@
 //! Values: objects, arrays and words. Strings and numbers have files of their own.
 
-use super::{
-    reader::{Reader, Result},
-    syntax_error::{self, Inside},
-};
-use crate::{
-    diagnostic::{Code, Diagnostic},
-    read::{
-        MAX_DEPTH, MAX_NODES, keys,
-        node::{Data, Entry, Node},
-    },
-    source::Position,
-};
+use super::reader::{Reader, Result};
+use super::syntax_error;
+use super::syntax_error::Inside;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::read::node::{Data, Entry, Node};
+use crate::read::{MAX_DEPTH, MAX_NODES, keys};
+use crate::source::Position;
 
 impl Reader<'_, '_> {
     /// The value that the whole text is.

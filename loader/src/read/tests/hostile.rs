@@ -1,16 +1,12 @@
 //! Files that are built to take time or memory.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::{good, json, list, yaml};
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    source::Files,
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::source::Files;
 
 /// Generous limits: without bounds, hostile files take hours, or all memory.
 const BOUND: Duration = Duration::from_secs(20);

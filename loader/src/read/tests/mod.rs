@@ -9,11 +9,9 @@ mod yaml_values;
 
 use std::path::Path;
 
-use crate::{
-    diagnostic::{Diagnostic, Diagnostics},
-    read::node::Node,
-    source::{FileId, Files, Span},
-};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::read::node::Node;
+use crate::source::{FileId, Files, Span};
 
 fn file() -> FileId {
     Files::new(Path::new("/")).add(Path::new("/test"))

@@ -1,9 +1,7 @@
 //! Reading time of a typical case file.
 
-use std::{
-    fmt::Write,
-    time::{Duration, Instant},
-};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 use super::{file, json, yaml};
 use crate::diagnostic::Diagnostics;

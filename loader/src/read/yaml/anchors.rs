@@ -1,13 +1,9 @@
 //! Anchors and aliases.
 
-use crate::{
-    diagnostic::{Code, Diagnostic},
-    read::{
-        MAX_BYTES, MAX_DEPTH, MAX_NODES,
-        node::{Data, Node},
-    },
-    source::Span,
-};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::read::node::{Data, Node};
+use crate::read::{MAX_BYTES, MAX_DEPTH, MAX_NODES};
+use crate::source::Span;
 
 /// The values of anchors, and how much of them was copied: a few lines of aliases can expand to more than fits in memory.
 #[derive(Default)]

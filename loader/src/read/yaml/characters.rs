@@ -2,10 +2,8 @@
 
 use std::cell::Cell;
 
-use saphyr_parser::{
-    Input,
-    input::{SkipTabs, is_alpha, is_blank, is_blank_or_breakz, is_break, is_breakz, is_digit, is_flow},
-};
+use saphyr_parser::Input;
+use saphyr_parser::input::{SkipTabs, is_alpha, is_blank, is_blank_or_breakz, is_break, is_breakz, is_digit, is_flow};
 
 /// Brackets, braces and commas of flow collections in one file, at most: 100 000 values need no more.
 const MAX_FLOW_TOKENS: usize = 300_000;

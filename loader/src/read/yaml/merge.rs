@@ -1,9 +1,7 @@
 //! `<<` takes over the entries of other mappings.
 
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    read::node::{Data, Entry, Node},
-};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::read::node::{Data, Entry, Node};
 
 /// The key, written without quotes: in quotes it is an ordinary key, as in the `yaml` and `js-yaml` packages.
 pub(super) const KEY: &str = "<<";

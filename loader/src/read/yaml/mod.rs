@@ -12,13 +12,13 @@ use std::cell::Cell;
 
 use saphyr_parser::{Event, Parser};
 
-use self::{characters::Characters, tree::Tree};
-use super::{MAX_NODES, cursor::Cursor};
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    read::node::{Data, Node},
-    source::{FileId, Position, Span},
-};
+use self::characters::Characters;
+use self::tree::Tree;
+use super::MAX_NODES;
+use super::cursor::Cursor;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::read::node::{Data, Node};
+use crate::source::{FileId, Position, Span};
 
 /// The tree of a YAML document; `Null` for an empty one.
 ///

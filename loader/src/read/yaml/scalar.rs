@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use saphyr_parser::{ScalarStyle, Tag};
 use serde_json::Number;
 
-use crate::read::{node::Data, number};
+use crate::read::node::Data;
+use crate::read::number;
 
 const CORE: &str = "tag:yaml.org,2002:";
 

@@ -3,11 +3,9 @@
 use saphyr_parser::{Marker, ScanError};
 
 use super::escape;
-use crate::{
-    diagnostic::{Code, Diagnostic},
-    read::cursor::Cursor,
-    source::{FileId, Position, Span},
-};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::read::cursor::Cursor;
+use crate::source::{FileId, Position, Span};
 
 /// The parser's message when its own limit of nested flow collections is reached.
 pub(super) const TOO_DEEP: &str = "recursion limit exceeded";

@@ -4,23 +4,14 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Marker, ScalarStyle, Tag};
 
-use super::{
-    anchors::{Anchors, too_deep, too_many_nodes},
-    merge,
-    scalar::{self, Scalar},
-    syntax_error,
-};
-use crate::{
-    diagnostic::{Code, Diagnostic, Diagnostics},
-    read::{
-        MAX_DEPTH, MAX_NODES,
-        cursor::Cursor,
-        keys,
-        node::{Data, Entry, Node},
-        number,
-    },
-    source::{FileId, Position, Span},
-};
+use super::anchors::{Anchors, too_deep, too_many_nodes};
+use super::scalar::Scalar;
+use super::{merge, scalar, syntax_error};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::read::cursor::Cursor;
+use crate::read::node::{Data, Entry, Node};
+use crate::read::{MAX_DEPTH, MAX_NODES, keys, number};
+use crate::source::{FileId, Position, Span};
 
 /// Builds nodes from the events of the parser.
 pub(super) struct Tree<'a, 't> {

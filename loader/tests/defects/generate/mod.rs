@@ -12,16 +12,15 @@ mod style;
 mod task;
 mod workspace;
 
-pub(crate) use calibration::asks;
-pub(crate) use graders::SCHEMA;
-
 use std::collections::BTreeMap;
 
+use self::calibration::Judged;
 use crate::choices::Choices;
 use crate::project::{Layout, Project};
 use crate::tree::{Node, Wanted, any_text, path, text};
 
-use self::calibration::Judged;
+pub(crate) use calibration::asks;
+pub(crate) use graders::SCHEMA;
 
 /// A valid suite.
 pub(crate) fn project(choices: Choices, layout: Layout) -> Project {

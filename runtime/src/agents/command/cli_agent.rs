@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use evalsuite_schema::{
-    CliTarget, Location, Provider,
-    diagnostic::{Code, Diagnostic},
-};
+use evalsuite_schema::diagnostic::{Code, Diagnostic};
+use evalsuite_schema::{CliTarget, Location, Provider};
 
 use crate::model::agent::{Targets, UnusableTarget};
 

@@ -1,27 +1,22 @@
 //! One call of a command: its files, its environment, and the outcome it reports.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-    process::Command,
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use std::{fs, io};
 
 use evalsuite_schema::record::Note;
 
-use crate::{
-    agents::command::{command_line::Values, output_file, resolved_command::ResolvedCommand},
-    model::{
-        command::{CommandEnvironment, shell},
-        messages::answer,
-        outcome::Outcome,
-    },
-    platform::{
-        excerpt::last_chars,
-        process::{self, Captured, Finished},
-        redaction::Redactor,
-    },
-};
+use crate::agents::command::command_line::Values;
+use crate::agents::command::output_file;
+use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::model::command::{CommandEnvironment, shell};
+use crate::model::messages::answer;
+use crate::model::outcome::Outcome;
+use crate::platform::excerpt::last_chars;
+use crate::platform::process;
+use crate::platform::process::{Captured, Finished};
+use crate::platform::redaction::Redactor;
 
 /// Characters of the standard error that an error shows.
 const STDERR_SHOWN: usize = 2000;

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::placeholder::{self, Syntax};
+use evalsuite_schema::placeholder;
+use evalsuite_schema::placeholder::Syntax;
 
-use crate::{
-    model::interpolation::{Piece, pieces},
-    platform::shell_quoting::quoted,
-};
+use crate::model::interpolation::{Piece, pieces};
+use crate::platform::shell_quoting::quoted;
 
 /// The placeholders of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

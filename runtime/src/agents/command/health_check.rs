@@ -1,34 +1,26 @@
 //! The health check of a target, made once per run before its first trial.
 
-use std::{
-    fmt, io,
-    path::Path,
-    process::{Command, ExitStatus},
-    time::Duration,
-};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
+use std::{fmt, io};
 
 use evalsuite_schema::Probe;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    agents::command::{
-        http_status::{HttpError, status_of},
-        resolved_command::ResolvedCommand,
-    },
-    model::{
-        command::{CommandEnvironment, shell},
-        suite_location::SuiteLocation,
-    },
-    platform::{
-        cancel::Cancel,
-        digest::{file_key, sha256},
-        excerpt::last_chars,
-        isolated_call::{Ended, call_within},
-        process::{self, Finished, echo::Echo},
-        redaction::Redactor,
-    },
-    record::coordination::run_once,
-};
+use crate::agents::command::http_status::{HttpError, status_of};
+use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::model::command::{CommandEnvironment, shell};
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::cancel::Cancel;
+use crate::platform::digest::{file_key, sha256};
+use crate::platform::excerpt::last_chars;
+use crate::platform::isolated_call::{Ended, call_within};
+use crate::platform::process;
+use crate::platform::process::Finished;
+use crate::platform::process::echo::Echo;
+use crate::platform::redaction::Redactor;
+use crate::record::coordination::run_once;
 
 /// Limit of a check, by default.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -183,12 +175,9 @@ fn status_with_curl(url: &str, limit: Duration, echo: Echo) -> Result<String, Pr
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::{
-        fs,
-        io::{BufRead, BufReader, Write},
-        net::TcpListener,
-        thread,
-    };
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::{fs, thread};
 
     use evalsuite_schema::{CliTarget, HealthCheck, Location};
 

@@ -2,12 +2,10 @@
 //!
 //! Written by hand: `ureq` is a dependency of the feature `judge` only, and health checks work without it.
 
-use std::{
-    fmt,
-    io::{self, Read, Write},
-    net::{TcpStream, ToSocketAddrs},
-    time::{Duration, Instant},
-};
+use std::io::{Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+use std::{fmt, io};
 
 /// Bytes of an answer that are looked at for its status line.
 const STATUS_LINE_LIMIT: usize = 1024;
@@ -140,7 +138,8 @@ fn status(answer: &[u8]) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
-    use std::{net::TcpListener, thread};
+    use std::net::TcpListener;
+    use std::thread;
 
     use super::*;
 

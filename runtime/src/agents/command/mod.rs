@@ -12,7 +12,8 @@ pub(crate) mod resolved_command;
 #[cfg(feature = "cli-agents")]
 pub(crate) mod targets_file;
 
-use crate::model::{agent::LoadTargets, evals::Evals};
+use crate::model::agent::LoadTargets;
+use crate::model::evals::Evals;
 
 #[cfg(feature = "cli-agents")]
 use crate::model::agent::{Bound, BoundAgent, IntoAgent};

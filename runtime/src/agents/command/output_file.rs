@@ -2,16 +2,13 @@
 
 use std::path::Path;
 
-use evalsuite_schema::{
-    Object,
-    record::{Note, Usage},
-};
+use evalsuite_schema::Object;
+use evalsuite_schema::record::{Note, Usage};
 use serde_json::Value;
 
-use crate::{
-    agents::command::{invalid_output::InvalidOutput, output_message},
-    model::outcome::Outcome,
-};
+use crate::agents::command::invalid_output::InvalidOutput;
+use crate::agents::command::output_message;
+use crate::model::outcome::Outcome;
 
 /// Keys that make a JSON object a structured reply.
 const KEYS: [&str; 7] = ["text", "output", "output_messages", "token_usage", "cost_usd", "duration_ms", "state"];

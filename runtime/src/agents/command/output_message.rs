@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall, media_type::of_extension};
+use evalsuite_schema::media_type::of_extension;
+use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall};
 use serde_json::Value;
 
 use crate::agents::command::invalid_output::InvalidOutput;

@@ -1,16 +1,16 @@
 //! The command of a target with the values of its variables.
 
-use std::{collections::BTreeSet, path::PathBuf, time::Duration};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use evalsuite_schema::{HealthCheck, Probe};
 
-use crate::{
-    agents::command::{cli_agent::CliAgent, command_line::CommandLine},
-    model::{
-        interpolation::{self, Unresolved, fill_text, names},
-        suite_location::SuiteLocation,
-    },
-};
+use crate::agents::command::cli_agent::CliAgent;
+use crate::agents::command::command_line::CommandLine;
+use crate::model::interpolation;
+use crate::model::interpolation::{Unresolved, fill_text, names};
+use crate::model::suite_location::SuiteLocation;
 
 /// A command with the values of its variables.
 #[derive(Debug)]

@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 use evalsuite_loader::{Request, find_targets_file, load_targets, render};
 use evalsuite_schema::diagnostic::{Code, Diagnostic};
 
-use crate::model::{
-    agent::{Targets, UnusableTarget},
-    suite_location::SuiteLocation,
-};
+use crate::model::agent::{Targets, UnusableTarget};
+use crate::model::suite_location::SuiteLocation;
 
 /// Finds and reads the targets file.
 ///

@@ -1,13 +1,12 @@
 //! A single span: its kind, and the messages, tokens and cost of a call of a model.
 
-use evalsuite_schema::{Message, Object, Role, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Message, Object, Role};
 use serde_json::Value;
 
-use crate::agents::spans::{
-    span_messages::{read, structured},
-    span_store::Span,
-    span_usage::{cost, usage},
-};
+use crate::agents::spans::span_messages::{read, structured};
+use crate::agents::spans::span_store::Span;
+use crate::agents::spans::span_usage::{cost, usage};
 
 /// The kind of work that a span stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,10 +2,8 @@
 
 use evalsuite_schema::Object;
 use serde_json::Value;
-use tracing::{
-    Metadata,
-    field::{Field, Visit},
-};
+use tracing::Metadata;
+use tracing::field::{Field, Visit};
 
 /// Prefix of the names of OpenTelemetry's conventions for generative AI.
 pub(crate) const GEN_AI: &str = "gen_ai.";

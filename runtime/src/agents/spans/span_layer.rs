@@ -1,27 +1,20 @@
 //! The `tracing` layer that assigns spans to trials.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use evalsuite_schema::Object;
-use tracing::{
-    Event, Id, Level, Metadata, Subscriber,
-    span::{Attributes, Record},
-};
-use tracing_subscriber::{
-    Layer,
-    filter::LevelFilter,
-    layer::Context,
-    registry::{LookupSpan, SpanRef},
-};
+use tracing::span::{Attributes, Record};
+use tracing::{Event, Id, Level, Metadata, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::{LookupSpan, SpanRef};
 
-use crate::agents::spans::{
-    span_fields::{FieldCollector, GEN_AI, has_name, is_gen_ai},
-    span_store::{self, SpanTime, Spans},
-    thread_spans::thread_spans,
-};
+use crate::agents::spans::span_fields::{FieldCollector, GEN_AI, has_name, is_gen_ai};
+use crate::agents::spans::span_store;
+use crate::agents::spans::span_store::{SpanTime, Spans};
+use crate::agents::spans::thread_spans::thread_spans;
 
 /// Number of spans of model and tool calls that belong to no trial, since the process started.
 static LOST: AtomicU64 = AtomicU64::new(0);

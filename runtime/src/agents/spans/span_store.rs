@@ -1,9 +1,7 @@
 //! The spans of one call of an agent.
 
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use evalsuite_schema::Object;
 

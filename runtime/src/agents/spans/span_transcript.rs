@@ -5,14 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use evalsuite_schema::{Content, Message, Role, ToolCall};
 use serde_json::Value;
 
-use crate::{
-    agents::spans::{
-        chat_span::{ChatSpan, Kind, duration, is_error, kind, text},
-        span_messages::structured,
-        span_store::Span,
-    },
-    model::{captured_spans::Captured, messages::content_text},
-};
+use crate::agents::spans::chat_span::{ChatSpan, Kind, duration, is_error, kind, text};
+use crate::agents::spans::span_messages::structured;
+use crate::agents::spans::span_store::Span;
+use crate::model::captured_spans::Captured;
+use crate::model::messages::content_text;
 
 /// The transcript of all spans of a call.
 pub(crate) fn assemble(spans: &[Span]) -> Captured {

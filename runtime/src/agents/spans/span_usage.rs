@@ -1,6 +1,7 @@
 //! Tokens and cost in fields of a span.
 
-use evalsuite_schema::{Object, record::Usage};
+use evalsuite_schema::Object;
+use evalsuite_schema::record::Usage;
 use serde_json::Value;
 
 /// Tokens under their present and former names.

@@ -1,8 +1,11 @@
-use evalsuite_schema::{Content, Message, Role, ToolCall, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Content, Message, Role, ToolCall};
 use serde_json::{Value, json};
-use tracing::{Instrument, Level, Span, field::Empty, info_span};
+use tracing::field::Empty;
+use tracing::{Instrument, Level, Span, info_span};
 
-use crate::{agents::spans::Trace, model::captured_spans::Captured};
+use crate::agents::spans::Trace;
+use crate::model::captured_spans::Captured;
 
 /// The transcript captured from the spans of some work.
 fn seen(work: impl FnOnce()) -> Captured {

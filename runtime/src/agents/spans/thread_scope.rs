@@ -1,31 +1,22 @@
 //! The trial that a thread works for, and the subscriber that sees its spans.
 
-use std::{
-    cell::RefCell,
-    sync::{
-        Arc, LazyLock,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
-use tracing::{
-    Dispatch,
-    dispatcher::{self, DefaultGuard},
-    span::EnteredSpan,
-    subscriber::NoSubscriber,
-};
-use tracing_subscriber::{layer::SubscriberExt, registry};
+use tracing::dispatcher::DefaultGuard;
+use tracing::span::EnteredSpan;
+use tracing::subscriber::NoSubscriber;
+use tracing::{Dispatch, dispatcher};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry;
 
-use crate::{
-    agents::spans::{
-        span_layer::{CaptureLayer, Interest, capture_layer, lost, subscribers},
-        span_store::Spans,
-        span_transcript,
-        thread_spans::set_thread_spans,
-    },
-    model::captured_spans::Captured,
-    platform::cancel::RuntimeObserver,
-};
+use crate::agents::spans::span_layer::{CaptureLayer, Interest, capture_layer, lost, subscribers};
+use crate::agents::spans::span_store::Spans;
+use crate::agents::spans::span_transcript;
+use crate::agents::spans::thread_spans::set_thread_spans;
+use crate::model::captured_spans::Captured;
+use crate::platform::cancel::RuntimeObserver;
 
 /// The subscriber of threads that have no other.
 static OWN: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(registry().with(capture_layer()).with(Interest)));

@@ -1,6 +1,7 @@
 //! The spans to which a thread adds.
 
-use std::{cell::RefCell, sync::Arc};
+use std::cell::RefCell;
+use std::sync::Arc;
 
 use crate::agents::spans::span_store::Spans;
 

@@ -1,6 +1,7 @@
 //! A trace without the feature `capture`: no spans are seen.
 
-use crate::{model::captured_spans::Captured, platform::cancel::RuntimeObserver};
+use crate::model::captured_spans::Captured;
+use crate::platform::cancel::RuntimeObserver;
 
 #[derive(Clone)]
 pub(crate) struct Trace;

@@ -1,14 +1,14 @@
 //! The input of a code grader's command: the evidence as JSON (grading.md, section 9).
 
-use std::{io, path::Path};
+use std::io;
+use std::path::Path;
 
 use evalsuite_schema::{Content, Input, Message, Object, Part, ToolCall};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    grade::grading_context::GradingContext,
-    model::{messages::file_parts, suite_location::SuiteLocation},
-};
+use crate::grade::grading_context::GradingContext;
+use crate::model::messages::file_parts;
+use crate::model::suite_location::SuiteLocation;
 
 /// Characters of a transcript up to which it is part of the input; a longer one is passed as a file.
 const INLINE_LIMIT: usize = 50_000;

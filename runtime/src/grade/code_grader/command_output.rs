@@ -1,18 +1,12 @@
 //! The result of a code grader's command: its output and exit code (grading.md, section 9).
 
-use evalsuite_schema::{
-    Object,
-    record::{Assertion, Verdict},
-};
+use evalsuite_schema::Object;
+use evalsuite_schema::record::{Assertion, Verdict};
 use serde_json::Value;
 
-use crate::{
-    model::score::{Score, ratio},
-    platform::{
-        excerpt::{last_chars, trim},
-        process::Finished,
-    },
-};
+use crate::model::score::{Score, ratio};
+use crate::platform::excerpt::{last_chars, trim};
+use crate::platform::process::Finished;
 
 /// Characters of output that are shown.
 const SHOWN: usize = 2000;
@@ -156,10 +150,12 @@ fn tail_of(stderr: &str) -> String {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
 
     use super::*;
-    use crate::{model::score::State, platform::process::Captured};
+    use crate::model::score::State;
+    use crate::platform::process::Captured;
 
     fn reply(stdout: &str, stderr: &str, status: i32) -> Score {
         let captured = |text: &str| Captured { bytes: text.into(), truncated: false };

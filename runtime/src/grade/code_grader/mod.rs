@@ -3,23 +3,18 @@
 pub(crate) mod command_input;
 pub(crate) mod command_output;
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
+use std::time::Duration;
 
-use evalsuite_schema::{
-    grader::{CodeGrader, PreparedCommand},
-    record::{CommandRecord, GraderKind},
-};
+use evalsuite_schema::grader::{CodeGrader, PreparedCommand};
+use evalsuite_schema::record::{CommandRecord, GraderKind};
 use serde_json::Value;
 
-use crate::{
-    grade::{
-        code_grader::command_output::VerdictRule,
-        grader_command::{COMMAND_LIMIT, GraderCommand, GraderCommandError},
-        grader_result::GraderResult,
-        grading_context::GradingContext,
-    },
-    model::score::Score,
-};
+use crate::grade::code_grader::command_output::VerdictRule;
+use crate::grade::grader_command::{COMMAND_LIMIT, GraderCommand, GraderCommandError};
+use crate::grade::grader_result::GraderResult;
+use crate::grade::grading_context::GradingContext;
+use crate::model::score::Score;
 
 pub(crate) fn grade(path: &str, config: &CodeGrader, context: &GradingContext<'_>) -> GraderResult {
     let directory = context.grader_directory(path);

@@ -2,24 +2,19 @@
 
 pub(crate) mod calendar_date;
 
-use evalsuite_schema::{
-    Content, Message, Role,
-    grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch},
-    record::Assertion,
-};
+use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch};
+use evalsuite_schema::record::Assertion;
+use evalsuite_schema::{Content, Message, Role};
 use serde_json::Value;
 
-use crate::{
-    grade::{
-        assertion_text::shorten,
-        field_accuracy::calendar_date::Date,
-        json_equality::equal,
-        number_format::{fixed, show},
-        scoring::weighted_mean,
-    },
-    model::{evidence::Evidence, score::Score},
-    platform::excerpt::trim,
-};
+use crate::grade::assertion_text::shorten;
+use crate::grade::field_accuracy::calendar_date::Date;
+use crate::grade::json_equality::equal;
+use crate::grade::number_format::{fixed, show};
+use crate::grade::scoring::weighted_mean;
+use crate::model::evidence::Evidence;
+use crate::model::score::Score;
+use crate::platform::excerpt::trim;
 
 pub(crate) fn grade(config: &FieldAccuracy, evidence: &Evidence<'_>) -> Score {
     let Some(expected) = expected_document(evidence.expected_output()) else {
@@ -182,7 +177,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::{evidence::Facts, score::State};
+    use crate::model::evidence::Facts;
+    use crate::model::score::State;
 
     fn run(fields: Value, expected: Value, answer: &str) -> (State, Vec<String>) {
         let config: FieldAccuracy = serde_json::from_value(fields).unwrap();

@@ -1,9 +1,7 @@
 //! The outcome and score of a case from its trials (grading.md, section 14).
 
-use evalsuite_schema::{
-    Kind, Strategy,
-    record::{CaseOutcome, Rule},
-};
+use evalsuite_schema::record::{CaseOutcome, Rule};
+use evalsuite_schema::{Kind, Strategy};
 
 use crate::record::statistics::Summary;
 

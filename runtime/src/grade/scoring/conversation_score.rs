@@ -1,9 +1,7 @@
 //! The outcome and score of a conversation from its turns and its whole (grading.md, section 13.4).
 
-use evalsuite_schema::{
-    Aggregation,
-    record::{CaseOutcome, Reason, ReasonCode, Stage},
-};
+use evalsuite_schema::Aggregation;
+use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage};
 
 use crate::grade::scoring::trial_score::TrialScore;
 

@@ -1,9 +1,7 @@
 //! The outcome and score of a trial from its graders (grading.md, section 13).
 
-use evalsuite_schema::{
-    Layout,
-    record::{CaseOutcome, GraderRecord, GraderState, Note, Reason, ReasonCode, Stage, Verdict},
-};
+use evalsuite_schema::Layout;
+use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, Note, Reason, ReasonCode, Stage, Verdict};
 
 /// The outcome and score of a trial.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_schema::{
-    Bar, Calibration,
-    record::{
-        CalibrationRecord, CalibrationStatistics, GraderState, JudgeRecord, ReasonCode, SampleCounts, SampleRecord,
-        Shortfall,
-    },
+use evalsuite_schema::record::{
+    CalibrationRecord, CalibrationStatistics, GraderState, JudgeRecord, ReasonCode, SampleCounts, SampleRecord,
+    Shortfall,
 };
+use evalsuite_schema::{Bar, Calibration};
 
-use crate::{judge::calibration::agreement, platform::digest::sha256};
+use crate::judge::calibration::agreement;
+use crate::platform::digest::sha256;
 
 /// Samples that are named because of their difference.
 const DISAGREEMENTS: usize = 20;

@@ -4,10 +4,8 @@ use std::fmt;
 
 use evalsuite_schema::record::{CalibrationRecord, SampleRecord};
 
-use crate::{
-    judge::calibration::{agreement, calibration_record},
-    platform::excerpt::{escaped, first_chars},
-};
+use crate::judge::calibration::{agreement, calibration_record};
+use crate::platform::excerpt::{escaped, first_chars};
 
 /// Samples shown because of their difference.
 const SHOWN: usize = 5;

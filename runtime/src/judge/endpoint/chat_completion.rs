@@ -2,14 +2,13 @@
 
 use std::io;
 
-use base64::{Engine, engine::general_purpose::STANDARD};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use evalsuite_schema::record::Usage;
 use serde_json::{Value, json};
 
-use crate::{
-    judge::invalid_reply::InvalidReply,
-    model::judge::{JudgeReply, JudgeRequest},
-};
+use crate::judge::invalid_reply::InvalidReply;
+use crate::model::judge::{JudgeReply, JudgeRequest};
 
 /// How a request tells the service the shape of a reply, the strictest form first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,29 +6,19 @@ pub(crate) mod retry_after;
 #[allow(clippy::cast_possible_truncation, reason = "a body of 16 MiB fits everywhere")]
 pub(crate) mod tests;
 
-use std::{
-    io,
-    sync::{
-        LazyLock,
-        atomic::{AtomicU8, Ordering},
-    },
-    time::{Duration, SystemTime},
-};
+use std::io;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
-use ureq::{
-    http::{StatusCode, header},
-    tls::{RootCerts, TlsConfig},
-};
+use ureq::http::{StatusCode, header};
+use ureq::tls::{RootCerts, TlsConfig};
 
-use crate::{
-    judge::{
-        endpoint::chat_completion::Format,
-        judge_options::{Endpoint, Secret},
-    },
-    model::judge::{JudgeError, JudgeReply, JudgeRequest},
-    platform::excerpt::first_chars,
-};
+use crate::judge::endpoint::chat_completion::Format;
+use crate::judge::judge_options::{Endpoint, Secret};
+use crate::model::judge::{JudgeError, JudgeReply, JudgeRequest};
+use crate::platform::excerpt::first_chars;
 
 /// Bytes of a reply that are read.
 const LARGEST: u64 = 16 << 20;

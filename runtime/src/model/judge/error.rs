@@ -1,6 +1,8 @@
 //! The error of a judge.
 
-use std::{error::Error, fmt, time::Duration};
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
 
 use evalsuite_schema::record::ReasonCode;
 

@@ -7,26 +7,24 @@ pub(crate) mod request;
 pub(crate) mod suite_judge;
 pub(crate) mod untrusted;
 
-use std::{any::type_name, error::Error, future::Future, sync::Arc};
+use std::any::type_name;
+use std::error::Error;
+use std::future::Future;
+use std::sync::Arc;
 
-use crate::{
-    model::{
-        callable::{
-            AsyncFunction, Callable, FromUnfinished, Implements, LocalError, PlainFunction, SendError, block_on,
-        },
-        outcome::BoxError,
-    },
-    platform::cancel::Cancel,
+use crate::model::callable::{
+    AsyncFunction, Callable, FromUnfinished, Implements, LocalError, PlainFunction, SendError, block_on,
 };
+use crate::model::outcome::BoxError;
+use crate::platform::cancel::Cancel;
 
-pub use self::{
-    error::JudgeError,
-    reply::JudgeReply,
-    request::{JudgeImage, JudgeRequest},
-    suite_judge::SuiteJudge,
-};
+pub use self::error::JudgeError;
+pub use self::reply::JudgeReply;
+pub use self::request::{JudgeImage, JudgeRequest};
+pub use self::suite_judge::SuiteJudge;
 
-pub(crate) use self::{registry::Judges, untrusted::fenced};
+pub(crate) use self::registry::Judges;
+pub(crate) use self::untrusted::fenced;
 
 /// A judge as a type, for a judge with data of its own.
 ///

@@ -1,9 +1,11 @@
 //! The reply of a judge.
 
 use evalsuite_schema::record::Usage;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::{model::outcome::is_amount, platform::excerpt::trim};
+use crate::model::outcome::is_amount;
+use crate::platform::excerpt::trim;
 
 /// The reply of a judge.
 ///

@@ -1,18 +1,14 @@
 //! The request to a judge.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use evalsuite_schema::Object;
 use serde_json::{Value, json};
 
-use crate::{
-    model::judge::untrusted::{UNTRUSTED, fenced},
-    platform::digest::{sha256, sha256_of},
-};
+use crate::model::judge::untrusted::{UNTRUSTED, fenced};
+use crate::platform::digest::{sha256, sha256_of};
 
 /// Time limit of a call without one of its own.
 const LIMIT: Duration = Duration::from_secs(120);

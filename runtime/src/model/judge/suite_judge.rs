@@ -1,6 +1,8 @@
 //! The judges of a suite, as graders in Rust call them.
 
-use std::{fmt, marker::PhantomData, sync::Arc, thread};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::{fmt, thread};
 
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;

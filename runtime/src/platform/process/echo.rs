@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use crate::platform::{notice, redaction, shell_quoting::quoted_if_needed};
+use crate::platform::shell_quoting::quoted_if_needed;
+use crate::platform::{notice, redaction};
 
 /// Whether programs are shown on standard error when they start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

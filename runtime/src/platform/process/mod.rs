@@ -6,16 +6,12 @@ pub(crate) mod echo;
 #[cfg(unix)]
 pub(crate) mod watchdog;
 
-use std::{
-    io::{self, Read, Write},
-    process::{Child, Command, ExitStatus, Stdio},
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{Receiver, Sender, channel},
-    },
-    thread,
-    time::{Duration, Instant},
-};
+use std::io::{Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use self::echo::Echo;
 

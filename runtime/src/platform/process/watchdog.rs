@@ -5,12 +5,10 @@
 //! the operating system closes the pipe, and the shell ends the remaining groups. No signal has to be handled for that, so every
 //! signal ends the process as it would without evalsuite.
 
-use std::{
-    hash::{BuildHasher, Hasher},
-    io::Write,
-    process::{ChildStdin, Command, Stdio},
-    sync::{Mutex, OnceLock, PoisonError},
-};
+use std::hash::{BuildHasher, Hasher};
+use std::io::Write;
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::platform::process::own_group;
 

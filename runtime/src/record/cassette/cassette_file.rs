@@ -1,20 +1,23 @@
 //! The format of cassettes.
 
-use std::{collections::BTreeMap, fs, io, path::Path, time::Duration};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+use std::{fs, io};
 
-use evalsuite_schema::{Message, Object, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Message, Object};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    model::{captured_spans::Captured, outcome::Outcome, recording::Recording},
-    platform::{
-        files::{error_at, replace_file, write_json},
-        redaction::Redactor,
-    },
-    record::cassette::AgentInput,
-    workspace::{replayable_changes::ReplayableChanges, value_placeholders::Placeholders},
-};
+use crate::model::captured_spans::Captured;
+use crate::model::outcome::Outcome;
+use crate::model::recording::Recording;
+use crate::platform::files::{error_at, replace_file, write_json};
+use crate::platform::redaction::Redactor;
+use crate::record::cassette::AgentInput;
+use crate::workspace::replayable_changes::ReplayableChanges;
+use crate::workspace::value_placeholders::Placeholders;
 
 /// Everything that is needed to replay a trial without its agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

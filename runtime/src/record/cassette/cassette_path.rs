@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{
-    model::{suite::EvalSuite, suite_location::SuiteLocation},
-    platform::digest::file_key,
-    record::run_directory::layout::trial_directory_name,
-};
+use crate::model::suite::EvalSuite;
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::digest::file_key;
+use crate::record::run_directory::layout::trial_directory_name;
 
 /// The file of a trial's cassette.
 ///

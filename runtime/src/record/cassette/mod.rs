@@ -6,25 +6,19 @@ pub(crate) mod recorded_input;
 pub(crate) mod recorded_replies;
 pub(crate) mod request_key;
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use evalsuite_schema::record::{Mode, ReasonCode};
 
-use crate::{
-    model::cassette::Cassette, platform::clock::timestamp, record::cassette::recorded_replies::RecordedReplies,
-};
+use crate::model::cassette::Cassette;
+use crate::platform::clock::timestamp;
+use crate::record::cassette::recorded_replies::RecordedReplies;
 
-pub(crate) use crate::{
-    record::cassette::{
-        cassette_file::{AgentCall, CassetteFile},
-        cassette_path::cassette_path,
-        recorded_input::{AgentInput, diff, digest_without_locations},
-    },
-    workspace::value_placeholders::Placeholders,
-};
+pub(crate) use crate::record::cassette::cassette_file::{AgentCall, CassetteFile};
+pub(crate) use crate::record::cassette::cassette_path::cassette_path;
+pub(crate) use crate::record::cassette::recorded_input::{AgentInput, diff, digest_without_locations};
+pub(crate) use crate::workspace::value_placeholders::Placeholders;
 
 /// The cassette of one trial: the calls of its agent, and the replies of models.
 #[derive(Debug, Clone)]

@@ -1,24 +1,20 @@
 //! The input of an agent, as its cassette stores it: a recording can only be replayed for the same input.
 
-use std::{
-    collections::BTreeMap,
-    fmt::Write,
-    fs::{self, File},
-    path::Path,
-};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::fs::File;
+use std::path::Path;
 
 use evalsuite_schema::{Case, CliTarget, Content, Input, Location, Part};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    model::{
-        messages::{file_parts, prompt},
-        suite_location::SuiteLocation,
-    },
-    platform::digest::{sha256_of, sha256_of_json},
-    workspace::{diff::unified, tree_walk::walk},
-};
+use crate::model::messages::{file_parts, prompt};
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::digest::{sha256_of, sha256_of_json};
+use crate::workspace::diff::unified;
+use crate::workspace::tree_walk::walk;
 
 /// Most changed files that are listed.
 const SHOWN_FILES: usize = 10;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use evalsuite_schema::record::Mode;
 use serde_json::Value;
 
-use crate::{
-    model::cassette::{Asker, LookUp, ReplyStore, Request},
-    record::cassette::{SharedCassette, cassette_file::RequestReplies, request_key::request_key},
-};
+use crate::model::cassette::{Asker, LookUp, ReplyStore, Request};
+use crate::record::cassette::SharedCassette;
+use crate::record::cassette::cassette_file::RequestReplies;
+use crate::record::cassette::request_key::request_key;
 
 /// The replies of this trial so far.
 #[derive(Debug, Default)]

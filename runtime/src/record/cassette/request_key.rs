@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::{platform::digest::sha256_of_json, workspace::value_placeholders::Placeholders};
+use crate::platform::digest::sha256_of_json;
+use crate::workspace::value_placeholders::Placeholders;
 
 /// Fields with the time of a request, which differs from run to run.
 const TIME_FIELDS: [&str; 6] = ["timestamp", "created_at", "start_time", "end_time", "started_at", "ended_at"];

@@ -1,18 +1,16 @@
 //! The ledger of a run: what its trials cost.
 
-use std::{
-    collections::BTreeMap,
-    fs::{self, File},
-    io::{self, Read, Seek, SeekFrom, Write},
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    platform::{file_lock::FileLock, json},
-    record::run_directory::layout::LEDGER,
-};
+use crate::platform::file_lock::FileLock;
+use crate::platform::json;
+use crate::record::run_directory::layout::LEDGER;
 
 /// Bytes of the ledger that are read every time before their sum is stored.
 const UNSUMMED: u64 = 16 * 1024;

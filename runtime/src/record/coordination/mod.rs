@@ -7,8 +7,6 @@ pub(crate) mod ledger;
 pub(crate) mod run_once;
 pub(crate) mod trial_slot;
 
-pub(crate) use crate::record::coordination::{
-    ledger::{Ledger, Spend},
-    run_once::run_once,
-    trial_slot::Slot,
-};
+pub(crate) use crate::record::coordination::ledger::{Ledger, Spend};
+pub(crate) use crate::record::coordination::run_once::run_once;
+pub(crate) use crate::record::coordination::trial_slot::Slot;

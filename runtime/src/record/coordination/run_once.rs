@@ -1,14 +1,14 @@
 //! Work that is done once per run.
 
-use std::{io, path::Path};
+use std::io;
+use std::path::Path;
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::platform::{
-    file_lock::FileLock,
-    files::{read_json, write_json},
-    redaction::Redactor,
-};
+use crate::platform::file_lock::FileLock;
+use crate::platform::files::{read_json, write_json};
+use crate::platform::redaction::Redactor;
 
 /// The stored result.
 #[derive(Serialize, Deserialize)]
@@ -62,11 +62,9 @@ fn read_result<T: DeserializeOwned, E: DeserializeOwned>(path: &Path) -> io::Res
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::atomic::{AtomicU32, Ordering},
-        thread,
-        time::Duration,
-    };
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::thread;
+    use std::time::Duration;
 
     use super::*;
 

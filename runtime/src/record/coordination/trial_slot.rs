@@ -1,6 +1,8 @@
 //! Slots: permissions to run one trial in parallel with others.
 
-use std::{io, path::Path, thread, time::Duration};
+use std::path::Path;
+use std::time::Duration;
+use std::{io, thread};
 
 use crate::platform::file_lock::FileLock;
 

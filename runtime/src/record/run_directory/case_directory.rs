@@ -1,21 +1,14 @@
 //! The directories of a case in a run: one per test, runner attempt and stress index.
 
-use std::{
-    fs::{self, File},
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::{fs, io};
 
-use crate::{
-    platform::{
-        digest::{safe, sha256},
-        file_lock::FileLock,
-    },
-    record::run_directory::{
-        RunDirectory,
-        layout::{CASE_RECORD, CASES, CaseDirectoryName, LOCK_EXTENSION},
-    },
-};
+use crate::platform::digest::{safe, sha256};
+use crate::platform::file_lock::FileLock;
+use crate::record::run_directory::RunDirectory;
+use crate::record::run_directory::layout::{CASE_RECORD, CASES, CaseDirectoryName, LOCK_EXTENSION};
 
 /// Where the case of one test is recorded and locked.
 #[derive(Debug, Clone)]

@@ -5,17 +5,14 @@ pub(crate) mod layout;
 pub(crate) mod output_directory;
 pub(crate) mod run_id;
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::io;
+use std::path::{Path, PathBuf};
 
-use crate::{model::suite_location::SuiteLocation, platform::digest::file_key};
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::digest::file_key;
 
-pub use self::{
-    layout::*,
-    output_directory::{OutputDirectory, StoredRun},
-};
+pub use self::layout::*;
+pub use self::output_directory::{OutputDirectory, StoredRun};
 
 pub(crate) use self::case_directory::CaseDirectory;
 

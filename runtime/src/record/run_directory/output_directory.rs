@@ -1,19 +1,13 @@
 //! The directory that all runs of a package or workspace are in.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-    time::SystemTime,
-};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use std::{fs, io};
 
-use crate::{
-    platform::{
-        file_lock::FileLock,
-        files::{remove_if_exists, replace_file, sorted_entries},
-        permissions::remove_directory,
-    },
-    record::run_directory::layout::{LATEST, LOCK_EXTENSION, LOCKS, RUN_RECORD, RUNS, SUITES},
-};
+use crate::platform::file_lock::FileLock;
+use crate::platform::files::{remove_if_exists, replace_file, sorted_entries};
+use crate::platform::permissions::remove_directory;
+use crate::record::run_directory::layout::{LATEST, LOCK_EXTENSION, LOCKS, RUN_RECORD, RUNS, SUITES};
 
 /// The directory that all runs of a package or workspace are in, and the id of the newest one.
 #[derive(Debug, Clone, PartialEq, Eq)]

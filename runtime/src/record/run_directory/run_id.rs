@@ -1,15 +1,12 @@
 //! Ids of runs, which are names of directories.
 
-use std::{
-    hash::{BuildHasher, Hasher, RandomState},
-    process,
-    sync::{
-        OnceLock,
-        atomic::{AtomicU32, Ordering},
-    },
-};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::process;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::platform::{clock::compact_timestamp, digest::safe};
+use crate::platform::clock::compact_timestamp;
+use crate::platform::digest::safe;
 
 /// The run id that the user or the test runner gives, else the one of this process.
 pub(crate) fn run_id(given: Option<&str>) -> String {

@@ -5,34 +5,25 @@
 
 pub(crate) mod surroundings;
 
-use std::{
-    collections::BTreeSet,
-    io,
-    path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use evalsuite_schema::{
-    Suite,
-    record::{RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest},
-};
+use evalsuite_schema::Suite;
+use evalsuite_schema::record::{RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 
-use crate::{
-    model::{
-        suite::EvalSuite,
-        suite_location::{SuiteLocation, program},
-    },
-    platform::{
-        clock::timestamp,
-        digest::sha256,
-        environment,
-        file_lock::FileLock,
-        files::{read_json, replace_file, write_json},
-        process::echo::Echo,
-        redaction::Redactor,
-    },
-    record::run_directory::{RunDirectory, layout::SUITE_RECORD},
-};
+use crate::model::suite::EvalSuite;
+use crate::model::suite_location::{SuiteLocation, program};
+use crate::platform::clock::timestamp;
+use crate::platform::digest::sha256;
+use crate::platform::environment;
+use crate::platform::file_lock::FileLock;
+use crate::platform::files::{read_json, replace_file, write_json};
+use crate::platform::process::echo::Echo;
+use crate::platform::redaction::Redactor;
+use crate::record::run_directory::RunDirectory;
+use crate::record::run_directory::layout::SUITE_RECORD;
 
 /// A suite and its run.
 pub(crate) struct SuiteOfRun<'a> {

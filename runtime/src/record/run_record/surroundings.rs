@@ -1,19 +1,16 @@
 //! The environment of a run: repository, build server and settings.
 
-use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    path::Path,
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use evalsuite_schema::record::{CiRun, GitState};
 
-use crate::{
-    model::suite_location::TRACKED_DIRECTORY_PREFIX,
-    platform::process::{self, echo::Echo},
-};
+use crate::model::suite_location::TRACKED_DIRECTORY_PREFIX;
+use crate::platform::process;
+use crate::platform::process::echo::Echo;
 
 /// Time limit of git; after it, the record has no state of the repository.
 const GIT_LIMIT: Duration = Duration::from_secs(10);

@@ -7,18 +7,18 @@ pub(crate) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::{
-    Object,
-    record::{
-        CaseOutcome, CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, TargetSummary,
-        TrialRecord, Usage,
-    },
+use evalsuite_schema::Object;
+use evalsuite_schema::record::{
+    CaseOutcome, CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, TargetSummary,
+    TrialRecord, Usage,
 };
 use serde_json::Value;
 
-use crate::record::statistics::{self, pass_at_k, pass_hat_k};
+use crate::record::statistics;
+use crate::record::statistics::{pass_at_k, pass_hat_k};
 
-pub(crate) use crate::record::summary::{summary_of_run::of_run, summary_text::show};
+pub(crate) use crate::record::summary::summary_of_run::of_run;
+pub(crate) use crate::record::summary::summary_text::show;
 
 /// What aggregates need of a case.
 #[derive(Debug, Clone, Copy)]

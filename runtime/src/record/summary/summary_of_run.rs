@@ -1,24 +1,20 @@
 //! The summary of a run from the records of its tests.
 
-use std::{collections::BTreeMap, io, path::Path};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 
-use evalsuite_schema::{
-    Object,
-    record::{CaseRecord, ReasonCode, RunSummary, Stage, Started, SuiteRecord, SuiteSummary, TrialRecord},
+use evalsuite_schema::Object;
+use evalsuite_schema::record::{
+    CaseRecord, ReasonCode, RunSummary, Stage, Started, SuiteRecord, SuiteSummary, TrialRecord,
 };
 
-use crate::{
-    platform::{
-        file_lock::FileLock,
-        files::{read_json, sorted_entries},
-    },
-    record::{
-        run_directory::layout::{
-            CASE_RECORD, CASES, CaseDirectoryName, SUITE_RECORD, SUITES, TRIAL_RECORD, TRIAL_STARTED,
-        },
-        summary::{SummedCase, by_target},
-    },
+use crate::platform::file_lock::FileLock;
+use crate::platform::files::{read_json, sorted_entries};
+use crate::record::run_directory::layout::{
+    CASE_RECORD, CASES, CaseDirectoryName, SUITE_RECORD, SUITES, TRIAL_RECORD, TRIAL_STARTED,
 };
+use crate::record::summary::{SummedCase, by_target};
 
 /// Sums up a run. Of several runner attempts at a case, the last one counts.
 ///

@@ -1,9 +1,8 @@
 //! The summary of a target as text.
 
-use std::{
-    collections::BTreeMap,
-    fmt::{self, Write},
-};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fmt::Write;
 
 use evalsuite_schema::record::{Estimate, TargetSummary};
 

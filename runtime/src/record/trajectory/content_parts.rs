@@ -3,11 +3,10 @@
 use evalsuite_schema::{Content, Part, PathRef, media_type};
 use serde_json::{Value, json};
 
-use crate::{
-    model::messages::pretty,
-    platform::redaction::Redactor,
-    record::trajectory::{TrajectoryError, document_node::Node},
-};
+use crate::model::messages::pretty;
+use crate::platform::redaction::Redactor;
+use crate::record::trajectory::TrajectoryError;
+use crate::record::trajectory::document_node::Node;
 
 /// The media types of images that ATIF allows.
 const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];

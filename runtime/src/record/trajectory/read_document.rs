@@ -1,12 +1,13 @@
 //! Reading a document: messages, totals and model.
 
-use evalsuite_schema::{Message, Role, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Message, Role};
 use serde_json::Value;
 
-use crate::{
-    model::messages::answer,
-    record::trajectory::{TrajectoryError, VERSION, document_node::Node, extra, read_steps::StepReader},
-};
+use crate::model::messages::answer;
+use crate::record::trajectory::document_node::Node;
+use crate::record::trajectory::read_steps::StepReader;
+use crate::record::trajectory::{TrajectoryError, VERSION, extra};
 
 /// The contents of a trajectory.
 #[derive(Debug, Default)]

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::{Content, Message, Object, Role, ToolCall, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Content, Message, Object, Role, ToolCall};
 use serde_json::Value;
 
-use crate::record::trajectory::{
-    TrajectoryError,
-    content_parts::{self, Form},
-    document_node::Node,
-    extra,
-    read_document::usage,
-};
+use crate::record::trajectory::content_parts::Form;
+use crate::record::trajectory::document_node::Node;
+use crate::record::trajectory::read_document::usage;
+use crate::record::trajectory::{TrajectoryError, content_parts, extra};
 
 /// Keys of `extra` that are fields of a message. Other keys are metadata.
 const KNOWN: [&str; 14] = [

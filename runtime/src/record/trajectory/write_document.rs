@@ -2,18 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::{Message, Object, Role, ToolCall, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Message, Object, Role, ToolCall};
 use serde_json::{Value, json};
 
-use crate::{
-    platform::{clock::is_rfc3339, redaction::Redactor},
-    record::trajectory::{
-        VERSION,
-        content_parts::{self, Form},
-        document::{Agent, Call, Document, FinalMetrics, Observation, Result, Source, Step},
-        extra,
-    },
-};
+use crate::platform::clock::is_rfc3339;
+use crate::platform::redaction::Redactor;
+use crate::record::trajectory::content_parts::Form;
+use crate::record::trajectory::document::{Agent, Call, Document, FinalMetrics, Observation, Result, Source, Step};
+use crate::record::trajectory::{VERSION, content_parts, extra};
 
 /// The transcript of a trial, its agent and its result.
 pub(crate) struct Work<'a> {

@@ -1,15 +1,12 @@
 //! Graders whose judge misses the suite's bar are advisory: they are shown, and decide nothing.
 
-use evalsuite_schema::{
-    grader::built_in_kind,
-    record::{GraderKind, GraderRecord, Note},
-};
+use evalsuite_schema::grader::built_in_kind;
+use evalsuite_schema::record::{GraderKind, GraderRecord, Note};
 
-use crate::{
-    model::evals::Evals,
-    record::run_directory::RunDirectory,
-    run::{calibration::measured::measured, settings::Settings},
-};
+use crate::model::evals::Evals;
+use crate::record::run_directory::RunDirectory;
+use crate::run::calibration::measured::measured;
+use crate::run::settings::Settings;
 
 /// Whether a judge took part in the result of a grader.
 fn is_judged(grader: &GraderRecord) -> bool {

@@ -1,37 +1,26 @@
 //! Measures the judges of a suite once in a run, and records the result.
 
-use std::{collections::BTreeSet, fmt, io, path::PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::{fmt, io};
 
 use evalsuite_schema::record::{CalibrationRecord, Mode, Reason};
 
-use crate::{
-    judge::calibration::CalibrationReport,
-    model::{
-        evals::Evals,
-        suite_location::{SuiteLocation, program},
-    },
-    platform::{
-        digest::{file_key, sha256},
-        files::write_json,
-        redaction::Redactor,
-    },
-    record::{
-        coordination::{Ledger, Spend, run_once},
-        embedded_files,
-        run_directory::{
-            RunDirectory,
-            run_id::{new_run_id, run_id},
-        },
-        run_record::{self, SuiteOfRun},
-    },
-    run::{
-        calibration::{
-            calibration_test::repeat,
-            measurement::{self, JudgeMeasurement},
-        },
-        settings::Settings,
-    },
-};
+use crate::judge::calibration::CalibrationReport;
+use crate::model::evals::Evals;
+use crate::model::suite_location::{SuiteLocation, program};
+use crate::platform::digest::{file_key, sha256};
+use crate::platform::files::write_json;
+use crate::platform::redaction::Redactor;
+use crate::record::coordination::{Ledger, Spend, run_once};
+use crate::record::run_directory::RunDirectory;
+use crate::record::run_directory::run_id::{new_run_id, run_id};
+use crate::record::run_record::SuiteOfRun;
+use crate::record::{embedded_files, run_record};
+use crate::run::calibration::calibration_test::repeat;
+use crate::run::calibration::measurement;
+use crate::run::calibration::measurement::JudgeMeasurement;
+use crate::run::settings::Settings;
 
 /// The report of a measurement; the error is why the measurement was skipped.
 pub(crate) type Measured = Result<CalibrationReport, Reason>;

@@ -1,46 +1,39 @@
 //! One measurement of the judges of a suite: they are asked about every sample.
 
-use std::{
-    cell::RefCell,
-    collections::BTreeSet,
-    fs,
-    path::PathBuf,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-    time::Instant,
-};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+use std::{fs, thread};
 
-use evalsuite_schema::{
-    Calibration, Layout, Message, Role, Sample, Suite,
-    record::{CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord, Stage},
+use evalsuite_schema::record::{
+    CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord, Stage,
 };
+use evalsuite_schema::{Calibration, Layout, Message, Role, Sample, Suite};
 
-use crate::{
-    grade::{self, grading_context::GradingContext},
-    judge::{
-        calibration::calibration_record,
-        judge_choice::{JudgeChoice, JudgeCommands},
-        judge_options::KEYS,
-    },
-    model::{
-        command::{CommandEnvironment, Site},
-        evals::Evals,
-        evidence::{Evidence, Facts},
-        interpolation,
-        suite_location::SuiteLocation,
-    },
-    platform::{clock::timestamp, digest::file_key, environment, redaction::Redactor},
-    record::{
-        cassette::{About, AgentInput, Opening, TrialCassette, Unusable, cassette_path},
-        embedded_files,
-        run_directory::RunDirectory,
-    },
-    run::{calibration::calibration_test::test_name, needs_judge, settings::Settings},
-    workspace::value_placeholders::Placeholders,
-};
+use crate::grade;
+use crate::grade::grading_context::GradingContext;
+use crate::judge::calibration::calibration_record;
+use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
+use crate::judge::judge_options::KEYS;
+use crate::model::command::{CommandEnvironment, Site};
+use crate::model::evals::Evals;
+use crate::model::evidence::{Evidence, Facts};
+use crate::model::interpolation;
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::clock::timestamp;
+use crate::platform::digest::file_key;
+use crate::platform::environment;
+use crate::platform::redaction::Redactor;
+use crate::record::cassette::{About, AgentInput, Opening, TrialCassette, Unusable, cassette_path};
+use crate::record::embedded_files;
+use crate::record::run_directory::RunDirectory;
+use crate::run::calibration::calibration_test::test_name;
+use crate::run::needs_judge;
+use crate::run::settings::Settings;
+use crate::workspace::value_placeholders::Placeholders;
 
 /// Name of the directory of the samples, which no case has.
 const DIRECTORY: &str = "calibration";

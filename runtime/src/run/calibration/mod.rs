@@ -5,8 +5,6 @@ pub(crate) mod judge_bar;
 pub(crate) mod measured;
 pub(crate) mod measurement;
 
-pub(crate) use self::{
-    calibration_test::repeat,
-    judge_bar::advise,
-    measured::{begin, measured},
-};
+pub(crate) use self::calibration_test::repeat;
+pub(crate) use self::judge_bar::advise;
+pub(crate) use self::measured::{begin, measured};

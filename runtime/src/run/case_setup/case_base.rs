@@ -1,23 +1,21 @@
 //! The base of a case that has files or hooks of its own.
 
-use std::{fs, io, path::Path};
+use std::path::Path;
+use std::{fs, io};
 
-use evalsuite_schema::{Hook, Isolation, record::Reason};
+use evalsuite_schema::record::Reason;
+use evalsuite_schema::{Hook, Isolation};
 
-use crate::{
-    platform::{
-        files::{read_json, remove_if_exists, write_json},
-        process::echo::Echo,
-        redaction::Redactor,
-    },
-    record::coordination::run_once,
-    run::{
-        case_setup::{CaseSetup, build, run_hook, workspace_base::WorkspaceBase, workspace_error, written},
-        hooks::{CaseFacts, HookCall, HookFacts, Scope},
-        plan::Plan,
-    },
-    workspace::{self, BaseFacts},
-};
+use crate::platform::files::{read_json, remove_if_exists, write_json};
+use crate::platform::process::echo::Echo;
+use crate::platform::redaction::Redactor;
+use crate::record::coordination::run_once;
+use crate::run::case_setup::workspace_base::WorkspaceBase;
+use crate::run::case_setup::{CaseSetup, build, run_hook, workspace_error, written};
+use crate::run::hooks::{CaseFacts, HookCall, HookFacts, Scope};
+use crate::run::plan::Plan;
+use crate::workspace;
+use crate::workspace::BaseFacts;
 
 /// File beside the workspace of a case's own base, with the hook that still has to run.
 const PENDING: &str = "after_all.json";

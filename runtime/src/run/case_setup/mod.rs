@@ -5,31 +5,20 @@ pub(crate) mod suite_base;
 pub(crate) mod workspace_base;
 pub(crate) mod workspace_needs;
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::io;
+use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{
-    Hooks, Isolation, Workspace,
-    record::{Reason, ReasonCode, Stage},
-};
+use evalsuite_schema::record::{Reason, ReasonCode, Stage};
+use evalsuite_schema::{Hooks, Isolation, Workspace};
 
-use crate::{
-    model::interpolation,
-    platform::file_lock::FileLock,
-    run::{
-        hooks::{HookCall, HookFailure},
-        plan::Plan,
-        session::{EnteredSession, Session},
-    },
-    workspace,
-};
-
-use self::{
-    workspace_base::WorkspaceBase,
-    workspace_needs::{WorkspaceNeeds, WorkspaceSource},
-};
+use self::workspace_base::WorkspaceBase;
+use self::workspace_needs::{WorkspaceNeeds, WorkspaceSource};
+use crate::model::interpolation;
+use crate::platform::file_lock::FileLock;
+use crate::run::hooks::{HookCall, HookFailure};
+use crate::run::plan::Plan;
+use crate::run::session::{EnteredSession, Session};
+use crate::workspace;
 
 /// What the trials of one case need, made when the first of them is about to start.
 pub(crate) struct CaseSetup<'a> {

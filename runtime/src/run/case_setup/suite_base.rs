@@ -1,25 +1,20 @@
 //! The base of a suite, and those of its targets.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::io;
+use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{Hook, Isolation, Workspace, record::Reason};
+use evalsuite_schema::record::Reason;
+use evalsuite_schema::{Hook, Isolation, Workspace};
 
-use crate::{
-    platform::digest::file_key,
-    record::coordination::run_once,
-    run::{
-        case_setup::{
-            CaseSetup, build, run_hook, workspace_base::WorkspaceBase, workspace_error,
-            workspace_needs::WorkspaceSource, written,
-        },
-        hooks::{HookCall, HookFacts, Scope},
-        session::Session,
-    },
-    workspace::{self, BaseFacts},
-};
+use crate::platform::digest::file_key;
+use crate::record::coordination::run_once;
+use crate::run::case_setup::workspace_base::WorkspaceBase;
+use crate::run::case_setup::workspace_needs::WorkspaceSource;
+use crate::run::case_setup::{CaseSetup, build, run_hook, workspace_error, written};
+use crate::run::hooks::{HookCall, HookFacts, Scope};
+use crate::run::session::Session;
+use crate::workspace;
+use crate::workspace::BaseFacts;
 
 impl CaseSetup<'_> {
     /// The base of the suite, or that of the target where the target has a hook that changes it.

@@ -1,26 +1,21 @@
 //! One call of a hook: its command with all values, its log and its record.
 
-use std::{
-    fmt, fs,
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
-use evalsuite_schema::{
-    Hook, Location, Workspace,
-    record::{HookRecord, Reason, ReasonCode, Stage},
-};
+use evalsuite_schema::record::{HookRecord, Reason, ReasonCode, Stage};
+use evalsuite_schema::{Hook, Location, Workspace};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    model::interpolation,
-    platform::{
-        excerpt::last_chars,
-        process::{self, Finished, echo::Echo},
-        redaction::{Redactor, without_secrets},
-    },
-    run::hooks::{hook_command::FilledCommand, hook_facts::HookFacts},
-};
+use crate::model::interpolation;
+use crate::platform::excerpt::last_chars;
+use crate::platform::process;
+use crate::platform::process::Finished;
+use crate::platform::process::echo::Echo;
+use crate::platform::redaction::{Redactor, without_secrets};
+use crate::run::hooks::hook_command::FilledCommand;
+use crate::run::hooks::hook_facts::HookFacts;
 
 /// Characters of a hook's output that its error shows.
 const OUTPUT_SHOWN: usize = 2_000;

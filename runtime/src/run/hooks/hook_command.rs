@@ -1,10 +1,14 @@
 //! The command of a hook with the values of its placeholders `{{ name }}`.
 
-use std::{borrow::Cow, fmt, process};
+use std::borrow::Cow;
+use std::{fmt, process};
 
-use evalsuite_schema::{Argument, Command, placeholder::Syntax};
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::{Argument, Command};
 
-use crate::{model::command::shell, platform::shell_quoting::quoted, run::hooks::hook_facts::HookFacts};
+use crate::model::command::shell;
+use crate::platform::shell_quoting::quoted;
+use crate::run::hooks::hook_facts::HookFacts;
 
 /// A command with the values of all placeholders.
 #[derive(Debug, PartialEq, Eq)]

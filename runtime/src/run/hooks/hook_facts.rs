@@ -1,22 +1,17 @@
 //! What a hook gets: on standard input, in placeholders, in its environment.
 
-use std::{
-    ffi::OsString,
-    path::{Path, PathBuf},
-};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{Case, Content, Input, Message, Object, Part, record::CaseOutcome};
+use evalsuite_schema::record::CaseOutcome;
+use evalsuite_schema::{Case, Content, Input, Message, Object, Part};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{
-    model::{
-        command::CommandEnvironment,
-        messages::{content_text, prompt},
-        suite_location::SuiteLocation,
-    },
-    platform::process::echo::Echo,
-};
+use crate::model::command::CommandEnvironment;
+use crate::model::messages::{content_text, prompt};
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::process::echo::Echo;
 
 /// What a hook gets.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -10,25 +10,25 @@ pub(crate) mod session_state;
 pub(crate) mod session_test;
 pub(crate) mod test_filter;
 
-use std::{fs, io, path::PathBuf};
+use std::path::PathBuf;
+use std::{fs, io};
 
-use evalsuite_schema::{Isolation, Suite, Workspace, record::HookState};
-
-use crate::{
-    model::{suite::EvalSuite, suite_location::SuiteLocation},
-    platform::{
-        digest::{file_key, safe, sha256},
-        file_lock::FileLock,
-        files::{replace_file, sorted_entries},
-        redaction::Redactor,
-    },
-    record::{run_directory::RunDirectory, run_record},
-    run::{hooks::HookCall, settings::Settings},
-};
-
-pub(crate) use self::session_test::SessionTest;
+use evalsuite_schema::record::HookState;
+use evalsuite_schema::{Isolation, Suite, Workspace};
 
 use self::session_state::SessionState;
+use crate::model::suite::EvalSuite;
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::digest::{file_key, safe, sha256};
+use crate::platform::file_lock::FileLock;
+use crate::platform::files::{replace_file, sorted_entries};
+use crate::platform::redaction::Redactor;
+use crate::record::run_directory::RunDirectory;
+use crate::record::run_record;
+use crate::run::hooks::HookCall;
+use crate::run::settings::Settings;
+
+pub(crate) use self::session_test::SessionTest;
 
 /// The session of a suite in a run.
 #[derive(Debug, Clone)]

@@ -1,19 +1,20 @@
 //! The end of a session: the hooks after all tests, then the bases are removed.
 
-use std::{collections::BTreeSet, fs, io};
+use std::collections::BTreeSet;
+use std::{fs, io};
 
 use evalsuite_schema::record::HookState;
 
-use crate::{
-    model::suite::EvalSuite,
-    platform::{file_lock::FileLock, process::echo::Echo, redaction::Redactor},
-    run::{
-        hooks::Scope,
-        session::{Session, session_state::SessionState, test_filter::TestFilter},
-        settings::Settings,
-    },
-    workspace,
-};
+use crate::model::suite::EvalSuite;
+use crate::platform::file_lock::FileLock;
+use crate::platform::process::echo::Echo;
+use crate::platform::redaction::Redactor;
+use crate::run::hooks::Scope;
+use crate::run::session::Session;
+use crate::run::session::session_state::SessionState;
+use crate::run::session::test_filter::TestFilter;
+use crate::run::settings::Settings;
+use crate::workspace;
 
 /// When a session ends.
 #[derive(Debug, Clone, PartialEq, Eq)]

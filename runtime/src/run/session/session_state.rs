@@ -1,17 +1,15 @@
 //! `session.json`: the state of a session between its tests.
 
-use std::{collections::BTreeMap, io, path::Path};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 
 use evalsuite_schema::record::HookState;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    platform::{
-        files::{read_json, write_json},
-        redaction::Redactor,
-    },
-    run::hooks::HookCall,
-};
+use crate::platform::files::{read_json, write_json};
+use crate::platform::redaction::Redactor;
+use crate::run::hooks::HookCall;
 
 /// The state of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,25 +1,22 @@
 //! A test as part of the session of its suite.
 
-use std::{
-    collections::BTreeSet,
-    fs::{self, File},
-    io::{self, Write},
-};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Write;
+use std::{fs, io};
 
-use crate::{
-    model::{evals::Evals, suite::EvalCase, suite_location::program},
-    platform::{digest::sha256, notice, process::echo::Echo},
-    record::run_directory::RunDirectory,
-    run::{
-        case_error::CaseError,
-        session::{
-            Session,
-            session_end::{EndedSession, SessionEnd},
-            session_state::SessionState,
-        },
-        settings::Settings,
-    },
-};
+use crate::model::evals::Evals;
+use crate::model::suite::EvalCase;
+use crate::model::suite_location::program;
+use crate::platform::digest::sha256;
+use crate::platform::notice;
+use crate::platform::process::echo::Echo;
+use crate::record::run_directory::RunDirectory;
+use crate::run::case_error::CaseError;
+use crate::run::session::Session;
+use crate::run::session::session_end::{EndedSession, SessionEnd};
+use crate::run::session::session_state::SessionState;
+use crate::run::settings::Settings;
 
 /// A test in the session of its suite. The last test ends the session, whatever its outcome.
 #[derive(Debug)]

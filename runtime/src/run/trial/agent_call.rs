@@ -1,41 +1,25 @@
 //! One call of an agent: a function or a command, within its time limit.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use evalsuite_schema::{
-    Input,
-    record::{CaseOutcome, Note, Reason, ReasonCode, Stage},
-};
+use evalsuite_schema::Input;
+use evalsuite_schema::record::{CaseOutcome, Note, Reason, ReasonCode, Stage};
 
-use crate::{
-    agents::{
-        command::{
-            command_call::{CommandCall, CommandFailure},
-            resolved_command::ResolvedCommand,
-        },
-        spans::Trace,
-    },
-    model::{
-        agent::RustAgent,
-        command::EndWithTrial,
-        messages::prompt,
-        outcome::{AgentError, Outcome},
-        recording::Recording,
-        trial as api,
-    },
-    platform::{
-        cancel::Cancel,
-        isolated_call::{Ended, call_within},
-        process::TERMINATION_GRACE,
-    },
-    run::trial::{
-        early_end::EarlyEnd,
-        prepared::{Agent, Prepared},
-    },
-};
+use crate::agents::command::command_call::{CommandCall, CommandFailure};
+use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::agents::spans::Trace;
+use crate::model::agent::RustAgent;
+use crate::model::command::EndWithTrial;
+use crate::model::messages::prompt;
+use crate::model::outcome::{AgentError, Outcome};
+use crate::model::recording::Recording;
+use crate::model::trial as api;
+use crate::platform::cancel::Cancel;
+use crate::platform::isolated_call::{Ended, call_within};
+use crate::platform::process::TERMINATION_GRACE;
+use crate::run::trial::early_end::EarlyEnd;
+use crate::run::trial::prepared::{Agent, Prepared};
 
 /// What an agent gets in a call.
 pub(crate) struct CallInput<'a> {

@@ -1,23 +1,21 @@
 //! A trial whose agent was called, or whose agent's call was replayed.
 
-use std::{
-    io,
-    time::{Duration, Instant},
-};
+use std::io;
+use std::time::{Duration, Instant};
 
 use evalsuite_schema::record::{Note, ReasonCode, Stage};
 
-use crate::{
-    model::{outcome::Outcome, recording::Recording},
-    platform::clock::timestamp,
-    record::cassette::AgentCall,
-    run::trial::{
-        agent_call::{self, CallInput, CallResult},
-        early_end::EarlyEnd,
-        prepared::Prepared,
-    },
-    workspace::{self, replayable_changes::ReplayableChanges, snapshot::Snapshot},
-};
+use crate::model::outcome::Outcome;
+use crate::model::recording::Recording;
+use crate::platform::clock::timestamp;
+use crate::record::cassette::AgentCall;
+use crate::run::trial::agent_call;
+use crate::run::trial::agent_call::{CallInput, CallResult};
+use crate::run::trial::early_end::EarlyEnd;
+use crate::run::trial::prepared::Prepared;
+use crate::workspace;
+use crate::workspace::replayable_changes::ReplayableChanges;
+use crate::workspace::snapshot::Snapshot;
 
 /// An agent's call, however it ended.
 pub(crate) struct Called {

@@ -1,29 +1,27 @@
 //! A trial whose results are captured: what the agent changed, answered and used, as graders and the record see it.
 
-use std::{io, sync::Arc, time::Duration};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
-use evalsuite_schema::{
-    Object,
-    record::{ReasonCode, Stage, TurnRecord, Usage, WorkspaceRecord},
-};
+use evalsuite_schema::Object;
+use evalsuite_schema::record::{ReasonCode, Stage, TurnRecord, Usage, WorkspaceRecord};
 use serde_json::Value;
 
-use crate::{
-    model::{
-        evidence::{self, Evidence},
-        outcome::Outcome,
-        recording::Recording,
-    },
-    platform::excerpt::first_bytes,
-    run::{
-        limits,
-        trial::{
-            called::Called, early_end::EarlyEnd, evidence_file::write_evidence, prepared::Prepared,
-            reported_transcript, trial_log::whole_millis,
-        },
-    },
-    workspace::{snapshot::Snapshot, workspace_diff::WorkspaceDiff},
-};
+use crate::model::evidence;
+use crate::model::evidence::Evidence;
+use crate::model::outcome::Outcome;
+use crate::model::recording::Recording;
+use crate::platform::excerpt::first_bytes;
+use crate::run::limits;
+use crate::run::trial::called::Called;
+use crate::run::trial::early_end::EarlyEnd;
+use crate::run::trial::evidence_file::write_evidence;
+use crate::run::trial::prepared::Prepared;
+use crate::run::trial::reported_transcript;
+use crate::run::trial::trial_log::whole_millis;
+use crate::workspace::snapshot::Snapshot;
+use crate::workspace::workspace_diff::WorkspaceDiff;
 
 /// Bytes of an answer that a record holds.
 const ANSWER_LIMIT: usize = 64 * 1024;

@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage};
 
-use crate::{model::interpolation::Unresolved, platform::isolated_call::panic_message};
+use crate::model::interpolation::Unresolved;
+use crate::platform::isolated_call::panic_message;
 
 /// The outcome of a trial that ends before its graders, and the reason.
 #[derive(Debug, Clone)]

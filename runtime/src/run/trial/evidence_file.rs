@@ -1,6 +1,7 @@
 //! `evidence.json`: what is needed to grade a trial again.
 
-use crate::run::{regrade::EVIDENCE, trial::prepared::Prepared};
+use crate::run::regrade::EVIDENCE;
+use crate::run::trial::prepared::Prepared;
 
 /// Writes the evidence beside the record. This happens before the graders run: they may break or never end.
 pub(crate) fn write_evidence(prepared: &Prepared<'_>) {

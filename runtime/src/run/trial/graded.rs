@@ -2,28 +2,18 @@
 
 use std::cell::RefCell;
 
-use evalsuite_schema::{
-    Grader,
-    record::{GraderRecord, TurnRecord},
-};
+use evalsuite_schema::Grader;
+use evalsuite_schema::record::{GraderRecord, TurnRecord};
 
-use crate::{
-    grade::{
-        self,
-        grading_context::GradingContext,
-        scoring::{TrialScore, score_trial},
-    },
-    model::evidence::Evidence,
-    run::{
-        calibration,
-        trial::{
-            captured::Captured,
-            early_end::{EarlyEnd, guarded},
-            evidence_file::add_judge_replies,
-            prepared::Prepared,
-        },
-    },
-};
+use crate::grade;
+use crate::grade::grading_context::GradingContext;
+use crate::grade::scoring::{TrialScore, score_trial};
+use crate::model::evidence::Evidence;
+use crate::run::calibration;
+use crate::run::trial::captured::Captured;
+use crate::run::trial::early_end::{EarlyEnd, guarded};
+use crate::run::trial::evidence_file::add_judge_replies;
+use crate::run::trial::prepared::Prepared;
 
 /// The results of a trial's graders, and what they decide.
 pub(crate) struct Graded {

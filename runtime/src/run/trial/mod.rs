@@ -21,23 +21,19 @@ use std::io;
 
 use evalsuite_schema::record::TrialRecord;
 
-use crate::{
-    grade::scoring::TrialScore,
-    run::{case_setup::workspace_base::WorkspaceBase, plan::Plan},
-};
-
-use self::{
-    agent_call::CallInput,
-    called::call_agent,
-    captured::capture,
-    conversation::run_conversation,
-    early_end::{EarlyEnd, guarded},
-    graded::grade,
-    prepared::Prepared,
-    trial_attempt::TrialAttempt,
-    trial_end::TrialEnd,
-    trial_record::write_record,
-};
+use self::agent_call::CallInput;
+use self::called::call_agent;
+use self::captured::capture;
+use self::conversation::run_conversation;
+use self::early_end::{EarlyEnd, guarded};
+use self::graded::grade;
+use self::prepared::Prepared;
+use self::trial_attempt::TrialAttempt;
+use self::trial_end::TrialEnd;
+use self::trial_record::write_record;
+use crate::grade::scoring::TrialScore;
+use crate::run::case_setup::workspace_base::WorkspaceBase;
+use crate::run::plan::Plan;
 
 /// Makes one attempt at a trial and writes its record.
 ///

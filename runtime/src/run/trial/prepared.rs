@@ -1,31 +1,27 @@
 //! A trial that is prepared: its case and agent have their values, its recording is open, its workspace can be made.
 
-use std::{cell::RefCell, path::PathBuf};
+use std::cell::RefCell;
+use std::path::PathBuf;
 
-use evalsuite_schema::{
-    Case, Input,
-    record::{CaseOutcome, Mode, ReasonCode, Stage},
-};
+use evalsuite_schema::record::{CaseOutcome, Mode, ReasonCode, Stage};
+use evalsuite_schema::{Case, Input};
 
-use crate::{
-    agents::command::resolved_command::ResolvedCommand,
-    model::{
-        agent::RustAgent,
-        command::{CommandEnvironment, EndWithTrial, Site},
-        interpolation,
-        messages::file_parts,
-    },
-    platform::environment,
-    record::cassette::{About, Opening, TrialCassette, Unusable},
-    run::{
-        case_setup::workspace_base::WorkspaceBase,
-        chosen_agent::ChosenAgent,
-        plan::Plan,
-        regrade::EVIDENCE,
-        trial::{early_end::EarlyEnd, trial_attempt::TrialAttempt},
-    },
-    workspace::{self, snapshot::Snapshot, value_placeholders::Placeholders},
-};
+use crate::agents::command::resolved_command::ResolvedCommand;
+use crate::model::agent::RustAgent;
+use crate::model::command::{CommandEnvironment, EndWithTrial, Site};
+use crate::model::interpolation;
+use crate::model::messages::file_parts;
+use crate::platform::environment;
+use crate::record::cassette::{About, Opening, TrialCassette, Unusable};
+use crate::run::case_setup::workspace_base::WorkspaceBase;
+use crate::run::chosen_agent::ChosenAgent;
+use crate::run::plan::Plan;
+use crate::run::regrade::EVIDENCE;
+use crate::run::trial::early_end::EarlyEnd;
+use crate::run::trial::trial_attempt::TrialAttempt;
+use crate::workspace;
+use crate::workspace::snapshot::Snapshot;
+use crate::workspace::value_placeholders::Placeholders;
 
 /// An agent with the values of its variables.
 pub(crate) enum Agent<'a> {

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::{Content, Message, Role, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Content, Message, Role};
 use serde_json::Value;
 
-use crate::model::{
-    messages::{answer, content_text},
-    outcome::Outcome,
-    recording::Recording,
-};
+use crate::model::messages::{answer, content_text};
+use crate::model::outcome::Outcome;
+use crate::model::recording::Recording;
 
 /// The answer, and the messages if the agent reported them.
 pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Option<Vec<Message>>) {

@@ -5,13 +5,13 @@ use std::io;
 use evalsuite_schema::record::GraderRecord;
 use serde_json::{Value, json};
 
-use crate::{
-    grade::scoring::TrialScore,
-    model::messages::answer,
-    platform::files::replace_json,
-    record::trajectory::{self, Work},
-    run::trial::{trial_attempt::TrialAttempt, trial_end::TrialEnd},
-};
+use crate::grade::scoring::TrialScore;
+use crate::model::messages::answer;
+use crate::platform::files::replace_json;
+use crate::record::trajectory;
+use crate::record::trajectory::Work;
+use crate::run::trial::trial_attempt::TrialAttempt;
+use crate::run::trial::trial_end::TrialEnd;
 
 /// Name of the file in the trial's directory.
 const FILE: &str = "trajectory.json";

@@ -1,15 +1,18 @@
 //! One attempt at a trial: what it is, where its files go, and what it notes.
 
-use std::{fs, io, path::PathBuf, time::Instant};
+use std::path::PathBuf;
+use std::time::Instant;
+use std::{fs, io};
 
 use evalsuite_schema::record::{Started, WorkspaceRecord};
 
-use crate::{
-    platform::{clock::timestamp, files::replace_json},
-    record::run_directory::layout::trial_directory_name,
-    run::{case_setup::workspace_base::WorkspaceBase, plan::Plan, trial::trial_log::TrialLog},
-    workspace,
-};
+use crate::platform::clock::timestamp;
+use crate::platform::files::replace_json;
+use crate::record::run_directory::layout::trial_directory_name;
+use crate::run::case_setup::workspace_base::WorkspaceBase;
+use crate::run::plan::Plan;
+use crate::run::trial::trial_log::TrialLog;
+use crate::workspace;
 
 /// One attempt at a trial.
 pub(crate) struct TrialAttempt<'a> {

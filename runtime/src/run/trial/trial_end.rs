@@ -1,17 +1,11 @@
 //! How a trial ended: graded, or early and after which phase.
 
-use crate::{
-    grade::scoring::TrialScore,
-    run::{
-        requirements,
-        settings::Settings,
-        trial::{
-            captured::{Captured, Interrupted},
-            early_end::EarlyEnd,
-            graded::Graded,
-        },
-    },
-};
+use crate::grade::scoring::TrialScore;
+use crate::run::requirements;
+use crate::run::settings::Settings;
+use crate::run::trial::captured::{Captured, Interrupted};
+use crate::run::trial::early_end::EarlyEnd;
+use crate::run::trial::graded::Graded;
 
 /// The end of a trial, with what its phases returned.
 pub(crate) enum TrialEnd {

@@ -1,19 +1,14 @@
 //! Hooks around one trial. The hooks of the target run inside those of the case.
 
-use evalsuite_schema::{
-    Hook, Hooks, Reset,
-    record::{ReasonCode, Stage},
-};
+use evalsuite_schema::record::{ReasonCode, Stage};
+use evalsuite_schema::{Hook, Hooks, Reset};
 
-use crate::{
-    grade::scoring::TrialScore,
-    run::{
-        case_setup::workspace_base::WorkspaceBase,
-        hooks::{CaseFacts, HookCall, HookFacts, HookFailure, Scope, TrialResult},
-        trial::{early_end::EarlyEnd, prepared::Prepared},
-    },
-    workspace,
-};
+use crate::grade::scoring::TrialScore;
+use crate::run::case_setup::workspace_base::WorkspaceBase;
+use crate::run::hooks::{CaseFacts, HookCall, HookFacts, HookFailure, Scope, TrialResult};
+use crate::run::trial::early_end::EarlyEnd;
+use crate::run::trial::prepared::Prepared;
+use crate::workspace;
 
 /// Runs the hooks before the agent.
 ///

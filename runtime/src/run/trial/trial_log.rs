@@ -1,9 +1,7 @@
 //! What a trial notes on its way: warnings, hooks and times.
 
-use std::{
-    cell::RefCell,
-    time::{Duration, Instant},
-};
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
 
 use evalsuite_schema::record::{HookRecord, Note, Timings};
 

@@ -1,26 +1,22 @@
 //! The record of a trial: built once, from what its phases returned.
 
-use std::{io, path::Path};
+use std::io;
+use std::path::Path;
 
 use evalsuite_schema::record::{CaseOutcome, GraderRecord, TrialRecord, Usage, WorkspaceRecord};
 use serde_json::Value;
 
-use crate::{
-    grade::scoring::TrialScore,
-    platform::{clock::timestamp, files::write_json},
-    run::{
-        case_setup::workspace_base::WorkspaceBase,
-        trial::{
-            captured::AgentReport,
-            trajectory_file::write_trajectory,
-            trial_attempt::TrialAttempt,
-            trial_end::TrialEnd,
-            trial_log::{LogEntries, whole_millis},
-            verbose,
-        },
-    },
-    workspace,
-};
+use crate::grade::scoring::TrialScore;
+use crate::platform::clock::timestamp;
+use crate::platform::files::write_json;
+use crate::run::case_setup::workspace_base::WorkspaceBase;
+use crate::run::trial::captured::AgentReport;
+use crate::run::trial::trajectory_file::write_trajectory;
+use crate::run::trial::trial_attempt::TrialAttempt;
+use crate::run::trial::trial_end::TrialEnd;
+use crate::run::trial::trial_log::{LogEntries, whole_millis};
+use crate::run::trial::verbose;
+use crate::workspace;
 
 /// Removes the workspace of a trial that needs no attention, and writes the trajectory and the record.
 ///

@@ -8,7 +8,8 @@
 //! Hand-written: tests are built without optimization, where `imara-diff` takes minutes for such texts, and `similar` adds 2.4 MB
 //! of code to every test program.
 
-use std::{collections::HashMap, ops::Range};
+use std::collections::HashMap;
+use std::ops::Range;
 
 /// Most comparisons of lines for one pair of texts: less than a second even in an unoptimized build.
 const STEPS: usize = 5_000_000;

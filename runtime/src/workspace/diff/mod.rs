@@ -2,7 +2,8 @@
 
 pub(crate) mod line_matching;
 
-use std::{fmt::Write, ops::Range};
+use std::fmt::Write;
+use std::ops::Range;
 
 use crate::workspace::diff::line_matching::{Hunk, compare};
 

@@ -3,22 +3,17 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::{
-    ffi::OsString,
-    fs, io,
-    path::{Component, Path, PathBuf},
-};
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
-use evalsuite_schema::{
-    Repo, RepoSource, Resolve,
-    record::{Reason, ReasonCode, Stage},
-};
+use evalsuite_schema::record::{Reason, ReasonCode, Stage};
+use evalsuite_schema::{Repo, RepoSource, Resolve};
 
-use crate::{
-    model::suite_location::SuiteLocation,
-    platform::{files::error_at, process::echo::Echo},
-    workspace::git::git,
-};
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::files::error_at;
+use crate::platform::process::echo::Echo;
+use crate::workspace::git::git;
 
 /// Clones a repository to its path in the workspace.
 ///

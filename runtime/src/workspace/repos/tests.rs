@@ -2,10 +2,9 @@
 
 use evalsuite_schema::{Checkout, PathRef, Reset};
 
-use crate::{
-    platform::process::echo::Echo,
-    workspace::{BaseFacts, git_reset, repos::*},
-};
+use crate::platform::process::echo::Echo;
+use crate::workspace::repos::*;
+use crate::workspace::{BaseFacts, git_reset};
 
 /// A repository with the commits `1`, `2`, `3` on `main`, `side` on a branch, and tags at `2`.
 struct Origin {

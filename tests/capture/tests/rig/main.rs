@@ -4,10 +4,8 @@ mod model;
 
 use evalsuite::{Assertion, Evidence, Role, Trial};
 use rig_agent::AgentBuilder;
-use rig_core::{
-    providers::openai::{OpenAIConfig, Route},
-    tool::PortableTool,
-};
+use rig_core::providers::openai::{OpenAIConfig, Route};
+use rig_core::tool::PortableTool;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

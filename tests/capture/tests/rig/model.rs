@@ -1,10 +1,8 @@
 //! A model behind the API that `rig` speaks to, on this machine: it asks for the clock once, then answers.
 
-use std::{
-    io::{self, BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
-    thread,
-};
+use std::{io, thread};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 
 use serde_json::{Value, json};
 

@@ -19,8 +19,10 @@ use evalsuite_loader::source::Files;
 use evalsuite_schema::diagnostic::{Code, Diagnostic};
 use serde_json::Value;
 
+use crate::record::Record;
+use crate::source_excerpt::SourceExcerpt;
+
 pub(crate) use self::paths::resolve;
-use crate::{record::Record, source_excerpt::SourceExcerpt};
 
 /// A diagnostic and everything it can be checked against.
 #[derive(Debug)]

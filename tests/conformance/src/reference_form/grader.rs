@@ -1,12 +1,10 @@
 //! Our graders in the form of the records.
 
-use evalsuite_schema::{
-    Argument, Command, Grader,
-    grader::{
-        Aggregator, Args, ArgsMatch, Composite, Criterion, Field, FieldMatch, GraderConfig, JudgeSettings,
-        PreparedCommand, Preprocessor, Prompt, ToolTrajectory,
-    },
+use evalsuite_schema::grader::{
+    Aggregator, Args, ArgsMatch, Composite, Criterion, Field, FieldMatch, GraderConfig, JudgeSettings, PreparedCommand,
+    Preprocessor, Prompt, ToolTrajectory,
 };
+use evalsuite_schema::{Argument, Command, Grader};
 use serde_json::{Map, Value, json};
 
 use super::RecordPaths;

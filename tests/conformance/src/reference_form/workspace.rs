@@ -3,7 +3,8 @@
 use evalsuite_schema::{Command, Hook, RepoSource, Workspace};
 use serde_json::{Value, json};
 
-use super::{RecordPaths, grader::words};
+use super::RecordPaths;
+use super::grader::words;
 
 pub(super) fn form(workspace: &Workspace, paths: RecordPaths<'_>) -> Value {
     let hooks = &workspace.hooks;

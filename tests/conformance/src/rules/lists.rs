@@ -3,10 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{RuleContext, excuse, source_documents, text};
-use crate::{
-    complaint,
-    difference::{Difference, between},
-};
+use crate::complaint;
+use crate::difference::{Difference, between};
 
 /// Our elements that the reference lacks, if it has all others in order. `None` if there are no such elements.
 fn surplus(difference: &Difference) -> Option<Vec<&Value>> {

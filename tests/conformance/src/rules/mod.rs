@@ -11,7 +11,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::{record::Record, reference_form::RecordPaths, source_excerpt};
+use crate::record::Record;
+use crate::reference_form::RecordPaths;
+use crate::source_excerpt;
+
 pub use complaints::excuse;
 pub use values::explain;
 pub use whole_tests::{added, left_out};

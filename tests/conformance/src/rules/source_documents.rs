@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::{record::Record, source_excerpt};
+use crate::record::Record;
+use crate::source_excerpt;
 
 /// The data of every YAML file of a record; each line of a JSONL file is one document.
 pub(super) fn documents(record: &Record) -> Vec<(&str, Value)> {

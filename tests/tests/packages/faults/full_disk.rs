@@ -1,9 +1,7 @@
 //! A full disk.
 
-use std::{
-    fs,
-    process::{Command, Stdio},
-};
+use std::fs;
+use std::process::{Command, Stdio};
 
 use evalsuite_tests::throwaway::{files_below, read_json, suites};
 

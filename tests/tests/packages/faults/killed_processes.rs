@@ -1,13 +1,10 @@
 //! Test processes that are killed while cases run.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use evalsuite_tests::throwaway::{Package, files_below, read_json, suites};
 use serde_json::Value;

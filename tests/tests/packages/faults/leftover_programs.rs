@@ -1,11 +1,8 @@
 //! Finds programs that a run has started and not ended.
 
-use std::{
-    fs,
-    path::Path,
-    thread,
-    time::{Duration, Instant},
-};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// Fails the test unless every program that a trial below `records` has started ends soon.
 #[track_caller]

@@ -2,10 +2,8 @@
 
 mod chat_service;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use evalsuite_tests::throwaway::{Call, Package, files_below, suites};
 

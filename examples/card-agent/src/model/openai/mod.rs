@@ -2,7 +2,8 @@
 
 mod wire;
 
-use std::{fmt, time::Duration};
+use std::fmt;
+use std::time::Duration;
 
 use super::{Model, ModelError};
 use crate::{ChatMessage, Completion, ToolSpec};

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use jiff::civil::Date;
 use serde_json::Value;
 
-use crate::{ChatMessage, ModelError, agent, tools::ERROR_PREFIX};
+use crate::tools::ERROR_PREFIX;
+use crate::{ChatMessage, ModelError, agent};
 
 /// The state of a conversation so far.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ mod conversation_state;
 mod next_step;
 mod stored_cards;
 
+use conversation_state::ConversationState;
 use serde_json::Value;
 
 use super::{Model, ModelError};
 use crate::{ChatMessage, Completion, ToolCall, ToolSpec, Usage};
-use conversation_state::ConversationState;
 
 /// A model that works by rules, offline: the same conversation always has the same completion.
 ///

@@ -2,15 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    Step,
-    conversation_state::ConversationState,
-    stored_cards::{self, StoredCard, is_card},
-};
-use crate::{
-    Card, Template,
-    rules::{self, EventMove, NoteMeaning, Profile},
-};
+use super::conversation_state::ConversationState;
+use super::stored_cards::{StoredCard, is_card};
+use super::{Step, stored_cards};
+use crate::rules::{EventMove, NoteMeaning, Profile};
+use crate::{Card, Template, rules};
 
 const PROFILE: &str = "profile.json";
 const LEDGER: &str = "expenses.csv";

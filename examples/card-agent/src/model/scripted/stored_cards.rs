@@ -1,7 +1,8 @@
 //! The cards that the scripted model has read, and how a note refers to them.
 
 use super::conversation_state::ConversationState;
-use crate::{Card, Template, rules::EventMove};
+use crate::rules::EventMove;
+use crate::{Card, Template};
 
 /// A card of the user, with its path.
 #[derive(Debug, Clone, PartialEq)]

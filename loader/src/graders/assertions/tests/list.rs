@@ -2,14 +2,10 @@
 
 use evalsuite_schema::grader::{Grader, GraderConfig};
 
-use crate::{
-    diagnostic::Diagnostics,
-    graders::{
-        assertions,
-        tests::{check, graders},
-    },
-    test_package::Package,
-};
+use crate::diagnostic::Diagnostics;
+use crate::graders::assertions;
+use crate::graders::tests::{check, graders};
+use crate::test_package::Package;
 
 /// Ids, outcomes and whether they are required, of a grader made of strings.
 fn criteria(grader: &Grader) -> Vec<(&str, &str, bool)> {

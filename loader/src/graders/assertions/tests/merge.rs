@@ -1,17 +1,14 @@
 //! Graders of a suite and of its cases together.
 
-use evalsuite_schema::{
-    Content, Message, Role,
-    grader::{Grader, GraderConfig},
-};
+use evalsuite_schema::grader::{Grader, GraderConfig};
+use evalsuite_schema::{Content, Message, Role};
 use serde_json::json;
 
-use crate::{
-    diagnostic::Diagnostics,
-    graders::assertions::{self, CaseFacts},
-    source::{FileId, Span},
-    test_package::Package,
-};
+use crate::diagnostic::Diagnostics;
+use crate::graders::assertions;
+use crate::graders::assertions::CaseFacts;
+use crate::source::{FileId, Span};
+use crate::test_package::Package;
 
 const NONE: &[&str] = &[];
 

@@ -2,12 +2,11 @@
 
 use evalsuite_schema::grader::{GraderConfig, TextValue};
 
-use crate::{
-    diagnostic::Diagnostics,
-    graders::assertions::{self, CaseFacts, ParsedGrader},
-    source::Span,
-    test_package::Package,
-};
+use crate::diagnostic::Diagnostics;
+use crate::graders::assertions;
+use crate::graders::assertions::{CaseFacts, ParsedGrader};
+use crate::source::Span;
+use crate::test_package::Package;
 
 fn read(json: &str) -> (Vec<ParsedGrader>, Vec<String>) {
     let package = Package::tasks(&[]);

@@ -8,10 +8,8 @@ pub(crate) mod writing;
 use evalsuite_schema::Message;
 use serde_json::{Value, json};
 
-use crate::{
-    platform::redaction::Redactor,
-    record::trajectory::{Work, document},
-};
+use crate::platform::redaction::Redactor;
+use crate::record::trajectory::{Work, document};
 
 /// What a transcript is written as.
 fn written(transcript: Option<&[Message]>, answer: &str) -> Value {

@@ -1,12 +1,11 @@
 //! Reading documents of other tools, and invalid ones.
 
-use evalsuite_schema::{Content, Message, Part, Role, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Content, Message, Part, Role};
 use serde_json::{Value, json};
 
-use crate::record::trajectory::{
-    TrajectoryError,
-    read_document::{ReadTrajectory, read},
-};
+use crate::record::trajectory::TrajectoryError;
+use crate::record::trajectory::read_document::{ReadTrajectory, read};
 
 fn steps(steps: Value) -> Result<ReadTrajectory, TrajectoryError> {
     document(json!({"schema_version": "ATIF-v1.6", "agent": {"name": "a", "version": "1"}, "steps": steps}))

@@ -1,13 +1,15 @@
 //! Any transcript is a valid document, and reading that gives the transcript back.
 
-use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, record::Usage};
-use proptest::{collection::vec, option, prelude::*};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::record::trajectory::{
-    read,
-    tests::{validator::problems, written},
-};
+use crate::record::trajectory::read;
+use crate::record::trajectory::tests::validator::problems;
+use crate::record::trajectory::tests::written;
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), "[a-zé\"\\\\\n{}]{1,12}"]

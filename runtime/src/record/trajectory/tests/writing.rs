@@ -1,12 +1,12 @@
 //! Writing transcripts as documents.
 
-use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall};
 use serde_json::{Value, json};
 
-use crate::{
-    platform::redaction::Redactor,
-    record::trajectory::tests::{validator::problems, written, written_with},
-};
+use crate::platform::redaction::Redactor;
+use crate::record::trajectory::tests::validator::problems;
+use crate::record::trajectory::tests::{written, written_with};
 
 #[test]
 fn calls_and_what_they_returned_stand_in_one_step() {

@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use evalsuite_schema::{Message, Object, record::Usage};
+use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Message, Object};
 use serde_json::Value;
 
-use crate::{
-    model::{captured_spans::Captured, evidence::Facts, outcome::Outcome, recording::Recording},
-    run::trial::{conversation::conversation_history::ConversationHistory, trial_log::whole_millis},
-};
+use crate::model::captured_spans::Captured;
+use crate::model::evidence::Facts;
+use crate::model::outcome::Outcome;
+use crate::model::recording::Recording;
+use crate::run::trial::conversation::conversation_history::ConversationHistory;
+use crate::run::trial::trial_log::whole_millis;
 
 /// The turns of a conversation together.
 #[derive(Default)]

@@ -5,38 +5,29 @@ pub(crate) mod conversation_totals;
 
 use std::time::Duration;
 
-use evalsuite_schema::{
-    Conversation, Input, OnTurnFailure, Turn,
-    record::{CaseOutcome, ReasonCode, TurnRecord, WorkspaceRecord},
-};
+use evalsuite_schema::record::{CaseOutcome, ReasonCode, TurnRecord, WorkspaceRecord};
+use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
 
-use crate::{
-    grade::scoring::{TrialScore, score_conversation, score_trial},
-    model::{
-        evidence::{Evidence, Facts},
-        messages::content_text,
-        recording::Recording,
-    },
-    run::{
-        trial::{
-            agent_call::CallInput,
-            called::{Called, call_agent},
-            captured::{
-                AgentReport, Interrupted, captured_outcome, captured_workspace, changes_between, evidence_facts,
-                first_of_answer, write_agent_log,
-            },
-            early_end::{EarlyEnd, guarded},
-            evidence_file::{add_judge_replies, write_evidence},
-            graded::{Graded, run_graders, run_turn_graders},
-            prepared::Prepared,
-            trial_end::TrialEnd,
-        },
-        turn_graders::turn_graders,
-    },
-    workspace::{snapshot::Snapshot, workspace_diff::WorkspaceDiff},
+use self::conversation_history::ConversationHistory;
+use self::conversation_totals::ConversationTotals;
+use crate::grade::scoring::{TrialScore, score_conversation, score_trial};
+use crate::model::evidence::{Evidence, Facts};
+use crate::model::messages::content_text;
+use crate::model::recording::Recording;
+use crate::run::trial::agent_call::CallInput;
+use crate::run::trial::called::{Called, call_agent};
+use crate::run::trial::captured::{
+    AgentReport, Interrupted, captured_outcome, captured_workspace, changes_between, evidence_facts, first_of_answer,
+    write_agent_log,
 };
-
-use self::{conversation_history::ConversationHistory, conversation_totals::ConversationTotals};
+use crate::run::trial::early_end::{EarlyEnd, guarded};
+use crate::run::trial::evidence_file::{add_judge_replies, write_evidence};
+use crate::run::trial::graded::{Graded, run_graders, run_turn_graders};
+use crate::run::trial::prepared::Prepared;
+use crate::run::trial::trial_end::TrialEnd;
+use crate::run::turn_graders::turn_graders;
+use crate::workspace::snapshot::Snapshot;
+use crate::workspace::workspace_diff::WorkspaceDiff;
 
 /// Runs all turns, grades them, and grades the whole.
 pub(crate) fn run_conversation(prepared: &Prepared<'_>, conversation: &Conversation, before: &Snapshot) -> TrialEnd {
