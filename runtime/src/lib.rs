@@ -1,3 +1,5 @@
+//! Evaluation suites for AI agents, compiled into the agent's own Rust crate.
+//!
 #![doc = include_str!("crate.md")]
 
 // The layers, lowest first: a module imports only from modules above its own in this list. `tests/tests/layers.rs` checks it.

@@ -1,3 +1,5 @@
+//! Spans of agents become transcripts.
+
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Message, Role, ToolCall};
 use serde_json::{Value, json};
