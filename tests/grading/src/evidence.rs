@@ -1,7 +1,5 @@
 //! Reports the evidence of a record as an agent would.
 
-use std::time::Duration;
-
 use evalsuite::{AgentError, Content, Message, Outcome, Part, PathRef, Role, ToolCall, Trial, Usage};
 use serde_json::Value;
 
@@ -36,7 +34,7 @@ pub fn report(evidence: &Value, trial: &mut Trial<'_>) -> Result<Outcome, AgentE
         outcome = outcome.with_cost_usd(cost);
     }
     if let Some(duration) = evidence["duration_ms"].as_f64() {
-        outcome = outcome.with_duration(Duration::from_secs_f64(duration / 1000.0));
+        outcome = evalsuite::__private::with_duration_ms(outcome, duration);
     }
     Ok(outcome)
 }

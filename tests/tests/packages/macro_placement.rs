@@ -158,7 +158,7 @@ fn records_can_be_written_anywhere_but_below_a_tracked_directory() {
     run("target/evalsuite").succeeds("the suite beside the manifest is not the whole package");
     for (output, says) in [
         ("suites/../suites/by_task/out", "is in the suite; set EVALSUITE_OUTPUT to another directory"),
-        ("suites/out", "suites, which the build script tracks; set EVALSUITE_OUTPUT to another one"),
+        ("suites/out", "suites, which the build script tracks; set EVALSUITE_OUTPUT to another directory"),
     ] {
         run(output).fails("each record would cause a rebuild").says(says);
         assert!(!package.root().join(output).exists(), "nothing is written there");
