@@ -82,7 +82,8 @@ fn case_record(plan: &Plan<'_>, trials: &[TrialRecord], end: CaseEnd) -> CaseRec
     let is_complete = !end.is_truncated;
     let summary = Summary::of(&scores).filter(|_| is_complete);
 
-    let mut record = CaseRecord::of_case(plan.identity(), plan.rule);
+    let mut record = plan.case_record();
+    record.rule = plan.rule;
     record.program = program();
     record.outcome = end.outcome;
     record.reason = end.reason;

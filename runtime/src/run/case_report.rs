@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::platform::redaction::Redactor;
 
-/// What one case came to. It is shown as a failing test shows it.
+/// The result of one case. It is displayed as the text of a failed test.
 #[derive(Debug, Clone)]
 pub struct CaseReport {
     suite: &'static EvalSuite,

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use evalsuite_schema::record::{
-    CaseIdentity, CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions,
-};
+use evalsuite_schema::record::{CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions};
 use evalsuite_schema::{Case, Hooks, Location, Suite};
 use serde_json::Value;
 
@@ -206,27 +204,27 @@ impl<'a> Plan<'a> {
             .map_err(|message| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message))
     }
 
-    /// What the records of the case and of its trials have in common.
-    pub(crate) fn identity(&self) -> CaseIdentity {
-        CaseIdentity {
-            run_id: self.run.run_id.clone(),
-            suite: self.suite.name.to_owned(),
-            suite_digest: self.suite_data.digest.clone(),
-            layout: self.suite_data.layout,
-            kind: self.suite_data.kind,
-            case_id: self.entry.id.to_owned(),
-            case_key: self.case_key.clone(),
-            case_digest: self.digests.case.clone(),
-            input_digest: self.digests.input.clone(),
-            grader_digest: self.digests.graders.clone(),
-            test_name: self.test_name(),
-            target: self.target.clone(),
-            agent: self.agent_name.clone(),
-            location: Location::new(self.entry.file, self.entry.line, self.entry.column),
-            runner_attempt: self.settings.runner.attempt,
-            requested_by: self.requested_by.map(str::to_owned),
-            threshold: self.threshold,
-        }
+    /// The record of the case before any of its trials. The records of trials start from it.
+    pub(crate) fn case_record(&self) -> CaseRecord {
+        let mut record = CaseRecord::new();
+        record.run_id = self.run.run_id.clone();
+        record.suite = self.suite.name.to_owned();
+        record.suite_digest = self.suite_data.digest.clone();
+        record.layout = self.suite_data.layout;
+        record.kind = self.suite_data.kind;
+        record.case_id = self.entry.id.to_owned();
+        record.case_key = self.case_key.clone();
+        record.case_digest = self.digests.case.clone();
+        record.input_digest = self.digests.input.clone();
+        record.grader_digest = self.digests.graders.clone();
+        record.test_name = self.test_name();
+        record.target = self.target.clone();
+        record.agent = self.agent_name.clone();
+        record.location = Location::new(self.entry.file, self.entry.line, self.entry.column);
+        record.runner_attempt = self.settings.runner.attempt;
+        record.requested_by = self.requested_by.map(str::to_owned);
+        record.threshold = self.threshold;
+        record
     }
 
     /// Path of the case's test, without the crate.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseOutcome, GraderRecord, Reason};
+use super::{CaseOutcome, CaseRecord, GraderRecord, Reason};
 use crate::{Kind, Layout, Location, Object};
 
 /// `result.json`: one trial.
@@ -126,6 +126,30 @@ impl TrialRecord {
     /// A record without data.
     pub fn new() -> Self {
         Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
+
+    /// The record of a trial of this case that ended in an error before anything was known about it.
+    pub fn of_case(case: CaseRecord) -> Self {
+        Self {
+            run_id: case.run_id,
+            suite: case.suite,
+            suite_digest: case.suite_digest,
+            layout: case.layout,
+            kind: case.kind,
+            case_id: case.case_id,
+            case_key: case.case_key,
+            case_digest: case.case_digest,
+            input_digest: case.input_digest,
+            grader_digest: case.grader_digest,
+            test_name: case.test_name,
+            target: case.target,
+            agent: case.agent,
+            location: case.location,
+            runner_attempt: case.runner_attempt,
+            requested_by: case.requested_by,
+            threshold: case.threshold,
+            ..Self::new()
+        }
     }
 }
 

@@ -71,7 +71,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Looks for paths in tokens that nobody has parsed.
+    /// Looks for paths in tokens that are not parsed.
     fn tokens(&mut self, tokens: TokenStream, in_attribute: bool) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut index = 0;

@@ -26,7 +26,7 @@ use crate::workspace::workspace_diff::WorkspaceDiff;
 /// Bytes of an answer that a record holds.
 const ANSWER_LIMIT: usize = 64 * 1024;
 
-/// What is known of a trial whose agent came to an outcome.
+/// What is known of a trial whose agent returned an outcome.
 pub(crate) struct Captured {
     /// What graders see.
     pub(crate) evidence: Evidence<'static>,
@@ -36,7 +36,7 @@ pub(crate) struct Captured {
     pub(crate) workspace: WorkspaceRecord,
 }
 
-/// What is known of a trial whose agent came to no outcome, or whose workspace cannot be read.
+/// What is known of a trial whose agent returned no outcome, or whose workspace cannot be read.
 pub(crate) struct Interrupted {
     pub(crate) end: EarlyEnd,
     /// What the agent recorded until then.
@@ -103,7 +103,7 @@ pub(crate) fn first_of_answer(answer: &str) -> (String, bool) {
 ///
 /// # Errors
 ///
-/// If the agent came to no outcome, or the workspace cannot be read.
+/// If the agent returned no outcome, or the workspace cannot be read.
 pub(crate) fn capture(
     prepared: &Prepared<'_>,
     before: &Snapshot,

@@ -42,7 +42,7 @@ pub(crate) fn write_record(trial: TrialAttempt<'_>, end: TrialEnd, score: TrialS
     let LogEntries { notes, hooks, mut timings } = log.into_entries();
     timings.total_ms = total_ms;
 
-    let mut record = TrialRecord::of_case(plan.identity());
+    let mut record = TrialRecord::of_case(plan.case_record());
     record.trial = index;
     record.trials_planned = plan.planned;
     record.attempt = number;
