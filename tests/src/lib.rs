@@ -1,4 +1,5 @@
 //! Support for the tests that look at evalsuite from outside.
 
 pub mod source;
+pub mod synthetic_run;
 pub mod throwaway;

@@ -1,0 +1,1 @@
+// breakdown_view

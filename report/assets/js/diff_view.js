@@ -1,0 +1,1 @@
+// diff_view

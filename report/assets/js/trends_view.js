@@ -1,0 +1,1 @@
+// trends_view
