@@ -44,7 +44,7 @@ class BreakdownView {
     if (!rows.size) return null;
     const sorted = [...rows.values()].sort((a, b) => (mean(a.values) ?? 2) - (mean(b.values) ?? 2));
     return this.panel('Graders', el('table', { class: 'plain rates' },
-      el('thead', {}, el('tr', {}, ['Grader', 'Mean', 'Passed', 'Undecided'].map((label) => el('th', { scope: 'col' }, label)))),
+      el('thead', {}, el('tr', {}, [el('th', { scope: 'col' }, el('span', { class: 'hidden' }, 'Grader')), ...['Mean', 'Passed', 'Undecided'].map((label) => el('th', { scope: 'col', class: 'number' }, label))])),
       el('tbody', {}, sorted.slice(0, 40).map((row) => el('tr', {}, el('th', { scope: 'row' }, el('a', { href: hrefTo({ view: 'cases', q: `grader:${quoted(row.name)}:fail` }) }, row.name)),
         el('td', {}, scoreBar(mean(row.values), null)), el('td', { class: 'number' }, `${count(row.p)} / ${count(row.p + row.f)}`), el('td', { class: 'number' }, row.u + row.e || NONE))))));
   }
@@ -61,7 +61,7 @@ class BreakdownView {
     if (!groups.size || groups.size > 60 && groups.size > cases.length / 2) return null;
     const rows = [...groups].map(([name, members]) => ({ name, counts: tally(members) })).sort((a, b) => (a.counts.rate ?? 2) - (b.counts.rate ?? 2) || b.counts.run - a.counts.run);
     return this.panel(label, el('table', { class: 'plain rates' },
-      el('thead', {}, el('tr', {}, [label, 'Pass rate', 'Cases'].map((text) => el('th', { scope: 'col' }, text)))),
+      el('thead', {}, el('tr', {}, [el('th', { scope: 'col' }, el('span', { class: 'hidden' }, label)), el('th', { scope: 'col' }, 'Pass rate'), el('th', { scope: 'col' }, 'Cases')])),
       el('tbody', {}, rows.slice(0, 12).map(({ name, counts }) => el('tr', {}, el('th', { scope: 'row' }, el('a', { href: hrefTo({ view: 'cases', q: query(name) }) }, name)),
         el('td', {}, rateBar(counts)), el('td', { class: 'number' }, `${count(counts.p)} / ${count(counts.run)}`))))),
     rows.length > 12 && el('p', { class: 'note' }, `${plural(rows.length - 12, 'more value')}; group the table of cases by ${label} to see all.`));

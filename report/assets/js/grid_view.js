@@ -44,7 +44,7 @@ class GridView {
     const row = Math.max(2, Math.min(CELL + GAP, Math.floor(16_000 / scale / this.cases.length)));
     this.row = row;
     this.head = 86;
-    const wide = Math.max(CELL + GAP, Math.min(64, Math.floor(620 / this.columns.length)));
+    const wide = Math.max(CELL + GAP, Math.min(110, Math.floor(980 / this.columns.length)));
     this.wide = wide;
     this.left = row >= 12 ? LABELS : 12;
     const width = this.left + this.columns.length * wide + 60, height = this.head + this.cases.length * row + 8;

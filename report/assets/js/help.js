@@ -13,7 +13,7 @@ const FILTERS = [
 ];
 
 function helpDialog() {
-  const rows = (pairs, show) => el('table', { class: 'plain' }, el('tbody', {}, pairs.map(([name, text]) => el('tr', {}, el('th', { scope: 'row' }, show(name)), el('td', {}, text)))));
+  const rows = (pairs, show) => el('table', { class: 'plain' }, el('tbody', {}, pairs.map(([name, text]) => el('tr', {}, el('th', { scope: 'row' }, show(name)), el('td', {}, text.split('`').map((part, at) => (at % 2 ? el('code', {}, part) : part)))))));
   return el('dialog', { id: 'help', 'aria-labelledby': 'help-title' },
     el('form', { method: 'dialog' }, el('div', { class: 'dialog-head' }, el('h2', { id: 'help-title' }, 'Keyboard and filters'), el('button', { class: 'quiet', 'aria-label': 'Close' }, '✕'))),
     el('div', { class: 'help-columns' }, el('section', {}, el('h3', {}, 'Keys'), rows(KEYS, (name) => name.split('  ').map((one) => key(one)))), el('section', {}, el('h3', {}, 'Filters'), rows(FILTERS, (name) => el('code', {}, name)))));

@@ -196,11 +196,10 @@ function scoreBar(value, threshold) {
 
 function changeMark(it, past) {
   const change = it.change(past);
-  const delta = change.delta !== null && change.delta !== undefined && Math.abs(change.delta) >= 0.005 ? signed(change.delta, score) : '';
   switch (change.kind) {
     case 'better': return el('span', { class: 'change better' }, '▲ passes now');
     case 'worse': return el('span', { class: 'change worse' }, it.outcome === 's' ? '▽ skipped now' : '▼ fails now');
-    case 'score': return el('span', { class: change.delta > 0 ? 'change up' : 'change down' }, `${change.delta > 0 ? '▴' : '▾'} ${delta}`);
+    case 'score': return el('span', { class: 'change' }, `${change.delta > 0 ? '▴' : '▾'} ${signed(change.delta, score)}`);
     case 'added': return el('span', { class: 'change' }, 'new');
     case 'definition': return el('span', { class: 'change', title: 'Not compared: the case is not the one of that run' }, 'redefined');
     default: return el('span', { class: 'muted' }, '·');
