@@ -10,6 +10,7 @@ mod explain;
 mod finish;
 mod merge;
 mod regrade;
+mod report;
 mod run;
 mod stored_runs;
 mod suite_request;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Clean(command) => clean::run(&command),
         Command::Merge(command) => merge::run(&command),
         Command::Regrade(command) => regrade::run(&command),
+        Command::Report(command) => report::run(&command),
         Command::Run(command) => run::run(&command),
     };
     match result {
