@@ -12,6 +12,7 @@ mod merge;
 mod regrade;
 mod report;
 mod run;
+mod show;
 mod stored_runs;
 mod suite_request;
 
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Merge(command) => merge::run(&command),
         Command::Regrade(command) => regrade::run(&command),
         Command::Report(command) => report::run(&command),
+        Command::Show(command) => show::run(&command),
         Command::Run(command) => run::run(&command),
     };
     match result {

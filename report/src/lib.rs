@@ -17,5 +17,5 @@ mod html;
 mod run_data;
 
 pub use history::earlier_runs;
-pub use html::{Details, HtmlReport, LARGE_FILE, Written};
+pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
