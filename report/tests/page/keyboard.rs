@@ -12,7 +12,7 @@ fn hash(browser: &mut Browser) -> String {
 fn every_view_is_reached_with_the_keyboard() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    browser.open(&report(directory.path(), 30, None), "");
+    browser.open(&report(directory.path(), 30), "");
     let focused = "document.activeElement.querySelector('.id')?.textContent ?? ''";
 
     // Down and up in the table, into a case and back to its row.
@@ -75,7 +75,7 @@ fn every_view_is_reached_with_the_keyboard() {
 fn the_table_tells_assistive_technology_what_it_shows() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    browser.open(&report(directory.path(), 30, None), "");
+    browser.open(&report(directory.path(), 30), "");
     assert_eq!(browser.evaluate("document.querySelector('[role=grid]').getAttribute('aria-rowcount')"), "31");
     let rows = browser.evaluate(
         "[...document.querySelectorAll('.rows [role=row]')].map(row => Number(row.getAttribute('aria-rowindex')))",
