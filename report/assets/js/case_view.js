@@ -133,7 +133,7 @@ class CaseView {
         record?.mode && record.mode !== 'live' && fact('Mode', record.mode, record.regraded_run && ` of ${record.regraded_run}`),
         fact('Rule', ruleText(it)),
         it.interval && it.completed > 1 && fact('95 % interval', `${score(it.interval[0])} to ${score(it.interval[1])}`),
-        it.tags.length > 0 && fact('Tags', it.tags.map((tag) => el('a', { class: 'chip', href: hrefTo({ view: 'cases', case: '', trial: '', q: `@${quoted(tag)}` }) }, `@${clip(tag)}`))),
+        it.tags.length > 0 && fact('Tags', it.tags.map((tag) => el('a', { class: 'chip', href: hrefTo({ view: 'cases', case: '', trial: '', q: `@${quoted(clip(tag))}` }) }, `@${clip(tag)}`))),
         Object.entries(it.metadata).map(([name, value]) => fact(name, typeof value === 'object' ? el('code', {}, clip(JSON.stringify(value), 2000))
           : el('a', { href: hrefTo({ view: 'cases', case: '', trial: '', q: `metadata.${quoted(name)}:${quoted(String(value))}` }) }, clip(String(value))))),
         record?.started_at && fact('Started', moment(record.started_at, true)),

@@ -32,8 +32,10 @@ class Report {
   }
 
   add(it) {
-    let key = it.suite + '/' + it.id + '@' + it.target;
-    for (let n = 2; this.byKey.has(key); n++) key = `${it.suite}/${it.id}@${it.target}~${n}`;
+    // Keys are in addresses.
+    const name = `${it.suite}/${clip(it.id)}@${it.target}`;
+    let key = name;
+    for (let n = 2; this.byKey.has(key); n++) key = `${name}~${n}`;
     it.key = key;
     this.byKey.set(key, it);
     this.cases.push(it);
