@@ -15,6 +15,7 @@ pub(crate) struct CommandLine {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(Check),
+    Diff(Diff),
     Expand(Expand),
     Finish(Finish),
     Clean(Clean),
@@ -48,6 +49,26 @@ pub(crate) enum Format {
     Json,
     /// GitHub Actions annotations
     Github,
+}
+
+/// Compare a run with an earlier one
+///
+/// Pairs the cases whose input and graders are the same. Prints per suite and target the pass rates, the mean difference of the scores
+/// with its 95 % interval, the p-value of a permutation test, the smallest difference that would have been seen, and the cases that
+/// changed. Example: `cargo evalsuite diff 20261121T080000Z-1f2e3d`. Exit status: 0 without a regression, 1 on a regression, 2 if the
+/// command line is invalid, 3 if a run does not exist, 4 if fewer than six cases can be compared or more than a tenth has no result.
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// Earlier run: its id or directory [default: the newest one before RUN with a case in common]
+    pub(crate) base: Option<String>,
+    /// Run: its id or directory [default: the newest]
+    pub(crate) run: Option<String>,
+    /// Key of the cases' metadata: cases with the same value are not independent of each other
+    #[arg(long, value_name = "KEY")]
+    pub(crate) cluster_by: Option<String>,
+    /// How much worse the run may be, 0 to 1: without proof that it is within, the comparison is a regression
+    #[arg(long, value_name = "M")]
+    pub(crate) margin: Option<f64>,
 }
 
 /// Print the code that a suite expands to

@@ -5,6 +5,7 @@ mod cargo_process;
 mod check;
 mod clean;
 mod command_line;
+mod diff;
 mod expand;
 mod finish;
 mod merge;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     let result = match CommandLine::parse_from(arguments).command {
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
+        Command::Diff(command) => diff::run(&command),
         Command::Expand(command) => expand::run(&command),
         Command::Finish(command) => finish::run(&command),
         Command::Clean(command) => clean::run(&command),
