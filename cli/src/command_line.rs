@@ -17,10 +17,12 @@ pub(crate) enum Command {
     Check(Check),
     Diff(Diff),
     Expand(Expand),
+    Explain(Explain),
     Finish(Finish),
     Clean(Clean),
     Merge(Merge),
     Regrade(Regrade),
+    Report(Report),
     Calibrate(Calibrate),
     Run(Run),
 }
@@ -87,6 +89,15 @@ pub(crate) struct Expand {
     pub(crate) name: Option<String>,
 }
 
+/// Explain a diagnostic: what it means, why it is reported, an example, and how to fix it
+///
+/// Example: `cargo evalsuite explain E019`. Exit status: 0 on success, 2 if there is no such diagnostic.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// Code or name, such as `E019` or `unknown-key` [default: list all]
+    pub(crate) diagnostic: Option<String>,
+}
+
 /// Run the pending after_all hooks of a run, remove its base workspaces, and summarize it
 ///
 /// The last test of a suite does this itself where it can know that it is the last. After a run of some tests with nextest,
@@ -138,6 +149,40 @@ pub(crate) struct Regrade {
     /// Further arguments of `cargo test` or `cargo nextest run`
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
+}
+
+/// Write a report of a run
+///
+/// Works on finished, running and merged runs, and does not need the sources of the suites. Records that are missing or torn are
+/// listed in the report and on standard error. Exit status: 0 on success, 1 if a file cannot be read or written, 2 if the command
+/// line is invalid, 3 if the run does not exist.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true, args = ["html", "html_dir"])]
+pub(crate) struct Report {
+    /// Run: its id, its directory, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// Write one self-contained HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write a directory with index.html, which loads prompts, answers and transcripts when they are opened
+    #[arg(long, value_name = "DIR")]
+    pub(crate) html_dir: Option<PathBuf>,
+    /// In HTML, leave out prompts, answers and transcripts of cases whose trials all passed
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub(crate) only: Option<ReportedCases>,
+    /// Run to compare with: its id or its directory [default: the one before]
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<String>,
+    /// Number of earlier runs in the grid and the trends
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) history: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportedCases {
+    /// Cases with a trial that did not pass
+    Failed,
 }
 
 /// Compare a judge's scores with those of people

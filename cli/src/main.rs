@@ -7,9 +7,11 @@ mod clean;
 mod command_line;
 mod diff;
 mod expand;
+mod explain;
 mod finish;
 mod merge;
 mod regrade;
+mod report;
 mod run;
 mod stored_runs;
 mod suite_request;
@@ -32,10 +34,12 @@ fn main() -> ExitCode {
         Command::Calibrate(command) => calibrate::run(&command),
         Command::Diff(command) => diff::run(&command),
         Command::Expand(command) => expand::run(&command),
+        Command::Explain(command) => explain::run(&command),
         Command::Finish(command) => finish::run(&command),
         Command::Clean(command) => clean::run(&command),
         Command::Merge(command) => merge::run(&command),
         Command::Regrade(command) => regrade::run(&command),
+        Command::Report(command) => report::run(&command),
         Command::Run(command) => run::run(&command),
     };
     match result {

@@ -15,7 +15,8 @@ function takeElement(id) {
   return element.textContent;
 }
 
-const CHANGES = { same: 'unchanged', better: 'passes now', worse: 'does not pass now', score: 'score changed', added: 'new', definition: 'definition changed' };
+// Smaller differences of scores are called the same.
+const SCORE_STEP = 0.05;
 
 class Report {
   constructor(index) {
@@ -117,7 +118,7 @@ class Case {
     const before = { outcome: was, score: past.scores[this.i], passed: past.passed[this.i], completed: past.completed[this.i] };
     if (past.definitions[this.i] !== '=') return { kind: 'definition', what: past.definitions[this.i], delta, before };
     if ((was === 'p') !== (this.outcome === 'p')) return { kind: this.outcome === 'p' ? 'better' : 'worse', delta, before };
-    return { kind: delta !== null && Math.abs(delta) >= 0.005 ? 'score' : 'same', delta, before };
+    return { kind: delta !== null && Math.abs(delta) >= SCORE_STEP ? 'score' : 'same', delta, before };
   }
 }
 

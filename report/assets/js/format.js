@@ -25,16 +25,16 @@ function duration(ms) {
   const seconds = ms / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 120) return `${Math.round(seconds)} s`;
-  const minutes = seconds / 60;
-  if (minutes < 120) return `${Math.floor(minutes)} min ${String(Math.round(seconds % 60)).padStart(2, '0')} s`;
-  return `${(minutes / 60).toFixed(1)} h`;
+  const whole = Math.round(seconds);
+  if (whole < 7200) return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
+  return `${(seconds / 3600).toFixed(1)} h`;
 }
 
 function dollars(value) {
   if (value === null || value === undefined) return NONE;
   if (value === 0) return '$0';
   if (value < 0.01) return `$${value.toFixed(4)}`;
-  return `$${value.toFixed(value < 10 ? 3 : 2)}`;
+  return `$${value.toFixed(value < 1 ? 3 : 2)}`;
 }
 
 function count(value) {

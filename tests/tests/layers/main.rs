@@ -24,10 +24,11 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { krate: "codegen", order: CODEGEN, longest_lib: 120 },
     FloorPlan { krate: "macros", order: &["arguments", "call_site", "expand"], longest_lib: 120 },
     FloorPlan { krate: "runtime", order: RUNTIME, longest_lib: 120 },
+    FloorPlan { krate: "report", order: &["run_data", "history", "html"], longest_lib: 120 },
 ];
 
 /// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
-const TIDY: &[&str] = &["schema", "discovery", "loader", "codegen", "macros", "runtime", "dynamic", "cli"];
+const TIDY: &[&str] = &["schema", "discovery", "loader", "codegen", "macros", "runtime", "report", "dynamic", "cli"];
 
 const LOADER: &[&str] = &[
     "names",
