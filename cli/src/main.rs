@@ -7,6 +7,7 @@ mod clean;
 mod command_line;
 mod expand;
 mod finish;
+mod includes;
 mod merge;
 mod regrade;
 mod run;
