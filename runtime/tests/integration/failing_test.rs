@@ -40,20 +40,14 @@ fn a_failure_says_what_was_wanted_found_and_where() {
     let text = text("cases", graders, json!({}), |evals| evals.with_agent(wrong).with_grader("tone", tone));
     let expected = "\
 evaluation failed: refund-small (x)  score 0.00 < 0.80, required grader `contains-19.90` failed
-  suites/x/tasks/a.json:1:1
-  trial 1 of 1  failed  0.00
-    FAIL  contains-19.90  0.00  weight 1  required  suites/x/tasks/a.json:7:5
-          Output does not contain \"19.90\"
-            expected: 19.90
-            actual:   Your refund is on its way.\\nHave a nice day.
-    FAIL  tone            0.50  weight 1            suites/x/tasks/a.json:9:5
-          is short
-            expected: 20 characters
-            actual:   43
-    answer: Your refund is on its way.
-            Have a nice day.
+  ✗ contains-19.90: Output does not contain \"19.90\"  required  suites/x/tasks/a.json:7:5
+      actual: Your refund is on its way.\\nHave a nice day.
+  ✗ tone  0.50  suites/x/tasks/a.json:9:5
+      ✗ is short
+        expected: 20 characters
+        actual:   43
+      1 of 2 passed
   record: DIR/trial-000/result.json
-  workspace: DIR/trial-000/workspace
   repeat: cargo test -p demo -- --exact x::refund-small
 ";
     let text = text.replace(
@@ -69,8 +63,8 @@ fn an_error_names_its_stage_and_code() {
     let text = text("cases", graders, json!({}), |evals| evals.with_agent(wrong).with_grader("breaks", breaks));
     let headline = "evaluation error (grading/grader_error): refund-small (x)  grader `breaks`: the grader panicked: index out of bounds";
     assert_eq!(text.lines().next(), Some(headline));
-    assert!(text.contains("    ERR   breaks           –"), "{text}");
-    assert!(text.contains("    pass  contains-refund  1.00  weight 1  suites/x/tasks/a.json:7:5"), "{text}");
+    assert!(text.contains("\n  ERR breaks  suites/x/tasks/a.json:9:5\n  1 of 2 graders passed\n"), "{text}");
+    assert_eq!(text.matches("index out of bounds").count(), 1, "{text}");
 }
 
 #[test]
@@ -81,7 +75,8 @@ fn trials_are_counted_and_the_rule_is_named() {
     let more = json!({"trials": {"count": 3}});
     let text = text("tasks", json!([contains("refund")]), more, |evals| evals.with_agent(flaky));
     assert!(text.starts_with("evaluation failed: refund-small (x)  score 0.00 < 1.00\n"), "{text}");
-    assert!(text.contains("  trial 1 of 3  passed  1.00\n  trial 2 of 3  failed  0.00\n"), "{text}");
+    let failed = "\n  trial 2 of 3  failed  0.00\n    ✗ contains-refund: Output does not contain \"refund\"";
+    assert!(text.contains(failed) && !text.contains("trial 1 of 3"), "{text}");
     assert!(text.contains("  trials: 1 of 2 passed (all have to pass); 1 of 3 planned were not needed\n"), "{text}");
 }
 
@@ -92,7 +87,65 @@ fn a_rationale_stands_in_for_assertions() {
     }
     let graders = json!([grader("empty", 3, json!({"user": {"grader": "empty"}}))]);
     let text = text("tasks", graders, json!({}), |evals| evals.with_agent(wrong).with_grader("empty", empty));
-    assert!(text.contains("\n          there is no card\n"), "{text}");
+    assert!(text.contains("\n  ✗ empty: there is no card  suites/x/tasks/a.json:3:5\n"), "{text}");
+}
+
+#[test]
+fn a_plain_failure_takes_five_lines() {
+    let text = text("cases", json!([contains("19.90")]), json!({}), |evals| evals.with_agent(wrong));
+    assert_eq!(text.lines().count(), 5, "{text}");
+    assert!(!text.contains("answer:") && !text.contains("expected:"), "{text}");
+}
+
+#[test]
+fn an_answer_is_shown_once_and_passed_parts_are_counted() {
+    fn letter(_: &Evidence<'_>) -> Vec<Assertion> {
+        vec![
+            Assertion::new("greets", true),
+            Assertion::new("apologises", false).with_evidence("no word of regret"),
+            Assertion::new("signs", true),
+            Assertion::new("is polite", true),
+        ]
+    }
+    let graders = json!([
+        contains("refund"),
+        contains("19.90"),
+        contains("1182"),
+        grader("letter", 9, json!({"user": {"grader": "letter"}}))
+    ]);
+    let text = text("cases", graders, json!({}), |evals| evals.with_agent(wrong).with_grader("letter", letter));
+    assert_eq!(text.matches("on its way").count(), 1, "{text}");
+    let folded =
+        "\n  ✗ letter  0.75  suites/x/tasks/a.json:9:5\n      ✗ apologises: no word of regret\n      3 of 4 passed\n";
+    assert!(text.contains(folded), "{text}");
+    assert!(text.contains("\n  1 of 4 graders passed\n") && !text.contains("contains-refund"), "{text}");
+}
+
+#[test]
+fn trials_that_fail_alike_are_shown_once() {
+    let more = json!({"trials": {"count": 3, "strategy": "mean"}});
+    let text = text("cases", json!([contains("19.90")]), more, |evals| evals.with_agent(wrong));
+    assert!(text.contains("\n  trial 2 of 3  failed  0.00, like trial 1\n  trial 3 of 3"), "{text}");
+    assert_eq!(text.matches("contains-19.90:").count(), 1, "{text}");
+}
+
+#[test]
+fn an_error_without_graders_names_the_place_of_its_case() {
+    async fn broken(_: &mut Trial<'_>) -> anyhow::Result<String> {
+        anyhow::bail!("no connection")
+    }
+    let text = text("cases", json!([contains("x")]), json!({}), |evals| evals.with_agent(broken));
+    assert!(text.contains("no connection\n  suites/x/tasks/a.json:1:1\n  record: "), "{text}");
+}
+
+#[test]
+fn a_changed_workspace_is_shown() {
+    async fn writes(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+        std::fs::write(trial.workspace().join("note.txt"), "x")?;
+        Ok("done".into())
+    }
+    let text = text("cases", json!([contains("x")]), json!({}), |evals| evals.with_agent(writes));
+    assert!(text.contains("\n  workspace: DIR/trial-000/workspace\n"), "{text}");
 }
 
 /// The suite of the tests below, which are run as tests are: in a process of their own, by index.
