@@ -152,20 +152,20 @@ fn a_changed_workspace_is_shown() {
 fn evals() -> Evals {
     static SUITE: OnceLock<&'static evalsuite::EvalSuite> = OnceLock::new();
     let suite = SUITE.get_or_init(|| {
-        let needs = json!({"requires": {"env": ["EVALSUITE_TEST_NOT_SET"]}});
+        let needs = json!({"requires": {"env": ["TEST_OF_EVALSUITE_NOT_SET"]}});
         let cases = [
             case_json("passes", json!([contains("refund")]), json!({})),
             case_json("fails", json!([contains("19.90")]), json!({})),
             case_json("skipped", json!([contains("refund")]), needs),
-            case_json("leaks", json!([contains("19.90")]), json!({"requires": {"env": ["EVALSUITE_TEST_SECRET"]}})),
-            case_json("asks", json!([contains("19.90")]), json!({})),
+            case_json("leaks", json!([contains("19.90")]), json!({"requires": {"env": ["TEST_OF_EVALSUITE_SECRET"]}})),
+            case_json("asks", json!([contains("19.90")]), json!({"target": "small"})),
         ];
         suite("cases", "mixed", Path::new(env!("CARGO_TARGET_TMPDIR")), &cases)
     });
     async fn agent(trial: &mut Trial<'_>) -> anyhow::Result<String> {
         match trial.case_id() {
             "leaks" => {
-                let secret = std::env::var("EVALSUITE_TEST_SECRET")?;
+                let secret = std::env::var("TEST_OF_EVALSUITE_SECRET")?;
                 trial.log(format!("using {secret}"));
                 std::fs::write(trial.workspace().join("key.txt"), &secret)?;
                 Ok(format!("the key is {secret}"))
@@ -180,7 +180,7 @@ fn evals() -> Evals {
 #[test]
 #[ignore = "run by the tests below"]
 fn child() {
-    let index = std::env::var("EVALSUITE_TEST_INDEX").unwrap().parse().unwrap();
+    let index = std::env::var("TEST_OF_EVALSUITE_INDEX").unwrap().parse().unwrap();
     evalsuite::__private::run_case(evals, index);
 }
 
@@ -192,7 +192,7 @@ fn run_test(index: usize, variables: &[(&str, &str)]) -> (bool, String, String) 
 fn run_test_in(output: &Path, index: usize, variables: &[(&str, &str)]) -> (bool, String, String) {
     let result = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "failing_test::child", "--ignored"])
-        .env("EVALSUITE_TEST_INDEX", index.to_string())
+        .env("TEST_OF_EVALSUITE_INDEX", index.to_string())
         .env("EVALSUITE_OUTPUT", output)
         .env_remove("NEXTEST_RUN_ID")
         .envs(variables.iter().copied())
@@ -221,7 +221,7 @@ fn a_failing_test_shows_the_text_and_no_panic() {
 fn a_skip_is_said_on_standard_error_and_can_be_forbidden() {
     let (passed, out, err) = run_test(2, &[]);
     assert!(passed, "{out}");
-    assert_eq!(err, "evalsuite: SKIPPED x::skipped: environment variable EVALSUITE_TEST_NOT_SET is not set\n");
+    assert_eq!(err, "evalsuite: SKIPPED x::skipped: environment variable TEST_OF_EVALSUITE_NOT_SET is not set\n");
     let (passed, out, _) = run_test(2, &[("EVALSUITE_REQUIRE", "1")]);
     assert!(!passed && out.contains("evaluation error (requirements/required)"), "{out}");
 }
@@ -231,6 +231,24 @@ fn a_variable_that_makes_no_sense_fails_every_test() {
     let (passed, out, _) = run_test(0, &[("EVALSUITE_TRIALS", "many")]);
     assert!(!passed);
     assert!(out.contains("evaluation error (setup/invalid_setting): EVALSUITE_TRIALS is `many`"), "{out}");
+}
+
+#[test]
+fn a_variable_or_target_that_does_not_exist_fails_every_test_with_a_suggestion() {
+    let (passed, out, _) = run_test(0, &[("EVALSUITE_TIMEOUT", "5")]);
+    assert!(!passed);
+    let expected = "evaluation error (setup/invalid_setting): EVALSUITE_TIMEOUT is not a variable of evalsuite; \
+                    did you mean EVALSUITE_TIMEOUT_SECONDS?";
+    assert!(out.contains(expected), "{out}");
+    let (passed, out, _) = run_test(0, &[("EVALSUITE_TARGET", "smal")]);
+    assert!(!passed);
+    let expected = "EVALSUITE_TARGET names `smal`, which is not a target of suite `x`; did you mean `small`?\n\
+                    help: its targets are `default` and `small`";
+    assert!(out.contains(expected), "{out}");
+    for target in ["default", "small"] {
+        let (passed, out, _) = run_test(0, &[("EVALSUITE_TARGET", target)]);
+        assert!(passed, "{target}: {out}");
+    }
 }
 
 #[test]
@@ -266,7 +284,7 @@ fn secrets_reach_neither_records_nor_output() {
     }
     let output = tempfile::tempdir().unwrap();
     let secret = "s3cr3t-v4lu3";
-    let (passed, out, err) = run_test_in(output.path(), 3, &[("EVALSUITE_TEST_SECRET", secret)]);
+    let (passed, out, err) = run_test_in(output.path(), 3, &[("TEST_OF_EVALSUITE_SECRET", secret)]);
     assert!(!passed && out.contains("the key is ***"), "{out}");
     assert!(!out.contains(secret) && !err.contains(secret), "{out}{err}");
     let mut files = 0;
