@@ -19,6 +19,7 @@ mod life_of_a_trial;
 mod limits;
 mod recordings;
 mod replays;
+mod reported_fields;
 mod run_record;
 mod signatures;
 mod suite_check;
