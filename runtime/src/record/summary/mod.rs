@@ -4,6 +4,7 @@ pub(crate) mod summary_of_run;
 pub(crate) mod summary_text;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod text_table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,6 @@ use crate::record::statistics;
 use crate::record::statistics::{pass_at_k, pass_hat_k};
 
 pub(crate) use crate::record::summary::summary_of_run::of_run;
-pub(crate) use crate::record::summary::summary_text::show;
 
 /// What aggregates need of a case.
 #[derive(Debug, Clone, Copy)]
