@@ -61,6 +61,7 @@ pub use crate::model::judge::{
     BoundJudge, IntoJudge, Judge, JudgeError, JudgeImage, JudgeReply, JudgeRequest, JudgeResult, SuiteJudge,
 };
 pub use crate::model::outcome::{AgentError, BoxError, Outcome};
+pub use crate::model::progress::{ProgressEvent, ProgressStep};
 pub use crate::model::score::Score;
 pub use crate::model::suite::{EvalCase, EvalSuite};
 pub use crate::model::trial::Trial;

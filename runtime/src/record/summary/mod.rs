@@ -64,10 +64,14 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     summary.grader_mean = grader_means(&trials);
     summary.bucket = buckets(cases);
     summary.metadata = by_metadata(cases);
-    summary.usage = total_usage(trials.iter().filter_map(|trial| trial.usage));
-    summary.judge_usage = total_usage(trials.iter().filter_map(|trial| trial.judge_usage));
-    summary.cost_usd = total(trials.iter().filter_map(|trial| trial.cost_usd));
-    summary.judge_cost_usd = total(trials.iter().filter_map(|trial| trial.judge_cost_usd));
+    // Trials that count in nothing else have cost something.
+    let surplus = || cases.iter().flat_map(|case| &case.record.surplus);
+    summary.usage = total_usage(trials.iter().filter_map(|t| t.usage).chain(surplus().filter_map(|t| t.usage)));
+    summary.judge_usage =
+        total_usage(trials.iter().filter_map(|t| t.judge_usage).chain(surplus().filter_map(|t| t.judge_usage)));
+    summary.cost_usd = total(trials.iter().filter_map(|t| t.cost_usd).chain(surplus().filter_map(|t| t.cost_usd)));
+    summary.judge_cost_usd =
+        total(trials.iter().filter_map(|t| t.judge_cost_usd).chain(surplus().filter_map(|t| t.judge_cost_usd)));
     summary.duration_ms = spans(durations);
     summary
 }
