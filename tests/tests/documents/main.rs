@@ -23,6 +23,21 @@ fn each_kind_of_addition_touches_few_files() {
     assert_none("too much to touch", &rules::long_additions(&Repository::read(workspace_root())));
 }
 
+#[test]
+fn the_readme_leads_to_every_document() {
+    assert_none("documents without a link", &rules::unlinked_documents(&Repository::read(workspace_root())));
+}
+
+#[test]
+fn the_contents_of_the_readme_are_complete() {
+    assert_none("sections that are not listed", &rules::unlisted_sections(&Repository::read(workspace_root())));
+}
+
+#[test]
+fn code_in_the_readmes_of_examples_is_theirs() {
+    assert_none("code that differs", &rules::changed_examples(&Repository::read(workspace_root())));
+}
+
 #[track_caller]
 fn assert_none(what: &str, problems: &[String]) {
     assert!(problems.is_empty(), "{what}:\n{}", problems.join("\n"));
