@@ -16,6 +16,7 @@ pub(crate) struct CommandLine {
 pub(crate) enum Command {
     Check(Check),
     Expand(Expand),
+    Explain(Explain),
     Finish(Finish),
     Clean(Clean),
     Merge(Merge),
@@ -64,6 +65,15 @@ pub(crate) struct Expand {
     /// Name of the generated module
     #[arg(long)]
     pub(crate) name: Option<String>,
+}
+
+/// Explain a diagnostic: what it means, why it is reported, an example, and how to fix it
+///
+/// Example: `cargo evalsuite explain E019`. Exit status: 0 on success, 2 if there is no such diagnostic.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// Code or name, such as `E019` or `unknown-key` [default: list all]
+    pub(crate) diagnostic: Option<String>,
 }
 
 /// Run the pending after_all hooks of a run, remove its base workspaces, and summarize it

@@ -6,6 +6,7 @@ mod check;
 mod clean;
 mod command_line;
 mod expand;
+mod explain;
 mod finish;
 mod merge;
 mod regrade;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
         Command::Expand(command) => expand::run(&command),
+        Command::Explain(command) => explain::run(&command),
         Command::Finish(command) => finish::run(&command),
         Command::Clean(command) => clean::run(&command),
         Command::Merge(command) => merge::run(&command),
