@@ -20,6 +20,8 @@ pub mod source;
 
 mod diagnostic;
 
+pub mod keys;
+
 mod read;
 
 mod fields;
