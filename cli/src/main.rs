@@ -9,6 +9,7 @@ mod diff;
 mod expand;
 mod explain;
 mod finish;
+mod includes;
 mod merge;
 mod regrade;
 mod report;
