@@ -152,17 +152,29 @@ pub(crate) struct Regrade {
     pub(crate) arguments: Vec<String>,
 }
 
-/// Write a report of a run
+/// Show or write what came out of a run
 ///
-/// Works on finished, running and merged runs, and does not need the sources of the suites. Records that are missing or torn are
-/// listed in the report and on standard error. Exit status: 0 on success, 1 if a file cannot be read or written, 2 if the command
-/// line is invalid, 3 if the run does not exist.
+/// Prints a summary, or the run in the format of another program. Works on finished, running and merged runs, and does not need the
+/// sources of the suites. Records that are missing or torn are listed in HTML and Markdown and on standard error. Examples:
+/// `cargo evalsuite report --html report.html`, `cargo evalsuite report --format github --markdown "$GITHUB_STEP_SUMMARY"`. Exit
+/// status: 0 on success, 1 if a file cannot be read or written, 2 if the command line is invalid, 3 if the run does not exist.
 #[derive(Debug, Args)]
-#[group(required = true, multiple = true, args = ["html", "html_dir"])]
 pub(crate) struct Report {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
+    /// What is printed [default: text, and nothing if a file is written]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<PrintedReport>,
+    /// Write JUnit XML, with a name other than that of the test runner's file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Append Markdown, for pull requests and the summary of a CI job
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Write CSV with a row per trial
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
     /// Write one self-contained HTML file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
@@ -178,6 +190,16 @@ pub(crate) struct Report {
     /// Number of earlier runs in the grid and the trends
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) history: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PrintedReport {
+    /// Tables per suite
+    Text,
+    /// The summary as one JSON object, like summary.json
+    Json,
+    /// GitHub Actions annotations
+    Github,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
