@@ -35,6 +35,7 @@ const LOADER: &[&str] = &[
     "suggest",
     "source",
     "diagnostic",
+    "keys",
     "read",
     "fields",
     "graders",
