@@ -22,7 +22,7 @@ struct FloorPlan {
 const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { krate: "loader", order: LOADER, longest_lib: 120 },
     FloorPlan { krate: "codegen", order: CODEGEN, longest_lib: 120 },
-    FloorPlan { krate: "macros", order: &["call_site", "expand"], longest_lib: 120 },
+    FloorPlan { krate: "macros", order: &["call_site", "hidden_import", "expand"], longest_lib: 120 },
     FloorPlan { krate: "runtime", order: RUNTIME, longest_lib: 120 },
     FloorPlan { krate: "report", order: &["run_data", "history", "html"], longest_lib: 120 },
 ];
