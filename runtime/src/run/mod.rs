@@ -12,6 +12,7 @@ pub(crate) mod dependencies;
 pub(crate) mod hooks;
 pub(crate) mod limits;
 pub(crate) mod plan;
+pub(crate) mod progress;
 pub(crate) mod regrade;
 pub(crate) mod requirements;
 pub(crate) mod rerun;

@@ -231,6 +231,11 @@ impl<'a> Plan<'a> {
         record
     }
 
+    /// Number of trials of the suite that may run in parallel, if there is a limit.
+    pub(crate) fn workers(&self) -> Option<u32> {
+        self.settings.workers.or(self.suite_data.workers)
+    }
+
     /// Path of the case's test, without the crate.
     pub(crate) fn test_name(&self) -> String {
         self.suite.test_path(self.entry)

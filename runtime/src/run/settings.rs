@@ -10,6 +10,7 @@ use evalsuite_schema::variable;
 
 use crate::judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions};
 use crate::model::judge::registry::MOST_CONFIRM;
+use crate::model::progress::ProgressListeners;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
 
@@ -36,6 +37,10 @@ pub(crate) struct Settings {
     pub(crate) budget_usd: Option<f64>,
     /// Number of trials of a suite that run in parallel.
     pub(crate) workers: Option<u32>,
+    /// Who is told the steps of cases.
+    pub(crate) progress: ProgressListeners,
+    /// File to which the steps of cases are appended.
+    pub(crate) progress_file: Option<PathBuf>,
     /// Whether agents and judges are called.
     pub(crate) mode: Mode,
     /// The run whose trials are graded again.
@@ -103,6 +108,8 @@ impl Settings {
                 .unwrap_or_default(),
             budget_usd: source.number("EVALSUITE_BUDGET_USD", "a number above 0", |n: &f64| *n > 0.0 && n.is_finite()),
             workers: source.number("EVALSUITE_WORKERS", "an integer from 1 to 1000", |n: &u32| (1..=1000).contains(n)),
+            progress: ProgressListeners::default(),
+            progress_file: source.value("EVALSUITE_PROGRESS").map(PathBuf::from),
             mode: source.mode(),
             regrade: source.text("EVALSUITE_REGRADE"),
             cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),

@@ -17,6 +17,8 @@ mod judge_evidence;
 mod judges;
 mod life_of_a_trial;
 mod limits;
+mod parallel_trials;
+mod progress;
 mod recordings;
 mod replays;
 mod reported_fields;

@@ -136,20 +136,3 @@ fn an_absent_directory_has_nothing_to_compare() {
         Evals::new(compiled(Path::new("/nonexistent"), &["tasks/gone.json"])).with_grader("own", with_config)
     });
 }
-
-fn with_a_schema() -> Evals {
-    let settings = json!({"file": {"written": "s.json", "path": "suites/x/s.json"}, "schema": {"type": "object"}});
-    let graders = json!([grader("shape", 9, json!({"json-schema": settings}))]);
-    Evals::new(crate::common::suite("tasks", "mixed", Path::new("/"), &[case_json("c", graders, json!({}))]))
-}
-
-#[test]
-fn a_grader_whose_feature_is_off_is_named() {
-    let result = catch_unwind(|| evalsuite::__private::suite_check(with_a_schema));
-    if cfg!(feature = "json-schema") {
-        assert!(result.is_ok());
-        return;
-    }
-    let text = text(result);
-    assert!(text.contains("features = [\"json-schema\"]") && text.contains("suites/x/tasks/a.json:9:5"), "{text}");
-}
