@@ -19,6 +19,8 @@ pub mod source;
 
 mod diagnostic;
 
+pub mod keys;
+
 mod read;
 
 mod fields;

@@ -34,6 +34,7 @@ const LOADER: &[&str] = &[
     "request",
     "source",
     "diagnostic",
+    "keys",
     "read",
     "fields",
     "graders",
