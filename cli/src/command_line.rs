@@ -27,8 +27,9 @@ pub(crate) enum Command {
 
 /// Check suites as the compiler does, without compiling
 ///
-/// Prints every problem of every file. Does not check whether graders are registered, which only the compiler knows. Exit
-/// status: 0 if there are no problems, 1 if there are, 2 if the command line is invalid.
+/// Prints every problem of every file; one that many places share is printed once with their number. Inside a package, the arguments
+/// of `include_eval_suite!` and `evalsuite_build::generate` in its sources are used, and calls whose arguments are not literal are
+/// named. Exit status: 0 if there are no problems, 1 if there are, 2 if the command line is invalid.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// Suites, or directories to search for suites [default: the package or workspace of the current directory]

@@ -8,6 +8,7 @@ mod command_line;
 mod expand;
 mod explain;
 mod finish;
+mod includes;
 mod merge;
 mod regrade;
 mod run;

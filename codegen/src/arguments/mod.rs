@@ -2,12 +2,13 @@
 
 mod values;
 
-use evalsuite_build::binding::{Binding, Problem};
 use evalsuite_loader::suggest;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::Token;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
+
+use crate::binding::{Binding, Problem};
 
 const NAMES: &[&str] = &[
     "agent",
@@ -28,14 +29,14 @@ const NAMES: &[&str] = &[
 ];
 
 /// The arguments of a call, as far as they could be parsed.
-pub(crate) struct Arguments {
+pub struct Arguments {
     /// `None` without a path of a suite.
-    pub(crate) binding: Option<Binding>,
-    pub(crate) problems: Vec<Problem>,
+    pub binding: Option<Binding>,
+    pub problems: Vec<Problem>,
 }
 
 /// Parses the arguments of a call. Each argument is parsed by itself, so that all problems are found.
-pub(crate) fn parse(tokens: TokenStream) -> Arguments {
+pub fn parse(tokens: TokenStream) -> Arguments {
     syn::parse2(tokens).unwrap_or_else(|error| Arguments { binding: None, problems: problems_of(&error) })
 }
 

@@ -1,10 +1,10 @@
 //! Tests of the arguments: what they mean, and what is reported about wrong ones.
 
-use evalsuite_build::binding::{Agent, Binding, Judge, NamedExpr};
 use quote::ToTokens;
 use syn::LitStr;
 
 use super::parse;
+use crate::binding::{Agent, Binding, Judge, NamedExpr};
 
 fn bad(arguments: &str) -> Vec<String> {
     let parsed = parse(arguments.parse().expect("the test's arguments are tokens"));

@@ -18,9 +18,14 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("outcome", "criteria"),
     ("dataset", "name"),
     ("timeout", "timeout_seconds"),
-    ("retries", "trials"),
     ("repeat", "trials"),
 ];
+
+/// Keys that mean what no file says, and where it is said.
+const ELSEWHERE: &[(&str, &str)] = &[("retries", RETRIES), ("max_retries", RETRIES), ("retry", RETRIES)];
+
+const RETRIES: &str =
+    "EVALSUITE_RETRIES sets the attempts after infrastructure errors; `trials` repeats a case to measure it";
 
 /// Names longer than this, in characters, are not typos; comparing them is slow.
 const LONGEST: usize = 100;
@@ -69,9 +74,12 @@ pub fn did_you_mean<'k>(written: &str, known: impl IntoIterator<Item = &'k str>)
     (!nearest.is_empty()).then(|| format!("did you mean {}?", quoted(&nearest, "or")))
 }
 
-/// "did you mean …?" if something is close, else the list of what is known.
+/// Where the setting is, if no file has it; else "did you mean …?" if something is close, else the list of what is known.
 pub fn did_you_mean_or_known(written: &str, known: &[&str]) -> String {
-    did_you_mean(written, known.iter().copied()).unwrap_or_else(|| format!("known: {}", listed(known)))
+    let elsewhere = ELSEWHERE.iter().find(|(name, _)| *name == written).map(|(_, help)| (*help).to_owned());
+    elsewhere
+        .or_else(|| did_you_mean(written, known.iter().copied()))
+        .unwrap_or_else(|| format!("known: {}", listed(known)))
 }
 
 /// `` `a`, `b` and `c` ``, or, of many, the first and how many others there are.
@@ -104,6 +112,13 @@ mod tests {
         assert_eq!(nearest("asserts", ["assert", "assertions"]), ["assertions", "assert"]);
         assert_eq!(nearest("timeout", ["timeout_seconds"]), ["timeout_seconds"]);
         assert_eq!(nearest("reference_answer", ["expected_output", "input"]), ["expected_output"]);
+    }
+
+    #[test]
+    fn retries_are_not_trials() {
+        let help = did_you_mean_or_known("retries", &["trials", "threshold"]);
+        assert!(help.starts_with("EVALSUITE_RETRIES "), "{help}");
+        assert_eq!(did_you_mean_or_known("repeat", &["trials"]), "did you mean `trials`?");
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Values of arguments.
 
-use evalsuite_build::binding::{Agent, Judge, NamedExpr, Problem};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -9,6 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, Lit, LitInt, LitStr, Token, token};
 
 use super::problems_of;
+use crate::binding::{Agent, Judge, NamedExpr, Problem};
 
 /// A string literal; `what` says in an error what it should be.
 pub(super) fn string(input: ParseStream<'_>, what: &str) -> syn::Result<LitStr> {
