@@ -299,3 +299,39 @@ pub(crate) struct Build {
     #[arg(long, value_name = "NAME", conflicts_with = "release")]
     pub(crate) profile: Option<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use clap::Parser;
+    use clap::error::ErrorKind;
+
+    use super::CommandLine;
+
+    #[test]
+    fn every_command_line_in_the_documents_is_valid() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+        let listings =
+            [root.to_owned(), root.join("docs"), root.join("docs/reference")].map(|path| fs::read_dir(path).unwrap());
+        let documents = listings.into_iter().flatten().map(|entry| entry.unwrap().path());
+        let mut checked = 0;
+        for document in documents.filter(|path| path.extension().is_some_and(|extension| extension == "md")) {
+            let text = fs::read_to_string(&document).unwrap();
+            let shown = text.lines().flat_map(|line| line.split("cargo evalsuite ").skip(1));
+            let commands = shown.map(|rest| rest.split(['`', '#']).next().unwrap_or_default().trim());
+            for command in commands.filter(|command| !command.contains('…')) {
+                let words = ["cargo evalsuite"]
+                    .into_iter()
+                    .chain(command.split_whitespace().map(|word| if word == "N" { "1" } else { word }));
+                let error = CommandLine::try_parse_from(words).err();
+                // A sentence may name a command without its arguments.
+                let error = error.filter(|error| error.kind() != ErrorKind::MissingRequiredArgument);
+                assert!(error.is_none(), "{}: cargo evalsuite {command}\n{error:?}", document.display());
+                checked += 1;
+            }
+        }
+        assert!(checked > 10, "expected the documents to show more than {checked} command lines");
+    }
+}
