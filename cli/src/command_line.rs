@@ -23,6 +23,7 @@ pub(crate) enum Command {
     Merge(Merge),
     Regrade(Regrade),
     Report(Report),
+    Show(Show),
     Calibrate(Calibrate),
     Run(Run),
 }
@@ -190,6 +191,20 @@ pub(crate) struct Report {
     /// Number of earlier runs in the grid and the trends
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) history: usize,
+}
+
+/// Write transcripts in ATIF as an HTML file
+///
+/// The files may be from any program: evalsuite's trajectory.json is one of them. Exit status: 0 on success, 1 if a file cannot be
+/// read or written, or is not an ATIF document, 2 if the command line is invalid.
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// ATIF documents
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// File to write
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

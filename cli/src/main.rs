@@ -14,6 +14,7 @@ mod merge;
 mod regrade;
 mod report;
 mod run;
+mod show;
 mod stored_runs;
 mod suite_request;
 
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Merge(command) => merge::run(&command),
         Command::Regrade(command) => regrade::run(&command),
         Command::Report(command) => report::run(&command),
+        Command::Show(command) => show::run(&command),
         Command::Run(command) => run::run(&command),
     };
     match result {

@@ -23,6 +23,6 @@ mod statistics;
 pub use comparison::{CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, SuiteComparison};
 pub use formats::{MARKDOWN_LIMIT, annotations, csv, junit, markdown};
 pub use history::earlier_runs;
-pub use html::{Details, HtmlReport, LARGE_FILE, Written};
+pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use statistics::wilson_interval;

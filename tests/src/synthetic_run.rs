@@ -88,7 +88,7 @@ impl SyntheticRun {
         run.started_at.clone_from(&self.started_at);
         run.package = "support-agent".to_owned();
         run.package_version = "0.4.2".to_owned();
-        run.git = Some(GitState::new("557ca363dbbc35a2553be0b859cffd5dbd5b0fec", self.id.len() % 2 == 0));
+        run.git = Some(GitState::new("557ca363dbbc35a2553be0b859cffd5dbd5b0fec", self.id.len().is_multiple_of(2)));
         run.suites = SUITES.iter().map(|(name, _)| SuiteRun::new(*name, "support-agent", 1)).collect();
         write(&directory.join("run.json"), &run);
         fs::create_dir_all(directory.join("locks")).expect("the directory can be made");
@@ -195,7 +195,7 @@ impl Finish for CaseRecord {
         (self.score, self.mean) = (mean, mean);
         self.ci95_lower = mean.map(|mean| (mean - 0.11).max(0.0));
         self.ci95_upper = mean.map(|mean| (mean + 0.11).min(1.0));
-        self.stability = (self.completed > 1).then(|| match (passed, failed) {
+        self.stability = (self.completed > 1).then_some(match (passed, failed) {
             (_, 0) => Stability::StablePass,
             (0, _) => Stability::StableFail,
             _ => Stability::Flaky,
@@ -238,7 +238,7 @@ impl Trial {
         record.metadata = metadata;
         record.tags = hostile.map_or_else(
             || {
-                if seed % 3 == 0 {
+                if seed.is_multiple_of(3) {
                     vec!["nightly".to_owned(), "gpu-free".to_owned()]
                 } else {
                     vec!["nightly".to_owned()]
@@ -299,7 +299,7 @@ impl Trial {
 fn answer(case: &CaseRecord, outcome: CaseOutcome, index: u32, seed: u64) -> String {
     let days = if outcome == CaseOutcome::Passed { 30 } else { 60 };
     // Some cases answer alike in all trials.
-    let variant = if seed % 4 == 0 { 0 } else { index % 2 };
+    let variant = if seed.is_multiple_of(4) { 0 } else { index % 2 };
     let opening = ["Thanks for writing to us.", "I am sorry about the trouble."][variant as usize];
     format!(
         "{opening}\n\nI looked into `{}`. Our policy covers returns within {days} days, so here is what I did:\n\n- checked the order and its charges\n- refunded the second charge of 24.90 EUR\n- sent you a confirmation\n\nIs there anything else?",

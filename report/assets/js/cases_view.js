@@ -192,8 +192,8 @@ function summary(report, past) {
         el('span', { class: 'caption' }, `${count(counts.p)} of ${plural(counts.run, 'case')} passed`,
           interval && el('span', { class: 'muted' }, ` · 95 % interval ${percent(interval[0], 0)}–${percent(interval[1], 0)}`))),
       delta !== null && el('div', { class: 'versus' },
-        el('span', { class: delta > 0.0005 ? 'delta up' : delta < -0.0005 ? 'delta down' : 'delta' }, `${delta > 0.0005 ? '▲' : delta < -0.0005 ? '▼' : '='} ${signed(delta * 100, (value) => value.toFixed(1))} points`),
-        el('span', { class: 'muted' }, ` against ${past.label}`)),
+        el('span', { class: before >= interval[0] && before <= interval[1] ? 'delta' : delta > 0 ? 'delta up' : 'delta down' }, `${delta > 0.0005 ? '▲' : delta < -0.0005 ? '▼' : '='} ${signed(delta * 100, (value) => value.toFixed(1))} points`),
+        el('span', { class: 'muted' }, ` against ${past.label}`, before >= interval[0] && before <= interval[1] && delta !== 0 && ', within the interval')),
       report.past.length > 1 && sparkline([...report.past.map((it) => pastRate(it).rate), counts.rate])),
     el('div', { class: 'distribution' }, outcomeBar(counts),
       el('div', { class: 'legend' }, legend.filter(([code, number]) => number > 0 || code === 'p' || code === 'f').map(([code, number, q]) =>

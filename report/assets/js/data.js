@@ -8,11 +8,9 @@ async function inflate(base64) {
   return new Response(stream).text();
 }
 
-/** Takes the text out of an inert element. */
+/** The text of an inert element; null without one. */
 function takeElement(id) {
-  const element = document.getElementById(id);
-  if (!element) return null;
-  return element.textContent;
+  return document.getElementById(id)?.textContent ?? null;
 }
 
 // Smaller differences of scores are called the same.

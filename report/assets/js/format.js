@@ -21,6 +21,7 @@ function signed(value, show) {
 
 function duration(ms) {
   if (ms === null || ms === undefined) return NONE;
+  if (ms > 0 && ms < 1) return '< 1 ms';
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

@@ -24,12 +24,11 @@ function graderView(grader, texts, depth = 0) {
     el('span', { class: 'spacer' }),
     grader.value !== null && grader.value !== undefined ? el('span', { class: 'value' }, scoreBar(grader.value, grader.pass_mark)) : el('span', { class: 'muted' }, grader.state),
     locationMark(grader.location));
-  const assertions = grader.assertions || [];
   return el('section', { class: `grader is-${OUTCOMES[code].name}`, 'aria-label': plain(`Grader ${grader.name}: ${OUTCOMES[code].label}`) }, head,
     grader.error && el('p', { class: 'problem' }, grader.error),
     grader.advisory && el('p', { class: 'note' }, grader.advisory),
     grader.rationale && el('p', { class: 'rationale' }, foldedLine(grader.rationale)),
-    assertions.length > 0 && el('ul', { class: 'assertions' }, assertions.map((it) => assertionItem(it, grader))),
+    assertionsOf(grader, code),
     votesOf(grader), judgeOf(grader, texts), commandOf(grader, texts),
     otherDetails(grader),
     (grader.members || []).length > 0 && depth < 8 && el('div', { class: 'members' }, grader.members.map((member) => graderView(member, texts, depth + 1))));
@@ -42,15 +41,22 @@ function locationMark(location) {
     (event) => copy(text, event.currentTarget), { class: 'place quiet', title: plain(`Copy ${text}`) });
 }
 
+/** Assertions; long lists of a grader that passed are folded. */
+function assertionsOf(grader, code) {
+  const assertions = grader.assertions || [];
+  if (!assertions.length) return null;
+  const list = () => el('ul', { class: 'assertions' }, assertions.map((it) => assertionItem(it, grader)));
+  return code === 'p' && assertions.length > 4 ? fold(plural(assertions.length, 'assertion'), list) : list();
+}
+
 function assertionItem(it, grader) {
   const long = (text) => text !== undefined && text !== null && (text.length > 120 || text.includes('\n'));
   const value = (label, text) => text !== undefined && text !== null && el('div', { class: `compared ${label}` }, el('span', { class: 'muted' }, label),
     long(text) ? textBlock(text, { lines: 12, label }) : el('code', {}, text));
-  const showValues = !it.passed || long(it.expected) === false;
   return el('li', { class: it.passed ? 'passed' : 'failed' }, sign(it.passed ? 'p' : 'f', { size: 14 }),
     el('div', {}, el('span', { class: 'statement' }, foldedLine(it.text)),
       !it.passed && grader.location?.file && el('span', { class: 'at muted' }, place(grader.location.file.split('/').pop(), grader.location.line)),
-      !it.passed && showValues && [value('expected', it.expected), value('actual', it.actual)],
+      !it.passed && [value('expected', it.expected), value('actual', it.actual)],
       it.evidence && el('p', { class: 'evidence' }, foldedLine(it.evidence))));
 }
 

@@ -162,7 +162,11 @@ function cellMark(paper, cell, x, y, width, height, colour) {
         }
         paper.stroke();
       }
-    } else paper.fillRect(x, y, full, height);
+    } else {
+      // What passed stays in the background.
+      paper.globalAlpha *= cell.code === 'p' ? 0.5 : 0.8;
+      paper.fillRect(x, y, full, height);
+    }
   }
   paper.globalAlpha = 1;
 }

@@ -3,8 +3,9 @@
 const page = { views: {}, order: [] };
 
 async function start() {
-  const base64 = takeElement('index');
-  const report = new Report(JSON.parse(await inflate(base64)));
+  const index = JSON.parse(await inflate(takeElement('index')));
+  if (index.transcripts) return startTranscripts(index);
+  const report = new Report(index);
   page.report = report;
   page.main = el('main', { id: 'main', tabindex: -1 });
   page.bar = el('div', { class: 'bar-holder' });
@@ -17,6 +18,7 @@ async function start() {
   addEventListener('beforeprint', () => document.querySelectorAll('article.page details').forEach((details) => { details.open = true; }));
   show();
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
+  return undefined;
 }
 
 /** Shows what the address says. */

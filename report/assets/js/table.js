@@ -9,7 +9,7 @@ const COLUMNS = [
   { id: 'score', label: 'Score' },
   { id: 'change', label: 'Change', compares: true },
   { id: 'time', label: 'Time' },
-  { id: 'cost', label: 'Cost' },
+  { id: 'cost', label: 'Cost', costs: true },
 ];
 
 class CaseTable {
@@ -20,10 +20,11 @@ class CaseTable {
     this.shown = new Map();
     this.current = 0;
     this.collapsed = new Set();
-    this.columns = COLUMNS.filter((column) => !column.compares || past);
+    const costs = report.cases.some((it) => it.cost !== null);
+    this.columns = COLUMNS.filter((column) => (!column.compares || past) && (!column.costs || costs));
     this.head = el('div', { class: 'row head', role: 'row' }, this.columns.map((column) => this.heading(column)));
     this.body = el('div', { class: 'rows', role: 'rowgroup' });
-    this.element = el('div', { class: past ? 'table compares' : 'table', role: 'grid', 'aria-label': 'Cases', 'aria-colcount': this.columns.length },
+    this.element = el('div', { class: ['table', past && 'compares', costs && 'costs'].filter(Boolean).join(' '), role: 'grid', 'aria-label': 'Cases', 'aria-colcount': this.columns.length },
       el('div', { role: 'rowgroup', class: 'headgroup' }, this.head), this.body);
     this.paint = () => this.draw();
     addEventListener('scroll', this.paint, { passive: true });
@@ -168,12 +169,12 @@ function stickyHeight() {
   return document.querySelector('.toolbar')?.getBoundingClientRect().bottom || 0;
 }
 
-/** What tells cases of the same suite apart from others: suite and target, where there are several. */
+/** Suite and target, where there are several; else where the test is. */
 function subtitle(report, it) {
   const parts = [];
   if (report.suites.length > 1 && route.group !== 'suite') parts.push(it.suite);
   if (report.targets.length > 1 && route.group !== 'target') parts.push(it.target);
-  return parts.length ? parts.join(' · ') : it.tags.map((tag) => `@${tag}`).join(' ');
+  return parts.length ? parts.join(' · ') : it.test.split('::').slice(1).join('::');
 }
 
 /** One sign per trial, up to ten. */

@@ -9,6 +9,7 @@ mod chunks;
 mod index;
 mod page;
 mod past_runs;
+mod transcripts;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -22,6 +23,8 @@ use crate::run_data::{CaseData, CaseLookup, Problem, RunData};
 use self::chunks::Chunks;
 use self::index::Index;
 use self::page::{Page, Placement};
+
+pub use self::transcripts::{Transcript, TranscriptError, write_transcripts};
 
 /// Size in bytes above which a report should be written as a directory: browsers take seconds to open it.
 pub const LARGE_FILE: u64 = 20_000_000;

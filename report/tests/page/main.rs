@@ -6,6 +6,7 @@ mod filters;
 mod hostile_texts;
 mod keyboard;
 mod large_run;
+mod transcripts;
 mod views;
 
 use std::env;
