@@ -93,6 +93,7 @@ pub mod __private {
     use crate::model::evals::Evals;
     use crate::model::outcome::Outcome;
 
+    pub use crate::__without_json_schema as without_json_schema;
     pub use crate::grade::standalone::{AgentWork, GradableEvidence};
 
     /// An outcome that took `duration_ms`, which may be shorter than a `Duration` can tell: recorded behaviour of other tools has such values.

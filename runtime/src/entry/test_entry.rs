@@ -158,6 +158,6 @@ fn setting_error(error: &str) -> String {
 
 /// Fails the test with a text. The note and backtrace of a panic are left out: they do not help with the case.
 fn fail(text: String) -> ! {
-    eprintln!("{text}");
+    eprintln!("{}", text.trim_end());
     std::panic::resume_unwind(Box::new(text))
 }

@@ -16,6 +16,7 @@ pub(crate) mod progress;
 pub(crate) mod regrade;
 pub(crate) mod requirements;
 pub(crate) mod rerun;
+pub(crate) mod selected_targets;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod trial;

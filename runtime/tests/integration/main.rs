@@ -21,6 +21,7 @@ mod parallel_trials;
 mod progress;
 mod recordings;
 mod replays;
+mod reported_fields;
 mod run_record;
 mod signatures;
 mod suite_check;
