@@ -32,7 +32,6 @@ const TIDY: &[&str] = &["schema", "discovery", "loader", "codegen", "macros", "r
 const LOADER: &[&str] = &[
     "names",
     "request",
-    "suggest",
     "source",
     "diagnostic",
     "keys",
