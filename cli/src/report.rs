@@ -1,13 +1,16 @@
 //! `cargo evalsuite report`.
 
-use std::io;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::{fs, io};
 
-use evalsuite_report::{Details, HtmlReport, LARGE_FILE, RunData, Written, earlier_runs};
+use evalsuite::tooling::{SummaryText, summarize_run};
+use evalsuite_report::{
+    Details, HtmlReport, LARGE_FILE, Problem, RunData, Written, annotations, csv, earlier_runs, junit, markdown,
+};
 
-use crate::command_line::{Report, ReportedCases};
+use crate::command_line::{PrintedReport, Report, ReportedCases};
 use crate::stored_runs;
 
 /// The most problems that are printed.
@@ -18,12 +21,69 @@ pub(crate) fn run(command: &Report) -> io::Result<ExitCode> {
         Ok(run) => RunData::read(run.path())?,
         Err(code) => return Ok(code),
     };
+    for (file, write) in [(&command.junit, junit as fn(&RunData) -> io::Result<String>), (&command.csv, csv)] {
+        if let Some(file) = file {
+            write(&run).and_then(|text| fs::write(file, text)).map_err(|error| at(file, &error))?;
+        }
+    }
+    if let Some(file) = &command.markdown {
+        append(file, &markdown(&run)).map_err(|error| at(file, &error))?;
+    }
+    print(command, &run)?;
+    let mut problems = run.problems.clone();
+    if command.html.is_some() || command.html_dir.is_some() {
+        match write_html(command, run)? {
+            Ok(found) => problems = found,
+            Err(code) => return Ok(code),
+        }
+    }
+    for problem in problems.iter().take(SHOWN_PROBLEMS) {
+        anstream::eprintln!("warning: {}: {}", problem.file, problem.message);
+    }
+    if let Some(more @ 1..) = problems.len().checked_sub(SHOWN_PROBLEMS) {
+        anstream::eprintln!("warning: {more} more files could not be read; the report lists them");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the run, as text unless a file was asked for instead.
+fn print(command: &Report, run: &RunData) -> io::Result<()> {
+    let files = [&command.html, &command.html_dir, &command.junit, &command.markdown, &command.csv];
+    let format = match command.format {
+        Some(format) => format,
+        None if files.iter().any(|file| file.is_some()) => return Ok(()),
+        None => PrintedReport::Text,
+    };
+    let mut out = anstream::stdout().lock();
+    match format {
+        PrintedReport::Github => write!(out, "{}", annotations(run)),
+        PrintedReport::Json => {
+            let summary = summarize_run(&run.directory).map_err(io::Error::other)?;
+            serde_json::to_writer_pretty(&mut out, &summary)?;
+            writeln!(out)
+        }
+        PrintedReport::Text => {
+            for suite in &summarize_run(&run.directory).map_err(io::Error::other)?.suites {
+                write!(out, "{}", SummaryText::new(suite))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Steps of a CI job share the file of its summary.
+fn append(file: &Path, text: &str) -> io::Result<()> {
+    fs::File::options().create(true).append(true).open(file)?.write_all(text.as_bytes())
+}
+
+/// Writes the HTML that was asked for; returns what could not be read, or the exit code if the baseline does not exist.
+fn write_html(command: &Report, run: RunData) -> io::Result<Result<Vec<Problem>, ExitCode>> {
     let history = earlier_runs(&run, command.history)?;
     let mut report = HtmlReport::new(run).with_history(history);
     if let Some(baseline) = &command.baseline {
         match stored_runs::find(baseline)? {
             Ok(baseline) => report = report.with_base(RunData::read_cases(baseline.path())?),
-            Err(code) => return Ok(code),
+            Err(code) => return Ok(Err(code)),
         }
     }
     if command.only == Some(ReportedCases::Failed) {
@@ -45,13 +105,7 @@ pub(crate) fn run(command: &Report) -> io::Result<ExitCode> {
         print_size(&directory.join("index.html"), &written)?;
         problems = written.problems;
     }
-    for problem in problems.iter().take(SHOWN_PROBLEMS) {
-        anstream::eprintln!("warning: {}: {}", problem.file, problem.message);
-    }
-    if let Some(more @ 1..) = problems.len().checked_sub(SHOWN_PROBLEMS) {
-        anstream::eprintln!("warning: {more} more files could not be read; the report lists them");
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(Ok(problems))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "sizes of reports are far below 2^53 bytes")]

@@ -64,12 +64,40 @@ fn records_that_cannot_be_read_are_named() {
 }
 
 #[test]
-fn a_run_that_does_not_exist_and_a_report_without_a_file_are_errors() {
+fn a_run_that_does_not_exist_and_a_file_that_cannot_be_written_are_errors() {
     let package = package();
     assert_eq!(package.run_in_output(&["report", "none", "--html", "x.html"]).code, 3);
     assert_eq!(package.run_in_output(&["report", "--html", "x.html", "--baseline", "none"]).code, 3);
-    assert_eq!(package.run_in_output(&["report"]).code, 2);
     let output = package.run_in_output(&["report", "--html", "missing/x.html"]);
     assert_eq!(output.code, 1);
     assert!(output.err.starts_with("error: missing/x.html: "), "{}", output.err);
+}
+
+#[test]
+fn without_a_file_the_summary_is_printed() {
+    let package = package();
+    let output = package.run_in_output(&["report"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.contains("refunds") && output.out.contains("scheduling"), "{}", output.out);
+    let output = package.run_in_output(&["report", "run-1", "--format", "json"]);
+    let summary: serde_json::Value = serde_json::from_str(&output.out).expect("one JSON object");
+    assert_eq!((&summary["schema"], &summary["run_id"]), (&"evalsuite.summary/1".into(), &"run-1".into()));
+    assert_eq!(summary["suites"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn files_in_the_formats_of_other_programs_are_written() {
+    let package = package();
+    package.write("summary.md", "# Build\n");
+    let arguments =
+        ["report", "--junit", "evals.xml", "--csv", "evals.csv", "--markdown", "summary.md", "--format", "github"];
+    let output = package.run_in_output(&arguments);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.lines().all(|line| line.starts_with("::")), "{}", output.out);
+    let read = |file: &str| fs::read_to_string(package.root().join(file)).expect(file);
+    assert!(
+        read("evals.xml").starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"evalsuite\"")
+    );
+    assert!(read("evals.csv").starts_with("run_id,suite,case_id,target,trial,"));
+    assert!(read("summary.md").starts_with("# Build\n## Evaluation: "), "the summary of a job is appended to");
 }

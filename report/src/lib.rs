@@ -12,10 +12,17 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod comparison;
+mod failure_text;
+mod formats;
 mod history;
 mod html;
 mod run_data;
+mod statistics;
 
+pub use comparison::{CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, SuiteComparison};
+pub use formats::{MARKDOWN_LIMIT, annotations, csv, junit, markdown};
 pub use history::earlier_runs;
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
+pub use statistics::wilson_interval;

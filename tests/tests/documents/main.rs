@@ -25,6 +25,21 @@ fn each_kind_of_addition_touches_few_files() {
 }
 
 #[test]
+fn the_readme_leads_to_every_document() {
+    assert_none("documents without a link", &rules::unlinked_documents(&Repository::read(workspace_root())));
+}
+
+#[test]
+fn the_contents_of_the_readme_are_complete() {
+    assert_none("sections that are not listed", &rules::unlisted_sections(&Repository::read(workspace_root())));
+}
+
+#[test]
+fn code_in_the_readmes_of_examples_is_theirs() {
+    assert_none("code that differs", &rules::changed_examples(&Repository::read(workspace_root())));
+}
+
+#[test]
 fn every_diagnostic_has_a_section_with_what_it_prints() {
     let path = workspace_root().join(catalogue::PATH);
     let text = std::fs::read_to_string(&path).expect("the catalogue");
