@@ -163,3 +163,15 @@ fn the_same_run_gives_the_same_file() {
     let run = RunData::read(SyntheticRun::new("run", 12, 2).write(root.path())).unwrap();
     assert_eq!(Page::of(&HtmlReport::new(run.clone())).text, Page::of(&HtmlReport::new(run)).text);
 }
+
+#[test]
+fn trials_that_do_not_count_cost_all_the_same() {
+    let root = tempfile::tempdir().unwrap();
+    let mut run = RunData::read(SyntheticRun::new("run", 3, 2).write(root.path())).unwrap();
+    let record = &mut run.suites[0].cases[0].record;
+    let mut surplus = record.trials[0].clone();
+    (surplus.cost_usd, surplus.judge_cost_usd) = (Some(0.5), Some(0.25));
+    record.surplus = vec![surplus.clone(), surplus];
+    let page = Page::of(&HtmlReport::new(run));
+    assert_eq!(page.index["cases"]["surplus"], serde_json::json!([[2, 1.0, 0.5], null, null]));
+}

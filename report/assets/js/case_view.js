@@ -132,6 +132,7 @@ class CaseView {
         fact('Agent', el('code', {}, it.agent || NONE)), fact('Target', it.target),
         record?.mode && record.mode !== 'live' && fact('Mode', record.mode, record.regraded_run && ` of ${record.regraded_run}`),
         fact('Rule', ruleText(it)),
+        it.surplus > 0 && fact('Surplus', `${plural(it.surplus, 'trial')} ran at the same time and ${it.surplus === 1 ? 'does' : 'do'} not count`),
         it.interval && it.completed > 1 && fact('95 % interval', `${score(it.interval[0])} to ${score(it.interval[1])}`),
         it.tags.length > 0 && fact('Tags', it.tags.map((tag) => el('a', { class: 'chip', href: hrefTo({ view: 'cases', case: '', trial: '', q: `@${quoted(clip(tag))}` }) }, `@${clip(tag)}`))),
         Object.entries(it.metadata).map(([name, value]) => fact(name, typeof value === 'object' ? el('code', {}, clip(JSON.stringify(value), 2000))

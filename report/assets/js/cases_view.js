@@ -210,7 +210,7 @@ function measures(report, cases) {
   const trials = cases.flatMap((it) => it.trials);
   const values = (name) => trials.map((trial) => trial[name]);
   const tokens = (name, at) => sum(trials.map((trial) => trial[name] && trial[name][at]));
-  const total = sum(values('ms')), agent = sum(values('cost')), judge = sum(values('judgeCost'));
+  const total = sum(values('ms')), agent = sum(cases.map((it) => it.cost)), judge = sum(cases.map((it) => it.judgeCost));
   const scored = cases.filter((it) => it.score !== null && (it.outcome === 'p' || it.outcome === 'f')).map((it) => it.score);
   const [input, output, cached] = [0, 1, 2].map((at) => tokens('tokens', at));
   const measure = (label, value, note) => el('div', {}, el('dt', {}, label), el('dd', {}, value, note && el('span', { class: 'muted' }, note)));
