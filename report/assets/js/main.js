@@ -53,6 +53,8 @@ function show() {
     if (route.view === 'case' && changed('case')) scrollTo(0, 0);
     views[route.view].draw();
   }
+  // What had the focus is gone; readers go on at the new content.
+  if (!same && page.shown && route.view !== 'cases') page.main.focus({ preventScroll: true });
   page.shown = route.view;
 }
 

@@ -35,6 +35,7 @@ fn every_view_is_reached_with_the_keyboard() {
     browser.wait(&format!("{tab}.startsWith('Trial 2')"));
     browser.press("ArrowLeft");
     browser.wait(&format!("{tab}.startsWith('Trial 1')"));
+    assert_eq!(browser.evaluate("document.activeElement.id"), "main");
     browser.press("a");
     browser.wait(&format!("{tab}.startsWith('Side by side')"));
     browser.press("a");
@@ -55,6 +56,14 @@ fn every_view_is_reached_with_the_keyboard() {
     browser.wait("document.activeElement.classList.contains('row')");
     browser.press("Escape");
     browser.wait("!location.hash.includes('q=')");
+
+    // From another view, the filter takes the focus in the table.
+    browser.press("4");
+    browser.wait("location.hash === '#/trends'");
+    browser.press("/");
+    browser.wait("location.hash === '#/' && document.activeElement.id === 'filter'");
+    browser.press("Escape");
+    browser.wait("document.activeElement.id !== 'filter'");
 
     // Views, different only, help.
     for (key, view) in [("2", "breakdown"), ("3", "grid"), ("4", "trends"), ("5", "run"), ("1", "")] {
