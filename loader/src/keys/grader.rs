@@ -2,7 +2,7 @@
 
 use evalsuite_schema::grader::{DateFormat, FieldAggregation};
 
-use super::judged::{CRITERIA, JUDGE, PREPROCESSOR, PROMPT};
+use super::judged::{CRITERIA, JUDGE, PREPROCESSOR, PROMPT, SOME_CRITERIA};
 use super::range::{FRACTION, NOT_NEGATIVE, PASS_MARK, POSITIVE};
 use super::{Key, SCHEMA, Table, Type, words};
 use crate::diagnostic::Code;
@@ -40,7 +40,7 @@ pub(crate) static TEMPLATE: Table = Table::new(
 .with(SCHEMA);
 
 /// What every grader of the cases layout has.
-pub(crate) static COMMON: &[Key] = &[
+pub static COMMON: &[Key] = &[
     Key::new("type", Type::Literal, "The type: a built-in one, or the name of a grader in Rust. `_` and `-` are the same in names of built-in types.", "contains")
         .required()
         .codes(&[Code::MissingGraderSetting, Code::UnknownGrader, Code::RemovedGraderType, Code::DeprecatedKey]),
@@ -381,7 +381,7 @@ pub(crate) static AGGREGATOR: Table = Table::new(
     &[
         Key::new(
             "type",
-            Type::Choice(AGGREGATORS),
+            Type::OneOf(&[Type::Choice(AGGREGATORS), Type::Choice(&["code_grader", "llm_grader"])]),
             "The weighted mean of the members; the share of passing members, compared with `threshold`; a command; or a judge. \
              `_` and `-` are the same in `code-grader` and `llm-grader`.",
             "threshold",
@@ -439,7 +439,7 @@ pub(crate) static RUBRICS: Table = grader(
     &[
         Key::new(
             "criteria",
-            CRITERIA,
+            SOME_CRITERIA,
             "The criteria, at least one.",
             "[Names the order number, {id: tone, outcome: Polite, weight: 2}]",
         )
@@ -462,7 +462,7 @@ pub(crate) static RUBRIC: Table = grader(
     "`rubric`",
     "The old name of `rubrics`.",
     &[
-        Key::new("rubrics", CRITERIA, "The criteria, at least one.", "[Names the order number]")
+        Key::new("rubrics", SOME_CRITERIA, "The criteria, at least one.", "[Names the order number]")
             .or("criteria")
             .required(),
         JUDGE[0],
