@@ -12,6 +12,7 @@ mod includes;
 mod merge;
 mod regrade;
 mod run;
+mod schema;
 mod stored_runs;
 mod suite_request;
 
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Merge(command) => merge::run(&command),
         Command::Regrade(command) => regrade::run(&command),
         Command::Run(command) => run::run(&command),
+        Command::Schema(command) => schema::run(&command),
     };
     match result {
         Ok(code) => code,

@@ -3,7 +3,7 @@
 use quote::ToTokens;
 use syn::LitStr;
 
-use super::parse;
+use super::{ARGUMENTS, parse};
 use crate::binding::{Agent, Binding, Judge, NamedExpr};
 
 fn bad(arguments: &str) -> Vec<String> {
@@ -175,4 +175,36 @@ fn all_wrong_arguments_are_reported() {
 fn an_argument_unlike_all_names_gets_the_list() {
     let errors = bad(r#""s", something_else = 1"#);
     assert!(errors[0].contains("; known: `agent`, `agents`, `graders`"), "{}", errors[0]);
+}
+
+#[test]
+fn every_example_of_the_table_is_an_argument_of_its_name() {
+    for argument in ARGUMENTS {
+        good(&format!("\"suites/x\", {}", argument.example));
+        let name = argument.example.split(' ').next();
+        assert_eq!(name, Some(argument.name));
+    }
+}
+
+#[test]
+fn the_page_about_the_macro_is_that_of_the_table() {
+    let mut page = "# The macro\n\nThe arguments of `include_eval_suite!`, after the path of the suite, in any order. The builder \
+                    methods of `evalsuite_build::generate` have the same names. The path is relative to the package's Cargo.toml, \
+                    or, if it starts with `./`, to the source file.\n\n\
+                    | argument | value | default | since | meaning |\n| --- | --- | --- | --- | --- |\n"
+        .to_owned();
+    for argument in ARGUMENTS {
+        let or_dash = |text: &'static str| if text.is_empty() { "–" } else { text };
+        let (value, default) =
+            (if argument.value.is_empty() { "none: a flag" } else { argument.value }, or_dash(argument.default));
+        let (name, doc, example) = (argument.name, argument.doc, argument.example);
+        page.push_str(&format!("| `{name}` | {value} | {default} | 0.1 | {doc}<br>Example: `{example}` |\n"));
+    }
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/macro.md");
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    let help = "`UPDATE_REFERENCE=1 cargo test -p evalsuite-build` updates docs/reference/macro.md";
+    assert!(committed == page, "{help}");
 }

@@ -11,6 +11,7 @@ pub(crate) mod grader;
 mod json_schema;
 pub(crate) mod judged;
 pub(crate) mod message;
+pub mod placeholder;
 pub(crate) mod range;
 pub(crate) mod suite;
 pub(crate) mod targets;

@@ -98,18 +98,27 @@ fn page_of(id: &str) -> &'static str {
 #[test]
 fn the_reference_is_that_of_the_tables() {
     for page in PAGES {
-        let (path, text) = (directory().join(page.file), page.render());
-        if std::env::var_os("UPDATE_REFERENCE").is_some() {
-            std::fs::write(&path, &text).unwrap();
-        }
-        let committed = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            committed == text,
-            "docs/reference/{} differs from the tables of keys; update it with \
-             `UPDATE_REFERENCE=1 cargo test -p evalsuite-loader --test reference`",
-            page.file
-        );
+        compare(page.file, &page.render());
     }
+}
+
+/// Compares a page with the committed one, or writes it.
+fn compare(file: &str, text: &str) {
+    let path = directory().join(file);
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == text,
+        "docs/reference/{file} differs from the tables of keys; update it with \
+         `UPDATE_REFERENCE=1 cargo test -p evalsuite-loader --test reference`"
+    );
+}
+
+#[test]
+fn the_page_about_placeholders_is_that_of_the_tables() {
+    compare("placeholders.md", &page::placeholders());
 }
 
 #[test]

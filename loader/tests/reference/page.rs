@@ -1,5 +1,6 @@
 //! One page of the reference as Markdown.
 
+use evalsuite_loader::keys::placeholder::{OF_AGGREGATORS, OF_COMMANDS, OF_HOOKS, OF_PROMPTS, Placeholder};
 use evalsuite_loader::keys::{GRADER_KEYS, GRADERS, Key, Status, Table, Type, tables};
 use evalsuite_schema::diagnostic::Code;
 
@@ -195,4 +196,30 @@ fn show(value: &Type) -> String {
         Type::GraderSettings => "the settings of the [grader](graders.md)".to_owned(),
         _ => unreachable!("every type is shown"),
     }
+}
+
+/// The page about placeholders.
+pub(crate) fn placeholders() -> String {
+    let rows = |open: &str, close: &str, known: &[Placeholder]| {
+        let row =
+            |placeholder: &Placeholder| format!("| `{open}{}{close}` | {} |\n", placeholder.name, placeholder.doc);
+        let rows: String = known.iter().map(row).collect();
+        format!("| placeholder | filled with |\n| --- | --- |\n{rows}")
+    };
+    format!(
+        "# Placeholders\n\nNames in braces that are filled with values of a trial. Since 0.1.\n\n\
+         ## Environment variables\n\n`${{{{ NAME }}}}` in the text of a suite's files is the environment variable of this name \
+         when a trial starts; [E073](diagnostics.md#e073-unset-variable) without it. The tasks layout has none. Ids, paths and other \
+         values that are needed while the suite compiles are written out: \
+         [E027](diagnostics.md#e027-interpolation-not-allowed).\n\n\
+         ## Commands of a targets file\n\n{}\nAn unknown name in capitals is \
+         [E072](diagnostics.md#e072-unknown-placeholder).\n\n\
+         ## Commands of hooks\n\n{}\n## Prompts of judges\n\n{}\nA prompt with `{{{{ output }}}}` is sent as it is.\n\n\
+         ## Prompts of aggregators\n\n{}\nAn unknown name in double braces is left as it is: \
+         [W007](diagnostics.md#w007-unknown-template-variable).\n",
+        rows("{", "}", OF_COMMANDS),
+        rows("{{ ", " }}", OF_HOOKS),
+        rows("{{ ", " }}", OF_PROMPTS),
+        rows("{{", "}}", OF_AGGREGATORS),
+    )
 }
