@@ -188,9 +188,13 @@ fn every_example_of_the_table_is_an_argument_of_its_name() {
 
 #[test]
 fn the_page_about_the_macro_is_that_of_the_table() {
-    let mut page = "# The macro\n\nThe arguments of `include_eval_suite!`, after the path of the suite, in any order. The builder \
-                    methods of `evalsuite_build::generate` have the same names. The path is relative to the package's Cargo.toml, \
-                    or, if it starts with `./`, to the source file.\n\n\
+    let mut page = "# The macro\n\n```text\ninclude_eval_suite! {\n    \"suites/shop\",               relative to Cargo.toml; `./…` is \
+                    relative to the source file\n    agent = shop_agent,          see below\n    graders = [max_words],\n}\n```\n\n\
+                    It expands to items, so it belongs in a module, not in a function. They are a module named after the directory, \
+                    with the tests, `SUITE` (all cases with their source locations) and `evals()` (the suite bound to its agent, for \
+                    use outside of tests).\n\nTo review the generated code, or to do without the macro, let the build script write it \
+                    with `evalsuite_build::generate(\"suites/shop\").write()`, which requires the feature `generate` of \
+                    `evalsuite-build`. Every argument has a method of the same name.\n\n\
                     | argument | value | default | since | meaning |\n| --- | --- | --- | --- | --- |\n"
         .to_owned();
     for argument in ARGUMENTS {

@@ -44,11 +44,13 @@ pub struct Table {
     pub keys: &'static [Key],
     /// Whether keys that are not in the table are settings, too.
     pub is_open: bool,
+    /// For a grader: the whole of one.
+    pub example: &'static str,
 }
 
 impl Table {
     const fn new(id: &'static str, what: &'static str, doc: &'static str, keys: &'static [Key]) -> Self {
-        Self { id, what, doc, common: &[], keys, is_open: false }
+        Self { id, what, doc, common: &[], keys, is_open: false, example: "" }
     }
 
     const fn with(mut self, common: &'static [Key]) -> Self {

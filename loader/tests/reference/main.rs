@@ -45,7 +45,8 @@ const PAGES: &[Page] = &[
         file: "graders.md",
         title: "Graders",
         intro: "An assertion is a text, which a judge checks as a criterion; an include; or a mapping with `type`. In a task, \
-                `name` is the type, and its settings, `min_score` and `negate` are in `config`.",
+                `name` is the type, and its settings, `min_score` and `negate` are in `config`. \
+                [Grading differences](../grading-differences.md) says how scores are calculated where other tools differ.",
         tables: &[],
     },
     Page {

@@ -14,6 +14,16 @@ pub(crate) struct Page {
     pub(crate) tables: &'static [&'static str],
 }
 
+/// The built-in graders at a glance.
+fn overview() -> String {
+    let row = |table: &&'static Table| {
+        let passes_when = table.doc.split(". ").next().unwrap_or_default().trim_end_matches('.');
+        format!("| `{}` | {passes_when} | `{}` |\n", table.id, table.example)
+    };
+    let rows: String = GRADERS.iter().map(row).collect();
+    format!("| type | passes when | example |\n| --- | --- | --- |\n{rows}\n")
+}
+
 /// Codes that a missing key has instead of missing-key.
 const INSTEAD_OF_MISSING: &[Code] = &[
     Code::MissingGraderSetting,
@@ -38,6 +48,7 @@ impl Page {
         if shown.is_empty() {
             shown.extend(GRADERS.iter().copied().chain(BELOW_GRADERS.iter().map(find)));
             text.push_str(&contents(std::iter::once("every grader").chain(shown.iter().map(|table| table.id))));
+            text.push_str(&overview());
             text.push_str("## Every grader\n\n");
             text.push_str(&rows(GRADER_KEYS.iter(), Code::MissingGraderSetting));
         } else {

@@ -49,7 +49,7 @@ fn the_page_about_protocols_is_that_of_the_schemas() {
 #[test]
 fn the_page_about_variables_is_that_of_the_table() {
     let mut page =
-        "# Environment variables\n\nAn empty value counts as unset. A variable that starts with `EVALSUITE_` and is \
+        "# Environment variables\n\nThey take precedence over the files of a suite and over the macro. An empty value counts as unset. A variable that starts with `EVALSUITE_` and is \
                     not listed here is an error.\n\n"
             .to_owned();
     for (topic, heading) in [
