@@ -20,6 +20,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Finish(Finish),
     Clean(Clean),
+    List(List),
     Merge(Merge),
     Regrade(Regrade),
     Report(Report),
@@ -130,6 +131,26 @@ pub(crate) struct Clean {
     /// Number of runs to keep, the newest first
     #[arg(long, value_name = "N")]
     pub(crate) keep: usize,
+}
+
+/// List suites with their cases and graders, and runs with their results
+///
+/// Example: `cargo evalsuite list --format json`. Exit status: 0 on success, 1 if a suite has errors, 2 if the command line is invalid.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Suites, or directories to search for suites [default: the package or workspace of the current directory]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Format of the list
+    #[arg(long, value_enum, default_value_t = ListFormat::Human)]
+    pub(crate) format: ListFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// Tables
+    Human,
+    /// One JSON object
+    Json,
 }
 
 /// Merge the parts of a run from several machines

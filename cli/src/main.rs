@@ -10,6 +10,7 @@ mod expand;
 mod explain;
 mod finish;
 mod includes;
+mod list;
 mod merge;
 mod regrade;
 mod report;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Command::Explain(command) => explain::run(&command),
         Command::Finish(command) => finish::run(&command),
         Command::Clean(command) => clean::run(&command),
+        Command::List(command) => list::run(&command),
         Command::Merge(command) => merge::run(&command),
         Command::Regrade(command) => regrade::run(&command),
         Command::Report(command) => report::run(&command),
