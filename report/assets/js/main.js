@@ -39,7 +39,8 @@ function show() {
     if (!same || changed('group', 'sort', 'dir', 'base', 'different')) views.cases.draw();
     else views.cases.update();
     if (!same) replace(page.main, views.cases.element);
-    if (!same) requestAnimationFrame(returnToRow);
+    if (!same) requestAnimationFrame(page.toFilter ? focusFilter : returnToRow);
+    page.toFilter = false;
   } else {
     if (page.shown === 'cases') {
       page.order = views.cases.order || page.order;
@@ -56,6 +57,12 @@ function show() {
   // What had the focus is gone; readers go on at the new content.
   if (!same && page.shown && route.view !== 'cases') page.main.focus({ preventScroll: true });
   page.shown = route.view;
+}
+
+function focusFilter() {
+  const { input } = page.views.cases;
+  input.focus();
+  input.select();
 }
 
 /** Back in the table, the case that was open has the focus. */
@@ -94,8 +101,9 @@ function keyAction(event) {
     case '?': return showHelp;
     case 't': return toggleTheme;
     case '/': return () => {
-      if (!onTable) go({ view: 'cases', case: '', trial: '' });
-      requestAnimationFrame(() => requestAnimationFrame(() => { const input = document.getElementById('filter'); input.focus(); input.select(); }));
+      if (onTable) return focusFilter();
+      page.toFilter = true;
+      return go({ view: 'cases', case: '', trial: '', measure: DEFAULTS.measure });
     };
     case 'j': return onCase ? () => views.case.moveCase(1) : onTable && (() => views.cases.table.move(1));
     case 'k': return onCase ? () => views.case.moveCase(-1) : onTable && (() => views.cases.table.move(-1));
