@@ -174,6 +174,10 @@ fn paper_has_all_rows() {
     let ids = "[...document.querySelectorAll('.rows .row')].map(row => Number(row.getAttribute('aria-rowindex')))";
     let places: Vec<u64> = serde_json::from_value(browser.evaluate(ids)).unwrap();
     assert!(places.is_sorted(), "rows follow the order of the table in the document: {places:?}");
+    let dark = serde_json::json!([{ "name": "prefers-color-scheme", "value": "dark" }]);
+    browser.call("Emulation.setEmulatedMedia", serde_json::json!({ "media": "print", "features": dark }));
+    let paper = browser.evaluate("getComputedStyle(document.body).backgroundColor");
+    assert_eq!(paper, "rgb(255, 255, 255)", "the dark theme is not printed");
     browser.evaluate("dispatchEvent(new Event('afterprint'))");
     assert!(browser.evaluate(ROWS).as_u64().unwrap() <= 60);
     assert_quiet(&browser);
