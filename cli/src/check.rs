@@ -1,16 +1,23 @@
 //! `cargo evalsuite check`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use evalsuite_loader::{find_targets_file, load, load_targets, render};
+use evalsuite_loader::{LoadedSuite, Request, find_targets_file, load, load_targets, render};
 use evalsuite_schema::diagnostic::Diagnostics;
 
 use crate::command_line::{Check, Format};
 use crate::suite_request;
+
+/// What suites use of a targets file.
+struct TargetsUse {
+    request: Request,
+    /// The entries that they name.
+    names: BTreeSet<String>,
+}
 
 pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     let suites = suites(command)?;
@@ -21,22 +28,26 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     let mut out = anstream::AutoStream::auto(io::stdout().lock());
     let mut all = Diagnostics::new();
     let mut tests = 0;
-    let mut targets_files = BTreeSet::new();
+    // Suites of a package often share a targets file.
+    let mut targets_files: BTreeMap<PathBuf, TargetsUse> = BTreeMap::new();
     for suite in &suites {
         let request = suite_request::request(suite)?;
         let loaded = load(&request);
         print(&mut out, command.format, &loaded.diagnostics)?;
+        let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
+        let targets_file = find_targets_file(directory, &request.package_root);
+        if let Some(file) = targets_file {
+            let used = targets_files.entry(file).or_insert_with(|| TargetsUse { request, names: BTreeSet::new() });
+            let names = loaded.suite.iter().flat_map(LoadedSuite::targets_file_entries);
+            used.names.extend(names.map(str::to_owned));
+        }
         tests += loaded.suite.map_or(0, |suite| suite.tests.len());
         all.append(loaded.diagnostics);
-        let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
-        // Suites of a package often share a targets file.
-        if let Some(file) = find_targets_file(directory, &request.package_root)
-            && targets_files.insert(file.clone())
-        {
-            let targets = load_targets(&file, &request);
-            print(&mut out, command.format, &targets.diagnostics)?;
-            all.append(targets.diagnostics);
-        }
+    }
+    for (file, used) in &targets_files {
+        let problems = load_targets(file, &used.request).problems_of(used.names.iter().map(String::as_str));
+        print(&mut out, command.format, &problems)?;
+        all.append(problems);
     }
     if command.format == Format::Text {
         let suites = count(suites.len(), "suite");

@@ -22,6 +22,15 @@ pub(crate) struct Fields<'n> {
     pub(crate) known: Vec<&'static str>,
     /// Accepted old spellings; not suggested.
     old: Vec<&'static str>,
+    is_top: bool,
+}
+
+/// Start of the keys that are the author's own, such as those with YAML anchors.
+const OWN: &str = "x-";
+
+/// Whether a key is the author's own.
+pub(crate) fn is_own(key: &str) -> bool {
+    key.starts_with(OWN)
 }
 
 impl<'n> Fields<'n> {
@@ -30,7 +39,7 @@ impl<'n> Fields<'n> {
         let Some(entries) = node.as_mapping() else {
             return wrong_type(node, what, "a mapping", d);
         };
-        Some(Self { node, what, entries, known: Vec::with_capacity(24), old: Vec::new() })
+        Some(Self { node, what, entries, known: Vec::with_capacity(24), old: Vec::new(), is_top: false })
     }
 
     /// The keys of a file's root; anything but a mapping is root-not-mapping.
@@ -39,7 +48,12 @@ impl<'n> Fields<'n> {
             let message = format!("expected a mapping, found {}", root.kind());
             return reject(Code::RootNotMapping, root.span, message, help, d);
         }
-        Self::new(root, what, d)
+        Self::new(root, what, d).map(Self::at_top)
+    }
+
+    /// Marks the keys as those at the top of a file, which is the usual place for keys of one's own.
+    pub(crate) fn at_top(self) -> Self {
+        Self { is_top: true, ..self }
     }
 
     /// The value of `key`; null counts as absent.
@@ -180,11 +194,12 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Entries whose keys were not read; the caller handles them instead of [`Fields::finish`].
+    /// Entries whose keys were not read, without the author's own; the caller handles them instead of [`Fields::finish`].
     pub(crate) fn rest(&self) -> impl Iterator<Item = &'n Entry> {
         self.entries
             .iter()
             .filter(|entry| !self.known.contains(&entry.key.as_str()) && !self.old.contains(&entry.key.as_str()))
+            .filter(|entry| !is_own(&entry.key))
     }
 
     /// Whether an unknown key is probably a misspelling of one of `keys`: its diagnostic says what to do, so that
@@ -196,11 +211,17 @@ impl<'n> Fields<'n> {
     /// Reports every key that was not read.
     pub(crate) fn finish(self, d: &mut Diagnostics) {
         for entry in self.rest() {
-            d.push(
-                Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in {}", entry.key, self.what))
-                    .at(entry.key_span)
-                    .help(suggest::did_you_mean_or_known(&entry.key, &self.known)),
-            );
+            let key = &entry.key;
+            let help = suggest::did_you_mean(key, self.known.iter().copied()).unwrap_or_else(|| {
+                let known = suggest::listed(&self.known);
+                if self.is_top {
+                    format!("write `{OWN}{key}` if the key is your own; known: {known}")
+                } else {
+                    format!("known: {known}")
+                }
+            });
+            let message = format!("unknown key `{key}` in {}", self.what);
+            d.report(Code::UnknownKey, entry.key_span, message, help);
         }
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn read<'n>(
     d: &mut Diagnostics,
 ) -> Option<(EvalFile, Option<&'n Entry>)> {
     let copied_before = scope.shared.copied();
-    let mut fields = Fields::new(root, "an eval file", d)?;
+    let mut fields = Fields::new(root, "an eval file", d)?.at_top();
     fields.get("$schema");
     let name = fields.get("name").and_then(|entry| name(&entry.value, d));
     let kind_entry = fields.get("kind");
