@@ -57,16 +57,25 @@ pub(crate) fn merge_repeats(diagnostics: diagnostic::Diagnostics) -> diagnostic:
     merged.into_iter().map(one).collect()
 }
 
+/// Help for a value that was meant as text. What has to be quoted is the source, which [`resolve`] adds: `1.10` is not `1.1`.
+pub(crate) const QUOTE_IT: &str = "quote it";
+
 /// The problems with everything that is shown of them, sorted by file and position.
 pub(crate) fn resolve(diagnostics: Diagnostics, files: &Files) -> diagnostic::Diagnostics {
     // A file is indexed once, however many problems it has.
     let mut indexes: BTreeMap<FileId, Option<LineIndex>> = BTreeMap::new();
-    let mut range = |span: Span| -> SourceRange {
-        let index = indexes.entry(span.file).or_insert_with(|| files.line_index(span.file));
-        files.range(span, index.as_ref())
+    let mut resolve_one = |mut problem: Diagnostic| {
+        if let (Some(QUOTE_IT), Some(Span { file, range: Some(range) })) = (problem.help.as_deref(), problem.place)
+            && let Some(index) = indexes.entry(file).or_insert_with(|| files.line_index(file))
+        {
+            problem.help = Some(format!("{QUOTE_IT}: \"{}\"", index.text(range)));
+        }
+        problem.map_places(|span| {
+            let index = indexes.entry(span.file).or_insert_with(|| files.line_index(span.file));
+            files.range(span, index.as_ref())
+        })
     };
-    let mut resolved: diagnostic::Diagnostics =
-        diagnostics.into_iter().map(|diagnostic| diagnostic.map_places(&mut range)).collect();
+    let mut resolved: diagnostic::Diagnostics = diagnostics.into_iter().map(&mut resolve_one).collect();
     resolved.sort();
     resolved
 }

@@ -8,7 +8,7 @@ pub(crate) mod shared_files;
 use evalsuite_schema::Object;
 use evalsuite_schema::placeholder::Syntax;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, QUOTE_IT};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 use crate::suggest;
@@ -254,8 +254,7 @@ pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Dia
         node.span,
         format!("{what} must be {expected}, found {}", node.kind()),
         match (&node.data, expected) {
-            (Data::Number(number), "text") => format!("quote it: \"{number}\""),
-            (Data::Bool(value), "text") => format!("quote it: \"{value}\""),
+            (Data::Number(_) | Data::Bool(_), "text") => QUOTE_IT.to_owned(),
             _ => format!("write {expected}"),
         },
         d,

@@ -119,6 +119,87 @@ fn the_help_for_an_unknown_key_at_the_top_of_a_file_names_keys_of_ones_own() {
 }
 
 #[test]
+fn what_has_to_be_quoted_is_the_source() {
+    let eval = "tests:\n- {id: 007, input: Hello, criteria: 1.10}\n- {id: 0x1F, input: Hello, criteria: 123456789012345678901234}\n\
+                - {id: True, input: Hello, criteria: False}\n";
+    let loaded = Package::new(&[("suite/EVAL.yaml", eval)]).load();
+    let help: Vec<&str> = loaded.diagnostics.iter().filter_map(|problem| problem.help.as_deref()).collect();
+    let written = ["007", "1.10", "0x1F", "123456789012345678901234", "True", "False"];
+    assert_eq!(help, written.map(|written| format!("quote it: \"{written}\"")));
+}
+
+#[test]
+fn a_comment_that_may_be_text_is_a_warning() {
+    let problems = |value: &str| {
+        let eval = format!("tests:\n- id: a\n  criteria: Answers\n  input: {value}\n");
+        let loaded = Package::new(&[("suite/EVAL.yaml", &eval)]).load();
+        loaded.diagnostics.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    for cut in ["Order #1182 arrived", "Order\t#a", "Hello #ärger", "a b\n    c #1"] {
+        assert_eq!(problems(cut), "W021", "{cut}");
+    }
+    for whole in
+        ["Order # 1182", "'Order' #1182", "Order#1182", "Hello\n  #1182", "|\n    Order #1182", "Order #", "Order #-1"]
+    {
+        assert_eq!(problems(whole), "", "{whole}");
+    }
+}
+
+#[test]
+fn files_that_nothing_reads_are_named() {
+    let package = Package::new(&[
+        ("suite/EVAL.yaml", "tests: ./cases/\n"),
+        (
+            "suite/cases/a/case.yaml",
+            "criteria: Answers\ninput: [{role: user, content: [{type: file, value: brief.json}]}]\n",
+        ),
+        ("suite/cases/a/brief.json", "{}"),
+        ("suite/cases/a/case2.yaml", CASE),
+        ("suite/cases/a/sub/case.yaml", CASE),
+        ("suite/cases/a/_notes.yaml", "mine"),
+        ("suite/cases/a/workspace/package.json", "{}"),
+        ("suite/cases/a/check.py", "open('expected.json')"),
+        ("suite/cases/a/expected.json", "{}"),
+        (
+            "suite/cases/b/case.yaml",
+            "criteria: Answers\ninput: Hello\nassertions: [{type: code-grader, command: ./check.sh data/golden}]\n",
+        ),
+        ("suite/cases/b/check.sh", "exit 0"),
+        ("suite/cases/b/data/golden/x.json", "{}"),
+        ("suite/cases/broken.yaml", "a: [\n"),
+        ("suite/cases/list.jsonl", "{}\n"),
+        ("suite/cases/refund.yml", CASE),
+    ]);
+    shows("unused-files", &package.report());
+    let tasks = Package::new(&[
+        ("suite/suite.json", "{\"name\": \"a\", \"agent_name\": \"b\"}"),
+        ("suite/tasks/a.json", "{\"id\": \"a\", \"description\": \"A\", \"graders\": [{\"name\": \"mine\"}]}"),
+        ("suite/tasks/b.yaml", "id: b\n"),
+    ]);
+    shows("unused-files-among-tasks", &tasks.report());
+}
+
+#[test]
+fn criteria_that_no_grader_judges_are_one_warning() {
+    let case = |id: &str, assertion: &str| {
+        format!("- {{id: {id}, input: Hello, criteria: Polite, assertions: [{assertion}]}}\n")
+    };
+    let contains = "{type: contains, value: hello}";
+    let report = |cases: &[String]| {
+        let eval = format!("tests:\n{}", cases.concat());
+        Package::new(&[("suite/EVAL.yaml", &eval), ("suite/check.sh", "exit 0")]).report()
+    };
+    shows("unjudged-criteria", &report(&[case("a", contains), case("b", contains), case("c", "Polite")]));
+    for judge in ["{type: llm-grader}", "{type: mine}", "{type: code-grader, command: [./check.sh]}", "Polite"] {
+        assert_eq!(report(&[case("a", &format!("{contains}, {judge}"))]), "no problems", "{judge}");
+    }
+    let nested = format!(
+        "{{type: composite, assertions: [{contains}, {{type: llm-grader}}], aggregator: {{type: weighted_average}}}}"
+    );
+    assert_eq!(report(&[case("a", &nested)]), "no problems");
+}
+
+#[test]
 fn targets_file() {
     for (name, text) in [
         ("targets-file-root", "- name: a\n  provider: cli\n"),

@@ -262,6 +262,12 @@ codes! {
     NotEmbedded = "W017", "not-embedded";
     /// A grader names a judge that the macro does not list, and no targets file was found.
     UnknownJudge = "W018", "unknown-judge";
+    /// A YAML, JSON or JSONL file below the case directories that nothing uses.
+    UnusedFile = "W019", "unused-file";
+    /// Cases with `criteria` and graders, none of which judges the criteria.
+    UnjudgedCriteria = "W020", "unjudged-criteria";
+    /// A plain YAML text ends at a `#` that is followed by a letter or digit.
+    TextCutByComment = "W021", "text-cut-by-comment";
 }
 
 impl Serialize for Code {
