@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::cases::case::Defaults;
 use crate::cases::sources::{CaseSource, CaseSources};
 use crate::cases::{PlacedCase, sources, task};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, merge_repeats, resolve};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::paths;
 use crate::fields::paths::{Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
@@ -30,7 +30,7 @@ pub fn load(request: &Request) -> Loaded {
     let mut user_graders = Vec::new();
     let suite =
         entry::find(request, &files, &mut d).and_then(|entry| read(&entry, request, &files, &mut user_graders, &mut d));
-    let diagnostics = merge_repeats(resolve(d, &files));
+    let diagnostics = resolve(d, &files);
     Loaded { suite: suite.filter(|_| !diagnostics.has_errors()), user_graders, diagnostics, files }
 }
 

@@ -1,7 +1,13 @@
 //! The generated tests.
 
+use std::io;
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
 use evalsuite_schema::record::{CaseOutcome, ReasonCode};
 
+use crate::entry::long_cases::LongCases;
 use crate::entry::{suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
@@ -9,6 +15,7 @@ use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::run_id::run_id;
 use crate::run::case_error::CaseError;
+use crate::run::case_report::CaseReport;
 use crate::run::settings::Settings;
 use crate::run::{SessionTest, calibration, run_case};
 
@@ -23,6 +30,7 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
     }
     let evals = evals();
     let report = Settings::from_environment().map_err(setting_error).and_then(|settings| {
+        let settings = &with_lines_of_long_cases(settings);
         let Some(case) = evals.suite().cases.get(index) else {
             return Err(format!("evaluation error (select/unsupported): the suite has no case {index}"));
         };
@@ -40,7 +48,7 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
     match report {
         Err(text) => fail(text),
         Ok(report) => match report.outcome() {
-            CaseOutcome::Passed => {}
+            CaseOutcome::Passed => println!("{}", passed_line(&report)),
             CaseOutcome::Skipped => {
                 let reason = report.skip_reason().unwrap_or_default();
                 notice::say(&format!("SKIPPED {}: {reason}", report.record().test_name));
@@ -111,6 +119,31 @@ pub(crate) fn check(evals: fn() -> Evals) {
     }
 }
 
+/// Settings with which a case that takes long shows its trials on the terminal. Where the steps go to a file, its reader shows
+/// them.
+fn with_lines_of_long_cases(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    if settings.progress_file.is_none() && io::stderr().is_terminal() {
+        let (start, cases) = (Instant::now(), Mutex::new(LongCases::new()));
+        settings.progress.add(move |event| {
+            let line = cases.lock().unwrap_or_else(PoisonError::into_inner).line(event, start.elapsed());
+            line.iter().for_each(|line| notice::say(line));
+        });
+    }
+    settings
+}
+
+/// What the test harness shows of a passed test on request (`--show-output`, `--nocapture`).
+fn passed_line(report: &CaseReport) -> String {
+    let record = report.record();
+    let score = record.score.map(|score| format!("  score {score:.2}")).unwrap_or_default();
+    let trials = match record.planned {
+        1 => String::new(),
+        planned => format!(", {} of {planned} trials passed", record.passed),
+    };
+    format!("evaluation passed: {} ({}){score}{trials}", record.case_id, record.suite)
+}
+
 /// An error with its sources on one line.
 fn with_sources(error: &dyn std::error::Error) -> String {
     match error.source() {
@@ -125,6 +158,6 @@ fn setting_error(error: &str) -> String {
 
 /// Fails the test with a text. The note and backtrace of a panic are left out: they do not help with the case.
 fn fail(text: String) -> ! {
-    eprintln!("{text}");
+    eprintln!("{}", text.trim_end());
     std::panic::resume_unwind(Box::new(text))
 }

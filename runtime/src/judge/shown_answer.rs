@@ -78,14 +78,14 @@ pub(crate) fn shown_answer<E: From<UnshownAnswer>>(
         match part {
             Part::Text(text) => texts.push(text.clone()),
             Part::Image { file, media_type } => {
-                let path = path_of(file, evidence, places);
+                let path = path_of_agent(file, evidence, places);
                 if !path.is_file() {
                     return Err(UnshownAnswer::ImageMissing { written: file.written.clone(), path }.into());
                 }
                 images.push(JudgeImage { media_type: media_type.clone(), path });
             }
             Part::File(file) => {
-                let path = path_of(file, evidence, places);
+                let path = path_of_agent(file, evidence, places);
                 let length = fs::metadata(&path).map_err(|error| unreadable(file, &path, error))?.len();
                 let extension = extension_of(&path);
                 let text = match preprocessors.iter().find(|preprocessor| takes(&preprocessor.media_type, &extension)) {
@@ -114,7 +114,7 @@ fn answer_parts<'a>(evidence: &'a Evidence<'_>) -> &'a [Part] {
 }
 
 /// The path of a file that an agent names: in its workspace, unless the path is absolute.
-fn path_of(file: &PathRef, evidence: &Evidence<'_>, places: &SuiteLocation) -> PathBuf {
+pub(crate) fn path_of_agent(file: &PathRef, evidence: &Evidence<'_>, places: &SuiteLocation) -> PathBuf {
     let own = evidence.workspace().join(&file.path);
     if own.exists() { own } else { places.resolve(file) }
 }

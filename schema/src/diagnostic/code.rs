@@ -226,6 +226,8 @@ codes! {
     UnknownSampleCase = "E077", "unknown-sample-case";
     /// A calibration with fewer than two samples.
     TooFewSamples = "E078", "too-few-samples";
+    /// A grader needs a feature of evalsuite that is not compiled in.
+    MissingFeature = "E079", "missing-feature";
     /// Old spelling.
     DeprecatedKey = "W001", "deprecated-key";
     /// Directory without case file.
@@ -262,12 +264,14 @@ codes! {
     NotEmbedded = "W017", "not-embedded";
     /// A grader names a judge that the macro does not list, and no targets file was found.
     UnknownJudge = "W018", "unknown-judge";
+    /// `agent = "cli"` and a target of the suite that the targets file found while building does not define.
+    UndefinedTarget = "W019", "undefined-target";
     /// A YAML, JSON or JSONL file below the case directories that nothing uses.
-    UnusedFile = "W019", "unused-file";
+    UnusedFile = "W020", "unused-file";
     /// Cases with `criteria` and graders, none of which judges the criteria.
-    UnjudgedCriteria = "W020", "unjudged-criteria";
+    UnjudgedCriteria = "W021", "unjudged-criteria";
     /// A plain YAML text ends at a `#` that is followed by a letter or digit.
-    TextCutByComment = "W021", "text-cut-by-comment";
+    TextCutByComment = "W022", "text-cut-by-comment";
 }
 
 impl Serialize for Code {
