@@ -15,6 +15,7 @@ mod merge;
 mod regrade;
 mod report;
 mod run;
+mod schema;
 mod show;
 mod stored_runs;
 mod suite_request;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Report(command) => report::run(&command),
         Command::Show(command) => show::run(&command),
         Command::Run(command) => run::run(&command),
+        Command::Schema(command) => schema::run(&command),
     };
     match result {
         Ok(code) => code,
