@@ -19,3 +19,4 @@ pub(crate) mod protocol_schema;
 pub(crate) mod redaction;
 pub(crate) mod shell_quoting;
 pub(crate) mod symlinks;
+pub(crate) mod terminal;
