@@ -57,7 +57,7 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Writte
         hooks: NAMES.map(|(name, may_reset, _)| fields.get(name).and_then(|entry| hook(entry, may_reset, scope, d))),
     };
     for name in OF_REUSED_WORKSPACES {
-        fields.no_effect(name, "delete it: every trial gets a workspace of its own", d);
+        fields.no_effect(name, d);
     }
     for entry in fields.rest() {
         let help = suggest::did_you_mean_or_known(&entry.key, &fields.known());
