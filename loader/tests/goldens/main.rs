@@ -136,7 +136,7 @@ fn a_comment_that_may_be_text_is_a_warning() {
         loaded.diagnostics.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>().join(" ")
     };
     for cut in ["Order #1182 arrived", "Order\t#a", "Hello #ärger", "a b\n    c #1"] {
-        assert_eq!(problems(cut), "W021", "{cut}");
+        assert_eq!(problems(cut), "W022", "{cut}");
     }
     for whole in
         ["Order # 1182", "'Order' #1182", "Order#1182", "Hello\n  #1182", "|\n    Order #1182", "Order #", "Order #-1"]
