@@ -5,8 +5,6 @@
 //! opened, because the path may lead elsewhere a moment later.
 
 pub(crate) mod directory;
-#[cfg_attr(unix, path = "handle_unix.rs")]
-#[cfg_attr(not(unix), path = "handle_portable.rs")]
 pub(crate) mod handle;
 pub(crate) mod open_error;
 pub(crate) mod removal;

@@ -6,21 +6,12 @@ use std::fs::{File, FileType};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use super::OpenError;
+use super::EntryKind;
+use crate::platform::untrusted::OpenError;
 
 /// A directory.
 #[derive(Debug)]
 pub(crate) struct Handle(PathBuf);
-
-/// What an entry of a directory is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntryKind {
-    Directory,
-    File,
-    Link,
-    /// A pipe, socket or device.
-    Other,
-}
 
 impl EntryKind {
     fn of(file_type: FileType) -> Self {
@@ -131,7 +122,7 @@ impl Handle {
         fs::rename(self.0.join(from), self.0.join(to))
     }
 
-    pub(super) fn move_to(&self, name: &OsStr, other: &Self, to: &OsStr) -> io::Result<()> {
+    pub(crate) fn move_to(&self, name: &OsStr, other: &Self, to: &OsStr) -> io::Result<()> {
         fs::rename(self.0.join(name), other.0.join(to))
     }
 
@@ -146,17 +137,17 @@ impl Handle {
         fs::remove_file(&path).or_else(|error| fs::remove_dir(&path).map_err(|_| error))
     }
 
-    pub(super) fn remove_empty_directory(&self, name: &OsStr) -> io::Result<()> {
+    pub(crate) fn remove_empty_directory(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_dir(self.0.join(name))
     }
 
-    pub(super) fn writable_directory(&self, name: &OsStr) -> io::Result<Self> {
+    pub(crate) fn writable_directory(&self, name: &OsStr) -> io::Result<Self> {
         let directory = self.directory(name)?;
         directory.make_writable()?;
         Ok(directory)
     }
 
-    pub(super) fn make_writable(&self) -> io::Result<()> {
+    pub(crate) fn make_writable(&self) -> io::Result<()> {
         let mut permissions = fs::symlink_metadata(&self.0)?.permissions();
         if permissions.readonly() {
             permissions.set_readonly(false);

@@ -11,7 +11,8 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::OpenError;
+use super::EntryKind;
+use crate::platform::untrusted::OpenError;
 
 /// Largest number of symbolic links on the way to a file.
 const LINKS: usize = 40;
@@ -23,16 +24,6 @@ const CAREFUL: OFlags =
 /// An open directory.
 #[derive(Debug)]
 pub(crate) struct Handle(OwnedFd);
-
-/// What an entry of a directory is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntryKind {
-    Directory,
-    File,
-    Link,
-    /// A pipe, socket or device.
-    Other,
-}
 
 impl EntryKind {
     fn of(file_type: FileType) -> Self {
@@ -189,7 +180,7 @@ impl Handle {
     }
 
     /// Moves an entry to another directory, where nothing has the name `to`.
-    pub(super) fn move_to(&self, name: &OsStr, other: &Self, to: &OsStr) -> io::Result<()> {
+    pub(crate) fn move_to(&self, name: &OsStr, other: &Self, to: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.0, name, &other.0, to)?)
     }
 
@@ -202,12 +193,12 @@ impl Handle {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    pub(super) fn remove_empty_directory(&self, name: &OsStr) -> io::Result<()> {
+    pub(crate) fn remove_empty_directory(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
     /// Opens a directory in this one after giving its owner all permissions, if they are missing.
-    pub(super) fn writable_directory(&self, name: &OsStr) -> io::Result<Self> {
+    pub(crate) fn writable_directory(&self, name: &OsStr) -> io::Result<Self> {
         let directory = match self.directory(name) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 self.make_readable(name)?;
@@ -220,7 +211,7 @@ impl Handle {
     }
 
     /// Gives the owner all permissions, if they are missing.
-    pub(super) fn make_writable(&self) -> io::Result<()> {
+    pub(crate) fn make_writable(&self) -> io::Result<()> {
         let mode = Mode::from_raw_mode(rustix::fs::fstat(&self.0)?.st_mode);
         if !mode.contains(Mode::RWXU) {
             rustix::fs::fchmod(&self.0, mode | Mode::RWXU)?;
