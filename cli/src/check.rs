@@ -3,59 +3,120 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use evalsuite_loader::{find_targets_file, load, load_targets, render};
+use evalsuite_build::expansion;
+use evalsuite_loader::{Request, find_targets_file, load, load_targets, render};
 use evalsuite_schema::diagnostic::Diagnostics;
 
 use crate::command_line::{Check, Format};
-use crate::suite_request;
+use crate::includes::Includes;
+use crate::{includes, suite_request};
 
 pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
-    let suites = suites(command)?;
+    let (suites, includes) = suites(command)?;
     if suites.is_empty() {
         anstream::eprintln!("error: no suite found\n  = help: name a suite: `cargo evalsuite check suites/my_agent`");
         return Ok(ExitCode::FAILURE);
     }
-    let mut out = anstream::AutoStream::auto(io::stdout().lock());
-    let mut all = Diagnostics::new();
-    let mut tests = 0;
-    let mut targets_files = BTreeSet::new();
+    let mut found = Found::default();
     for suite in &suites {
         let request = suite_request::request(suite)?;
-        let loaded = load(&request);
-        print(&mut out, command.format, &loaded.diagnostics)?;
-        tests += loaded.suite.map_or(0, |suite| suite.tests.len());
-        all.append(loaded.diagnostics);
+        found.check_suite(suite, &request, &includes);
         let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
-        // Suites of a package often share a targets file.
-        if let Some(file) = find_targets_file(directory, &request.package_root)
-            && targets_files.insert(file.clone())
-        {
-            let targets = load_targets(&file, &request);
-            print(&mut out, command.format, &targets.diagnostics)?;
-            all.append(targets.diagnostics);
+        if let Some(file) = find_targets_file(directory, &request.package_root) {
+            found.diagnostics.append(load_targets(&file, &request).diagnostics.grouped());
         }
     }
+    let Found { mut diagnostics, tests, is_denied } = found;
+    // Suites share targets files, and a suite may be included twice: each problem is printed once.
+    diagnostics.sort();
+    let mut out = anstream::AutoStream::auto(io::stdout().lock());
+    print(&mut out, command.format, &diagnostics)?;
     if command.format == Format::Text {
         let suites = count(suites.len(), "suite");
-        writeln!(out, "{} in {suites} with {}", render::summary(&all), count(tests, "test"))?;
+        writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), count(tests, "test"))?;
     }
     out.flush()?;
-    let failed = all.has_errors() || (command.deny_warnings && !all.is_empty());
+    for call in &includes.unread {
+        anstream::eprintln!("note: the arguments of a call are not known: {call}");
+    }
+    let failed = is_denied || diagnostics.has_errors() || (command.deny_warnings && !diagnostics.is_empty());
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn suites(command: &Check) -> io::Result<Vec<PathBuf>> {
+/// What is wrong with the suites.
+#[derive(Default)]
+struct Found {
+    diagnostics: Diagnostics,
+    /// Number of tests of the suites without errors.
+    tests: usize,
+    /// Whether the arguments of an include make an error of a warning.
+    is_denied: bool,
+}
+
+impl Found {
+    /// Checks a suite as the compiler does for each of its includes; without one, the suite alone.
+    fn check_suite(&mut self, suite: &Path, request: &Request, includes: &Includes) {
+        let includes = includes.of_suite(suite);
+        if includes.is_empty() {
+            let loaded = load(request);
+            self.tests += loaded.suite.map_or(0, |suite| suite.tests.len());
+            self.diagnostics.append(loaded.diagnostics.grouped());
+        }
+        for include in includes {
+            let (problems, tests) = expansion::check(include.binding.clone(), &include.context);
+            self.tests += tests;
+            for problem in problems {
+                self.is_denied |= problem.is_error();
+                // Arguments that mean nothing are reported by the compiler where they are written.
+                self.diagnostics.append(problem.as_diagnostic().cloned().into_iter().collect());
+            }
+        }
+    }
+}
+
+/// The suites of the command line, or those of the package or workspace around the current directory, with their includes.
+fn suites(command: &Check) -> io::Result<(Vec<PathBuf>, Includes)> {
     if command.paths.is_empty() {
-        return suite_request::suites_here();
+        let found = suite_request::suites_here()?;
+        let here = std::env::current_dir()?;
+        let includes = Includes::of_packages(&suite_request::packages_around(&[here]))?;
+        let mut suites = with_parents(found, &includes);
+        let others = includes.paths().filter(|path| suites.iter().all(|suite| !includes::is_same_suite(path, suite)));
+        let others: BTreeSet<PathBuf> = others.map(Path::to_path_buf).collect();
+        suites.extend(others);
+        return Ok((suites, includes));
     }
     let mut suites = Vec::new();
+    let mut named = Vec::new();
     for path in &command.paths {
-        suites.extend(suite_request::suites_at(path)?);
+        let found = suite_request::suites_at(path)?;
+        let path = suite_request::absolute(path)?;
+        if found.contains(&path) {
+            named.push(path);
+        } else {
+            suites.extend(found);
+        }
     }
-    Ok(suites)
+    let all: Vec<PathBuf> = named.iter().chain(&suites).cloned().collect();
+    let includes = Includes::of_packages(&suite_request::packages_around(&all))?;
+    named.extend(with_parents(suites, &includes));
+    Ok((named, includes))
+}
+
+/// Replaces a directory of cases that no include names by the directory around it: that is the suite, whose file is missing.
+fn with_parents(suites: Vec<PathBuf>, includes: &Includes) -> Vec<PathBuf> {
+    let suite = |path: PathBuf| {
+        let is_case_directory = path.is_dir() && path.file_name().is_some_and(|name| name == "cases");
+        let parent = path.parent().filter(|parent| !parent.join("Cargo.toml").is_file());
+        match parent {
+            Some(parent) if is_case_directory && includes.of_suite(&path).is_empty() => parent.to_path_buf(),
+            _ => path,
+        }
+    };
+    suites.into_iter().map(suite).collect()
 }
 
 fn count(number: usize, what: &str) -> String {

@@ -16,6 +16,7 @@ pub(crate) struct CommandLine {
 pub(crate) enum Command {
     Check(Check),
     Expand(Expand),
+    Explain(Explain),
     Finish(Finish),
     Clean(Clean),
     Merge(Merge),
@@ -26,8 +27,9 @@ pub(crate) enum Command {
 
 /// Check suites as the compiler does, without compiling
 ///
-/// Prints every problem of every file. Does not check whether graders are registered, which only the compiler knows. Exit
-/// status: 0 if there are no problems, 1 if there are, 2 if the command line is invalid.
+/// Prints every problem of every file; one that many places share is printed once with their number. Inside a package, the arguments
+/// of `include_eval_suite!` and `evalsuite_build::generate` in its sources are used, and calls whose arguments are not literal are
+/// named. Exit status: 0 if there are no problems, 1 if there are, 2 if the command line is invalid.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// Suites, or directories to search for suites [default: the package or workspace of the current directory]
@@ -64,6 +66,15 @@ pub(crate) struct Expand {
     /// Name of the generated module
     #[arg(long)]
     pub(crate) name: Option<String>,
+}
+
+/// Explain a diagnostic: what it means, why it is reported, an example, and how to fix it
+///
+/// Example: `cargo evalsuite explain E019`. Exit status: 0 on success, 2 if there is no such diagnostic.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// Code or name, such as `E019` or `unknown-key` [default: list all]
+    pub(crate) diagnostic: Option<String>,
 }
 
 /// Run the pending after_all hooks of a run, remove its base workspaces, and summarize it

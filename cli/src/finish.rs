@@ -5,8 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use evalsuite::record::OutcomeCounts;
-use evalsuite::tooling::finish_run;
+use evalsuite::tooling::{SummaryText, finish_run};
 
 use crate::command_line::Finish;
 use crate::stored_runs;
@@ -32,21 +31,13 @@ pub(crate) fn finish_and_summarize(run: &Path) -> io::Result<bool> {
         1 => writeln!(out, "1 hook was run")?,
         hooks => writeln!(out, "{hooks} hooks were run")?,
     }
+    writeln!(out, "{}", finished.file.display())?;
     for suite in &finished.summary.suites {
-        for target in &suite.targets {
-            let name = if suite.targets.len() > 1 {
-                format!("{} ({})", suite.suite, target.target)
-            } else {
-                suite.suite.clone()
-            };
-            let OutcomeCounts { passed, failed, error, skipped } = target.cases;
-            writeln!(out, "{name}: {passed} passed, {failed} failed, {error} error, {skipped} skipped")?;
-        }
+        write!(out, "{}", SummaryText::new(suite))?;
         for problem in &suite.problems {
             writeln!(out, "{}: {problem}", suite.suite)?;
         }
     }
-    writeln!(out, "{}", finished.file.display())?;
     for problem in &finished.problems {
         anstream::eprintln!("error: {problem}");
     }

@@ -6,7 +6,9 @@ mod check;
 mod clean;
 mod command_line;
 mod expand;
+mod explain;
 mod finish;
+mod includes;
 mod merge;
 mod regrade;
 mod run;
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
         Command::Expand(command) => expand::run(&command),
+        Command::Explain(command) => explain::run(&command),
         Command::Finish(command) => finish::run(&command),
         Command::Clean(command) => clean::run(&command),
         Command::Merge(command) => merge::run(&command),

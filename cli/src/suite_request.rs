@@ -1,10 +1,11 @@
 //! Suites named on the command line, and the packages around them.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use evalsuite_build::suite_search;
-use evalsuite_loader::Request;
+use evalsuite_loader::{Request, workspace_root};
 
 /// A request for the suite at `path`, with the package around it as its boundary.
 ///
@@ -38,6 +39,25 @@ pub(crate) fn suites_here() -> io::Result<Vec<PathBuf>> {
     Ok(all_below(root.unwrap_or(&here)))
 }
 
+/// The packages of the workspaces around `paths`.
+pub(crate) fn packages_around(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut packages = BTreeSet::new();
+    for path in paths {
+        let Some(package) = path.ancestors().find(|directory| directory.join("Cargo.toml").is_file()) else { continue };
+        if packages.insert(package.to_path_buf()) {
+            add_packages_below(&workspace_root(package), &mut packages);
+        }
+    }
+    packages.into_iter().collect()
+}
+
+fn add_packages_below(directory: &Path, packages: &mut BTreeSet<PathBuf>) {
+    for package in suite_search::below(directory).packages {
+        add_packages_below(&package, packages);
+        packages.insert(package);
+    }
+}
+
 /// Searches packages below `directory` too: the root of a workspace often is not a package.
 fn all_below(directory: &Path) -> Vec<PathBuf> {
     let found = suite_search::below(directory);
@@ -47,7 +67,11 @@ fn all_below(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// The absolute path without `.` and `..`. Symbolic links stay, so that files are shown as the user named them.
-fn absolute(path: &Path) -> io::Result<PathBuf> {
+///
+/// # Errors
+///
+/// If the current directory is gone.
+pub(crate) fn absolute(path: &Path) -> io::Result<PathBuf> {
     let mut absolute = PathBuf::new();
     for component in std::path::absolute(path)?.components() {
         match component {

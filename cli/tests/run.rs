@@ -107,6 +107,7 @@ fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
     assert_eq!(chosen.package.records().runs().len(), 1, "all test programs are one run");
     assert_eq!(chosen.hooks(), ["before_all", "after_all"], "{}", ran.transcript());
     ran.says("1 hook was run").says("shop: 4 passed, 2 failed, 0 error, 0 skipped").says("summary.json");
+    ran.says("  target   passed  failed  error  skipped  score").says("  grader").says("  contains");
     ran.is_silent_about("is_no_evaluation").says("test shop::suite_check ... ok");
 
     let ran = chosen.run(&["--exclude-tag", "fast"]).succeeds("the other suite passes");
@@ -119,7 +120,7 @@ fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
     ran.says("no hooks were left to run").says("echo_tasks: 2 passed");
 
     let ran = chosen.run(&["--bucket", "manners", "--test", "evals", "--", "--", "--nocapture"]);
-    ran.succeeds("the case passes");
+    ran.succeeds("the case passes").says("evaluation passed: hello (echo_tasks)  score 1.00");
     assert_eq!(chosen.cases(), set(&[("greetings::hello", "passed")]));
 
     let ran = chosen.run(&["--tag", "slow"]);

@@ -42,6 +42,8 @@ mod allowed_warnings;
 
 mod rust_literals;
 
+mod short_hash;
+
 #[cfg(feature = "expand")]
 mod code_text;
 
@@ -56,6 +58,10 @@ mod cache;
 #[cfg(feature = "expand")]
 #[doc(hidden)]
 pub mod binding;
+
+#[cfg(feature = "expand")]
+#[doc(hidden)]
+pub mod arguments;
 
 #[cfg(feature = "expand")]
 #[doc(hidden)]

@@ -14,11 +14,12 @@
 // The modules in layers: each uses only those above it.
 pub mod names;
 mod request;
-pub mod suggest;
 
 pub mod source;
 
 mod diagnostic;
+
+pub mod keys;
 
 mod read;
 
@@ -39,6 +40,8 @@ pub mod render;
 
 #[cfg(test)]
 mod test_package;
+
+pub use evalsuite_schema::suggest;
 
 pub use calibration::{LoadedCalibration, load_calibration};
 pub use load::{GraderUse, Loaded, LoadedCase, LoadedSuite, Test, load};

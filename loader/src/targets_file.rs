@@ -9,6 +9,8 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::Fields;
 use crate::fields::paths::{Kind, Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
+use crate::keys::Status;
+use crate::keys::targets::{CLI_TARGET, HEALTHCHECK, TARGET, TARGETS_FILE};
 use crate::read::node::{Entry, Node};
 use crate::request::Request;
 use crate::source::{Files, Span};
@@ -23,10 +25,6 @@ const PLACEHOLDERS: &[&str] = &["PROMPT", "PROMPT_FILE", "EVAL_ID", "ATTEMPT", "
 
 /// Longest chain of `use_target`.
 const MAX_ALIASES: usize = 5;
-
-/// Keys of other tools that have no effect.
-const WITHOUT_EFFECT: &[&str] =
-    &["grader_target", "workers", "max_retries", "fallback_targets", "subagent_mode_allowed"];
 
 /// The targets file nearest to a suite, from its directory up to the package root; of a suite outside of the package, the
 /// one in its directory.
@@ -77,7 +75,7 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFil
             d,
         );
     }
-    let mut fields = Fields::new(&root, "a targets file", d)?;
+    let mut fields = Fields::new(&root, &TARGETS_FILE, d)?;
     fields.get("$schema");
     let entry = fields.get("targets");
     let problems = d.len();
@@ -112,7 +110,7 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFil
 }
 
 fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetEntry> {
-    let mut fields = Fields::new(node, "a target", d)?;
+    let mut fields = Fields::new(node, &TARGET, d)?;
     let name = fields.read_required("name", fields::text, d);
     let alias = fields.get("use_target");
     let provider = match (alias, fields.get("provider")) {
@@ -143,27 +141,27 @@ fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetEn
 }
 
 fn cli(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> {
+    fields.narrow(&CLI_TARGET);
     let command = fields.require("command", d).and_then(|entry| command(&entry.value, d));
     let cwd = fields.get("cwd").and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
     let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
-    let files_format = fields
-        .get_renamed("files_format", &["attachments_format"], d)
-        .and_then(|entry| fields::text(&entry.value, &fields::label(entry), d));
+    let files_format =
+        fields.get_renamed("files_format", d).and_then(|entry| fields::text(&entry.value, &fields::label(entry), d));
     let healthcheck = fields.get("healthcheck").and_then(|entry| healthcheck(entry, scope, d));
     let env = fields.get("env").map(|entry| env(entry, d)).unwrap_or_default();
-    let mut flag = |key, old: &[&'static str], d: &mut Diagnostics| {
-        fields.get_renamed(key, old, d).and_then(|entry| fields::boolean(&entry.value, &fields::label(entry), d))
+    let mut flag = |key, d: &mut Diagnostics| {
+        fields.get_renamed(key, d).and_then(|entry| fields::boolean(&entry.value, &fields::label(entry), d))
     };
-    let keep_temp_files = flag("keep_temp_files", &["keep_output_files"], d).unwrap_or(false);
-    let verbose = flag("verbose", &["cli_verbose"], d).unwrap_or(false);
+    let keep_temp_files = flag("keep_temp_files", d).unwrap_or(false);
+    let verbose = flag("verbose", d).unwrap_or(false);
     if let Some(entry) = fields.get("provider_batching")
         && fields::boolean(&entry.value, "`provider_batching`", d) == Some(true)
     {
         let message = "`provider_batching` is not supported";
         d.report(Code::TargetNotRunnable, entry.key_span, message, "delete it: one process runs per case");
     }
-    for key in WITHOUT_EFFECT {
-        fields.no_effect(key, "delete it", d);
+    for key in CLI_TARGET.keys.iter().filter(|key| matches!(key.status, Status::NoEffect(_))) {
+        fields.no_effect(key.name, d);
     }
     fields.finish(d);
     Some(CliTarget {
@@ -192,7 +190,7 @@ fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
 }
 
 fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<HealthCheck> {
-    let mut fields = Fields::new(&entry.value, "`healthcheck`", d)?;
+    let mut fields = Fields::new(&entry.value, &HEALTHCHECK, d)?;
     let (url, command) = (fields.get("url"), fields.get("command"));
     let cwd = fields.get("cwd").and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
     let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);

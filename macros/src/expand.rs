@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
+use evalsuite_build::arguments::Arguments;
 use evalsuite_build::binding::Problem;
 use evalsuite_build::cargo_environment::DENY_WARNINGS;
 use evalsuite_build::expansion::{Context, Expansion, compile_error};
-use evalsuite_build::{cargo_environment, expansion};
+use evalsuite_build::{arguments, cargo_environment, expansion};
 use evalsuite_loader::Request;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::arguments;
-use crate::arguments::Arguments;
 use crate::call_site::CallSite;
 
 /// Expands a call. Every problem becomes a compile error or a warning; with errors the suite has no cases, so that code which uses the

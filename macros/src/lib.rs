@@ -1,6 +1,5 @@
 //! The macro of [evalsuite](https://docs.rs/evalsuite), which re-exports it and documents it by example.
 
-mod arguments;
 mod call_site;
 mod expand;
 

@@ -61,6 +61,7 @@ pub use crate::model::judge::{
     BoundJudge, IntoJudge, Judge, JudgeError, JudgeImage, JudgeReply, JudgeRequest, JudgeResult, SuiteJudge,
 };
 pub use crate::model::outcome::{AgentError, BoxError, Outcome};
+pub use crate::model::progress::{ProgressEvent, ProgressStep};
 pub use crate::model::score::Score;
 pub use crate::model::suite::{EvalCase, EvalSuite};
 pub use crate::model::trial::Trial;
@@ -78,10 +79,11 @@ pub use evalsuite_macros::include_eval_suite;
 
 /// For programs around test runs, such as `cargo evalsuite`.
 pub mod tooling {
-    pub use crate::entry::finish_run::{FinishedRun, finish_run};
+    pub use crate::entry::finish_run::{FinishedRun, finish_run, summarize_run};
     pub use crate::entry::rated_samples::RatedSamples;
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
     pub use crate::record::run_directory::run_id::run_id_or_new;
+    pub use crate::record::summary::summary_text::SummaryText;
 }
 
 /// What generated code, benchmarks and property tests call. Not part of the API.
@@ -90,6 +92,7 @@ pub mod __private {
     use crate::model::evals::Evals;
     use crate::model::outcome::Outcome;
 
+    pub use crate::__without_json_schema as without_json_schema;
     pub use crate::grade::standalone::{AgentWork, GradableEvidence};
 
     /// An outcome that took `duration_ms`, which may be shorter than a `Duration` can tell: recorded behaviour of other tools has such values.

@@ -25,9 +25,11 @@ pub mod media_type;
 mod message;
 pub mod placeholder;
 pub mod record;
+pub mod suggest;
 mod suite;
 mod targets_file;
 pub mod terminal;
+pub mod variable;
 mod workspace;
 
 pub use calibration::{Bar, Calibration, Sample};

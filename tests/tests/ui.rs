@@ -12,18 +12,11 @@ use evalsuite_schema::diagnostic::Code;
 
 /// Diagnostics that no build shows: they occur when a case runs, in the generated `suite_check`, or in a file that only the
 /// command-line tool reads. Their goldens are in the crates that report them.
-const NOT_IN_A_BUILD: &[Code] = &[
-    Code::UnreadableFile,
-    Code::TargetsFile,
-    Code::TargetNotRunnable,
-    Code::UnknownPlaceholder,
-    Code::UnsetVariable,
-    Code::GraderConfigRejected,
-    Code::SuiteChanged,
-];
+const NOT_IN_A_BUILD: &[Code] =
+    &[Code::UnreadableFile, Code::UnsetVariable, Code::GraderConfigRejected, Code::SuiteChanged];
 
-/// Diagnostics of the macro, which knows the agent, the registered graders and the generated code. The loader has none of
-/// them.
+/// Diagnostics of the macro, which knows the agent, the registered graders, the targets file and the generated code. A load of the
+/// suite has none of them.
 const MACRO_ONLY: &[Code] = &[
     Code::UnknownGrader,
     Code::GraderRegistration,
@@ -31,6 +24,11 @@ const MACRO_ONLY: &[Code] = &[
     Code::UnknownJudge,
     Code::NoTargetsFile,
     Code::NotEmbedded,
+    Code::MissingFeature,
+    Code::TargetsFile,
+    Code::TargetNotRunnable,
+    Code::UnknownPlaceholder,
+    Code::UndefinedTarget,
 ];
 
 /// Makes a file that is too large for the repository. It is sparse, so it takes no space on disk.

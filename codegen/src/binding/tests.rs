@@ -83,10 +83,31 @@ fn a_grader_has_the_name_of_its_function() {
 fn of_many_errors_and_warnings_the_last_one_counts_the_rest() {
     use evalsuite_schema::diagnostic::{Code, Diagnostic};
     let problem = |code| Problem::diagnostic(Span::call_site(), Diagnostic::new(code, "wrong"));
-    let mut problems = vec![problem(Code::UnusedGrader); 25];
-    problems.extend(vec![problem(Code::UnknownGrader); 20]);
+    let limited =
+        |problems| super::limited(problems, &literal("suites/a")).iter().map(Problem::text).collect::<Vec<String>>();
+    let errors = &Code::ALL[..21];
+    let mut problems: Vec<Problem> = [Code::UnusedGrader; 7].map(problem).to_vec();
+    problems.extend(errors.iter().map(|code| problem(*code)));
+    let all = limited(problems);
+    assert_eq!(all.len(), 20 + 7);
+    assert!(all[..19].iter().all(|text| text.starts_with("[E0")), "{all:?}");
+    assert_eq!(all[19], "and 2 more errors; `cargo evalsuite check suites/a` lists all");
+    assert!(all[20..].iter().all(|text| text.starts_with("[W016 unused-grader]")), "{all:?}");
+}
+
+#[test]
+fn many_problems_of_one_code_do_not_hide_others() {
+    use evalsuite_schema::Location;
+    use evalsuite_schema::diagnostic::{Code, Diagnostic};
+    let problem = |code, line| {
+        let place = Location::new(format!("{}.yaml", line % 3), line, 1);
+        Problem::diagnostic(Span::call_site(), Diagnostic::new(code, "wrong").at(place))
+    };
+    let mut problems: Vec<Problem> = (1..=30).map(|line| problem(Code::WrongType, line)).collect();
+    problems.push(problem(Code::InvalidRegex, 1));
     let limited: Vec<String> = super::limited(problems, &literal("suites/a")).iter().map(Problem::text).collect();
-    assert_eq!(limited.len(), 40);
-    assert!(limited[..20].iter().all(|text| text.starts_with("[E050 unknown-grader]")), "{limited:?}");
-    assert_eq!(limited[39], "and 6 more warnings; `cargo evalsuite check suites/a` lists all");
+    assert_eq!(limited.len(), 9, "{limited:?}");
+    assert!(limited[..7].iter().all(|text| text.starts_with("[E020 wrong-type] wrong")), "{limited:?}");
+    assert!(limited[7].starts_with("[E053 invalid-regex]"), "{limited:?}");
+    assert_eq!(limited[8], "[E020 wrong-type] and 23 more in 3 files; `cargo evalsuite check suites/a` lists all");
 }

@@ -19,6 +19,7 @@ use file_stamps::FileStamps;
 use suite_record::{EmbeddedRecord, SuiteRecord};
 
 use crate::embed::Contents;
+use crate::short_hash;
 use crate::statics::Body;
 
 #[cfg(feature = "expand")]
@@ -92,7 +93,8 @@ fn entry_path(request: &Request) -> Option<PathBuf> {
     Some(base.components().collect())
 }
 
-/// A name for the files of the suite at `entry`, readable and different for different paths.
+/// A name for the files of the suite at `entry`, readable and different for different paths. A collision is harmless because the path
+/// is compared too.
 fn name(entry: &Path) -> String {
     let path = entry.to_string_lossy();
     let stem: String = entry
@@ -101,13 +103,7 @@ fn name(entry: &Path) -> String {
             name.to_string_lossy().chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).take(40).collect()
         })
         .unwrap_or_default();
-    format!("{stem}-{:016x}", hash(path.as_bytes()))
-}
-
-/// FNV-1a: short, and the same in every process, unlike the hashes of the standard library. A collision is harmless
-/// because the path is compared too.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    format!("{stem}-{:016x}", short_hash::of(path.as_bytes()))
 }
 
 #[cfg(test)]

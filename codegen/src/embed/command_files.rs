@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_loader::{LoadedTargets, Request, load_targets};
+use evalsuite_loader::{LoadedTargets, Request};
 use evalsuite_schema::diagnostic::Diagnostic;
 use evalsuite_schema::{PathRef, Probe, Provider, TargetsFile};
 
@@ -14,20 +14,23 @@ use super::{Contents, checked};
 /// # Errors
 ///
 /// If this is too much to embed.
-pub(crate) fn command_files(file: &Path, request: &Request) -> Result<Contents, Box<Diagnostic>> {
+pub(crate) fn command_files(
+    file: &Path,
+    loaded: &LoadedTargets,
+    request: &Request,
+) -> Result<Contents, Box<Diagnostic>> {
     let root = file.parent().and_then(|folder| folder.strip_prefix(&request.package_root).ok()).and_then(Path::to_str);
     let path = file.strip_prefix(&request.package_root).ok().and_then(Path::to_str);
     let (Some(root), Some(path)) = (root, path) else { return Ok(Contents::none()) };
-    let LoadedTargets { targets, files, .. } = load_targets(file, request);
     let mut contents = Contents::new(&request.package_root, root);
     let written = Reference { path: path.replace('\\', "/"), need: Need::Content };
-    // Mistakes in the file are reported when the tests run.
-    let directories = targets
+    let directories = loaded
+        .targets
         .iter()
         .flat_map(directories)
         .map(|directory| Reference { path: directory.path.clone(), need: Need::WorkingDirectory });
     let found = std::iter::once(written).chain(directories).try_for_each(|reference| contents.add(&reference));
-    checked(found.map(|()| contents), &files, file)
+    checked(found.map(|()| contents), &loaded.files, file)
 }
 
 fn directories(targets: &TargetsFile) -> impl Iterator<Item = &PathRef> {

@@ -1,10 +1,10 @@
 //! Registered graders against those that the suite's files name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_loader::source::Files;
-use evalsuite_loader::{GraderUse, suggest};
-use evalsuite_schema::diagnostic::{Code, Diagnostic};
+use evalsuite_loader::{GraderUse, names, suggest};
+use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics};
 use evalsuite_schema::grader::BUILT_IN;
 
 use crate::binding::folded;
@@ -18,28 +18,51 @@ pub(super) fn agree(registered: &[String], used: &[String]) -> bool {
     all_folded(registered) == all_folded(used)
 }
 
-/// An error for every use of a grader that is not registered.
-pub(super) fn unknown(registered: &[String], uses: &[GraderUse], files: &Files) -> Vec<Diagnostic> {
+/// An error for every name of a grader that is not registered, with all places that use it. The first one says how to register them all.
+pub(super) fn unknown(registered: &[String], uses: &[GraderUse], files: &Files) -> Diagnostics {
     let folded_names = all_folded(registered);
-    let unknown = uses.iter().filter(|grader| !folded_names.contains(&folded(&grader.name)));
-    unknown
+    let unknown: Vec<&GraderUse> = uses.iter().filter(|grader| !folded_names.contains(&folded(&grader.name))).collect();
+    let meant =
+        |name: &str| suggest::did_you_mean(name, registered.iter().map(String::as_str).chain(BUILT_IN.iter().copied()));
+    let missing: BTreeSet<&str> =
+        unknown.iter().map(|grader| grader.name.as_str()).filter(|name| meant(name).is_none()).collect();
+    let mut diagnostics: Diagnostics = unknown
+        .iter()
         .map(|grader| {
             Diagnostic::new(Code::UnknownGrader, format!("unknown grader `{}`", grader.name))
                 .at(files.locate(grader.span))
-                .help(help(registered, &grader.name))
+                .help_if(meant(&grader.name).map(|meant| with_registered(meant, registered)))
         })
-        .collect()
+        .collect();
+    diagnostics.sort();
+    let mut registration = (!missing.is_empty()).then(|| registration(registered, &missing));
+    let with_help = |diagnostic: Diagnostic| match diagnostic.help {
+        Some(_) => diagnostic,
+        None => diagnostic.help_if(registration.take()),
+    };
+    diagnostics.grouped().into_iter().map(with_help).collect()
 }
 
-fn help(registered: &[String], name: &str) -> String {
+fn with_registered(meant: String, registered: &[String]) -> String {
     let own: Vec<&str> = registered.iter().map(String::as_str).collect();
-    let meant = suggest::did_you_mean(name, own.iter().chain(BUILT_IN).copied());
-    let known = if own.is_empty() {
-        format!("no grader is registered: list it in the macro, `graders = [{}]`", name.replace('-', "_"))
-    } else {
-        format!("registered: {}", suggest::listed(&own))
+    if own.is_empty() { meant } else { format!("{meant} registered: {}", suggest::listed(&own)) }
+}
+
+/// What to write into the macro so that all `missing` graders are registered.
+fn registration(registered: &[String], missing: &BTreeSet<&str>) -> String {
+    let element = |name: &&str| {
+        let function = names::segment(&name.replace('-', "_"));
+        let element =
+            if folded(&function) == folded(name) { function.clone() } else { format!("\"{name}\" => {function}") };
+        (function, element)
     };
-    meant.into_iter().chain([known]).collect::<Vec<_>>().join(" ")
+    let elements: BTreeMap<String, String> = missing.iter().map(element).collect();
+    let elements = elements.into_values().collect::<Vec<_>>().join(", ");
+    if registered.is_empty() {
+        format!("register the graders of the suite: `graders = [{elements}]`")
+    } else {
+        format!("add to the argument `graders`: `{elements}`")
+    }
 }
 
 /// A warning for every registered grader that no case uses.

@@ -3,6 +3,7 @@
 mod context;
 mod graders;
 mod judges;
+mod module_name;
 mod targets;
 mod targets_file;
 mod tokens;
@@ -10,9 +11,9 @@ mod tokens;
 use std::path::PathBuf;
 
 use evalsuite_loader::source::Files;
-use evalsuite_loader::{Loaded, LoadedSuite, Request, names, render};
-use evalsuite_schema::Requires;
-use evalsuite_schema::diagnostic::{Code, Diagnostic, Severity};
+use evalsuite_loader::{Loaded, LoadedSuite, Request, load_targets, render};
+use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics, Severity, SourceRange};
+use evalsuite_schema::{Location, Requires};
 
 use crate::binding::{Agent, Binding, Problem};
 use crate::cache::CachedSuite;
@@ -32,8 +33,12 @@ pub struct Expansion {
     /// What the suite says; `None` if it cannot be used.
     facts: Option<SuiteFacts>,
     body: Body,
+    /// Number of tests of a suite that was loaded.
+    tests: usize,
     pub(crate) embedded: Embedded,
     problems: Vec<Problem>,
+    /// The error of a program that is built without the feature `json-schema`.
+    without_json_schema: Option<Problem>,
     /// Names and one-line texts of all warnings that are not allowed, also of those that the build script has shown.
     pub(crate) recorded_warnings: Vec<(String, String)>,
     /// Every file that was read.
@@ -43,6 +48,19 @@ pub struct Expansion {
 /// Loads the suite of a binding, or takes it from the cache of the build script, and checks the binding against it. `problems` are
 /// those of the binding that the caller has found; with an error the suite is empty.
 pub fn expand(binding: Binding, context: &Context, problems: Vec<Problem>) -> Expansion {
+    let mut expansion = checked(binding, context, problems);
+    expansion.finish();
+    expansion
+}
+
+/// What [`expand`] finds out, for `cargo evalsuite check`: all problems, and the number of tests if the suite can be used.
+pub fn check(binding: Binding, context: &Context) -> (Vec<Problem>, usize) {
+    let expansion = checked(binding, context, Vec::new());
+    let tests = if expansion.has_errors() { 0 } else { expansion.tests };
+    (expansion.problems, tests)
+}
+
+fn checked(binding: Binding, context: &Context, problems: Vec<Problem>) -> Expansion {
     let mut expansion = Expansion::new(binding, context, problems);
     // A list with a mistake in it cannot tell which graders are missing.
     let is_valid = !expansion.has_errors();
@@ -52,9 +70,12 @@ pub fn expand(binding: Binding, context: &Context, problems: Vec<Problem>) -> Ex
         Some(suite) => expansion.take_cached(suite, context),
         None => expansion.load(context, registered.as_deref()),
     }
+    if let Some(name) = &expansion.binding.name {
+        expansion.module = name.to_string();
+    }
     expansion.check(context, is_valid);
-    expansion.embed_targets_file(context);
-    expansion.finish();
+    expansion.use_targets_file(context);
+    expansion.check_features();
     expansion
 }
 
@@ -78,26 +99,18 @@ fn requires(binding: &Binding) -> Requires {
     Requires { env: binding::values(&binding.require_env), commands: binding::values(&binding.require_commands) }
 }
 
-/// Name of the module for an entry path, where the suite says nothing else: its last component without extension.
-fn module_name(entry: &str) -> String {
-    let last = entry.trim_end_matches('/').rsplit('/').next().unwrap_or(entry);
-    let stem = match last.rsplit_once('.') {
-        Some((stem, "jsonl" | "yaml" | "yml" | "json")) => stem.strip_suffix(".eval").unwrap_or(stem),
-        _ => last,
-    };
-    names::segment(stem)
-}
-
 impl Expansion {
     fn new(binding: Binding, context: &Context, mut problems: Vec<Problem>) -> Self {
         problems.extend(binding.problems());
         Self {
-            module: module_name(&context.request.entry),
+            module: module_name::of_entry(&context.request.entry),
             binding,
             facts: None,
             body: Body::empty(),
+            tests: 0,
             embedded: Embedded::Off,
             problems,
+            without_json_schema: None,
             recorded_warnings: Vec::new(),
             files: Vec::new(),
         }
@@ -133,15 +146,14 @@ impl Expansion {
         request.allow_docker |= self.binding.allows(allowed_warnings::DOCKER);
         let Loaded { suite, user_graders, mut diagnostics, files, .. } = evalsuite_loader::load(&request);
         if let Some(registered) = registered {
-            graders::unknown(registered, &user_graders, &files)
-                .into_iter()
-                .for_each(|unknown| diagnostics.push(unknown));
+            diagnostics.append(graders::unknown(registered, &user_graders, &files));
             diagnostics.sort();
         }
-        self.add_all(context, diagnostics);
+        self.add_all(context, diagnostics.grouped());
         self.files = files.all().into_iter().filter(|file| file.digest.is_some()).map(|file| file.path).collect();
         let Some(mut suite) = suite else { return };
         self.module.clone_from(&suite.module);
+        self.tests = suite.tests.len();
         let unused = registered.map(|registered| graders::unused(registered, &user_graders, &request.entry));
         self.add_all(context, unused.into_iter().flatten());
         require(&mut suite, &requires(&self.binding));
@@ -175,6 +187,7 @@ impl Expansion {
             );
             problems.push(Problem::argument(self.binding.span(), message));
         }
+        problems.extend(module_name::hidden_paths(&self.binding, &self.module));
         if is_valid {
             let targets_file = targets_file::missing(&self.binding, context, facts);
             let unknown_judges = judges::unknown(&self.binding, context, facts);
@@ -183,20 +196,48 @@ impl Expansion {
         self.problems.extend(problems);
     }
 
-    /// Commands are embedded with the cases that they are for.
-    fn embed_targets_file(&mut self, context: &Context) {
+    /// Checks the targets file of agents and judges that are commands, and embeds it with their directories.
+    fn use_targets_file(&mut self, context: &Context) {
         let facts = self.facts.as_ref();
-        let judges =
+        let has_agents = targets_file::has_agents(&self.binding, facts);
+        let has_judges =
             context.all_judges_listed && self.binding.has_tests() && judges::are_commands(&self.binding, facts);
-        let has_commands = matches!(self.binding.agent, Agent::Commands) || judges;
-        if !has_commands || !self.binding.embed || matches!(self.embedded, Embedded::Off) {
+        if !has_agents && !has_judges {
             return;
         }
         let Some(Some(file)) = targets_file::find(&context.request) else { return };
-        match embed::command_files(&file, &context.request) {
-            Ok(contents) => self.embedded.add(contents),
-            Err(problem) => self.add(context, *problem, Shown::Not),
+        let loaded = load_targets(&file, &context.request);
+        if has_agents {
+            let place = SourceRange::whole(loaded.files.shown(&file));
+            let undefined = match (&loaded.targets, facts) {
+                (Some(targets), Some(facts)) => targets_file::undefined(targets, &place, &self.binding, facts),
+                _ => Vec::new(),
+            };
+            self.add_all(context, loaded.diagnostics.clone().grouped().into_iter().chain(undefined));
         }
+        if self.binding.embed && !matches!(self.embedded, Embedded::Off) {
+            match embed::command_files(&file, &loaded, &context.request) {
+                Ok(contents) => self.embedded.add(contents),
+                Err(problem) => self.add(context, *problem, Shown::Not),
+            }
+        }
+        self.files.push(file);
+    }
+
+    /// An error, for a build without that feature, about graders that need a feature of evalsuite.
+    fn check_features(&mut self) {
+        let Some(facts) = self.facts.as_ref().filter(|_| self.binding.has_tests()) else { return };
+        let problem = |location: &Location| {
+            Diagnostic::new(
+                Code::MissingFeature,
+                "graders of type `json-schema` need the feature `json-schema` of evalsuite",
+            )
+            .at(location)
+            .help("`cargo add evalsuite --features json-schema`, with `--dev` if it is a dev-dependency")
+        };
+        let problems: Diagnostics = facts.json_schemas.iter().map(problem).collect();
+        let mut grouped = problems.grouped().into_iter();
+        self.without_json_schema = grouped.next().map(|problem| Problem::diagnostic(self.binding.span(), problem));
     }
 
     fn add_all(&mut self, context: &Context, diagnostics: impl IntoIterator<Item = Diagnostic>) {
@@ -223,6 +264,7 @@ impl Expansion {
     /// Leaves a suite without cases, for code that uses the suite.
     fn make_empty(&mut self) {
         self.facts = None;
+        self.without_json_schema = None;
         self.body = Body::empty();
         self.embedded = Embedded::Off;
     }
@@ -234,9 +276,6 @@ impl Expansion {
 
     /// Leaves an empty suite if there is an error, and not more problems than are reported.
     fn finish(&mut self) {
-        if let Some(name) = &self.binding.name {
-            self.module = name.to_string();
-        }
         if self.has_errors() {
             self.make_empty();
         }

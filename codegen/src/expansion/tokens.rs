@@ -7,7 +7,7 @@ use quote::{format_ident, quote};
 
 use super::{Expansion, judges, targets};
 use crate::binding::{Agent, Judge, NamedExpr, Problem};
-use crate::{binding, code_text, rust_literals};
+use crate::{binding, code_text, rust_literals, short_hash};
 
 /// Lints that names taken from files, or code that is not called in this build, would trigger in the user's crate.
 fn quiet() -> TokenStream {
@@ -29,9 +29,14 @@ impl Expansion {
     /// The code: a compile error per error, the function that binds the suite, and its module.
     pub fn tokens(&self) -> TokenStream {
         let errors = self.problems.iter().filter(|problem| problem.is_error()).map(compile_error);
-        let bound = self.binding.has_tests().then(|| self.bound());
-        let module = self.module();
-        quote!(#(#errors)* #bound #module)
+        let missing_feature = self.without_json_schema.as_ref().map(|problem| {
+            let error = compile_error(problem);
+            quote!(::evalsuite::__private::without_json_schema! { #error })
+        });
+        let calls = self.calls();
+        let bound = self.binding.has_tests().then(|| self.bound(&calls));
+        let module = self.module(&calls);
+        quote!(#(#errors)* #missing_feature #bound #module)
     }
 
     /// Code that makes rustc build again when one of the files changes or is deleted that `is_tracked` does not know.
@@ -45,12 +50,12 @@ impl Expansion {
         code_text::tokens(&text)
     }
 
-    fn module(&self) -> TokenStream {
+    fn module(&self, calls: &TokenStream) -> TokenStream {
         let (quiet, name) = (quiet(), identifier(&self.module));
         let embedded = code_text::tokens(&self.embedded.expression());
         let warnings = self.recorded_warnings.iter().map(|(name, text)| quote!((#name, #text)));
         let statics = code_text::tokens(&self.body.statics);
-        let tests = self.binding.has_tests().then(|| self.tests());
+        let tests = self.binding.has_tests().then(|| self.tests(calls));
         quote! {
             /// An evaluation suite.
             #quiet
@@ -63,8 +68,8 @@ impl Expansion {
         }
     }
 
-    fn tests(&self) -> TokenStream {
-        let bind = self.bind_function();
+    fn tests(&self, calls: &TokenStream) -> TokenStream {
+        let bind = self.bind_function(calls);
         let ignore = self.binding.ignore.as_ref().map(|reason| reason.value());
         let tests = code_text::tokens(&self.body.tests(ignore.as_deref()));
         let suite_check = (!self.has_errors()).then(|| {
@@ -90,15 +95,28 @@ impl Expansion {
     }
 
     /// Name of the function beside the module that names the agent and the graders. They have to be named outside of the module,
-    /// where the caller's names are in scope; in a function body this name is what rustc does not find.
-    fn bind_function(&self) -> Ident {
-        format_ident!("include_eval_suite_belongs_outside_of_functions__{}", plain(&self.module))
+    /// where the caller's names are in scope; in a function body this name is what rustc does not find. Suites of one name have
+    /// different functions, so that `only_one` is what rustc finds twice.
+    fn bind_function(&self, calls: &TokenStream) -> Ident {
+        let call = format!("{} {calls}", self.binding.entry.value());
+        let hash = short_hash::of(call.as_bytes());
+        format_ident!("include_eval_suite_belongs_outside_of_functions__{}_{hash:x}", plain(&self.module))
     }
 
-    /// The function that adds agents, graders and judges to the suite.
-    fn bound(&self) -> TokenStream {
-        let (quiet, name) = (quiet(), self.bind_function());
-        let (scope, agent) = self.agent();
+    /// An item whose name says what to do where two suites of one name are included in one module.
+    fn only_one(&self) -> TokenStream {
+        let name = format_ident!("two_suites_are_called_{0}__write_name_equals_other_{0}", plain(&self.module));
+        let item = quote! {
+            #[doc(hidden)]
+            #[allow(dead_code, non_upper_case_globals)]
+            const #name: () = ();
+        };
+        spanned(item, self.binding.span().resolved_at(Span::call_site()))
+    }
+
+    /// The calls that add agents, graders and judges to the suite.
+    fn calls(&self) -> TokenStream {
+        let agent = self.agent();
         let agents = named_calls("with_target_agent", &self.binding.agents);
         let graders = named_calls("with_grader", &self.binding.graders);
         let judges = named_calls("with_named_judge", &self.binding.judges);
@@ -114,43 +132,64 @@ impl Expansion {
         let confirm = self.binding.judge_confirm.as_ref().map(|number| quote!(.with_judge_confirm(#number)));
         let commands =
             judges::may_be_commands(&self.binding, self.facts.as_ref()).then(|| quote!(.with_command_judges()));
+        quote!(#agent #agents #graders #judges #judge #confirm #commands)
+    }
+
+    /// The function that adds agents, graders and judges to the suite.
+    fn bound(&self, calls: &TokenStream) -> TokenStream {
+        let (quiet, name, scope, only_one) = (quiet(), self.bind_function(calls), self.scope(), self.only_one());
         quote! {
-            #scope
+            #only_one
             #[doc(hidden)]
             #quiet
             fn #name(evals: ::evalsuite::Evals) -> ::evalsuite::Evals {
-                evals #agent #agents #graders #judges #judge #confirm #commands
+                #scope
+                evals #calls
             }
         }
     }
 
-    /// The call that adds the agent of all targets, and the module in which an agent that the caller does not name is looked up: the
-    /// module has the caller's names, and its own name says in rustc's error what to do.
-    fn agent(&self) -> (Option<TokenStream>, Option<TokenStream>) {
+    /// Name of the function that is the agent where the caller names none, and of the module in which it is looked up.
+    fn agent_by_name(&self) -> Option<(Ident, String)> {
         match (&self.binding.agent, &self.facts) {
-            (Agent::Expression(agent), _) => (None, Some(quote!(.with_agent(#agent)))),
-            (Agent::Commands, _) => (None, Some(quote!(.with_agent(::evalsuite::CliAgents)))),
             (Agent::ByName, Some(facts)) if !targets::all_have_agents(&self.binding, facts) => {
-                let Ok(function) = targets::agent_function(facts) else { return (None, None) };
                 let module = format_ident!(
                     "include_eval_suite_needs_this_function_or_the_argument_agent__{}",
                     plain(&self.module)
                 );
-                let scope = quote! {
-                    #[doc(hidden)]
-                    #[allow(non_snake_case, unused_imports)]
-                    mod #module {
-                        pub(super) use super::*;
-                    }
-                };
+                Some((module, targets::agent_function(facts).ok()?))
+            }
+            // The agent of a suite that cannot be used is not known.
+            _ => None,
+        }
+    }
+
+    /// The module in which an agent that the caller does not name is looked up: it has the caller's names, and its own name says in
+    /// rustc's error what to do.
+    fn scope(&self) -> Option<TokenStream> {
+        let (module, _) = self.agent_by_name()?;
+        Some(quote! {
+            #[allow(non_snake_case, unused_imports)]
+            mod #module {
+                pub(super) use super::*;
+            }
+        })
+    }
+
+    /// The call that adds the agent of all targets.
+    fn agent(&self) -> Option<TokenStream> {
+        match &self.binding.agent {
+            Agent::Expression(agent) => Some(quote!(.with_agent(#agent))),
+            Agent::Commands => Some(quote!(.with_agent(::evalsuite::CliAgents))),
+            Agent::ByName => {
+                let (module, function) = self.agent_by_name()?;
                 // Where the function does not exist, rustc points at the path of the suite that asks for it.
                 let span = self.binding.span().resolved_at(Span::call_site());
                 let function = identifier(&function);
                 let path = spanned(quote!(#module::#function), span);
-                (Some(scope), Some(quote!(.with_agent(#path))))
+                Some(quote!(.with_agent(#path)))
             }
-            // The agent of a suite that cannot be used is not known.
-            (Agent::ByName | Agent::None, _) => (None, None),
+            Agent::None => None,
         }
     }
 }

@@ -183,6 +183,12 @@ impl Generator {
         (expansion, code)
     }
 
+    /// What `include_eval_suite!` would read from its arguments, and what is wrong with it.
+    #[doc(hidden)]
+    pub fn into_binding(self) -> (Binding, Vec<Problem>) {
+        (self.binding, self.problems)
+    }
+
     fn run(mut self, package: &Package, instructions: &mut Instructions) {
         let directory = self.directory(package);
         if let Some(directory) = &directory {

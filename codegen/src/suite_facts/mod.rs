@@ -6,6 +6,7 @@ mod judging;
 use std::collections::BTreeSet;
 
 use evalsuite_loader::LoadedSuite;
+use evalsuite_schema::{Grader, GraderConfig, Location, Target};
 use judging::JudgeUses;
 use serde::{Deserialize, Serialize};
 
@@ -18,21 +19,42 @@ pub(crate) struct SuiteFacts {
     pub(crate) targets: Vec<String>,
     /// Without a matrix: names of the targets of its cases.
     pub(crate) case_targets: Vec<String>,
+    /// The targets of either, with the names of their entries in a targets file.
+    pub(crate) entries: Vec<(String, String)>,
     /// The judges that its graders ask.
     pub(crate) judges: JudgeUses,
+    /// Where graders of type `json-schema` are written, each once: they need a feature of evalsuite.
+    pub(crate) json_schemas: BTreeSet<Location>,
 }
 
 impl SuiteFacts {
     pub(crate) fn new(suite: &LoadedSuite) -> Self {
-        let targets: Vec<String> = suite.suite.targets.iter().map(|target| target.name.clone()).collect();
-        let of_cases = suite.cases.iter().filter(|_| targets.is_empty());
+        let matrix = &suite.suite.targets;
+        let of_cases = suite.cases.iter().filter(|_| matrix.is_empty());
         let of_cases: BTreeSet<&str> =
             of_cases.map(|loaded| loaded.case.target.as_deref().unwrap_or("default")).collect();
+        let case_targets: Vec<String> = of_cases.into_iter().map(str::to_owned).collect();
+        let entry = |target: &Target| {
+            let entry = target.use_target.as_ref().unwrap_or(&target.name);
+            (target.name.clone(), entry.clone())
+        };
+        let of_matrix = matrix.iter().map(entry);
         Self {
             agent_name: suite.suite.agent_name.clone(),
-            case_targets: of_cases.into_iter().map(str::to_owned).collect(),
+            targets: matrix.iter().map(|target| target.name.clone()).collect(),
+            entries: of_matrix.chain(case_targets.iter().map(|name| (name.clone(), name.clone()))).collect(),
+            case_targets,
             judges: JudgeUses::of(suite),
-            targets,
+            json_schemas: json_schemas(suite),
         }
     }
+}
+
+fn json_schemas(suite: &LoadedSuite) -> BTreeSet<Location> {
+    let all = suite.cases.iter().flat_map(|loaded| {
+        let turns = loaded.case.conversation.iter().flat_map(|conversation| &conversation.turns);
+        loaded.case.graders.iter().chain(turns.flat_map(|turn| &turn.graders)).flat_map(Grader::with_members)
+    });
+    let json_schemas = all.filter(|grader| matches!(grader.config, GraderConfig::JsonSchema(_)));
+    json_schemas.map(|grader| grader.location.clone()).collect()
 }

@@ -84,7 +84,7 @@ impl Tracker {
         if loaded.suite.is_none() {
             return;
         }
-        let mut warnings: Vec<Diagnostic> = std::mem::take(&mut loaded.diagnostics).into_iter().collect();
+        let mut warnings: Vec<Diagnostic> = std::mem::take(&mut loaded.diagnostics).grouped().into_iter().collect();
         // A suite that cannot be written as JSON is an error of the macro.
         let Some((body, suite)) = loaded.suite.as_ref().and_then(|suite| Some((Body::new(suite).ok()?, suite))) else {
             return;

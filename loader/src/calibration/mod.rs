@@ -18,6 +18,8 @@ use crate::fields::shared_files::SharedFiles;
 use crate::fields::{Fields, paths};
 use crate::graders::assertions;
 use crate::graders::assertions::ParsedGrader;
+use crate::keys::calibration::{CALIBRATION, MAXIMUM, MINIMUM};
+use crate::keys::range;
 use crate::read::node::{Data, Entry, Node};
 use crate::request::Request;
 use crate::source::{FileId, Files, Span};
@@ -110,7 +112,7 @@ fn empty(place: Span, scope: Scope<'_>) -> Calibration {
 fn mapping(root: &Node, mut around: SampleContext<'_>, d: &mut Diagnostics) -> Option<Calibration> {
     let scope = around.scope;
     let help = "write `samples:` and a list of answers below it";
-    let mut fields = Fields::of_root(root, "a calibration", help, d)?;
+    let mut fields = Fields::of_root(root, &CALIBRATION, help, d)?;
     fields.get("$schema");
     let fraction = |entry: &Entry, d: &mut Diagnostics| fields::fraction(&entry.value, &fields::label(entry), d);
     let tolerance = fields.get("tolerance").and_then(|entry| fraction(entry, d));
@@ -136,20 +138,19 @@ fn mapping(root: &Node, mut around: SampleContext<'_>, d: &mut Diagnostics) -> O
 fn bar(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Bar {
     let mut bar = Bar::default();
     if let Some(entry) = fields.get("minimum")
-        && let Some(mut minimum) = Fields::new(&entry.value, "`minimum`", d)
+        && let Some(mut minimum) = Fields::new(&entry.value, &MINIMUM, d)
     {
         for (key, place) in [("kappa", &mut bar.kappa), ("spearman", &mut bar.spearman), ("pearson", &mut bar.pearson)]
         {
-            *place = minimum.get(key).and_then(|entry| {
-                let allowed = |value| (-1.0..=1.0).contains(&value);
-                fields::number_in(&entry.value, &fields::label(entry), "a number within -1..1", allowed, d)
-            });
+            *place = minimum
+                .get(key)
+                .and_then(|entry| fields::number_in(&entry.value, &fields::label(entry), &range::CORRELATION, d));
         }
         bar.agreement = minimum.read("agreement", fields::fraction, d);
         minimum.finish(d);
     }
     if let Some(entry) = fields.get("maximum")
-        && let Some(mut maximum) = Fields::new(&entry.value, "`maximum`", d)
+        && let Some(mut maximum) = Fields::new(&entry.value, &MAXIMUM, d)
     {
         bar.mae = maximum.read("mae", fields::fraction, d);
         maximum.finish(d);

@@ -13,6 +13,7 @@ use crate::fields::paths::Scope;
 use crate::fields::{Fields, id};
 use crate::graders::assertions::{CaseFacts, ParsedGrader};
 use crate::graders::{GraderNotes, assertions};
+use crate::keys::calibration::SAMPLE;
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use crate::{fields, suggest};
@@ -65,7 +66,7 @@ pub(super) struct ReadSample {
 const OF_CASES: [&str; 3] = ["input", "criteria", "expected_output"];
 
 pub(super) fn read(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics) -> Option<ReadSample> {
-    let mut fields = Fields::new(node, "a sample", d)?;
+    let mut fields = Fields::new(node, &SAMPLE, d)?;
     let (id, id_span) = id::read(&mut fields, None, d);
     let human_score = fields.read_required("human_score", fields::fraction, d);
     // An empty answer is one, too.

@@ -14,11 +14,9 @@ use crate::fields::paths::Scope;
 use crate::fields::{Fields, id};
 use crate::graders::assertions;
 use crate::graders::assertions::{CaseFacts, ParsedGrader};
+use crate::keys::case::{CASE, CASE_FILE, EVALUATORS, ON_DEPENDENCY_FAILURE};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
-
-const ON_DEPENDENCY_FAILURE: &[(&str, OnDependencyFailure)] =
-    &[("skip", OnDependencyFailure::Skip), ("fail", OnDependencyFailure::Fail), ("run", OnDependencyFailure::Run)];
 
 /// What a suite gives to each of its cases.
 #[derive(Debug, Clone)]
@@ -90,7 +88,8 @@ pub(crate) fn read(
     d: &mut Diagnostics,
 ) -> Option<CheckedCase> {
     let scope = around.scope;
-    let mut fields = Fields::new(node, "a case", d)?;
+    let object = if around.directory.is_some() { &CASE_FILE } else { &CASE };
+    let mut fields = Fields::new(node, object, d)?;
     if defaults.size.is_some_and(|(bytes, span)| !scope.shared.may_copy(bytes, span, d)) {
         return None;
     }
@@ -100,7 +99,7 @@ pub(crate) fn read(
     let (id, id_span) = id::read(&mut fields, around.directory, d);
     let execution = fields.get("execution").map(|entry| execution::case(&entry.value, d)).unwrap_or_default();
     let criteria = fields
-        .get_renamed("criteria", &["expected_outcome"], d)
+        .get_renamed("criteria", d)
         .and_then(|entry| fields::text(&entry.value, &fields::label(entry), d).or(Some(String::new())));
     let expected_entry = fields.get("expected_output");
     let expected_output = expected_entry.map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
@@ -115,11 +114,9 @@ pub(crate) fn read(
     }
     let messages = messages(&mut fields, &execution, scope, defaults, d);
 
-    let assertions_entry = fields.get("assertions");
-    let old = fields.old_spellings(assertions_entry, "assertions", assertions::OLD_KEYS, d);
-    let written = one_of(old, execution.common.assertions, d);
+    let written = one_of(fields.get_renamed("assertions", d), execution.common.assertions, d);
     let mut graders: Vec<ParsedGrader> = Vec::new();
-    if let Some(entry) = fields.old_spellings(None, "assertions` with `type: rubrics", &["rubrics"], d) {
+    if let Some(entry) = fields.get_replaced("rubrics", d) {
         graders.extend(assertions::rubrics_key(&entry.value, scope, d));
     }
     let before = d.len();
@@ -150,7 +147,7 @@ pub(crate) fn read(
     let metadata = fields.read("metadata", fields::object, d);
     let conversation_id = fields.read("conversation_id", fields::text, d);
     let (dependencies, on_dependency_failure) = dependencies(&mut fields, d);
-    if let Some(entry) = fields.no_effect("suite", "delete it: a case belongs to the suite it is found in", d) {
+    if let Some(entry) = fields.no_effect("suite", d) {
         fields::string(&entry.value, "`suite`", d);
     }
     if fields.node.entry("input").is_none_or(|entry| entry.value.is_null())
@@ -266,8 +263,8 @@ pub(crate) fn one_of<'n>(
 
 /// The old key `evaluator`, whose values are the default behaviour.
 pub(crate) fn evaluator(fields: &mut Fields<'_>, d: &mut Diagnostics) {
-    let Some(entry) = fields.old_spellings(None, "assertions", &["evaluator"], d) else { return };
-    fields::choice(&entry.value, "`evaluator`", &[("llm-grader", ())], d);
+    let Some(entry) = fields.get_replaced("evaluator", d) else { return };
+    fields::choice(&entry.value, "`evaluator`", EVALUATORS, d);
 }
 
 fn dependencies(fields: &mut Fields<'_>, d: &mut Diagnostics) -> (Vec<(String, Span)>, OnDependencyFailure) {

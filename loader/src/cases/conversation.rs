@@ -1,6 +1,6 @@
 //! Conversations: `mode`, `turns` and their settings.
 
-use evalsuite_schema::{Aggregation, Content, Conversation, Message, OnTurnFailure, Role, Turn};
+use evalsuite_schema::{Content, Conversation, Message, Role, Turn};
 
 use super::{expected_output, input};
 use crate::diagnostic::{Code, Diagnostics};
@@ -8,14 +8,9 @@ use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
 use crate::graders::assertions;
+use crate::keys::case::{AGGREGATIONS, MODES, ON_TURN_FAILURE, TURN};
 use crate::read::node::{Data, Node};
 use crate::source::Span;
-
-const MODES: &[(&str, ())] = &[("conversation", ())];
-const AGGREGATIONS: &[(&str, Aggregation)] =
-    &[("mean", Aggregation::Mean), ("min", Aggregation::Min), ("max", Aggregation::Max)];
-const ON_TURN_FAILURE: &[(&str, OnTurnFailure)] =
-    &[("continue", OnTurnFailure::Continue), ("stop", OnTurnFailure::Stop)];
 
 /// The keys of a case that is a conversation.
 #[derive(Debug, Default)]
@@ -90,12 +85,12 @@ fn mismatch<T>(node: &Node, message: &str, help: &str, d: &mut Diagnostics) -> O
 }
 
 fn turn(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut Diagnostics) -> Option<Turn> {
-    let mut fields = Fields::new(node, "a turn", d)?;
+    let mut fields = Fields::new(node, &TURN, d)?;
     let input = fields.get("input");
     let expected_output =
         fields.get("expected_output").map(|entry| expected_output::read(entry, scope, d)).unwrap_or_default();
     let (graders, named) = fields
-        .get_renamed("assertions", assertions::OLD_KEYS, d)
+        .get_renamed("assertions", d)
         .map(|entry| assertions::turn(&entry.value, &expected_output, scope, d))
         .unwrap_or_default();
     users.extend(named);

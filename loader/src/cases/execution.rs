@@ -2,22 +2,16 @@
 
 use std::collections::HashMap;
 
-use evalsuite_schema::{Strategy, Target, Trials};
+use evalsuite_schema::{Target, Trials};
 
 use super::hooks;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
+use crate::fields::Fields;
 use crate::fields::paths::Scope;
-use crate::fields::{Fields, label};
-use crate::graders::assertions;
+use crate::keys::execution::{CASE_EXECUTION, STRATEGIES, SUITE_EXECUTION, SUITE_TARGET, TRIALS};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
-
-const STRATEGIES: &[(&str, Strategy)] = &[
-    ("pass_at_k", Strategy::PassAtK),
-    ("mean", Strategy::Mean),
-    ("confidence_interval", Strategy::ConfidenceInterval),
-];
 
 /// Settings that suites and cases share.
 #[derive(Debug, Default, Clone)]
@@ -51,7 +45,7 @@ pub(crate) struct Case<'n> {
 }
 
 pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -> Suite<'n> {
-    let Some(mut fields) = Fields::new(node, "`execution`", d) else { return Suite::default() };
+    let Some(mut fields) = Fields::new(node, &SUITE_EXECUTION, d) else { return Suite::default() };
     let common = common(&mut fields, d);
     let targets = fields.get("targets").map(|entry| (targets(entry, scope, d), entry.key_span));
     if let (Some((_, span)), Some((_, key))) = (&common.target, &targets) {
@@ -62,15 +56,14 @@ pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -
                 .help("keep one"),
         );
     }
-    let budget_usd = fields
-        .get_renamed("budget_usd", &["budgetUsd"], d)
-        .and_then(|entry| fields::positive(&entry.value, "`budget_usd`", d));
+    let budget_usd =
+        fields.get_renamed("budget_usd", d).and_then(|entry| fields::positive(&entry.value, "`budget_usd`", d));
     let workers = fields
         .get("workers")
         .and_then(|entry| fields::integer(&entry.value, "`workers`", 1, 50, d))
         .and_then(|value| u32::try_from(value).ok());
     let fail_on_error = fields
-        .get_renamed("fail_on_error", &["failOnError"], d)
+        .get_renamed("fail_on_error", d)
         .and_then(|entry| fields::boolean(&entry.value, "`fail_on_error`", d))
         .unwrap_or(false);
     cache(&mut fields, d);
@@ -89,19 +82,16 @@ pub(crate) fn suite<'n>(node: &'n Node, scope: Scope<'_>, d: &mut Diagnostics) -
 }
 
 fn cache(fields: &mut Fields<'_>, d: &mut Diagnostics) {
-    let help = "record and replay answers with `EVALSUITE_MODE=record` and `EVALSUITE_MODE=replay`";
-    if let Some(entry) = fields.get("cache") {
+    if let Some(entry) = fields.no_effect("cache", d) {
         fields::boolean(&entry.value, "`cache`", d);
-        d.report(Code::NoEffect, entry.key_span, "`cache` has no effect", help);
     }
-    if let Some(entry) = fields.get_renamed("cache_path", &["cachePath"], d) {
+    if let Some(entry) = fields.no_effect("cache_path", d) {
         fields::string(&entry.value, "`cache_path`", d);
-        d.report(Code::NoEffect, entry.key_span, format!("{} has no effect", label(entry)), help);
     }
 }
 
 pub(crate) fn case<'n>(node: &'n Node, d: &mut Diagnostics) -> Case<'n> {
-    let Some(mut fields) = Fields::new(node, "`execution` of a case", d) else { return Case::default() };
+    let Some(mut fields) = Fields::new(node, &CASE_EXECUTION, d) else { return Case::default() };
     let common = common(&mut fields, d);
     let mut targets = Vec::new();
     if let Some(entry) = fields.get("targets") {
@@ -136,14 +126,13 @@ fn common<'n>(fields: &mut Fields<'n>, d: &mut Diagnostics) -> CommonExecution<'
     }
     common.threshold = fields.read("threshold", fields::fraction, d);
     common.timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
-    common.assertions = fields.old_spellings(None, "assertions", &["assertions"], d);
-    common.assertions = fields.old_spellings(common.assertions, "assertions", assertions::OLD_KEYS, d);
+    common.assertions = fields.get_replaced("assertions", d);
     common
 }
 
 fn trials(node: &Node, d: &mut Diagnostics) -> (Trials, Option<Span>) {
     let mut trials = Trials::default();
-    let Some(mut fields) = Fields::new(node, "`trials`", d) else { return (trials, None) };
+    let Some(mut fields) = Fields::new(node, &TRIALS, d) else { return (trials, None) };
     if let Some(entry) = fields.require("count", d) {
         trials.count = fields::count(&entry.value, "`count`", 1, d).unwrap_or(1);
     }
@@ -152,9 +141,8 @@ fn trials(node: &Node, d: &mut Diagnostics) -> (Trials, Option<Span>) {
         trials.strategy = fields::choice(&entry.value, "`strategy`", STRATEGIES, d);
         strategy_span = Some(entry.value.span);
     }
-    trials.cost_limit_usd = fields
-        .get_renamed("cost_limit_usd", &["costLimitUsd"], d)
-        .and_then(|entry| fields::positive(&entry.value, "`cost_limit_usd`", d));
+    trials.cost_limit_usd =
+        fields.get_renamed("cost_limit_usd", d).and_then(|entry| fields::positive(&entry.value, "`cost_limit_usd`", d));
     fields.finish(d);
     (trials, strategy_span)
 }
@@ -198,7 +186,7 @@ fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Target> 
         let name = target_name(node, "a target", d)?;
         return Some(Target { name, use_target: None, hooks: Default::default() });
     }
-    let mut fields = Fields::new(node, "a target", d)?;
+    let mut fields = Fields::new(node, &SUITE_TARGET, d)?;
     let name = fields.require("name", d).and_then(|entry| target_name(&entry.value, "`name`", d));
     let use_target = fields.get("use_target").and_then(|entry| target_name(&entry.value, "`use_target`", d));
     let hooks = fields.get("hooks").map(|entry| hooks::read(&entry.value, scope, d).into_hooks()).unwrap_or_default();

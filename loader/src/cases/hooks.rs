@@ -8,6 +8,7 @@ use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef, Reset};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, command};
+use crate::keys::workspace::{HOOK, HOOKS, RESETS};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, suggest};
 
@@ -15,13 +16,12 @@ use crate::{fields, suggest};
 const PLACEHOLDERS: &[&str] =
     &["workspace_path", "test_id", "eval_run_id", "case_input", "case_metadata", "suite_dir", "case_dir", "target"];
 /// The name of each hook, whether it may reset the workspace, and its timeout.
-const HOOKS: [(&str, bool, u64); 4] = [
+const NAMES: [(&str, bool, u64); 4] = [
     ("before_all", false, 60_000),
     ("before_each", true, 60_000),
     ("after_each", true, 30_000),
     ("after_all", false, 30_000),
 ];
-const RESETS: &[(&str, Reset)] = &[("none", Reset::None), ("fast", Reset::Fast), ("strict", Reset::Strict)];
 
 /// A hook as written: missing keys are taken from the suite's hook, then from the defaults.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +36,7 @@ pub(crate) struct WrittenHook {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WrittenHooks {
     enabled: Option<bool>,
-    /// In the order of [`HOOKS`].
+    /// In the order of [`NAMES`].
     hooks: [Option<WrittenHook>; 4],
 }
 
@@ -50,13 +50,13 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Writte
         )
         .unwrap_or_default();
     }
-    let Some(mut fields) = Fields::new(node, "`hooks`", d) else { return WrittenHooks::default() };
+    let Some(mut fields) = Fields::new(node, &HOOKS, d) else { return WrittenHooks::default() };
     let set = WrittenHooks {
         enabled: fields.read("enabled", fields::boolean, d),
-        hooks: HOOKS.map(|(name, may_reset, _)| fields.get(name).and_then(|entry| hook(entry, may_reset, scope, d))),
+        hooks: NAMES.map(|(name, may_reset, _)| fields.get(name).and_then(|entry| hook(entry, may_reset, scope, d))),
     };
     for entry in fields.rest() {
-        let help = suggest::did_you_mean_or_known(&entry.key, &fields.known);
+        let help = suggest::did_you_mean_or_known(&entry.key, &fields.known());
         d.report(Code::InvalidHook, entry.key_span, format!("unknown hook `{}`", entry.key), help);
     }
     set
@@ -105,13 +105,13 @@ fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d
 }
 
 fn object(node: &Node, what: &str, may_reset: bool, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenHook> {
-    let mut fields = Fields::new(node, "a hook", d)?;
+    let mut fields = Fields::new(node, &HOOK, d)?;
     let cwd_entry = fields.get("cwd");
     let cwd = cwd_entry.and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
-    let command_entry = fields.get_renamed("command", &["script"], d);
+    let command_entry = fields.get_renamed("command", d);
     let reset_entry = fields.get("reset");
     let timeout_ms = fields
-        .get_renamed("timeout_ms", &["timeoutMs"], d)
+        .get_renamed("timeout_ms", d)
         .and_then(|entry| fields::integer(&entry.value, "`timeout_ms`", 1, u64::MAX, d));
     fields.finish(d);
     let reset = reset_entry.and_then(|entry| fields::choice(&entry.value, "`reset`", RESETS, d));
@@ -149,7 +149,7 @@ impl WrittenHooks {
         if self.enabled == Some(false) {
             return Hooks::default();
         }
-        let mut timeouts = HOOKS.iter().map(|(.., timeout_ms)| *timeout_ms);
+        let mut timeouts = NAMES.iter().map(|(.., timeout_ms)| *timeout_ms);
         let [before_all, before_each, after_each, after_all] =
             self.hooks.map(|hook| hook.zip(timeouts.next()).map(|(hook, timeout_ms)| hook.into_hook(timeout_ms)));
         Hooks { before_all, before_each, after_each, after_all }

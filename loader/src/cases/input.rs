@@ -5,14 +5,12 @@ use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, media_ty
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, label};
+use crate::keys::message::{CONTENT_PART, MESSAGE, ROLES, TOOL_CALL};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, suggest};
 
 /// Start of the media types of images.
 const IMAGE: &str = "image/";
-
-const ROLES: &[(&str, Role)] =
-    &[("system", Role::System), ("user", Role::User), ("assistant", Role::Assistant), ("tool", Role::Tool)];
 
 /// `input` of a case or suite. Text is kept separate from messages, because input files can precede it.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +90,7 @@ pub(crate) fn message(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Opt
             d,
         );
     }
-    let mut fields = Fields::new(node, "a message", d)?;
+    let mut fields = Fields::new(node, &MESSAGE, d)?;
     let role = match fields.get("role") {
         Some(entry) => role(&entry.value, d),
         None => invalid_message(node, "a message has no `role`", "add `role: user`", d),
@@ -172,7 +170,7 @@ fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
     if node.as_mapping().is_none() {
         return invalid(node, format!("a content part must be text or a mapping, found {}", node.kind()), d);
     }
-    let mut fields = Fields::new(node, "a content part", d)?;
+    let mut fields = Fields::new(node, &CONTENT_PART, d)?;
     let (kind, value) = (fields.get("type"), fields.get("value"));
     fields.finish(d);
     let Some(kind) = kind else {
@@ -223,7 +221,7 @@ fn tool_calls(entry: &Entry, d: &mut Diagnostics) -> Vec<ToolCall> {
 }
 
 fn tool_call(node: &Node, d: &mut Diagnostics) -> Option<ToolCall> {
-    let mut fields = Fields::new(node, "a tool call", d)?;
+    let mut fields = Fields::new(node, &TOOL_CALL, d)?;
     let tool = fields.read_required("tool", fields::text, d);
     let input = fields.get("input").map(|entry| entry.value.to_json());
     let output = fields.get("output").map(|entry| entry.value.to_json());

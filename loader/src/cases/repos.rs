@@ -11,10 +11,9 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, paths};
+use crate::keys::workspace::{CHECKOUT, CLONE, REPO, RESOLVES, SOURCE};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
-
-const RESOLVES: &[(&str, Resolve)] = &[("remote", Resolve::Remote), ("local", Resolve::Local)];
 
 pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<Repo> {
     let Some(items) = fields::list(&entry.value, "`repos`", d) else { return Vec::new() };
@@ -43,7 +42,7 @@ fn invalid<T>(place: Span, message: impl Into<String>, help: &str, d: &mut Diagn
 }
 
 fn repo(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Repo> {
-    let mut fields = Fields::new(node, "a repo", d)?;
+    let mut fields = Fields::new(node, &REPO, d)?;
     let path = match fields.get("path") {
         Some(entry) => place(&entry.value, d),
         None => invalid(
@@ -82,7 +81,7 @@ fn place(node: &Node, d: &mut Diagnostics) -> Option<String> {
 }
 
 fn source(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<RepoSource> {
-    let mut fields = Fields::new(node, "`source` of a repo", d)?;
+    let mut fields = Fields::new(node, &SOURCE, d)?;
     let (kind, url, path) = (fields.get("type"), fields.get("url"), fields.get("path"));
     let place_without = ["type", "url", "path"].map(|key| fields.place_without(key));
     fields.finish(d);
@@ -117,7 +116,7 @@ fn source(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<RepoSour
 }
 
 fn clone(node: &Node, d: &mut Diagnostics) -> (Option<u32>, Option<String>, Vec<String>) {
-    let Some(mut fields) = Fields::new(node, "`clone`", d) else { return Default::default() };
+    let Some(mut fields) = Fields::new(node, &CLONE, d) else { return Default::default() };
     let depth = fields.get("depth").and_then(|entry| fields::count(&entry.value, "`depth`", 1, d));
     let filter = fields.read("filter", fields::text, d);
     let sparse = fields.read("sparse", fields::texts, d);
@@ -126,10 +125,8 @@ fn clone(node: &Node, d: &mut Diagnostics) -> (Option<u32>, Option<String>, Vec<
 }
 
 fn checkout(node: &Node, source: Option<&RepoSource>, depth: Option<u32>, d: &mut Diagnostics) -> Checkout {
-    let Some(mut fields) = Fields::new(node, "`checkout`", d) else { return Checkout::default() };
-    let reference = fields
-        .get_either("ref", "base_commit", d)
-        .and_then(|entry| fields::text(&entry.value, &fields::label(entry), d));
+    let Some(mut fields) = Fields::new(node, &CHECKOUT, d) else { return Checkout::default() };
+    let reference = fields.get_either("ref", d).and_then(|entry| fields::text(&entry.value, &fields::label(entry), d));
     let resolve_entry = fields.get("resolve");
     let resolve = resolve_entry.and_then(|entry| fields::choice(&entry.value, "`resolve`", RESOLVES, d));
     let ancestor_entry = fields.get("ancestor");

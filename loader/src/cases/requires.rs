@@ -7,6 +7,7 @@ use evalsuite_schema::Requires;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
+use crate::keys::execution::{CASE_REQUIRES, SUITE_REQUIRES};
 use crate::read::node::Entry;
 
 /// Where a `requires` is.
@@ -18,7 +19,8 @@ pub(crate) enum SettingsOwner {
 
 pub(crate) fn read(entry: &Entry, place: SettingsOwner, d: &mut Diagnostics) -> Requires {
     let mut requires = Requires::default();
-    let Some(mut fields) = Fields::new(&entry.value, "`requires`", d) else { return requires };
+    let object = if place == SettingsOwner::Suite { &SUITE_REQUIRES } else { &CASE_REQUIRES };
+    let Some(mut fields) = Fields::new(&entry.value, object, d) else { return requires };
     if let Some(entry) = fields.get("env") {
         requires.env = fields::texts(&entry.value, "`env`", d).unwrap_or_default();
     }
@@ -29,8 +31,7 @@ pub(crate) fn read(entry: &Entry, place: SettingsOwner, d: &mut Diagnostics) -> 
         if let Some(entry) = fields.get("evalsuite") {
             check_version(entry, d);
         }
-        if let Some(entry) = fields.no_effect("agentv", "say which evalsuite is needed with `evalsuite: \">=0.1\"`", d)
-        {
+        if let Some(entry) = fields.no_effect("agentv", d) {
             fields::string(&entry.value, "`agentv`", d);
         }
     }

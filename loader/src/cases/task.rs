@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_schema::{
-    Case, Content, Input, Message, Object, PathRef, ReferenceSolution, ReferenceSource, Role, Trials, Workspace,
-};
+use evalsuite_schema::{Case, Content, Input, Message, Object, PathRef, ReferenceSolution, Role, Trials, Workspace};
 use serde_json::Value;
 
 use super::case::CheckedCase;
@@ -15,13 +13,8 @@ use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, id};
 use crate::graders::assertions;
 use crate::graders::assertions::CaseFacts;
+use crate::keys::task::{REFERENCE_SOLUTION, SOURCES, TASK};
 use crate::read::node::{Entry, Node};
-
-const SOURCES: &[(&str, ReferenceSource)] = &[
-    ("manual", ReferenceSource::Manual),
-    ("captured", ReferenceSource::Captured),
-    ("synthesized", ReferenceSource::Synthesized),
-];
 
 /// What `suite.json` asks of its tasks.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +30,7 @@ pub(crate) fn read(
     scope: Scope<'_>,
     d: &mut Diagnostics,
 ) -> Option<CheckedCase> {
-    let mut fields = Fields::new(node, "a task", d)?;
+    let mut fields = Fields::new(node, &TASK, d)?;
     fields.get("$schema");
     let (id, id_span) = id::read_task(&mut fields, d);
     let description = fields.read_required("description", fields::text, d);
@@ -101,7 +94,7 @@ pub(crate) fn read(
 }
 
 fn reference(entry: &Entry, d: &mut Diagnostics) -> Option<ReferenceSolution> {
-    let mut fields = Fields::new(&entry.value, "`reference_solution`", d)?;
+    let mut fields = Fields::new(&entry.value, &REFERENCE_SOLUTION, d)?;
     let expected_outcome = fields.read("expected_outcome", fields::object, d);
     let source = fields.get("source").and_then(|entry| fields::choice(&entry.value, "`source`", SOURCES, d));
     fields.finish(d);

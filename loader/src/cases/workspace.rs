@@ -11,10 +11,9 @@ use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::{FoundPath, Kind, Scope};
+use crate::keys::workspace::{ISOLATIONS, WORKSPACE, WORKSPACE_MODES};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
-
-const ISOLATIONS: &[(&str, Isolation)] = &[("per_test", Isolation::PerTest), ("shared", Isolation::Shared)];
 
 /// A workspace as a suite or a case writes it.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +66,7 @@ fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnos
 }
 
 fn object(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnostics) -> Option<WrittenWorkspace> {
-    let mut fields = Fields::new(node, "`workspace`", d)?;
+    let mut fields = Fields::new(node, &WORKSPACE, d)?;
     fields.get("$schema");
     let mut written = WrittenWorkspace::default();
     if let Some(entry) = fields.get("template") {
@@ -190,7 +189,7 @@ fn mode(fields: &mut Fields<'_>, d: &mut Diagnostics) {
             "use `template`: every trial gets its own copy",
         ),
         _ => {
-            fields::choice(&entry.value, "`mode`", &[("temp", ()), ("pooled", ())], d);
+            fields::choice(&entry.value, "`mode`", WORKSPACE_MODES, d);
         }
     }
 }

@@ -9,42 +9,64 @@ use evalsuite_schema::Object;
 use evalsuite_schema::placeholder::Syntax;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::keys::{Key, Range, Status, Table, range};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 use crate::suggest;
 
-/// The keys of one mapping. A key that is read becomes known; [`Fields::finish`] reports the rest.
+/// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.
 pub(crate) struct Fields<'n> {
     pub(crate) node: &'n Node,
     what: &'static str,
     entries: &'n [Entry],
-    /// The keys that were read.
-    pub(crate) known: Vec<&'static str>,
-    /// Accepted old spellings; not suggested.
-    old: Vec<&'static str>,
+    common: &'static [Key],
+    keys: &'static [Key],
 }
 
 impl<'n> Fields<'n> {
-    /// The keys of `node`, which is `what`: "a case", "`execution`". Anything but a mapping is wrong-type.
-    pub(crate) fn new(node: &'n Node, what: &'static str, d: &mut Diagnostics) -> Option<Self> {
+    /// The keys of `node`, which is an `object`. Anything but a mapping is wrong-type.
+    pub(crate) fn new(node: &'n Node, object: &'static Table, d: &mut Diagnostics) -> Option<Self> {
+        Self::with_common(node, object, object.common, d)
+    }
+
+    /// As [`Fields::new`], with other common keys than the table's.
+    pub(crate) fn with_common(
+        node: &'n Node,
+        object: &'static Table,
+        common: &'static [Key],
+        d: &mut Diagnostics,
+    ) -> Option<Self> {
         let Some(entries) = node.as_mapping() else {
-            return wrong_type(node, what, "a mapping", d);
+            return wrong_type(node, object.what, "a mapping", d);
         };
-        Some(Self { node, what, entries, known: Vec::with_capacity(24), old: Vec::new() })
+        Some(Self { node, what: object.what, entries, common, keys: object.keys })
     }
 
     /// The keys of a file's root; anything but a mapping is root-not-mapping.
-    pub(crate) fn of_root(root: &'n Node, what: &'static str, help: &str, d: &mut Diagnostics) -> Option<Self> {
+    pub(crate) fn of_root(root: &'n Node, object: &'static Table, help: &str, d: &mut Diagnostics) -> Option<Self> {
         if root.as_mapping().is_none() {
             let message = format!("expected a mapping, found {}", root.kind());
             return reject(Code::RootNotMapping, root.span, message, help, d);
         }
-        Self::new(root, what, d)
+        Self::new(root, object, d)
+    }
+
+    /// Goes on with the keys of another object, which has the same common keys.
+    pub(crate) fn narrow(&mut self, object: &'static Table) {
+        self.keys = object.keys;
+    }
+
+    /// The line of the table for `name`.
+    fn key(&self, name: &str) -> &'static Key {
+        let keys = self.common.iter().chain(self.keys);
+        let found = keys.into_iter().find(|key| key.name == name);
+        found.expect("keys are read with the table of their object")
     }
 
     /// The value of `key`; null counts as absent.
     pub(crate) fn get(&mut self, key: &'static str) -> Option<&'n Entry> {
-        self.known.push(key);
+        #[cfg(test)]
+        crate::keys::note_read(self.common, self.keys, key);
         self.peek(key)
     }
 
@@ -53,26 +75,28 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of `key` or of one of its old spellings: those are deprecated-key, two spellings are conflicting-keys.
-    pub(crate) fn get_renamed(
-        &mut self,
-        key: &'static str,
-        old: &[&'static str],
-        d: &mut Diagnostics,
-    ) -> Option<&'n Entry> {
+    pub(crate) fn get_renamed(&mut self, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
         let current = self.get(key);
-        self.old_spellings(current, key, old, d)
+        self.old_spellings(current, key, self.key(key).old, d)
     }
 
-    /// As [`Fields::get_renamed`], if the new spelling belongs elsewhere and was already read as `current`.
-    pub(crate) fn old_spellings(
-        &mut self,
+    /// The value of `key`, which was replaced by something that is written elsewhere, or of one of its old spellings:
+    /// deprecated-key.
+    pub(crate) fn get_replaced(&mut self, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
+        self.get(key);
+        let Key { name, old, status: Status::Replaced(new), .. } = self.key(key) else { return None };
+        let found = self.old_spellings(None, new, &[name], d);
+        self.old_spellings(found, new, old, d)
+    }
+
+    fn old_spellings(
+        &self,
         mut current: Option<&'n Entry>,
         new: &str,
         old: &[&'static str],
         d: &mut Diagnostics,
     ) -> Option<&'n Entry> {
         for &old in old {
-            self.old.push(old);
             let Some(entry) = self.peek(old) else { continue };
             if let Some(first) = current {
                 conflict(first, entry, d);
@@ -89,20 +113,10 @@ impl<'n> Fields<'n> {
         current
     }
 
-    /// The value of `key`, or of `other`, an equally good spelling; both together are conflicting-keys.
-    pub(crate) fn get_either(
-        &mut self,
-        key: &'static str,
-        other: &'static str,
-        d: &mut Diagnostics,
-    ) -> Option<&'n Entry> {
-        match (self.get(key), self.get(other)) {
-            (Some(first), Some(second)) => {
-                conflict(first, second, d);
-                Some(first)
-            }
-            (first, second) => first.or(second),
-        }
+    /// The value of `key`, or of its other, equally good spelling; both together are conflicting-keys.
+    pub(crate) fn get_either(&mut self, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
+        let other = self.key(key).or.and_then(|other| self.peek(other));
+        either(self.get(key), other, d)
     }
 
     /// The value of a required `key`; without it missing-key.
@@ -160,31 +174,32 @@ impl<'n> Fields<'n> {
         self.entries.iter().find(|entry| entry.key == key).map_or(self.node.span, |entry| entry.key_span)
     }
 
-    /// Accepts `key`, returns its value, and warns that it has no effect.
-    pub(crate) fn no_effect(&mut self, key: &'static str, help: &str, d: &mut Diagnostics) -> Option<&'n Entry> {
-        let found = self.get(key);
-        if let Some(entry) = found {
-            d.report(Code::NoEffect, entry.key_span, format!("`{key}` has no effect"), help);
+    /// The value of `key`, which is accepted with the warning that it has no effect.
+    pub(crate) fn no_effect(&mut self, key: &'static str, d: &mut Diagnostics) -> Option<&'n Entry> {
+        let found = self.get_renamed(key, d)?;
+        if let Status::NoEffect(instead) = self.key(key).status {
+            d.report(Code::NoEffect, found.key_span, format!("{} has no effect", label(found)), instead);
         }
-        // Known, but not to be suggested.
-        self.known.retain(|known| *known != key);
-        self.old.push(key);
-        found
+        Some(found)
     }
 
     /// Refuses `key` with a code and a help of its own.
     pub(crate) fn refuse(&mut self, key: &'static str, code: Code, message: &str, help: &str, d: &mut Diagnostics) {
-        self.old.push(key);
-        if let Some(entry) = self.peek(key) {
+        if let Some(entry) = self.get(key) {
             d.report(code, entry.key_span, message, help);
         }
     }
 
-    /// Entries whose keys were not read; the caller handles them instead of [`Fields::finish`].
+    /// Entries whose keys are not in the table; the caller handles them instead of [`Fields::finish`].
     pub(crate) fn rest(&self) -> impl Iterator<Item = &'n Entry> {
-        self.entries
-            .iter()
-            .filter(|entry| !self.known.contains(&entry.key.as_str()) && !self.old.contains(&entry.key.as_str()))
+        let (common, keys) = (self.common, self.keys);
+        self.entries.iter().filter(move |entry| !is_in(common, &entry.key) && !is_in(keys, &entry.key))
+    }
+
+    /// The keys that can be suggested.
+    pub(crate) fn known(&self) -> Vec<&'static str> {
+        let current = self.common.iter().chain(self.keys).filter(|key| key.status == Status::Current);
+        current.flat_map(|key| std::iter::once(key.name).chain(key.or)).collect()
     }
 
     /// Whether an unknown key is probably a misspelling of one of `keys`: its diagnostic says what to do, so that
@@ -193,16 +208,41 @@ impl<'n> Fields<'n> {
         self.rest().any(|entry| !suggest::nearest(&entry.key, keys.iter().copied()).is_empty())
     }
 
-    /// Reports every key that was not read.
+    /// Reports every key that is not in the table.
     pub(crate) fn finish(self, d: &mut Diagnostics) {
         for entry in self.rest() {
             d.push(
                 Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in {}", entry.key, self.what))
                     .at(entry.key_span)
-                    .help(suggest::did_you_mean_or_known(&entry.key, &self.known)),
+                    .help(suggest::did_you_mean_or_known(&entry.key, &self.known())),
             );
         }
     }
+}
+
+/// Whether `written` is a key of the table, in one of its spellings.
+fn is_in(keys: &[Key], written: &str) -> bool {
+    // The names come first: this is the common case, in code that runs unoptimised.
+    let mut index = 0;
+    while index < keys.len() {
+        if keys[index].name == written {
+            return true;
+        }
+        index += 1;
+    }
+    keys.iter().any(|key| key.old.contains(&written) || key.or == Some(written))
+}
+
+/// Whichever of two spellings is there; both together are conflicting-keys.
+pub(crate) fn either<'n>(
+    first: Option<&'n Entry>,
+    second: Option<&'n Entry>,
+    d: &mut Diagnostics,
+) -> Option<&'n Entry> {
+    if let (Some(first), Some(second)) = (first, second) {
+        conflict(first, second, d);
+    }
+    first.or(second)
 }
 
 fn conflict(first: &Entry, second: &Entry, d: &mut Diagnostics) {
@@ -304,40 +344,30 @@ pub(crate) fn number(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64
     }
 }
 
-/// A number for which `allowed` returns `true`; `range` describes it: "a number in 0..1".
-pub(crate) fn number_in(
-    node: &Node,
-    what: &str,
-    range: &str,
-    allowed: impl Fn(f64) -> bool,
-    d: &mut Diagnostics,
-) -> Option<f64> {
+/// A number in a range.
+pub(crate) fn number_in(node: &Node, what: &str, range: &Range, d: &mut Diagnostics) -> Option<f64> {
     let value = number(node, what, d)?;
-    if !allowed(value) {
-        return reject(
-            Code::OutOfRange,
-            node.span,
-            format!("{what} is {value}, which is not {range}"),
-            format!("write {range}"),
-            d,
-        );
+    if !range.contains(value) {
+        let words = range.words;
+        let message = format!("{what} is {value}, which is not {words}");
+        return reject(Code::OutOfRange, node.span, message, format!("write {words}"), d);
     }
     Some(value)
 }
 
 /// A number from 0 to 1, both included.
 pub(crate) fn fraction(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
-    number_in(node, what, "a number within 0..1", |value| (0.0..=1.0).contains(&value), d)
+    number_in(node, what, &range::FRACTION, d)
 }
 
 /// A number greater than 0.
 pub(crate) fn positive(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
-    number_in(node, what, "a number greater than 0", |value| value > 0.0, d)
+    number_in(node, what, &range::POSITIVE, d)
 }
 
 /// A number that is not negative.
 pub(crate) fn not_negative(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
-    number_in(node, what, "a number of at least 0", |value| value >= 0.0, d)
+    number_in(node, what, &range::NOT_NEGATIVE, d)
 }
 
 /// A whole number from `low` to `high`. `2.0` is whole, `2.5` is wrong-type.

@@ -13,7 +13,7 @@ use crate::read::node::Entry;
 const NEAR: usize = 2;
 
 pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CodeGrader> {
-    let command = fields.get_renamed("command", &["script"], d);
+    let command = fields.get_renamed("command", d);
     if command.is_none() {
         fields.missing(Code::MissingGraderSetting, "command", d);
     }
@@ -31,7 +31,7 @@ pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostic
     let config_entry = fields.get("config");
     let mut config = config_entry.and_then(|entry| fields::object(&entry.value, "`config`", d)).unwrap_or_default();
     for entry in fields.rest() {
-        surplus_key(entry, config_entry, &fields.known, &mut config, d);
+        surplus_key(entry, config_entry, &fields.known(), &mut config, d);
     }
     Some(CodeGrader { run: run?, timeout_seconds, config, preprocessors })
 }

@@ -8,6 +8,7 @@ use super::assertions::ParsedGrader;
 use super::{GraderContext, GraderNotes, assertions, code, prompt, require};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields::Fields;
+use crate::keys::grader::{AGGREGATOR, AGGREGATORS};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use crate::{fields, suggest};
@@ -15,15 +16,13 @@ use crate::{fields, suggest};
 /// Composites in composites, the outermost included.
 const MAX_DEPTH: usize = 4;
 
-const TYPES: &[&str] = &["weighted_average", "threshold", "code-grader", "llm-grader"];
-
 pub(super) fn read(
     fields: &mut Fields<'_>,
     cx: GraderContext<'_>,
     notes: &mut GraderNotes,
     d: &mut Diagnostics,
 ) -> Option<Composite> {
-    let members_entry = fields.get_renamed("assertions", assertions::OLD_KEYS, d);
+    let members_entry = fields.get_renamed("assertions", d);
     let aggregator_entry = require(fields, "aggregator", d);
     let node = fields.node;
     if cx.depth >= MAX_DEPTH {
@@ -95,11 +94,11 @@ fn aggregator(
     cx: GraderContext<'_>,
     d: &mut Diagnostics,
 ) -> Option<Aggregator> {
-    let mut fields = Fields::new(node, "`aggregator`", d)?;
+    let mut fields = Fields::new(node, &AGGREGATOR, d)?;
     let type_entry = require(&mut fields, "type", d);
     let weights_entry = fields.get("weights");
     let threshold_entry = fields.get("threshold");
-    let command_entry = fields.get_either("command", "path", d);
+    let command_entry = fields.get_either("command", d);
     let cwd_entry = fields.get("cwd");
     let prompt_entry = fields.get("prompt");
     let model_entry = fields.get("model");
@@ -164,13 +163,13 @@ fn kind(node: &Node, d: &mut Diagnostics) -> Option<&'static str> {
         "llm_grader" => "llm-grader",
         other => other,
     };
-    TYPES.iter().find(|known| **known == folded).copied().or_else(|| {
+    AGGREGATORS.iter().find(|known| **known == folded).copied().or_else(|| {
         let help = match folded {
             "code-judge" | "code_judge" => Some("use `code-grader`".to_owned()),
             "llm-judge" | "llm_judge" => Some("use `llm-grader`".to_owned()),
-            _ => suggest::did_you_mean(&written, TYPES.iter().copied()),
+            _ => suggest::did_you_mean(&written, AGGREGATORS.iter().copied()),
         };
-        let help = help.unwrap_or_else(|| format!("write {}", suggest::quoted(TYPES, "or")));
+        let help = help.unwrap_or_else(|| format!("write {}", suggest::quoted(AGGREGATORS, "or")));
         invalid(node.span, format!("`{written}` is not a way to aggregate"), &help, d)
     })
 }

@@ -6,31 +6,8 @@ use super::{GraderNotes, require};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
+use crate::keys::grader::{AGGREGATIONS, DATE_FORMATS, FIELD, MATCHES, MatchName};
 use crate::read::node::{Entry, Node};
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum MatchName {
-    Exact,
-    NumericTolerance,
-    Date,
-}
-
-const MATCHES: &[(&str, MatchName)] =
-    &[("exact", MatchName::Exact), ("numeric_tolerance", MatchName::NumericTolerance), ("date", MatchName::Date)];
-
-const AGGREGATIONS: &[(&str, FieldAggregation)] =
-    &[("weighted_average", FieldAggregation::WeightedAverage), ("all_or_nothing", FieldAggregation::AllOrNothing)];
-
-const FORMATS: &[(&str, DateFormat)] = &[
-    ("YYYY-MM-DDTHH:mm:ssZ", DateFormat::DateTimeOffset),
-    ("YYYY-MM-DDTHH:mm:ss", DateFormat::DateTime),
-    ("YYYY-MM-DD", DateFormat::Date),
-    ("DD-MMM-YYYY", DateFormat::DayMonthName),
-    ("MM/DD/YYYY", DateFormat::MonthDaySlash),
-    ("DD/MM/YYYY", DateFormat::DayMonthSlash),
-    ("MM-DD-YYYY", DateFormat::MonthDayDash),
-    ("DD-MM-YYYY", DateFormat::DayMonthDash),
-];
 
 pub(super) fn read(fields: &mut Fields<'_>, notes: &mut GraderNotes, d: &mut Diagnostics) -> Option<FieldAccuracy> {
     let entry = require(fields, "fields", d);
@@ -61,7 +38,7 @@ pub(super) fn read(fields: &mut Fields<'_>, notes: &mut GraderNotes, d: &mut Dia
 }
 
 fn field(node: &Node, notes: &mut GraderNotes, d: &mut Diagnostics) -> Option<Field> {
-    let mut fields = Fields::new(node, "a field", d)?;
+    let mut fields = Fields::new(node, &FIELD, d)?;
     let path_entry = require(&mut fields, "path", d);
     let match_entry = require(&mut fields, "match", d);
     let required = fields.read_or("required", true, fields::boolean, d);
@@ -110,7 +87,7 @@ fn useless(entry: &Entry, owner: MatchName, d: &mut Diagnostics) {
 
 fn formats(node: &Node, d: &mut Diagnostics) -> Option<Vec<DateFormat>> {
     let items = fields::list(node, "`formats`", d)?;
-    let read = |item| fields::choice(item, "a date format", FORMATS, d);
+    let read = |item| fields::choice(item, "a date format", DATE_FORMATS, d);
     let formats: Vec<DateFormat> = items.iter().filter_map(read).collect();
     (formats.len() == items.len()).then_some(formats)
 }

@@ -7,9 +7,7 @@ use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, label};
-
-/// Maximum number of judgements after a failing one.
-const MOST_CONFIRM: f64 = 10.0;
+use crate::keys::range;
 
 pub(super) fn llm_grader(
     fields: &mut Fields<'_>,
@@ -29,19 +27,16 @@ pub(super) fn llm_grader(
     Some(LlmGrader { prompt, rubrics, judge: judge? })
 }
 
-/// Settings of `rubrics`; the criteria are under one of `keys`, of which the first is the usual one.
+/// Settings of `rubrics`; the criteria are under `key` or its other spelling.
 pub(super) fn rubrics(
     fields: &mut Fields<'_>,
     scope: Scope<'_>,
-    keys: &[&'static str],
+    key: &'static str,
     d: &mut Diagnostics,
 ) -> Option<Rubrics> {
-    let entry = match keys {
-        [key, other] => fields.get_either(key, other, d),
-        _ => fields.get(keys[0]),
-    };
+    let entry = fields.get_either(key, d);
     if entry.is_none() {
-        fields.missing(Code::MissingGraderSetting, keys[0], d);
+        fields.missing(Code::MissingGraderSetting, key, d);
     }
     let judge = settings(fields, scope, d);
     let entry = entry?;
@@ -58,18 +53,15 @@ fn settings(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> O
     let before = d.len();
     let target = fields.read("target", fields::literal_text, d);
     let model = fields.read("model", fields::text, d);
-    let temperature = fields.get("temperature").and_then(|entry| {
-        let allowed = |value| (0.0..=2.0).contains(&value);
-        fields::number_in(&entry.value, "`temperature`", "a number within 0..2", allowed, d)
-    });
+    let temperature = fields
+        .get("temperature")
+        .and_then(|entry| fields::number_in(&entry.value, "`temperature`", &range::TEMPERATURE, d));
     let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
-    let confirm = fields.get("confirm").and_then(|entry| {
-        let allowed = |value: f64| value % 2.0 == 0.0 && (0.0..=MOST_CONFIRM).contains(&value);
-        fields::number_in(&entry.value, "`confirm`", "an even number within 0..10", allowed, d)
-    });
+    let confirm =
+        fields.get("confirm").and_then(|entry| fields::number_in(&entry.value, "`confirm`", &range::CONFIRM, d));
     let config = fields.read("config", fields::object, d);
     let preprocessors = fields.get("preprocessors").map(|entry| super::preprocessors(entry, scope, d));
-    let steps = fields.get_renamed("max_steps", &["maxSteps"], d);
+    let steps = fields.get_renamed("max_steps", d);
     let max_steps = steps
         .and_then(|entry| fields::integer(&entry.value, &label(entry), 1, 50, d))
         .and_then(|value| u32::try_from(value).ok());

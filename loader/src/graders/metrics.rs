@@ -20,9 +20,9 @@ pub(super) fn cost(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<Cost>
 pub(super) fn token_usage(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<TokenUsage> {
     let mut limits = Limits::new(fields, d);
     let usage = TokenUsage {
-        max_total: limits.read("max_total", "maxTotal"),
-        max_input: limits.read("max_input", "maxInput"),
-        max_output: limits.read("max_output", "maxOutput"),
+        max_total: limits.read("max_total"),
+        max_input: limits.read("max_input"),
+        max_output: limits.read("max_output"),
     };
     limits.finish("`max_total`, `max_input` or `max_output`")?;
     Some(usage)
@@ -31,21 +31,17 @@ pub(super) fn token_usage(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Optio
 pub(super) fn execution_metrics(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<ExecutionMetrics> {
     let mut limits = Limits::new(fields, d);
     let mut metrics = ExecutionMetrics {
-        max_tool_calls: limits.read("max_tool_calls", "maxToolCalls"),
-        max_llm_calls: limits.read("max_llm_calls", "maxLlmCalls"),
-        max_tokens: limits.read("max_tokens", "maxTokens"),
-        max_cost_usd: limits.read("max_cost_usd", "maxCostUsd"),
-        max_duration_ms: limits.read("max_duration_ms", "maxDurationMs"),
-        target_exploration_ratio: limits.read_with(
-            "target_exploration_ratio",
-            "targetExplorationRatio",
-            fields::fraction,
-        ),
+        max_tool_calls: limits.read("max_tool_calls"),
+        max_llm_calls: limits.read("max_llm_calls"),
+        max_tokens: limits.read("max_tokens"),
+        max_cost_usd: limits.read("max_cost_usd"),
+        max_duration_ms: limits.read("max_duration_ms"),
+        target_exploration_ratio: limits.read_with("target_exploration_ratio", fields::fraction),
         exploration_tolerance: None,
     };
     // A tolerance alone checks nothing.
     let written = limits.written;
-    metrics.exploration_tolerance = limits.read("exploration_tolerance", "explorationTolerance");
+    metrics.exploration_tolerance = limits.read("exploration_tolerance");
     limits.written = written;
     limits.finish("a limit such as `max_tool_calls`, or `target_exploration_ratio`")?;
     Some(metrics)
@@ -65,17 +61,16 @@ impl<'f, 'n, 'd> Limits<'f, 'n, 'd> {
         Self { fields, d, written: 0, is_valid: true }
     }
 
-    fn read(&mut self, key: &'static str, old: &'static str) -> Option<f64> {
-        self.read_with(key, old, fields::not_negative)
+    fn read(&mut self, key: &'static str) -> Option<f64> {
+        self.read_with(key, fields::not_negative)
     }
 
     fn read_with(
         &mut self,
         key: &'static str,
-        old: &'static str,
         number: fn(&crate::read::node::Node, &str, &mut Diagnostics) -> Option<f64>,
     ) -> Option<f64> {
-        let entry = self.fields.get_renamed(key, &[old], self.d)?;
+        let entry = self.fields.get_renamed(key, self.d)?;
         self.written += 1;
         let value = number(&entry.value, &label(entry), self.d);
         self.is_valid &= value.is_some();

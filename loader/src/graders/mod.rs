@@ -26,6 +26,7 @@ use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
+use crate::keys::{Table, grader, range};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
@@ -94,68 +95,58 @@ type SettingsReader =
 
 /// A built-in type.
 pub(crate) struct GraderType {
-    name: &'static str,
-    /// How messages call an entry of the type.
-    pub(crate) what: &'static str,
-    /// Whether keys that it does not know belong to its `config`.
-    pub(crate) takes_any_key: bool,
+    /// Its table of keys; the id is its name.
+    pub(crate) object: &'static Table,
     /// Reads the settings of the type. `None`: a problem was reported.
     pub(crate) read: SettingsReader,
 }
 
 macro_rules! types {
-    ($($name:literal => $read:expr;)*) => {
-        const TYPES: &[GraderType] = &[$(GraderType {
-            name: $name,
-            what: concat!("`", $name, "`"),
-            takes_any_key: matches!($name.as_bytes(), b"code-grader"),
-            read: $read,
-        },)*];
+    ($($object:ident => $read:expr;)*) => {
+        const TYPES: &[GraderType] = &[$(GraderType { object: &grader::$object, read: $read },)*];
     };
 }
 
 types! {
-    "contains" => |f, _, _, d| text::value(f, d).map(GraderConfig::Contains);
-    "contains-any" => |f, _, _, d| text::values(f, d).map(GraderConfig::ContainsAny);
-    "contains-all" => |f, _, _, d| text::values(f, d).map(GraderConfig::ContainsAll);
-    "icontains" => |f, _, _, d| text::value(f, d).map(GraderConfig::Icontains);
-    "icontains-any" => |f, _, _, d| text::values(f, d).map(GraderConfig::IcontainsAny);
-    "icontains-all" => |f, _, _, d| text::values(f, d).map(GraderConfig::IcontainsAll);
-    "starts-with" => |f, _, _, d| text::value(f, d).map(GraderConfig::StartsWith);
-    "ends-with" => |f, _, _, d| text::value(f, d).map(GraderConfig::EndsWith);
-    "equals" => |f, _, _, d| text::value(f, d).map(GraderConfig::Equals);
-    "regex" => |f, cx, _, d| text::regex(f, cx, d).map(GraderConfig::Regex);
-    "similar" => |f, cx, notes, d| text::similar(f, cx, notes, d).map(GraderConfig::Similar);
-    "is-json" => |_, _, _, _| Some(GraderConfig::IsJson);
-    "json-schema" => |f, cx, _, d| json_schema::read(f, cx.scope, d).map(GraderConfig::JsonSchema);
-    "latency" => |f, _, _, d| metrics::latency(f, d).map(GraderConfig::Latency);
-    "cost" => |f, _, _, d| metrics::cost(f, d).map(GraderConfig::Cost);
-    "token-usage" => |f, _, _, d| metrics::token_usage(f, d).map(GraderConfig::TokenUsage);
-    "execution-metrics" => |f, _, _, d| metrics::execution_metrics(f, d).map(GraderConfig::ExecutionMetrics);
-    "tool-trajectory" => |f, _, _, d| trajectory::tools(f, d).map(GraderConfig::ToolTrajectory);
-    "skill-trigger" => |f, _, _, d| trajectory::skill(f, d).map(GraderConfig::SkillTrigger);
-    "field-accuracy" => |f, _, notes, d| field_accuracy::read(f, notes, d).map(GraderConfig::FieldAccuracy);
-    "code-grader" => |f, cx, _, d| code::read(f, cx.scope, d).map(GraderConfig::CodeGrader);
-    "composite" => |f, cx, notes, d| composite::read(f, cx, notes, d).map(GraderConfig::Composite);
-    "llm-grader" => |f, cx, notes, d| judge::llm_grader(f, cx, notes, d).map(GraderConfig::LlmGrader);
-    "rubrics" => |f, cx, _, d| judge::rubrics(f, cx.scope, &["criteria"], d).map(GraderConfig::Rubrics);
+    CONTAINS => |f, _, _, d| text::value(f, d).map(GraderConfig::Contains);
+    CONTAINS_ANY => |f, _, _, d| text::values(f, d).map(GraderConfig::ContainsAny);
+    CONTAINS_ALL => |f, _, _, d| text::values(f, d).map(GraderConfig::ContainsAll);
+    ICONTAINS => |f, _, _, d| text::value(f, d).map(GraderConfig::Icontains);
+    ICONTAINS_ANY => |f, _, _, d| text::values(f, d).map(GraderConfig::IcontainsAny);
+    ICONTAINS_ALL => |f, _, _, d| text::values(f, d).map(GraderConfig::IcontainsAll);
+    STARTS_WITH => |f, _, _, d| text::value(f, d).map(GraderConfig::StartsWith);
+    ENDS_WITH => |f, _, _, d| text::value(f, d).map(GraderConfig::EndsWith);
+    EQUALS => |f, _, _, d| text::value(f, d).map(GraderConfig::Equals);
+    REGEX => |f, cx, _, d| text::regex(f, cx, d).map(GraderConfig::Regex);
+    SIMILAR => |f, cx, notes, d| text::similar(f, cx, notes, d).map(GraderConfig::Similar);
+    IS_JSON => |_, _, _, _| Some(GraderConfig::IsJson);
+    JSON_SCHEMA => |f, cx, _, d| json_schema::read(f, cx.scope, d).map(GraderConfig::JsonSchema);
+    LATENCY => |f, _, _, d| metrics::latency(f, d).map(GraderConfig::Latency);
+    COST => |f, _, _, d| metrics::cost(f, d).map(GraderConfig::Cost);
+    TOKEN_USAGE => |f, _, _, d| metrics::token_usage(f, d).map(GraderConfig::TokenUsage);
+    EXECUTION_METRICS => |f, _, _, d| metrics::execution_metrics(f, d).map(GraderConfig::ExecutionMetrics);
+    TOOL_TRAJECTORY => |f, _, _, d| trajectory::tools(f, d).map(GraderConfig::ToolTrajectory);
+    SKILL_TRIGGER => |f, _, _, d| trajectory::skill(f, d).map(GraderConfig::SkillTrigger);
+    FIELD_ACCURACY => |f, _, notes, d| field_accuracy::read(f, notes, d).map(GraderConfig::FieldAccuracy);
+    CODE_GRADER => |f, cx, _, d| code::read(f, cx.scope, d).map(GraderConfig::CodeGrader);
+    COMPOSITE => |f, cx, notes, d| composite::read(f, cx, notes, d).map(GraderConfig::Composite);
+    LLM_GRADER => |f, cx, notes, d| judge::llm_grader(f, cx, notes, d).map(GraderConfig::LlmGrader);
+    RUBRICS => |f, cx, _, d| judge::rubrics(f, cx.scope, "criteria", d).map(GraderConfig::Rubrics);
 }
 
 /// The old type `rubric`.
 pub(crate) const RUBRIC: GraderType = GraderType {
-    name: "rubric",
-    what: "`rubric`",
-    takes_any_key: false,
-    read: |f, cx, _, d| judge::rubrics(f, cx.scope, &["rubrics", "criteria"], d).map(GraderConfig::Rubrics),
+    object: &grader::RUBRIC,
+    read: |f, cx, _, d| judge::rubrics(f, cx.scope, "rubrics", d).map(GraderConfig::Rubrics),
 };
 
 /// The built-in type with this name; `_` and `-` are the same.
 pub(crate) fn built_in(name: &str) -> Option<&'static GraderType> {
     if name.contains('_') {
         let folded = name.replace('_', "-");
-        return TYPES.iter().find(|known| known.name == folded);
+        return TYPES.iter().find(|known| known.object.id == folded);
     }
-    TYPES.iter().find(|known| known.name == name)
+    TYPES.iter().find(|known| known.object.id == name)
 }
 
 /// The name of a grader without `name`; `written` is the type as written.
@@ -202,6 +193,5 @@ pub(crate) fn weight(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64
 
 /// A pass mark.
 pub(crate) fn min_score(node: &Node, d: &mut Diagnostics) -> Option<f64> {
-    let allowed = |value| value > 0.0 && value <= 1.0;
-    fields::number_in(node, "`min_score`", "a number greater than 0 and at most 1", allowed, d)
+    fields::number_in(node, "`min_score`", &range::PASS_MARK, d)
 }

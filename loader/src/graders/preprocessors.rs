@@ -6,6 +6,7 @@ use crate::diagnostic::Diagnostics;
 use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, command, label};
+use crate::keys::judged::PREPROCESSOR;
 use crate::read::node::{Entry, Node};
 
 /// Reads `preprocessors`; entries with problems are reported and left out.
@@ -15,7 +16,7 @@ pub(crate) fn read(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<
 }
 
 fn preprocessor(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Preprocessor> {
-    let mut fields = Fields::new(node, "a preprocessor", d)?;
+    let mut fields = Fields::new(node, &PREPROCESSOR, d)?;
     let media_type = fields.read_required("type", fields::literal_text, d);
     let command =
         fields.require("command", d).and_then(|entry| command::argv(&entry.value, "`command`", scope, None, d));

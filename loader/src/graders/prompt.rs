@@ -7,6 +7,7 @@ use super::GraderContext;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::Kind;
 use crate::fields::{Fields, command};
+use crate::keys::judged::PROMPT_COMMAND;
 use crate::read::node::{Data, Node};
 use crate::source::{FileId, Position, Span};
 use crate::{fields, suggest};
@@ -45,8 +46,8 @@ pub(super) fn aggregator(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics
 }
 
 fn from_command(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
-    let mut fields = Fields::new(node, "`prompt`", d)?;
-    let command = fields.get_renamed("command", &["script"], d);
+    let mut fields = Fields::new(node, &PROMPT_COMMAND, d)?;
+    let command = fields.get_renamed("command", d);
     if command.is_none() {
         fields.missing(Code::MissingGraderSetting, "command", d);
     }

@@ -7,6 +7,7 @@ use super::{GraderContext, GraderNotes, pattern, require};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::{Fields, label};
+use crate::keys::range;
 use crate::read::node::Node;
 
 /// Settings with one text.
@@ -82,9 +83,9 @@ pub(super) fn similar(
     d: &mut Diagnostics,
 ) -> Option<Similar> {
     let value_entry = if cx.scope.roots.only_root { Some(require(fields, "value", d)?) } else { fields.get("value") };
-    if let Some(entry) = fields.get_either("min_score", "threshold", d).filter(|entry| entry.key == "threshold") {
-        let (range, allowed) = ("a number greater than 0 and at most 1", |value| value > 0.0 && value <= 1.0);
-        notes.pass_mark = Some(fields::number_in(&entry.value, &label(entry), range, allowed, d)?);
+    let (min_score, threshold) = (fields.get("min_score"), fields.get("threshold"));
+    if let Some(entry) = fields::either(min_score, threshold, d).filter(|entry| entry.key == "threshold") {
+        notes.pass_mark = Some(fields::number_in(&entry.value, &label(entry), &range::PASS_MARK, d)?);
     }
     let ignore_case = match fields.get("ignore_case") {
         Some(entry) => fields::boolean(&entry.value, "`ignore_case`", d)?,

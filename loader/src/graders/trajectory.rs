@@ -7,23 +7,9 @@ use super::require;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::{Fields, label};
+use crate::keys::trajectory::{ARGS_MATCHES, EXPECTED_CALL, MODES};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
-
-const MODES: &[(&str, TrajectoryMode)] = &[
-    ("any_order", TrajectoryMode::AnyOrder),
-    ("in_order", TrajectoryMode::InOrder),
-    ("exact", TrajectoryMode::Exact),
-    ("superset", TrajectoryMode::Superset),
-    ("subset", TrajectoryMode::Subset),
-];
-
-const ARGS_MATCHES: &[(&str, ArgsMatch)] = &[
-    ("exact", ArgsMatch::Exact),
-    ("superset", ArgsMatch::Superset),
-    ("subset", ArgsMatch::Subset),
-    ("ignore", ArgsMatch::Ignore),
-];
 
 pub(super) fn skill(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<SkillTrigger> {
     let should_trigger = fields.read_or("should_trigger", true, fields::boolean, d);
@@ -36,7 +22,7 @@ pub(super) fn tools(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<Tool
     let mode = mode_entry.and_then(|entry| fields::choice(&entry.value, "`mode`", MODES, d));
     let minimums_entry = fields.get("minimums");
     let expected_entry = fields.get("expected");
-    let args_match = match fields.get_renamed("args_match", &["argsMatch"], d) {
+    let args_match = match fields.get_renamed("args_match", d) {
         Some(entry) => args_match(entry, d).map(|(matching, _)| matching),
         None => Some(ArgsMatch::default()),
     };
@@ -98,12 +84,12 @@ fn expected(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> O
 
 fn call(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> Option<ExpectedCall> {
     let before = d.len();
-    let mut fields = Fields::new(node, "an expected call", d)?;
+    let mut fields = Fields::new(node, &EXPECTED_CALL, d)?;
     let tool = require(&mut fields, "tool", d).and_then(|entry| fields::text(&entry.value, "`tool`", d));
     let args_entry = fields.get("args");
     let args = args_entry.and_then(|entry| args(&entry.value, d));
-    let matching = fields.get_renamed("args_match", &["argsMatch"], d).and_then(|entry| args_match(entry, d));
-    let limit = fields.get_renamed("max_duration_ms", &["maxDurationMs"], d);
+    let matching = fields.get_renamed("args_match", d).and_then(|entry| args_match(entry, d));
+    let limit = fields.get_renamed("max_duration_ms", d);
     let max_duration_ms = limit.and_then(|entry| fields::not_negative(&entry.value, &label(entry), d));
     fields.finish(d);
     let has_limits = matches!(mode, None | Some(TrajectoryMode::InOrder | TrajectoryMode::Exact));

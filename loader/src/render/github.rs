@@ -1,10 +1,10 @@
 //! A diagnostic as an annotation on GitHub.
 
-use evalsuite_schema::diagnostic::Diagnostic;
+use evalsuite_schema::diagnostic::{Diagnostic, notes};
 
 /// A problem as a workflow command of GitHub, which shows it at the line:
-/// `::error file=FILE,line=LINE,col=COLUMN,title=E019 unknown-key::MESSAGE`. The help, if there is one, is the second line of
-/// the message.
+/// `::error file=FILE,line=LINE,col=COLUMN,title=E019 unknown-key::MESSAGE`. Related places and the help
+/// are further lines of the message.
 pub fn github(diagnostic: &Diagnostic) -> String {
     let mut properties = Vec::new();
     if let Some(place) = &diagnostic.place {
@@ -16,6 +16,9 @@ pub fn github(diagnostic: &Diagnostic) -> String {
     properties.push(format!("title={}", property(&diagnostic.code.to_string())));
     let (severity, message) = (diagnostic.severity().as_str(), data(&diagnostic.message));
     let mut command = format!("::{severity} {}::{message}", properties.join(","));
+    for note in notes(&diagnostic.related) {
+        command.push_str(&data(&format!("\nnote: {note}")));
+    }
     if let Some(help) = &diagnostic.help {
         command.push_str(&data(&format!("\nhelp: {help}")));
     }

@@ -25,14 +25,15 @@ pub enum Style {
     Colored,
 }
 
-/// All problems, with an empty line after each, and the count. Without problems, only the count.
+/// All problems, those with one cause as one, with an empty line after each, and the count. Without problems, only the count.
 pub fn report(diagnostics: &Diagnostics, style: Style) -> String {
+    let diagnostics = diagnostics.clone().grouped();
     let mut report = String::new();
-    for diagnostic in diagnostics {
+    for diagnostic in &diagnostics {
         report.push_str(&text(diagnostic, style));
         report.push_str("\n\n");
     }
-    report + &summary(diagnostics)
+    report + &summary(&diagnostics)
 }
 
 /// How many problems there are: `2 errors, 1 warning`, or `no problems`.

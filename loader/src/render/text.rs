@@ -1,7 +1,7 @@
 //! A diagnostic as text with source lines, as rustc shows its own.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
-use evalsuite_schema::diagnostic::{Diagnostic, Excerpt, Severity, SourceRange};
+use evalsuite_schema::diagnostic::{Diagnostic, Excerpt, Severity, SourceRange, notes};
 use evalsuite_schema::terminal;
 
 use super::Style;
@@ -58,8 +58,8 @@ fn titled(title: Title<'_>, diagnostic: &Diagnostic, style: Style) -> String {
     if let Some(place) = diagnostic.place.as_ref().filter(|_| sources.is_empty()) {
         footer.arrow(&mut text, &place.to_string());
     }
-    for related in diagnostic.related.iter().filter(|related| related.place.excerpt.is_none()) {
-        footer.line(&mut text, "note", &format!("{}: {}", related.place, related.message));
+    for note in notes(diagnostic.related.iter().filter(|related| related.place.excerpt.is_none())) {
+        footer.line(&mut text, "note", &note);
     }
     if let Some(help) = &diagnostic.help {
         footer.line(&mut text, "help", help);

@@ -172,12 +172,13 @@ fn directory_layout(root: &Path, files: &Files, d: &mut Diagnostics) -> Option<L
     match found.as_slice() {
         [] if has_case_directories(root) => Some(Layout::Directories),
         [] => {
-            d.report(
-                Code::NoSuiteFile,
-                Span::whole(files.add(root)),
-                format!("no suite file and no case directories in `{shown}`"),
-                "looked for `suite.json`, `EVAL.yaml`, `*.eval.yaml` (or `.yml`) and sub-directories with `case.yaml`",
-            );
+            let help = if has_case_directories(&root.join(CASES)) {
+                "add an `EVAL.yaml` with a `name` beside `cases/`"
+            } else {
+                "looked for `suite.json`, `EVAL.yaml`, `*.eval.yaml` (or `.yml`) and sub-directories with `case.yaml`"
+            };
+            let message = format!("no suite file and no case directories in `{shown}`");
+            d.report(Code::NoSuiteFile, Span::whole(files.add(root)), message, help);
             None
         }
         [only] => {

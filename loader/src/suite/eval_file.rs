@@ -12,13 +12,10 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, paths};
 use crate::graders::assertions;
+use crate::keys::suite::{EVAL_FILE, KINDS, OLD_TESTS, TESTS};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use crate::{fields, graders, read, suggest};
-
-/// The key of the cases, and its old spellings.
-const TESTS: &str = "tests";
-const OLD_TESTS: &[&str] = &["eval_cases", "evalcases"];
 
 /// An eval file without its cases.
 pub(crate) struct EvalFile {
@@ -57,11 +54,11 @@ pub(crate) fn read<'n>(
     d: &mut Diagnostics,
 ) -> Option<(EvalFile, Option<&'n Entry>)> {
     let copied_before = scope.shared.copied();
-    let mut fields = Fields::new(root, "an eval file", d)?;
+    let mut fields = Fields::new(root, &EVAL_FILE, d)?;
     fields.get("$schema");
     let name = fields.get("name").and_then(|entry| name(&entry.value, d));
     let kind_entry = fields.get("kind");
-    let kind = kind_entry.and_then(|entry| fields::choice(&entry.value, "`kind`", suite_json::KINDS, d));
+    let kind = kind_entry.and_then(|entry| fields::choice(&entry.value, "`kind`", KINDS, d));
     let kind = kind.unwrap_or(Kind::Capability);
     let mut suite = Suite {
         kind,
@@ -95,7 +92,7 @@ pub(crate) fn read<'n>(
         defaults.input_files = input::files(entry, scope, d);
     }
     let execution = fields.get("execution").map(|entry| execution::suite(&entry.value, scope, d)).unwrap_or_default();
-    let assertions_entry = fields.get_renamed("assertions", assertions::OLD_KEYS, d);
+    let assertions_entry = fields.get_renamed("assertions", d);
     if let Some(entry) = case::one_of(assertions_entry, execution.common.assertions, d) {
         defaults.graders = assertions::read(&entry.value, scope, d);
     }
@@ -107,7 +104,7 @@ pub(crate) fn read<'n>(
     if let Some(entry) = fields.get("preprocessors") {
         defaults.preprocessors = graders::preprocessors(entry, scope, d);
     }
-    let tests = fields.get_renamed(TESTS, OLD_TESTS, d);
+    let tests = fields.get_renamed(TESTS, d);
     target(&mut fields, &execution, &mut defaults, d);
     fields.finish(d);
 
@@ -138,7 +135,7 @@ fn own_size(root: &Node) -> usize {
 /// `execution.target`, or the old key `target`.
 fn target(fields: &mut Fields<'_>, execution: &execution::Suite<'_>, defaults: &mut Defaults, d: &mut Diagnostics) {
     let current = execution.common.target.clone();
-    let Some(entry) = fields.old_spellings(None, "execution.target", &["target"], d) else {
+    let Some(entry) = fields.get_replaced("target", d) else {
         defaults.target = current.map(|(name, _)| name);
         return;
     };

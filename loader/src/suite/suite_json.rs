@@ -7,11 +7,9 @@ use evalsuite_schema::{Kind, Layout, Suite};
 use crate::diagnostic::Diagnostics;
 use crate::fields::Fields;
 use crate::fields::paths::Roots;
+use crate::keys::suite::{KINDS, SUITE_JSON};
 use crate::source::{Files, Span};
 use crate::{fields, read};
-
-pub(crate) const KINDS: &[(&str, Kind)] =
-    &[("capability", Kind::Capability), ("regression", Kind::Regression), ("mixed", Kind::Mixed)];
 
 /// The contents of `suite.json`.
 #[derive(Debug)]
@@ -31,7 +29,7 @@ pub(crate) fn read(
     let (file, text) = read::read_text(path, files, d)?;
     let root = read::parse_json(file, &text, d)?;
     let help = "write `{\"name\": …, \"agent_name\": …}`";
-    let mut fields = Fields::of_root(&root, "suite.json", help, d)?;
+    let mut fields = Fields::of_root(&root, &SUITE_JSON, help, d)?;
     fields.get("$schema");
     let name = fields.read_required("name", fields::text, d);
     let agent_name = fields.read_required("agent_name", fields::text, d);
@@ -41,11 +39,11 @@ pub(crate) fn read(
         None => Kind::Mixed,
     };
     let require_reference_solution = fields
-        .get_either("requireReferenceSolution", "require_reference_solution", d)
+        .get_either("requireReferenceSolution", d)
         .and_then(|entry| fields::boolean(&entry.value, &fields::label(entry), d))
         .unwrap_or(false);
     let task_pass_threshold = fields
-        .get_either("taskPassThreshold", "task_pass_threshold", d)
+        .get_either("taskPassThreshold", d)
         .and_then(|entry| fields::fraction(&entry.value, &fields::label(entry), d));
     fields.finish(d);
     let suite = Suite {

@@ -146,6 +146,8 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::NoTargetsFile, "the macro knows whether the agent is a command"),
     (Code::NotEmbedded, "what a suite embeds is gathered with its code: tests/ui"),
     (Code::UnknownJudge, "the macro has the list of judges: tests/ui"),
+    (Code::MissingFeature, "the compiler knows the features of evalsuite: tests/ui"),
+    (Code::UndefinedTarget, "the macro knows whether the agent is a command: tests/ui"),
     (Code::SuiteOutsidePackage, "a suite beside its package: a_suite_outside_of_its_package_is_a_warning"),
 ];
 

@@ -73,8 +73,22 @@ pub fn finish_run(run: &Path) -> Result<FinishedRun, RunError> {
         hooks += ended.hooks;
         problems.extend(ended.problems);
     }
-    let summary = summary::of_run(run.path(), &run.run_id).map_err(failed)?;
+    let summary = summarize_run(run.path())?;
     let file = run.path().join(SUMMARY);
     write_json(&file, &summary, &Redactor::default()).map_err(failed)?;
     Ok(FinishedRun { hooks, problems, summary, file })
+}
+
+/// Sums up a run from its records, without ending it.
+///
+/// `run` is the directory of the run. Of several runner attempts at a case, the last one counts.
+///
+/// # Errors
+///
+/// If the records of the run cannot be read.
+pub fn summarize_run(run: &Path) -> Result<RunSummary, RunError> {
+    let message = format!("run {} cannot be summed up", run.display());
+    let failed = |error: std::io::Error| RunError::records(message.as_str()).with_source(error);
+    let run = RunDirectory::existing(std::path::absolute(run).map_err(failed)?);
+    summary::of_run(run.path(), &run.run_id).map_err(failed)
 }

@@ -8,6 +8,7 @@ use evalsuite_schema::record::{CaseOutcome, SuiteSummary, TargetSummary};
 use crate::model::suite::EvalSuite;
 use crate::record::summary;
 use crate::record::summary::SummedCase;
+use crate::record::summary::summary_text::SummaryText;
 use crate::run::case_report::CaseReport;
 
 /// Result of [`Evals::run`](crate::Evals::run): the cases that were run or skipped. It is shown as a summary and the failures.
@@ -94,31 +95,11 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |outcome| self.count(outcome);
-        writeln!(
-            f,
-            "{}: {} passed, {} failed, {} error, {} skipped",
-            self.suite.name,
-            count(CaseOutcome::Passed),
-            count(CaseOutcome::Failed),
-            count(CaseOutcome::Error) + self.problems.len(),
-            count(CaseOutcome::Skipped),
-        )?;
-        let targets = self.targets();
-        for target in &targets {
-            summary::show(target, targets.len() > 1, f)?;
-        }
-        for case in &self.cases {
-            match case.outcome() {
-                CaseOutcome::Passed => {}
-                CaseOutcome::Skipped => {
-                    writeln!(f, "  skipped  {}: {}", case.record().case_id, case.skip_reason().unwrap_or_default())?;
-                }
-                CaseOutcome::Failed | CaseOutcome::Error => {
-                    for line in case.to_string().lines() {
-                        writeln!(f, "  {line}")?;
-                    }
-                }
+        write!(f, "{}", SummaryText::new(&self.summary()))?;
+        let is_broken = |case: &&CaseReport| matches!(case.outcome(), CaseOutcome::Failed | CaseOutcome::Error);
+        for case in self.cases.iter().filter(is_broken) {
+            for line in case.to_string().lines() {
+                writeln!(f, "  {line}")?;
             }
         }
         self.problems.iter().try_for_each(|problem| writeln!(f, "  evaluation error: {problem}"))

@@ -7,6 +7,7 @@ use evalsuite_schema::record::Mode;
 
 use crate::entry::run_error::RunError;
 use crate::model::evals::Evals;
+use crate::model::progress::{ProgressEvent, ProgressListeners};
 use crate::model::suite::EvalCase;
 use crate::run::settings::Settings;
 
@@ -40,6 +41,8 @@ pub struct RunOptions {
     mode: Option<Mode>,
     regrade: Option<String>,
     cassettes: Option<PathBuf>,
+    workers: Option<NonZeroUsize>,
+    progress: ProgressListeners,
 }
 
 impl RunOptions {
@@ -127,6 +130,34 @@ impl RunOptions {
         self
     }
 
+    /// Sets how many trials of the suite run in parallel at most, up to 1000. The default is `execution.workers` of the suite; if
+    /// neither is set, cases run in parallel, and the trials of each case run one after another.
+    pub fn with_workers(mut self, trials: NonZeroUsize) -> Self {
+        self.workers = Some(trials);
+        self
+    }
+
+    /// Calls a function with every step of the run: cases, trials and graders, with scores and cost so far. May be called
+    /// several times.
+    ///
+    /// The function is called on the threads that run the cases, from several of them at the same time, and they wait for it.
+    ///
+    /// ```
+    /// use evalsuite::{ProgressStep, RunOptions};
+    ///
+    /// let options = RunOptions::new().with_progress(|event| match &event.step {
+    ///     ProgressStep::TrialFinished { finished, mean_score, .. } => {
+    ///         println!("{}: {finished}/{} trials, score {mean_score:?}", event.case_id, event.trials);
+    ///     }
+    ///     ProgressStep::CaseFinished { .. } => println!("{event}"),
+    ///     _ => {}
+    /// });
+    /// ```
+    pub fn with_progress(mut self, listener: impl Fn(&ProgressEvent) + Send + Sync + 'static) -> Self {
+        self.progress.add(listener);
+        self
+    }
+
     pub(crate) fn selects(&self, evals: &Evals, case: &EvalCase) -> bool {
         let named = self.filter.as_ref().is_none_or(|text| {
             case.id.contains(text.as_str()) || evals.suite().test_path(case).contains(text.as_str())
@@ -164,6 +195,12 @@ impl RunOptions {
             }
             settings.budget_usd = Some(budget);
         }
+        if let Some(workers) = self.workers {
+            let count = u32::try_from(workers.get()).ok().filter(|count| *count <= 1000);
+            settings.workers =
+                Some(count.ok_or_else(|| RunError::setting(format!("{workers} workers are more than 1000")))?);
+        }
+        settings.progress.extend(&self.progress);
         settings.run_all = self.run_all.unwrap_or(settings.run_all);
         settings.output = self.output.clone().or(settings.output);
         settings.run_id = self.run_id.clone().or(settings.run_id);

@@ -8,7 +8,6 @@ use evalsuite_discovery::ProblemKind;
 use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::{Case, Grader, GraderConfig, Layout, Suite};
 
-use crate::grade::NO_JSON_SCHEMA;
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
@@ -67,9 +66,6 @@ fn check_grader(grader: &Grader, evals: &Evals, findings: &mut Findings) {
                 }
             },
         },
-        GraderConfig::JsonSchema(_) if !cfg!(feature = "json-schema") => {
-            format!("error: graders of type `json-schema` do not work: {NO_JSON_SCHEMA}\n --> {}", grader.location)
-        }
         _ => return,
     };
     // A grader of the suite is part of every case; its error is reported once.

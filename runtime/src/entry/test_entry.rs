@@ -9,6 +9,7 @@ use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::run_id::run_id;
 use crate::run::case_error::CaseError;
+use crate::run::case_report::CaseReport;
 use crate::run::settings::Settings;
 use crate::run::{SessionTest, calibration, run_case};
 
@@ -40,7 +41,7 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
     match report {
         Err(text) => fail(text),
         Ok(report) => match report.outcome() {
-            CaseOutcome::Passed => {}
+            CaseOutcome::Passed => println!("{}", passed_line(&report)),
             CaseOutcome::Skipped => {
                 let reason = report.skip_reason().unwrap_or_default();
                 notice::say(&format!("SKIPPED {}: {reason}", report.record().test_name));
@@ -111,6 +112,17 @@ pub(crate) fn check(evals: fn() -> Evals) {
     }
 }
 
+/// What the test harness shows of a passed test on request (`--show-output`, `--nocapture`).
+fn passed_line(report: &CaseReport) -> String {
+    let record = report.record();
+    let score = record.score.map(|score| format!("  score {score:.2}")).unwrap_or_default();
+    let trials = match record.planned {
+        1 => String::new(),
+        planned => format!(", {} of {planned} trials passed", record.passed),
+    };
+    format!("evaluation passed: {} ({}){score}{trials}", record.case_id, record.suite)
+}
+
 /// An error with its sources on one line.
 fn with_sources(error: &dyn std::error::Error) -> String {
     match error.source() {
@@ -125,6 +137,6 @@ fn setting_error(error: &str) -> String {
 
 /// Fails the test with a text. The note and backtrace of a panic are left out: they do not help with the case.
 fn fail(text: String) -> ! {
-    eprintln!("{text}");
+    eprintln!("{}", text.trim_end());
     std::panic::resume_unwind(Box::new(text))
 }

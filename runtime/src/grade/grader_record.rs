@@ -5,6 +5,10 @@ use evalsuite_schema::{Grader, Layout};
 
 use crate::grade::grader_result::GraderResult;
 use crate::model::score::State;
+use crate::platform::excerpt::last_chars;
+
+/// Characters shown of what a command that crashed wrote to standard error.
+const CRASH_SHOWN: usize = 600;
 
 /// Lowest value of a passing verdict: `min_score`, else the grader's own, else the default of the layout.
 pub(crate) fn pass_mark(grader: &Grader, own: Option<f64>, layout: Layout) -> f64 {
@@ -30,12 +34,14 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, layout: Layou
     record.judge = judge;
     record.code = code;
     record.command = command;
+    let crash = if grader.negate { crash(&record) } else { None };
     match score.state {
         State::Error(message) => record.error = Some(message),
         State::Undecided(reason) => {
             record.state = GraderState::Undecided;
             record.rationale.get_or_insert(reason);
         }
+        State::Decided(_) if crash.is_some() => record.error = crash,
         State::Decided(value) if !(0.0..=1.0).contains(&value) => {
             record.error = Some(format!("the value {value} is not a number from 0 to 1"));
         }
@@ -58,6 +64,18 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, layout: Layou
         }
     }
     record
+}
+
+/// Why a result cannot be negated: a command crashed, so that its exit code says nothing about the answer.
+fn crash(record: &GraderRecord) -> Option<String> {
+    let Some(command) = record.command.as_ref().filter(|command| command.crashed) else {
+        let (member, crash) = record.members.iter().find_map(|member| Some((member, crash(member)?)))?;
+        return Some(format!("member `{}`: {crash}", member.name));
+    };
+    let code = command.exit_code.map_or_else(|| "–".to_owned(), |code| code.to_string());
+    let stderr =
+        record.assertions.first().map(|assertion| last_chars(&assertion.text, CRASH_SHOWN)).unwrap_or_default();
+    Some(format!("the command crashed (exit code {code}), and a crash cannot be negated: {stderr}"))
 }
 
 fn negate(record: &mut GraderRecord, value: f64, verdict: Verdict) {

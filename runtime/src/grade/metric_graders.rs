@@ -3,6 +3,7 @@
 use evalsuite_schema::grader::{Cost, ExecutionMetrics, Latency, TokenUsage};
 use evalsuite_schema::record::Assertion;
 
+use crate::grade::assertion_text::NO_TRANSCRIPT;
 use crate::grade::number_format::{fixed, show};
 use crate::model::evidence::Evidence;
 use crate::model::score::{Score, ratio};
@@ -10,6 +11,11 @@ use crate::model::score::{Score, ratio};
 /// Tools whose calls only read.
 const EXPLORING: [&str; 10] =
     ["read", "grep", "glob", "search", "list", "Read", "Grep", "Glob", "WebSearch", "WebFetch"];
+
+/// Why there is no cost, and how an agent in Rust reports one.
+const NO_COST: &str = "the agent did not report its cost; report it with `trial.cost_usd`";
+/// Why there are no tokens, and how an agent in Rust reports them.
+const NO_USAGE: &str = "the agent did not report its tokens; report them with `trial.usage`";
 
 /// Default tolerance of the share of exploring calls.
 const EXPLORATION_TOLERANCE: f64 = 0.2;
@@ -26,7 +32,7 @@ pub(crate) fn latency(config: &Latency, evidence: &Evidence<'_>) -> Score {
 
 pub(crate) fn cost(config: &Cost, evidence: &Evidence<'_>) -> Score {
     let Some(cost) = evidence.cost_usd() else {
-        return missing("No cost data available in trace", "the agent did not report its cost");
+        return missing("No cost data available in trace", NO_COST);
     };
     let held = cost <= config.budget;
     let sign = sign(held);
@@ -39,7 +45,7 @@ pub(crate) fn cost(config: &Cost, evidence: &Evidence<'_>) -> Score {
 
 pub(crate) fn token_usage(config: &TokenUsage, evidence: &Evidence<'_>) -> Score {
     let Some(usage) = evidence.usage() else {
-        return missing("No token usage data available in trace", "the agent did not report its tokens");
+        return missing("No token usage data available in trace", NO_USAGE);
     };
     let (input, output) = (tokens(usage.input), tokens(usage.output));
     let total = input + output + tokens(usage.cached);
@@ -62,18 +68,18 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
     let calls = evidence.tool_calls();
     let usage = evidence.usage();
     let mut assertions = Vec::new();
-    let mut check = |what: &str, absent: &str, actual: Option<f64>, limit: Option<f64>| {
+    let mut check = |what: &str, (absent, why): (&str, &str), actual: Option<f64>, limit: Option<f64>| {
         let Some(limit) = limit else { return };
         assertions.push(match actual {
             Some(actual) => at_most(what, actual, limit, " max"),
-            None => Assertion::new(format!("{absent} not available"), false).with_expected(format!("at most {limit}")),
+            None => unavailable(absent, why, &limit.to_string()),
         });
     };
     let count = calls.as_ref().map(|calls| tokens(calls.len() as u64));
-    check("Tool calls", "Tool call data", count, config.max_tool_calls);
-    check("LLM calls", "LLM call count data", evidence.llm_calls().map(tokens), config.max_llm_calls);
+    check("Tool calls", ("Tool call data", NO_TRANSCRIPT), count, config.max_tool_calls);
+    check("LLM calls", ("LLM call count data", NO_TRANSCRIPT), evidence.llm_calls().map(tokens), config.max_llm_calls);
     let spent = usage.map(|usage| tokens(usage.input) + tokens(usage.output));
-    check("Total tokens", "Token usage data", spent, config.max_tokens);
+    check("Total tokens", ("Token usage data", NO_USAGE), spent, config.max_tokens);
     if let Some(limit) = config.max_cost_usd {
         assertions.push(match evidence.cost_usd() {
             Some(cost) => {
@@ -82,7 +88,7 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
                     .with_expected(format!("at most ${limit}"))
                     .with_actual(format!("${cost}"))
             }
-            None => Assertion::new("Cost data not available", false).with_expected(format!("at most ${limit}")),
+            None => unavailable("Cost data", NO_COST, &format!("${limit}")),
         });
     }
     if let Some(limit) = config.max_duration_ms {
@@ -104,8 +110,9 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
 
 fn exploration(calls: Option<&[&str]>, target: f64, tolerance: f64) -> Assertion {
     let Some(calls @ [_, ..]) = calls else {
-        return Assertion::new("Exploration ratio not available (no tool calls)", false)
+        let missing = Assertion::new("Exploration ratio not available (no tool calls)", false)
             .with_expected(format!("{target} ± {tolerance}"));
+        return if calls.is_none() { missing.with_evidence(NO_TRANSCRIPT) } else { missing };
     };
     let exploring = calls.iter().filter(|name| EXPLORING.contains(name)).count();
     let share = ratio(exploring, calls.len());
@@ -138,6 +145,10 @@ fn sign(held: bool) -> &'static str {
 #[allow(clippy::cast_precision_loss, reason = "limits are compared as JSON numbers, which are doubles")]
 fn tokens(count: u64) -> f64 {
     count as f64
+}
+
+fn unavailable(what: &str, why: &str, limit: &str) -> Assertion {
+    Assertion::new(format!("{what} not available"), false).with_expected(format!("at most {limit}")).with_evidence(why)
 }
 
 fn missing(text: &str, why: &str) -> Score {
@@ -190,7 +201,12 @@ mod tests {
     fn what_was_not_reported_scores_0() {
         assert_eq!(cost(&Cost { budget: 9.0 }, &unreported()).state, State::Decided(0.0));
         let config = ExecutionMetrics { max_tool_calls: Some(9.0), max_duration_ms: Some(1.0), ..Default::default() };
-        assert_eq!(execution_metrics(&config, &unreported()).state, State::Decided(0.5));
+        let score = execution_metrics(&config, &unreported());
+        assert_eq!(score.state, State::Decided(0.5));
+        let [calls, _] = score.assertions.as_slice() else { panic!("expected two assertions: {score:?}") };
+        assert_eq!(calls.text, "Tool call data not available");
+        let why = calls.evidence.as_deref().unwrap();
+        assert!(why.contains("`trial.tool_call`") && why.contains("`trial.transcript_complete`"), "{why}");
     }
 
     #[test]

@@ -40,10 +40,6 @@ use crate::grade::grading_context::GradingContext;
 use crate::grade::text_graders::LetterCase;
 use crate::model::score::Score;
 
-/// Why a grader of type `json-schema` cannot work, where the feature of this name is off.
-pub(crate) const NO_JSON_SCHEMA: &str = "`evalsuite` was built without its feature `json-schema`\n\
-     help: add `features = [\"json-schema\"]` to the dependency in Cargo.toml";
-
 /// Runs one grader. `folder` keeps its files apart from those of graders with the same name.
 pub(crate) fn grade(grader: &Grader, folder: Option<&str>, context: &GradingContext<'_>) -> GraderRecord {
     match folder {
@@ -91,7 +87,7 @@ fn result(path: &str, grader: &Grader, context: &GradingContext<'_>) -> GraderRe
         #[cfg(feature = "json-schema")]
         GraderConfig::JsonSchema(config) => json_schema::grade(config, answer).into(),
         #[cfg(not(feature = "json-schema"))]
-        GraderConfig::JsonSchema(_) => Score::error(NO_JSON_SCHEMA).into(),
+        GraderConfig::JsonSchema(_) => Score::error("evalsuite was built without its feature `json-schema`").into(),
         GraderConfig::Latency(config) => metric_graders::latency(config, evidence).into(),
         GraderConfig::Cost(config) => metric_graders::cost(config, evidence).into(),
         GraderConfig::TokenUsage(config) => metric_graders::token_usage(config, evidence).into(),

@@ -5,15 +5,14 @@ use evalsuite_schema::grader::SkillTrigger;
 use evalsuite_schema::record::Assertion;
 use serde_json::Value;
 
-use crate::grade::assertion_text::{in_text, shorten};
+use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text, shorten};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
 
 pub(crate) fn grade(config: &SkillTrigger, evidence: &Evidence<'_>) -> Score {
     let skill = &config.skill;
     let Some(calls) = evidence.tool_calls() else {
-        let assertion = Assertion::new("No tool calls recorded", false)
-            .with_evidence("the agent reported neither messages nor tool calls");
+        let assertion = Assertion::new("No tool calls recorded", false).with_evidence(NO_TRANSCRIPT);
         return Score::from(false).with_assertion(assertion);
     };
     let trigger = calls.iter().find_map(|call| trigger(call, skill));

@@ -5,7 +5,7 @@ use evalsuite_schema::record::Assertion;
 use evalsuite_schema::{Object, ToolCall};
 use serde_json::Value;
 
-use crate::grade::assertion_text::in_text;
+use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text};
 use crate::grade::grader_result::GraderResult;
 use crate::grade::json_equality::equal;
 use crate::grade::number_format::show;
@@ -14,8 +14,7 @@ use crate::model::score::{Score, ratio};
 
 pub(crate) fn grade(config: &ToolTrajectory, evidence: &Evidence<'_>) -> GraderResult {
     let Some(calls) = evidence.tool_calls() else {
-        let assertion = Assertion::new("No trace available for evaluation", false)
-            .with_evidence("the agent reported neither messages nor tool calls");
+        let assertion = Assertion::new("No trace available for evaluation", false).with_evidence(NO_TRANSCRIPT);
         return Score::from(false).with_assertion(assertion).into();
     };
     match config.mode {

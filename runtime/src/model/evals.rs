@@ -110,6 +110,11 @@ impl Evals {
         own.or(self.agent.as_ref())
     }
 
+    /// The targets with an agent of their own.
+    pub(crate) fn agent_targets(&self) -> impl Iterator<Item = &str> {
+        self.target_agents.iter().map(|(target, _)| target.as_str())
+    }
+
     /// Reads the targets file, where agents or judges may be commands in it.
     pub(crate) fn commands(&self) -> Option<LoadTargets> {
         let agents = self.agent.iter().chain(self.target_agents.iter().map(|(_, agent)| agent));

@@ -69,6 +69,8 @@ pub(crate) struct Facts {
     pub(crate) ended_at: String,
     pub(crate) state: Object,
     pub(crate) files: AnswerFiles,
+    pub(crate) model: Option<String>,
+    pub(crate) agent_metadata: Object,
     pub(crate) changes: WorkspaceChanges,
     pub(crate) diff: String,
     pub(crate) dependencies: Arc<Dependencies>,
@@ -159,6 +161,16 @@ impl Evidence<'_> {
     /// Facts that the agent reported about the environment it worked on.
     pub fn state(&self) -> &Object {
         &self.facts.state
+    }
+
+    /// Name of the model that answered; `None` if the agent did not report it.
+    pub fn model(&self) -> Option<&str> {
+        self.facts.model.as_deref()
+    }
+
+    /// Free-form data that the agent reported. [`metadata`](Self::metadata) is that of the case.
+    pub fn agent_metadata(&self) -> &Object {
+        &self.facts.agent_metadata
     }
 
     /// The trial's workspace, as the agent left it.

@@ -102,7 +102,7 @@ pub trait IntoGrader<Marker> {
 #[derive(Clone)]
 pub struct BoundGrader {
     callable: Callable<GradeFunction>,
-    check: fn(&Object) -> serde_json::Result<()>,
+    check: fn(&Object) -> Result<(), ConfigError>,
     pub(crate) kind: GraderKind,
     pub(crate) pass_mark: Option<f64>,
     pub(crate) needs_judge: bool,
@@ -136,7 +136,7 @@ impl BoundGrader {
     }
 
     /// Checks whether `config` can be decoded, without grading.
-    pub(crate) fn check(&self, config: &Object) -> serde_json::Result<()> {
+    pub(crate) fn check(&self, config: &Object) -> Result<(), ConfigError> {
         (self.check)(config)
     }
 
@@ -150,8 +150,11 @@ impl BoundGrader {
     }
 }
 
-fn decode<C: DeserializeOwned>(config: &Object) -> serde_json::Result<C> {
-    C::deserialize(Value::Object(config.clone()))
+/// Why a config cannot be decoded. It is displayed with the path of the key: `rules[0].min: invalid type: …`.
+pub(crate) type ConfigError = serde_path_to_error::Error<serde_json::Error>;
+
+fn decode<C: DeserializeOwned>(config: &Object) -> Result<C, ConfigError> {
+    serde_path_to_error::deserialize(Value::Object(config.clone()))
 }
 
 /// The config of a grader that takes none.

@@ -14,6 +14,7 @@ pub(crate) mod interpolation;
 pub(crate) mod judge;
 pub(crate) mod messages;
 pub(crate) mod outcome;
+pub(crate) mod progress;
 pub(crate) mod recording;
 pub(crate) mod score;
 pub(crate) mod suite;

@@ -22,6 +22,12 @@ pub(crate) fn var(name: &str) -> Option<String> {
     var_os(name)?.into_string().ok()
 }
 
+/// The names of all variables that the process or the file sets.
+pub(crate) fn names() -> Vec<String> {
+    let of_process = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    of_process.chain(of_file().map(|(name, _)| name.to_owned())).collect()
+}
+
 /// The variables of the file that the process does not set.
 pub(crate) fn of_file() -> impl Iterator<Item = (&'static str, &'static str)> {
     lines()

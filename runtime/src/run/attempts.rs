@@ -3,20 +3,13 @@
 use std::io;
 use std::time::Duration;
 
-use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage, TrialRecord};
+use evalsuite_schema::record::{CaseOutcome, ReasonCode, Stage, TrialRecord};
 
 /// Longest pause before an attempt, without jitter.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// The result of the attempts at a trial.
-pub(crate) enum Attempted {
-    /// The record of its last attempt.
-    Ran(Box<TrialRecord>),
-    /// No attempt could start, for this reason.
-    Prevented(Reason),
-}
-
-/// Makes attempts, numbered from 0, until one has a result other than an infrastructure error or `retries` are used up.
+/// Makes attempts, numbered from 0, until one has a result other than an infrastructure error, `retries` are used up, or the next
+/// one does not start. Returns the record of the last one.
 ///
 /// # Errors
 ///
@@ -24,30 +17,21 @@ pub(crate) enum Attempted {
 pub(crate) fn run_attempts(
     retries: u32,
     mut pause: impl FnMut(Duration),
-    mut attempt: impl FnMut(u32) -> io::Result<Result<TrialRecord, Reason>>,
-) -> io::Result<Attempted> {
+    mut attempt: impl FnMut(u32) -> io::Result<Option<TrialRecord>>,
+) -> io::Result<TrialRecord> {
     let mut last = None;
     for number in 0..=retries {
         if number > 0 {
             pause(pause_before(number));
         }
-        match attempt(number)? {
-            Ok(record) => {
-                let again = is_worth_repeating(&record);
-                last = Some(record);
-                if !again {
-                    break;
-                }
-            }
-            Err(reason) if last.is_none() => return Ok(Attempted::Prevented(reason)),
-            // The record of the attempt before is the result.
-            Err(_) => break,
+        let Some(record) = attempt(number)? else { break };
+        let again = is_worth_repeating(&record);
+        last = Some(record);
+        if !again {
+            break;
         }
     }
-    match last {
-        Some(record) => Ok(Attempted::Ran(Box::new(record))),
-        None => Err(io::Error::other("no attempt was made")),
-    }
+    last.ok_or_else(|| io::Error::other("no attempt was made"))
 }
 
 /// A pause without jitter: 1, 2, 4 … 30 seconds.
@@ -73,7 +57,10 @@ fn is_worth_repeating(record: &TrialRecord) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use evalsuite_schema::record::Reason;
+
     use super::*;
+
     fn ended(outcome: CaseOutcome) -> TrialRecord {
         let mut record = TrialRecord::new();
         record.outcome = outcome;
@@ -90,27 +77,26 @@ mod tests {
         error(Stage::Agent, ReasonCode::AgentError)
     }
 
-    fn pauses(retries: u32, mut attempt: impl FnMut(u32) -> Result<TrialRecord, Reason>) -> (Vec<u64>, Attempted) {
+    fn pauses(retries: u32, mut attempt: impl FnMut(u32) -> Option<TrialRecord>) -> (Vec<u64>, TrialRecord) {
         let mut pauses = Vec::new();
-        let attempted =
-            run_attempts(retries, |pause| pauses.push(pause.as_secs()), |number| Ok(attempt(number))).unwrap();
-        (pauses, attempted)
+        let record = run_attempts(retries, |pause| pauses.push(pause.as_secs()), |number| Ok(attempt(number))).unwrap();
+        (pauses, record)
     }
 
     #[test]
     fn pauses_double_up_to_half_a_minute() {
-        let (pauses, attempted) = pauses(7, |number| {
+        let (pauses, record) = pauses(7, |number| {
             let mut record = agent_error();
             record.attempt = number;
-            Ok(record)
+            Some(record)
         });
         assert_eq!(pauses, [1, 2, 4, 8, 16, 30, 30]);
-        assert!(matches!(attempted, Attempted::Ran(record) if record.attempt == 7));
+        assert_eq!(record.attempt, 7);
     }
 
     #[test]
     fn only_infrastructure_errors_are_repeated() {
-        let times = |record: TrialRecord| pauses(3, |_| Ok(record.clone())).0.len();
+        let times = |record: TrialRecord| pauses(3, |_| Some(record.clone())).0.len();
         assert_eq!(times(agent_error()), 3);
         assert_eq!(times(error(Stage::Grading, ReasonCode::GraderError)), 3);
         assert_eq!(times(error(Stage::Workspace, ReasonCode::RepoError)), 3);
@@ -122,19 +108,17 @@ mod tests {
 
     #[test]
     fn the_first_attempt_with_a_result_is_the_last_one() {
-        let (pauses, attempted) =
-            pauses(5, |number| Ok(if number < 2 { agent_error() } else { ended(CaseOutcome::Failed) }));
+        let (pauses, record) =
+            pauses(5, |number| Some(if number < 2 { agent_error() } else { ended(CaseOutcome::Failed) }));
         assert_eq!(pauses, [1, 2]);
-        assert!(matches!(attempted, Attempted::Ran(record) if record.outcome == CaseOutcome::Failed));
+        assert_eq!(record.outcome, CaseOutcome::Failed);
     }
 
     #[test]
-    fn a_limit_prevents_a_trial_but_does_not_discard_the_record_of_an_attempt() {
-        let over = || Reason::new(Stage::Budget, ReasonCode::BudgetExceeded, "over");
-        let (_, attempted) = pauses(3, |_| Err(over()));
-        assert!(matches!(attempted, Attempted::Prevented(reason) if reason == over()));
-        let (pauses, attempted) = pauses(3, |number| if number == 0 { Ok(agent_error()) } else { Err(over()) });
+    fn an_attempt_that_does_not_start_does_not_discard_the_record_of_the_one_before() {
+        let (pauses, record) = pauses(3, |number| (number == 0).then(agent_error));
         assert_eq!(pauses, [1]);
-        assert!(matches!(attempted, Attempted::Ran(_)));
+        assert_eq!(record, agent_error());
+        assert!(run_attempts(3, |_| (), |_| Ok(None)).is_err());
     }
 }

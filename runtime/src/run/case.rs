@@ -3,6 +3,7 @@
 use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage};
 
 use crate::model::evals::Evals;
+use crate::model::progress::ProgressStep;
 use crate::model::suite::EvalCase;
 use crate::platform::notice;
 use crate::record::run_directory::RunDirectory;
@@ -14,7 +15,7 @@ use crate::run::case_setup::CaseSetup;
 use crate::run::dependencies::Unmet;
 use crate::run::plan::Plan;
 use crate::run::settings::Settings;
-use crate::run::trials::run_trials;
+use crate::run::trials::{CaseTrials, run_trials};
 use crate::run::{dependencies, requirements};
 use crate::workspace;
 
@@ -50,11 +51,12 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
         }),
     };
     let (trials, end) = match prevented {
-        Some(Unmet { outcome, reason }) => (Vec::new(), CaseEnd::prevented(outcome, reason)),
+        Some(Unmet { outcome, reason }) => (CaseTrials::none(), CaseEnd::prevented(outcome, reason)),
         None => {
+            plan.report_progress(|| ProgressStep::CaseStarted {});
             let mut setup = CaseSetup::begin(&plan).map_err(|error| plan.unwritable(error))?;
-            let (trials, trials_end) = run_trials(&plan, &mut setup).map_err(|error| plan.unwritable(error))?;
-            let end = CaseEnd::of(&plan, &trials, trials_end);
+            let trials = run_trials(&plan, &mut setup).map_err(|error| plan.unwritable(error))?;
+            let end = CaseEnd::of(&plan, &trials);
             let is_last = end.outcome == CaseOutcome::Passed || plan.settings.runner.is_last_attempt();
             for problem in setup.end(is_last) {
                 notice::say(&problem);

@@ -11,8 +11,8 @@ use crate::record::run_directory::layout::trial_directory_name;
 use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability};
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
-use crate::run::trials::{TrialsEnd, results};
-use crate::run::{dependencies, limits, requirements};
+use crate::run::trials::{CaseTrials, TrialsEnd, results};
+use crate::run::{dependencies, limits, requirements, trials};
 
 /// How a case ended.
 pub(crate) struct CaseEnd {
@@ -30,11 +30,11 @@ impl CaseEnd {
     }
 
     /// Of a case whose trials ran.
-    pub(crate) fn of(plan: &Plan<'_>, trials: &[TrialRecord], trials_end: TrialsEnd) -> Self {
-        let is_cost_limited = trials_end != TrialsEnd::Decided;
+    pub(crate) fn of(plan: &Plan<'_>, CaseTrials { counted: trials, end, .. }: &CaseTrials) -> Self {
+        let is_cost_limited = *end != TrialsEnd::Decided;
         let is_truncated = trials.len() < plan.planned as usize;
-        if let TrialsEnd::Prevented(reason) = trials_end {
-            return Self { is_truncated, is_cost_limited, ..Self::prevented(CaseOutcome::Error, reason) };
+        if let TrialsEnd::Prevented(reason) = end {
+            return Self { is_truncated, is_cost_limited, ..Self::prevented(CaseOutcome::Error, reason.clone()) };
         }
         let (outcome, score) = decide_case(plan.rule, plan.threshold, &results(trials));
         let reason = (outcome != CaseOutcome::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
@@ -61,16 +61,17 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: CaseOutcome, score: 
 /// # Errors
 ///
 /// If it cannot be written, or another file that tells other tests how the case ended.
-pub(crate) fn write_record(plan: &Plan<'_>, trials: Vec<TrialRecord>, mut end: CaseEnd) -> io::Result<CaseReport> {
+pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut end: CaseEnd) -> io::Result<CaseReport> {
     requirements::refuse_skip(plan.settings, &mut end.outcome, &mut end.reason);
     limits::record_first_error(plan, end.outcome, end.reason.as_ref())?;
     let record = case_record(plan, &trials, end);
     dependencies::mark_unreported(plan)?;
     write_json(&plan.directory.join("case.json"), &record, &plan.redactor)?;
-    Ok(plan.report(record, trials))
+    plan.report_case_end(&record, trials::cost(trials.counted.iter().chain(&trials.surplus)));
+    Ok(plan.report(record, trials.counted))
 }
 
-fn case_record(plan: &Plan<'_>, trials: &[TrialRecord], end: CaseEnd) -> CaseRecord {
+fn case_record(plan: &Plan<'_>, CaseTrials { counted: trials, surplus, .. }: &CaseTrials, end: CaseEnd) -> CaseRecord {
     let count = |outcome| trials.iter().filter(|trial| trial.outcome == outcome).count();
     let (passed, failed, errors) = (count(CaseOutcome::Passed), count(CaseOutcome::Failed), count(CaseOutcome::Error));
     let completed = passed + failed;
@@ -90,6 +91,7 @@ fn case_record(plan: &Plan<'_>, trials: &[TrialRecord], end: CaseEnd) -> CaseRec
     record.score = end.score;
     record.strategy = plan.case.trials.strategy;
     record.trials = trials.iter().map(summarise).collect();
+    record.surplus = surplus.iter().map(summarise).collect();
     record.planned = plan.planned;
     record.completed = number(completed);
     record.passed = number(passed);
@@ -115,6 +117,9 @@ fn summarise(trial: &TrialRecord) -> TrialSummary {
     summary.score = trial.score;
     summary.duration_ms = trial.duration_ms;
     summary.cost_usd = trial.cost_usd;
+    summary.judge_cost_usd = trial.judge_cost_usd;
+    summary.usage = trial.usage;
+    summary.judge_usage = trial.judge_usage;
     summary.path = format!("{}/result.json", trial_directory_name(trial.trial, trial.attempt));
     summary
 }

@@ -10,12 +10,13 @@ use crate::platform::files::{remove_if_exists, replace_file};
 use crate::record::coordination::Ledger;
 use crate::run::plan::Plan;
 
-/// The limit that prevents an attempt at a trial.
+/// The limit that prevents an attempt at a trial. `not_counted` is the part of what was spent, in US dollars, that does not
+/// count: the cost of trials that would not have run yet if trials ran one after another.
 ///
 /// # Errors
 ///
 /// If the files that the tests of the run share cannot be read.
-pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32) -> io::Result<Option<Reason>> {
+pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32, not_counted: f64) -> io::Result<Option<Reason>> {
     if (trial, attempt, plan.settings.runner.attempt) == (0, 0, 1)
         && let Some(reason) = FirstError::of(plan).reason()?
     {
@@ -27,12 +28,18 @@ pub(crate) fn reached(plan: &Plan<'_>, trial: u32, attempt: u32) -> io::Result<O
         return Ok(None);
     }
     let spent = Ledger::of(plan.run.path(), &plan.run.locks()).spent()?;
-    let spent = [("run", spent.run), ("suite", spent.suite(plan.suite.name))];
+    let counted = |spent: f64| whole_nanodollars(spent - not_counted);
+    let spent = [("run", counted(spent.run)), ("suite", counted(spent.suite(plan.suite.name)))];
     let over = budgets.into_iter().zip(spent).find_map(|((budget, name), (whose, spent))| {
         let budget = budget.filter(|budget| spent >= *budget)?;
         Some(format!("the {whose} has cost {spent:.4} US dollars, and {name} is {budget}"))
     });
     Ok(over.map(|message| Reason::new(Stage::Budget, ReasonCode::BudgetExceeded, message)))
+}
+
+/// Sums of the same costs in another order are the same.
+fn whole_nanodollars(dollars: f64) -> f64 {
+    (dollars * 1e9).round() / 1e9
 }
 
 /// A note for each limit of cost, where the agent reports no cost.

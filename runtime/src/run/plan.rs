@@ -28,8 +28,9 @@ use crate::run::case_report::CaseReport;
 use crate::run::chosen_agent::ChosenAgent;
 use crate::run::hooks::HookFacts;
 use crate::run::regrade::EarlierTrials;
+use crate::run::selected_targets::DEFAULT_TARGET;
 use crate::run::settings::Settings;
-use crate::run::{regrade, requirements, rerun};
+use crate::run::{regrade, requirements, rerun, selected_targets};
 
 /// Limit of an agent call where none is set.
 const AGENT_LIMIT: Duration = Duration::from_secs(300);
@@ -88,6 +89,9 @@ impl<'a> Plan<'a> {
         let suite = evals.suite();
         let suite_data = suite.decode().map_err(|source| CaseError::undecodable_suite(suite, source))?;
         let case = entry.decode().map_err(|source| CaseError::undecodable_case(entry, source))?;
+        if let Some(selected) = &settings.targets {
+            selected_targets::check(selected, evals, &suite_data)?;
+        }
         let target = target(entry, &case, settings)?;
         let places = embedded_files::suite_location(suite, run, &case.dir).map_err(CaseError::Unusable)?;
         let agent = ChosenAgent::of(&target, evals, &suite_data, settings, &places);
@@ -227,6 +231,11 @@ impl<'a> Plan<'a> {
         record
     }
 
+    /// Number of trials of the suite that may run in parallel, if there is a limit.
+    pub(crate) fn workers(&self) -> Option<u32> {
+        self.settings.workers.or(self.suite_data.workers)
+    }
+
     /// Path of the case's test, without the crate.
     pub(crate) fn test_name(&self) -> String {
         self.suite.test_path(self.entry)
@@ -288,7 +297,7 @@ fn target(entry: &EvalCase, case: &Case, settings: &Settings) -> Result<String, 
         return Ok(target.to_owned());
     }
     match settings.targets.as_deref() {
-        None => Ok(case.target.clone().unwrap_or_else(|| "default".to_owned())),
+        None => Ok(case.target.clone().unwrap_or_else(|| DEFAULT_TARGET.to_owned())),
         Some([target]) => Ok(target.clone()),
         Some(targets) => Err(CaseError::Unusable(format!(
             "EVALSUITE_TARGET names {} targets, but the suite has no matrix of targets to choose from",

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use evalsuite_schema::record::{Mode, ReasonCode, TrialRecord};
+use evalsuite_schema::record::{CaseRecord, Mode, ReasonCode, TrialRecord};
 
 use crate::platform::digest::file_key;
 use crate::platform::json;
 use crate::record::cassette::Unusable;
 use crate::record::run_directory::RunDirectory;
+use crate::record::run_directory::layout::CASE_RECORD;
 
 /// Runner attempts that are searched.
 const RUNNER_ATTEMPTS: u32 = 20;
@@ -87,8 +88,16 @@ pub(crate) fn find_trials(
 }
 
 fn earlier(run_id: &str, directory: PathBuf) -> EarlierTrials {
-    let count = (0..1000).take_while(|index| last_attempt(&directory, *index).is_some()).count();
+    let is_surplus = surplus(&directory);
+    let counts = |index: &u32| last_attempt(&directory, *index).is_some() && !is_surplus.contains(index);
+    let count = (0..1000).take_while(counts).count();
     EarlierTrials { run_id: run_id.to_owned(), directory, trials: u32::try_from(count).unwrap_or(u32::MAX) }
+}
+
+/// The trials that do not count. A case whose process died has no record that says so.
+fn surplus(case: &Path) -> Vec<u32> {
+    let record = fs::read(case.join(CASE_RECORD)).ok().and_then(|bytes| json::decode::<CaseRecord>(&bytes).ok());
+    record.into_iter().flat_map(|record| record.surplus).map(|trial| trial.index).collect()
 }
 
 /// The case's directory in a run, and when its first trial ended. The last runner attempt is preferred, and this test to

@@ -6,9 +6,11 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use evalsuite_schema::record::Mode;
+use evalsuite_schema::variable;
 
 use crate::judge::judge_options::{Endpoint, EndpointVariables, JudgeOptions};
 use crate::model::judge::registry::MOST_CONFIRM;
+use crate::model::progress::ProgressListeners;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
 
@@ -35,6 +37,10 @@ pub(crate) struct Settings {
     pub(crate) budget_usd: Option<f64>,
     /// Number of trials of a suite that run in parallel.
     pub(crate) workers: Option<u32>,
+    /// Who is told the steps of cases.
+    pub(crate) progress: ProgressListeners,
+    /// File to which the steps of cases are appended.
+    pub(crate) progress_file: Option<PathBuf>,
     /// Whether agents and judges are called.
     pub(crate) mode: Mode,
     /// The run whose trials are graded again.
@@ -80,10 +86,11 @@ impl Settings {
     /// Every variable with an invalid value.
     pub(crate) fn from_environment() -> Result<&'static Self, &'static str> {
         static SETTINGS: OnceLock<Result<Settings, String>> = OnceLock::new();
-        SETTINGS.get_or_init(|| Self::read(environment::var_os)).as_ref().map_err(String::as_str)
+        SETTINGS.get_or_init(|| Self::read(environment::var_os, &environment::names())).as_ref().map_err(String::as_str)
     }
 
-    fn read(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, String> {
+    /// Reads the settings from variables; `set` are the names of all that are set.
+    fn read(lookup: impl Fn(&str) -> Option<OsString>, set: &[String]) -> Result<Self, String> {
         let mut source = VariableReader { lookup, problems: Vec::new() };
         let settings = Self {
             require: source.flag("EVALSUITE_REQUIRE"),
@@ -101,6 +108,8 @@ impl Settings {
                 .unwrap_or_default(),
             budget_usd: source.number("EVALSUITE_BUDGET_USD", "a number above 0", |n: &f64| *n > 0.0 && n.is_finite()),
             workers: source.number("EVALSUITE_WORKERS", "an integer from 1 to 1000", |n: &u32| (1..=1000).contains(n)),
+            progress: ProgressListeners::default(),
+            progress_file: source.value("EVALSUITE_PROGRESS").map(PathBuf::from),
             mode: source.mode(),
             regrade: source.text("EVALSUITE_REGRADE"),
             cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),
@@ -116,6 +125,7 @@ impl Settings {
             },
         };
         source.problems.extend(environment::problem().map(str::to_owned));
+        source.problems.extend(variable::unknown(set));
         if source.problems.is_empty() { Ok(settings) } else { Err(source.problems.join("; ")) }
     }
 }
@@ -244,10 +254,44 @@ impl<L: Fn(&str) -> Option<OsString>> VariableReader<L> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+
+    use evalsuite_schema::variable::{Topic, VARIABLES, Variable};
+
     use super::*;
 
     fn read(variables: &[(&str, &str)]) -> Result<Settings, String> {
-        Settings::read(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()))
+        let names: Vec<String> = variables.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let lookup = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
+        Settings::read(lookup, &names)
+    }
+
+    #[test]
+    fn an_unknown_variable_is_an_error_with_a_suggestion() {
+        let error = read(&[("EVALSUITE_TIMEOUT", "5"), ("EVALSUITE_TRIALS", "x")]).unwrap_err();
+        assert!(error.contains("EVALSUITE_TRIALS is `x`"), "{error}");
+        assert!(
+            error.contains("EVALSUITE_TIMEOUT is not a variable of evalsuite; did you mean EVALSUITE_TIMEOUT_SECONDS?"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_table_of_variables_lists_what_is_read() {
+        let asked = RefCell::new(BTreeSet::new());
+        let lookup = |name: &str| {
+            asked.borrow_mut().insert(name.to_owned());
+            None
+        };
+        Settings::read(lookup, &[]).unwrap();
+        let of_run = |variable: &&Variable| matches!(variable.topic, Topic::Run | Topic::Judge);
+        let listed: BTreeSet<String> =
+            VARIABLES.iter().filter(of_run).map(|variable| variable.name.to_owned()).collect();
+        let mut read = asked.into_inner();
+        read.retain(|name| !name.starts_with("NEXTEST_"));
+        read.insert(environment::FILE.to_owned());
+        assert_eq!(read, listed);
     }
 
     #[test]

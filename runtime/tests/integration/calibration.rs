@@ -158,7 +158,9 @@ fn graders_of_a_judge_below_the_bar_are_reported_and_decide_nothing() {
     let report = of(json!([judge_grader()]), demanded(), zero);
     let case = only(&report);
     assert_eq!(case.outcome(), CaseOutcome::Skipped, "nobody else decides: {case}");
-    assert_eq!(case.record().reason.as_ref().map(|reason| reason.code), Some(ReasonCode::JudgeBelowBar));
+    let reason = case.record().reason.as_ref().unwrap();
+    assert_eq!(reason.code, ReasonCode::JudgeBelowBar);
+    assert!(reason.message.contains("a judge that is below the suite's `minimum`: Cohen's κ"), "{}", reason.message);
 
     let failing = of(json!([judge_grader(), contains("missing")]), demanded(), zero);
     assert_eq!(only(&failing).outcome(), CaseOutcome::Failed, "other graders decide as ever");

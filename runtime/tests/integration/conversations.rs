@@ -109,10 +109,9 @@ fn a_failed_turn_may_end_the_conversation() {
     assert_eq!(*CALLS.lock().unwrap(), [Some(0), Some(1)]);
     let shown = case.to_string();
     for line in [
-        "turn 1  passed   1.00  one",
-        "turn 2  failed   0.00  two",
-        "      FAIL  contains-yes",
-        "turn 3  skipped  0.00  three",
+        "  turn 2  failed  0.00  two\n    ✗ contains-yes: ",
+        "  turn 3  skipped  0.00  three\n",
+        "  1 of 3 turns passed\n",
     ] {
         assert!(shown.contains(line), "{line} is missing in\n{shown}");
     }

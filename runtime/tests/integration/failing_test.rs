@@ -40,20 +40,14 @@ fn a_failure_says_what_was_wanted_found_and_where() {
     let text = text("cases", graders, json!({}), |evals| evals.with_agent(wrong).with_grader("tone", tone));
     let expected = "\
 evaluation failed: refund-small (x)  score 0.00 < 0.80, required grader `contains-19.90` failed
-  suites/x/tasks/a.json:1:1
-  trial 1 of 1  failed  0.00
-    FAIL  contains-19.90  0.00  weight 1  required  suites/x/tasks/a.json:7:5
-          Output does not contain \"19.90\"
-            expected: 19.90
-            actual:   Your refund is on its way.\\nHave a nice day.
-    FAIL  tone            0.50  weight 1            suites/x/tasks/a.json:9:5
-          is short
-            expected: 20 characters
-            actual:   43
-    answer: Your refund is on its way.
-            Have a nice day.
+  ✗ contains-19.90: Output does not contain \"19.90\"  required  suites/x/tasks/a.json:7:5
+      actual: Your refund is on its way.\\nHave a nice day.
+  ✗ tone  0.50  suites/x/tasks/a.json:9:5
+      ✗ is short
+        expected: 20 characters
+        actual:   43
+      1 of 2 passed
   record: DIR/trial-000/result.json
-  workspace: DIR/trial-000/workspace
   repeat: cargo test -p demo -- --exact x::refund-small
 ";
     let text = text.replace(
@@ -69,8 +63,8 @@ fn an_error_names_its_stage_and_code() {
     let text = text("cases", graders, json!({}), |evals| evals.with_agent(wrong).with_grader("breaks", breaks));
     let headline = "evaluation error (grading/grader_error): refund-small (x)  grader `breaks`: the grader panicked: index out of bounds";
     assert_eq!(text.lines().next(), Some(headline));
-    assert!(text.contains("    ERR   breaks           –"), "{text}");
-    assert!(text.contains("    pass  contains-refund  1.00  weight 1  suites/x/tasks/a.json:7:5"), "{text}");
+    assert!(text.contains("\n  ERR breaks  suites/x/tasks/a.json:9:5\n  1 of 2 graders passed\n"), "{text}");
+    assert_eq!(text.matches("index out of bounds").count(), 1, "{text}");
 }
 
 #[test]
@@ -81,7 +75,8 @@ fn trials_are_counted_and_the_rule_is_named() {
     let more = json!({"trials": {"count": 3}});
     let text = text("tasks", json!([contains("refund")]), more, |evals| evals.with_agent(flaky));
     assert!(text.starts_with("evaluation failed: refund-small (x)  score 0.00 < 1.00\n"), "{text}");
-    assert!(text.contains("  trial 1 of 3  passed  1.00\n  trial 2 of 3  failed  0.00\n"), "{text}");
+    let failed = "\n  trial 2 of 3  failed  0.00\n    ✗ contains-refund: Output does not contain \"refund\"";
+    assert!(text.contains(failed) && !text.contains("trial 1 of 3"), "{text}");
     assert!(text.contains("  trials: 1 of 2 passed (all have to pass); 1 of 3 planned were not needed\n"), "{text}");
 }
 
@@ -92,27 +87,85 @@ fn a_rationale_stands_in_for_assertions() {
     }
     let graders = json!([grader("empty", 3, json!({"user": {"grader": "empty"}}))]);
     let text = text("tasks", graders, json!({}), |evals| evals.with_agent(wrong).with_grader("empty", empty));
-    assert!(text.contains("\n          there is no card\n"), "{text}");
+    assert!(text.contains("\n  ✗ empty: there is no card  suites/x/tasks/a.json:3:5\n"), "{text}");
+}
+
+#[test]
+fn a_plain_failure_takes_five_lines() {
+    let text = text("cases", json!([contains("19.90")]), json!({}), |evals| evals.with_agent(wrong));
+    assert_eq!(text.lines().count(), 5, "{text}");
+    assert!(!text.contains("answer:") && !text.contains("expected:"), "{text}");
+}
+
+#[test]
+fn an_answer_is_shown_once_and_passed_parts_are_counted() {
+    fn letter(_: &Evidence<'_>) -> Vec<Assertion> {
+        vec![
+            Assertion::new("greets", true),
+            Assertion::new("apologises", false).with_evidence("no word of regret"),
+            Assertion::new("signs", true),
+            Assertion::new("is polite", true),
+        ]
+    }
+    let graders = json!([
+        contains("refund"),
+        contains("19.90"),
+        contains("1182"),
+        grader("letter", 9, json!({"user": {"grader": "letter"}}))
+    ]);
+    let text = text("cases", graders, json!({}), |evals| evals.with_agent(wrong).with_grader("letter", letter));
+    assert_eq!(text.matches("on its way").count(), 1, "{text}");
+    let folded =
+        "\n  ✗ letter  0.75  suites/x/tasks/a.json:9:5\n      ✗ apologises: no word of regret\n      3 of 4 passed\n";
+    assert!(text.contains(folded), "{text}");
+    assert!(text.contains("\n  1 of 4 graders passed\n") && !text.contains("contains-refund"), "{text}");
+}
+
+#[test]
+fn trials_that_fail_alike_are_shown_once() {
+    let more = json!({"trials": {"count": 3, "strategy": "mean"}});
+    let text = text("cases", json!([contains("19.90")]), more, |evals| evals.with_agent(wrong));
+    assert!(text.contains("\n  trial 2 of 3  failed  0.00, like trial 1\n  trial 3 of 3"), "{text}");
+    assert_eq!(text.matches("contains-19.90:").count(), 1, "{text}");
+}
+
+#[test]
+fn an_error_without_graders_names_the_place_of_its_case() {
+    async fn broken(_: &mut Trial<'_>) -> anyhow::Result<String> {
+        anyhow::bail!("no connection")
+    }
+    let text = text("cases", json!([contains("x")]), json!({}), |evals| evals.with_agent(broken));
+    assert!(text.contains("no connection\n  suites/x/tasks/a.json:1:1\n  record: "), "{text}");
+}
+
+#[test]
+fn a_changed_workspace_is_shown() {
+    async fn writes(trial: &mut Trial<'_>) -> anyhow::Result<String> {
+        std::fs::write(trial.workspace().join("note.txt"), "x")?;
+        Ok("done".into())
+    }
+    let text = text("cases", json!([contains("x")]), json!({}), |evals| evals.with_agent(writes));
+    assert!(text.contains("\n  workspace: DIR/trial-000/workspace\n"), "{text}");
 }
 
 /// The suite of the tests below, which are run as tests are: in a process of their own, by index.
 fn evals() -> Evals {
     static SUITE: OnceLock<&'static evalsuite::EvalSuite> = OnceLock::new();
     let suite = SUITE.get_or_init(|| {
-        let needs = json!({"requires": {"env": ["EVALSUITE_TEST_NOT_SET"]}});
+        let needs = json!({"requires": {"env": ["TEST_OF_EVALSUITE_NOT_SET"]}});
         let cases = [
             case_json("passes", json!([contains("refund")]), json!({})),
             case_json("fails", json!([contains("19.90")]), json!({})),
             case_json("skipped", json!([contains("refund")]), needs),
-            case_json("leaks", json!([contains("19.90")]), json!({"requires": {"env": ["EVALSUITE_TEST_SECRET"]}})),
-            case_json("asks", json!([contains("19.90")]), json!({})),
+            case_json("leaks", json!([contains("19.90")]), json!({"requires": {"env": ["TEST_OF_EVALSUITE_SECRET"]}})),
+            case_json("asks", json!([contains("19.90")]), json!({"target": "small"})),
         ];
         suite("cases", "mixed", Path::new(env!("CARGO_TARGET_TMPDIR")), &cases)
     });
     async fn agent(trial: &mut Trial<'_>) -> anyhow::Result<String> {
         match trial.case_id() {
             "leaks" => {
-                let secret = std::env::var("EVALSUITE_TEST_SECRET")?;
+                let secret = std::env::var("TEST_OF_EVALSUITE_SECRET")?;
                 trial.log(format!("using {secret}"));
                 std::fs::write(trial.workspace().join("key.txt"), &secret)?;
                 Ok(format!("the key is {secret}"))
@@ -127,7 +180,7 @@ fn evals() -> Evals {
 #[test]
 #[ignore = "run by the tests below"]
 fn child() {
-    let index = std::env::var("EVALSUITE_TEST_INDEX").unwrap().parse().unwrap();
+    let index = std::env::var("TEST_OF_EVALSUITE_INDEX").unwrap().parse().unwrap();
     evalsuite::__private::run_case(evals, index);
 }
 
@@ -139,7 +192,7 @@ fn run_test(index: usize, variables: &[(&str, &str)]) -> (bool, String, String) 
 fn run_test_in(output: &Path, index: usize, variables: &[(&str, &str)]) -> (bool, String, String) {
     let result = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "failing_test::child", "--ignored"])
-        .env("EVALSUITE_TEST_INDEX", index.to_string())
+        .env("TEST_OF_EVALSUITE_INDEX", index.to_string())
         .env("EVALSUITE_OUTPUT", output)
         .env_remove("NEXTEST_RUN_ID")
         .envs(variables.iter().copied())
@@ -168,7 +221,7 @@ fn a_failing_test_shows_the_text_and_no_panic() {
 fn a_skip_is_said_on_standard_error_and_can_be_forbidden() {
     let (passed, out, err) = run_test(2, &[]);
     assert!(passed, "{out}");
-    assert_eq!(err, "evalsuite: SKIPPED x::skipped: environment variable EVALSUITE_TEST_NOT_SET is not set\n");
+    assert_eq!(err, "evalsuite: SKIPPED x::skipped: environment variable TEST_OF_EVALSUITE_NOT_SET is not set\n");
     let (passed, out, _) = run_test(2, &[("EVALSUITE_REQUIRE", "1")]);
     assert!(!passed && out.contains("evaluation error (requirements/required)"), "{out}");
 }
@@ -178,6 +231,24 @@ fn a_variable_that_makes_no_sense_fails_every_test() {
     let (passed, out, _) = run_test(0, &[("EVALSUITE_TRIALS", "many")]);
     assert!(!passed);
     assert!(out.contains("evaluation error (setup/invalid_setting): EVALSUITE_TRIALS is `many`"), "{out}");
+}
+
+#[test]
+fn a_variable_or_target_that_does_not_exist_fails_every_test_with_a_suggestion() {
+    let (passed, out, _) = run_test(0, &[("EVALSUITE_TIMEOUT", "5")]);
+    assert!(!passed);
+    let expected = "evaluation error (setup/invalid_setting): EVALSUITE_TIMEOUT is not a variable of evalsuite; \
+                    did you mean EVALSUITE_TIMEOUT_SECONDS?";
+    assert!(out.contains(expected), "{out}");
+    let (passed, out, _) = run_test(0, &[("EVALSUITE_TARGET", "smal")]);
+    assert!(!passed);
+    let expected = "EVALSUITE_TARGET names `smal`, which is not a target of suite `x`; did you mean `small`?\n\
+                    help: its targets are `default` and `small`";
+    assert!(out.contains(expected), "{out}");
+    for target in ["default", "small"] {
+        let (passed, out, _) = run_test(0, &[("EVALSUITE_TARGET", target)]);
+        assert!(passed, "{target}: {out}");
+    }
 }
 
 #[test]
@@ -213,7 +284,7 @@ fn secrets_reach_neither_records_nor_output() {
     }
     let output = tempfile::tempdir().unwrap();
     let secret = "s3cr3t-v4lu3";
-    let (passed, out, err) = run_test_in(output.path(), 3, &[("EVALSUITE_TEST_SECRET", secret)]);
+    let (passed, out, err) = run_test_in(output.path(), 3, &[("TEST_OF_EVALSUITE_SECRET", secret)]);
     assert!(!passed && out.contains("the key is ***"), "{out}");
     assert!(!out.contains(secret) && !err.contains(secret), "{out}{err}");
     let mut files = 0;

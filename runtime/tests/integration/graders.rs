@@ -109,6 +109,40 @@ mod commands {
     }
 
     #[test]
+    fn a_crash_is_not_negated_to_a_pass() {
+        let crash = "echo 'Traceback (most recent call last):' >&2; echo 'KeyError: total' >&2; exit 1";
+        let negated = |mut grader: Value| {
+            grader["negate"] = json!(true);
+            grader
+        };
+        let composite = |member: Value| {
+            grader(
+                "all",
+                7,
+                json!({"composite": {"members": [member], "aggregator": {"threshold": {"threshold": 1.0}}}}),
+            )
+        };
+        for (entry, part) in [
+            (negated(command("check", crash, json!({}))), "the command crashed (exit code 1)"),
+            (negated(composite(command("inner", crash, json!({})))), "member `inner`: the command crashed"),
+            (composite(negated(command("inner", crash, json!({})))), "member `inner`: the command crashed"),
+        ] {
+            let (outcome, _, records) = graded(json!([entry]));
+            let error = records[0].error.as_deref().unwrap_or_default();
+            assert_eq!((outcome, records[0].state), (CaseOutcome::Error, GraderState::Error), "{records:?}");
+            assert!(error.contains(part) && error.ends_with("KeyError: total"), "{error}");
+        }
+        // An exit code stays a verdict where it is not negated, or where standard output has the reason.
+        let (outcome, ..) = graded(json!([command("check", crash, json!({}))]));
+        assert_eq!(outcome, CaseOutcome::Failed);
+        let verdicts = ["echo 'no total'; echo log >&2; exit 1", "exit 1"];
+        for verdict in verdicts {
+            let (outcome, ..) = graded(json!([negated(command("check", verdict, json!({})))]));
+            assert_eq!(outcome, CaseOutcome::Passed, "{verdict}");
+        }
+    }
+
+    #[test]
     fn a_command_that_hangs_or_cannot_start_is_an_error() {
         let started = std::time::Instant::now();
         let hanging = command("hangs", "sleep 60", json!({"timeout_seconds": 0.2}));

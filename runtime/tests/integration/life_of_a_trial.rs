@@ -285,8 +285,8 @@ fn requirements_skip_a_case_before_its_agent_runs() {
     let missing = [
         (
             json!([contains("x")]),
-            json!({"requires": {"env": ["EVALSUITE_TEST_NOT_SET"]}}),
-            "EVALSUITE_TEST_NOT_SET is not set",
+            json!({"requires": {"env": ["TEST_OF_EVALSUITE_NOT_SET"]}}),
+            "TEST_OF_EVALSUITE_NOT_SET is not set",
         ),
         (json!([contains("x")]), json!({"requires": {"commands": ["no-such-program"]}}), "no-such-program"),
         (json!([contains("x")]), json!({"workspace": {"docker": true}}), "docker"),
@@ -305,11 +305,15 @@ fn requirements_skip_a_case_before_its_agent_runs() {
 
 #[test]
 fn an_unset_variable_is_an_error_with_its_place() {
-    let (evals, directory) = one(case_json("c", json!([contains("${{ EVALSUITE_TEST_NOT_SET }}")]), json!({})));
+    let (evals, directory) = one(case_json("c", json!([contains("${{ TEST_OF_EVALSUITE_NOT_SET }}")]), json!({})));
     let report = run(&evals.with_agent(hello), directory.path());
     let reason = only(&report).record().reason.clone().unwrap();
     assert_eq!((reason.code, reason.location.map(|place| place.line)), (ReasonCode::VariableUnset, Some(7)));
-    assert!(reason.message.contains("E073") && reason.message.contains("EVALSUITE_TEST_NOT_SET"), "{}", reason.message);
+    assert!(
+        reason.message.contains("E073") && reason.message.contains("TEST_OF_EVALSUITE_NOT_SET"),
+        "{}",
+        reason.message
+    );
 }
 
 #[test]
@@ -394,7 +398,7 @@ fn a_test_decodes_its_own_case_only() {
 #[test]
 fn a_report_reads_like_a_test_run() {
     let directory = tempfile::tempdir().unwrap();
-    let needs = json!({"requires": {"env": ["EVALSUITE_TEST_NOT_SET"]}});
+    let needs = json!({"requires": {"env": ["TEST_OF_EVALSUITE_NOT_SET"]}});
     let cases = [
         case_json("passes", json!([contains("hello")]), json!({})),
         case_json("fails", json!([contains("bye")]), json!({})),
@@ -404,5 +408,8 @@ fn a_report_reads_like_a_test_run() {
     let text = run(&evals, directory.path()).to_string();
     assert!(text.starts_with("x: 1 passed, 1 failed, 0 error, 1 skipped\n"), "{text}");
     assert!(text.contains("\n  evaluation failed: fails (x)"), "{text}");
-    assert!(text.contains("\n  skipped  skipped: environment variable EVALSUITE_TEST_NOT_SET is not set\n"), "{text}");
+    assert!(
+        text.contains("\n  skipped  skipped: environment variable TEST_OF_EVALSUITE_NOT_SET is not set\n"),
+        "{text}"
+    );
 }

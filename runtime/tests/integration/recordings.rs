@@ -377,6 +377,10 @@ fn a_file_that_is_no_recording_is_named() {
         let case = place.run(&place.evals("go", everything()).with_agent(never), Mode::Replay);
         assert_eq!(code(&case), Some(ReasonCode::RecordingMissing));
         assert!(message(&case).contains("trial-000.json"), "{}", message(&case));
+        assert!(message(&case).contains("to record it: `EVALSUITE_MODE=record "), "{}", message(&case));
+        let again = place.run(&place.evals("go", everything()).with_agent(busy(&calls)), Mode::Record);
+        assert_eq!(again.outcome(), CaseOutcome::Passed, "the command in the message replaces it: {again}");
+        assert_eq!(read(&path)["schema"], "evalsuite.cassette/1");
     }
 }
 

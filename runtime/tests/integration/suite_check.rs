@@ -112,25 +112,27 @@ fn a_config_a_grader_rejects_is_named_with_its_place() {
 }
 
 #[test]
+fn a_wrong_value_in_a_config_is_named_by_its_key() {
+    #[derive(serde::Deserialize)]
+    struct Limits {
+        words: Vec<usize>,
+    }
+    let text = text(catch_unwind(|| {
+        evalsuite::__private::suite_check(|| {
+            let config = json!({"user": {"grader": "own", "config": {"words": [1, "two"]}}});
+            let cases = [case_json("c", json!([grader("own", 9, config)]), json!({}))];
+            let suite = crate::common::suite("tasks", "mixed", Path::new("/"), &cases);
+            let own = |limits: Limits, evidence: &Evidence<'_>| limits.words.contains(&evidence.answer().len());
+            Evals::new(suite).with_grader("own", own)
+        });
+    }));
+    let expected = "grader `own` rejects its config: words[1]: invalid type: string \"two\", expected usize";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
 fn an_absent_directory_has_nothing_to_compare() {
     evalsuite::__private::suite_check(|| {
         Evals::new(compiled(Path::new("/nonexistent"), &["tasks/gone.json"])).with_grader("own", with_config)
     });
-}
-
-fn with_a_schema() -> Evals {
-    let settings = json!({"file": {"written": "s.json", "path": "suites/x/s.json"}, "schema": {"type": "object"}});
-    let graders = json!([grader("shape", 9, json!({"json-schema": settings}))]);
-    Evals::new(crate::common::suite("tasks", "mixed", Path::new("/"), &[case_json("c", graders, json!({}))]))
-}
-
-#[test]
-fn a_grader_whose_feature_is_off_is_named() {
-    let result = catch_unwind(|| evalsuite::__private::suite_check(with_a_schema));
-    if cfg!(feature = "json-schema") {
-        assert!(result.is_ok());
-        return;
-    }
-    let text = text(result);
-    assert!(text.contains("features = [\"json-schema\"]") && text.contains("suites/x/tasks/a.json:9:5"), "{text}");
 }

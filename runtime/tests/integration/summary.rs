@@ -144,11 +144,18 @@ fn what_trials_took_is_summed() {
     assert_eq!(target.usage, Some(Usage::new(100, 10)));
     assert_eq!((target.cost_usd, target.judge_cost_usd), (Some(2.0), None));
     assert!(target.duration_ms.p50 <= target.duration_ms.p95);
-    let first = shown.lines().take(4).collect::<Vec<_>>();
-    assert_eq!(first[0], "x: 2 passed, 2 failed, 1 error, 0 skipped");
-    assert_eq!(first[1], "  pass rate 0.40 (2/5 cases), mean score 0.45 (95 % interval 0.00 to 1.00)");
-    assert_eq!(first[2], "  pass@4 1.00, pass^4 0.00 (over 1 of 5 cases)");
-    assert!(first[3].starts_with("  110 tokens, 2.0000 USD, trials took "), "{shown}");
+    let lines = shown.lines().collect::<Vec<_>>();
+    assert_eq!(lines[0], "x: 2 passed, 2 failed, 1 error, 0 skipped");
+    assert!(
+        lines[1].starts_with("  target   passed  failed  error  skipped  score  95 % interval  tokens     USD"),
+        "{shown}"
+    );
+    assert!(
+        lines[2].starts_with("  default       2       2      1        0   0.45   0.00 to 1.00     110  2.0000"),
+        "{shown}"
+    );
+    assert_eq!(lines[3], "  pass@4 1.00, pass^4 0.00 (over 1 of 5 cases)");
+    assert_eq!(lines[5], "  is-json  1.00       10          0       0");
 }
 
 #[test]

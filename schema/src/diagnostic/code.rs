@@ -226,6 +226,8 @@ codes! {
     UnknownSampleCase = "E077", "unknown-sample-case";
     /// A calibration with fewer than two samples.
     TooFewSamples = "E078", "too-few-samples";
+    /// A grader needs a feature of evalsuite that is not compiled in.
+    MissingFeature = "E079", "missing-feature";
     /// Old spelling.
     DeprecatedKey = "W001", "deprecated-key";
     /// Directory without case file.
@@ -262,6 +264,8 @@ codes! {
     NotEmbedded = "W017", "not-embedded";
     /// A grader names a judge that the macro does not list, and no targets file was found.
     UnknownJudge = "W018", "unknown-judge";
+    /// `agent = "cli"` and a target of the suite that the targets file found while building does not define.
+    UndefinedTarget = "W030", "undefined-target";
 }
 
 impl Serialize for Code {

@@ -4,6 +4,7 @@
 //! them, and in the other formats.
 
 mod code;
+mod groups;
 mod list;
 mod source_range;
 mod text;
@@ -11,6 +12,7 @@ mod text;
 use serde::{Deserialize, Serialize};
 
 pub use code::{Code, Severity};
+pub use groups::notes;
 pub use list::Diagnostics;
 pub use source_range::{Excerpt, Position, SourceRange};
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Diagnostic;
+use super::{Diagnostic, notes};
 use crate::terminal;
 
 impl fmt::Display for Diagnostic {
@@ -12,8 +12,8 @@ impl fmt::Display for Diagnostic {
         if let Some(place) = &self.place {
             write!(f, "\n --> {place}")?;
         }
-        for related in &self.related {
-            write!(f, "\n  = note: {}: {}", related.place, terminal::short_line(&related.message))?;
+        for note in notes(&self.related) {
+            write!(f, "\n  = note: {note}")?;
         }
         if let Some(help) = &self.help {
             // Further lines start below the first letter of the first one.

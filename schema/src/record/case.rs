@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseOutcome, Reason};
+use super::{CaseOutcome, Reason, Usage};
 use crate::{Kind, Layout, Location, Strategy};
 
 /// `case.json`: the result of a case.
@@ -62,6 +62,10 @@ pub struct CaseRecord {
     pub strategy: Option<Strategy>,
     /// The trials, in order.
     pub trials: Vec<TrialSummary>,
+    /// Trials that ran at the same time as the last one in `trials`, which decided the case or reached a limit. They count in no
+    /// other field; what they cost counts in budgets and in summaries of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surplus: Vec<TrialSummary>,
     /// Number of trials planned.
     pub planned: u32,
     /// Trials that passed or failed.
@@ -133,6 +137,15 @@ pub struct TrialSummary {
     pub duration_ms: Option<u64>,
     /// Cost of the agent in US dollars.
     pub cost_usd: Option<f64>,
+    /// Cost of judges in US dollars.
+    #[serde(default)]
+    pub judge_cost_usd: Option<f64>,
+    /// Tokens of the agent.
+    #[serde(default)]
+    pub usage: Option<Usage>,
+    /// Tokens of judges.
+    #[serde(default)]
+    pub judge_usage: Option<Usage>,
     /// Path of its record, relative to the case's directory.
     pub path: String,
 }

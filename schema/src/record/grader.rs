@@ -209,6 +209,9 @@ pub struct CommandRecord {
     pub signal: Option<i32>,
     /// Whether it exceeded its time limit.
     pub timed_out: bool,
+    /// Whether it failed without saying why on its standard output: its exit code is not 0, and it wrote to standard error only.
+    #[serde(default)]
+    pub crashed: bool,
     /// File with its standard output, relative to the trial directory.
     pub stdout: Option<String>,
     /// File with its standard error, relative to the trial directory.

@@ -84,6 +84,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("log-lines-before-the-result", &[Error], |cx| {
             cx.error().starts_with("the command printed other lines before its result") && exited(cx) == Some(0)
         }),
+        ("crash-is-not-negated", &[Error], |cx| cx.error().contains("the command crashed (exit code ")),
         ("ended-by-a-signal", &[Error], |cx| {
             cx.has_tag("signal") && cx.command().is_some_and(|command| command.signal.is_some())
         }),

@@ -47,6 +47,11 @@ impl Package {
         package
     }
 
+    /// A directory outside of any workspace that has nothing but a `Cargo.lock` yet.
+    pub fn directory_outside_of_workspaces(name: &str) -> Self {
+        Self::empty(name, directories::elsewhere().join(name))
+    }
+
     /// A workspace without a package at its root. The members are folders with a [`manifest`](Self::manifest).
     pub fn workspace(name: &str, members: &[&str]) -> Self {
         let package = Self::empty(name, directories::target().join("throwaway-packages").join(name));

@@ -1,7 +1,9 @@
 //! Small repositories whose documents break one rule each.
 
 use super::repository::Repository;
-use super::rules::{broken_links, long_additions, missing_paths};
+use super::rules::{
+    broken_links, changed_examples, long_additions, missing_paths, unlinked_documents, unlisted_sections,
+};
 
 const FILES: &[(&str, &str)] = &[
     ("runtime/src/grade/mod.rs", ""),
@@ -98,4 +100,31 @@ fn an_addition_touches_one_to_six_files() {
         ["CONTRIBUTING.md:1: the list below `### Add an E code` names 0 files; it has to name 1 to 6"]
     );
     assert_eq!(guide("# Guide\n"), ["CONTRIBUTING.md: no section `### Add a …` says which files an addition touches"]);
+}
+
+#[test]
+fn documents_that_the_readme_does_not_lead_to_are_found() {
+    let files = [("docs/keys/README.md", ""), ("docs/keys/case.md", ""), ("docs/lost.md", ""), ("LOST.md", "")];
+    let readme = ("README.md", "[a](docs/runs.md#runs) [b](docs/keys/README.md)");
+    assert_eq!(
+        unlinked_documents(&Repository::of(&[FILES, &files, &[readme]].concat())),
+        ["README.md has no link to `LOST.md`", "README.md has no link to `docs/lost.md`"]
+    );
+}
+
+#[test]
+fn sections_that_the_contents_do_not_list_are_found() {
+    let text = "# Top\n- [One](#one)\n\n## One\n### Part\nSee [two](#two).\n\n## Two\n";
+    let expected = ["README.md:8: the contents do not list `#two`"];
+    assert_eq!(unlisted_sections(&repository("README.md", text)), expected);
+}
+
+#[test]
+fn code_that_an_example_no_longer_has_is_found() {
+    let readme = "# Clock\n```rust\nfn one() {}\n```\n```toml\nunchecked = true\n```\n```rust\nfn two() {}\n```\n";
+    let source = ("examples/clock/src/lib.rs", "//! A clock.\n\nfn one() {}\n");
+    assert_eq!(
+        changed_examples(&Repository::of(&[("examples/clock/README.md", readme), source])),
+        ["examples/clock/README.md:8: no source of the example has this code"]
+    );
 }

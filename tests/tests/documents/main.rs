@@ -1,5 +1,6 @@
 //! The documents of the repository name only what exists: links, their anchors, and paths of files and folders.
 
+mod catalogue;
 mod fixtures;
 mod markdown;
 mod repository;
@@ -21,6 +22,34 @@ fn paths_that_describe_the_repository_exist() {
 #[test]
 fn each_kind_of_addition_touches_few_files() {
     assert_none("too much to touch", &rules::long_additions(&Repository::read(workspace_root())));
+}
+
+#[test]
+fn the_readme_leads_to_every_document() {
+    assert_none("documents without a link", &rules::unlinked_documents(&Repository::read(workspace_root())));
+}
+
+#[test]
+fn the_contents_of_the_readme_are_complete() {
+    assert_none("sections that are not listed", &rules::unlisted_sections(&Repository::read(workspace_root())));
+}
+
+#[test]
+fn code_in_the_readmes_of_examples_is_theirs() {
+    assert_none("code that differs", &rules::changed_examples(&Repository::read(workspace_root())));
+}
+
+#[test]
+fn every_diagnostic_has_a_section_with_what_it_prints() {
+    let path = workspace_root().join(catalogue::PATH);
+    let text = std::fs::read_to_string(&path).expect("the catalogue");
+    assert_none("diagnostics", &catalogue::problems(&text));
+    let current = catalogue::with_examples(&text, workspace_root());
+    if std::env::var_os("UPDATE_DIAGNOSTICS").is_some() {
+        std::fs::write(&path, current).expect("the catalogue is written");
+        return;
+    }
+    assert!(text == current, "examples in {} are outdated; run this test with UPDATE_DIAGNOSTICS=1", catalogue::PATH);
 }
 
 #[track_caller]

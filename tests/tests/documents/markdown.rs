@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 #[derive(Default)]
 pub(crate) struct Document {
@@ -12,6 +12,10 @@ pub(crate) struct Document {
     /// Lines of code blocks.
     pub(crate) blocks: Vec<At<String>>,
     pub(crate) anchors: BTreeSet<String>,
+    /// Anchors of the headings `##`.
+    pub(crate) sections: Vec<At<String>>,
+    /// Blocks of Rust code.
+    pub(crate) rust: Vec<At<String>>,
     /// The sections `### Add a …`.
     pub(crate) additions: Vec<At<Addition>>,
 }
@@ -31,7 +35,7 @@ pub(crate) struct Addition {
 impl Document {
     pub(crate) fn parse(text: &str) -> Self {
         let mut document = Self::default();
-        let (mut heading, mut in_block, mut lists) = (None::<String>, false, 0_usize);
+        let (mut heading, mut in_block, mut lists, mut in_rust) = (None::<String>, false, 0_usize, false);
         let mut slugs = BTreeMap::new();
         for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
             let line = text[..range.start].matches('\n').count() + 1;
@@ -41,7 +45,11 @@ impl Document {
                     let heading = heading.take().unwrap_or_default();
                     document.section(line, level, heading, &mut slugs);
                 }
-                Event::Start(Tag::CodeBlock(_)) => in_block = true,
+                Event::Start(Tag::CodeBlock(kind)) => {
+                    in_block = true;
+                    in_rust = matches!(kind, CodeBlockKind::Fenced(language) if &*language == "rust");
+                    document.rust.extend(in_rust.then(|| At { line, what: String::new() }));
+                }
                 Event::End(TagEnd::CodeBlock) => in_block = false,
                 Event::Start(Tag::List(_)) => lists += 1,
                 Event::End(TagEnd::List(_)) => lists -= 1,
@@ -50,6 +58,9 @@ impl Document {
                     document.links.push(At { line, what: dest_url.into_string() });
                 }
                 Event::Text(text) if in_block => {
+                    if let Some(rust) = document.rust.last_mut().filter(|_| in_rust) {
+                        rust.what.push_str(&text);
+                    }
                     let lines = text.lines().enumerate();
                     document.blocks.extend(lines.map(|(index, text)| At { line: line + index, what: text.to_owned() }));
                 }
@@ -69,8 +80,10 @@ impl Document {
     fn section(&mut self, line: usize, level: HeadingLevel, heading: String, slugs: &mut BTreeMap<String, usize>) {
         let slug = slug(&heading);
         let before = slugs.entry(slug.clone()).or_default();
-        self.anchors.insert(if *before == 0 { slug } else { format!("{slug}-{before}") });
+        let anchor = if *before == 0 { slug } else { format!("{slug}-{before}") };
         *before += 1;
+        self.sections.extend((level == HeadingLevel::H2).then(|| At { line, what: anchor.clone() }));
+        self.anchors.insert(anchor);
         let is_addition = ["Add a ", "Add an "].iter().any(|start| heading.starts_with(start));
         // Any other heading ends the section before it.
         let heading = if is_addition && level == HeadingLevel::H3 { heading } else { String::new() };

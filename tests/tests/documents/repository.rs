@@ -6,16 +6,19 @@ use std::path::Path;
 
 use super::markdown::Document;
 
+#[derive(Default)]
 pub(crate) struct Repository {
     /// Every file and every folder, with `/` separators.
     paths: BTreeSet<String>,
     /// The documents by their paths.
     pub(crate) documents: BTreeMap<String, Document>,
+    /// The texts of the examples' Rust files by their paths.
+    pub(crate) sources: BTreeMap<String, String>,
 }
 
 impl Repository {
     pub(crate) fn read(root: &Path) -> Self {
-        let mut repository = Self { paths: BTreeSet::new(), documents: BTreeMap::new() };
+        let mut repository = Self::default();
         repository.read_folder(root, "");
         repository
     }
@@ -32,25 +35,32 @@ impl Repository {
                     self.paths.insert(path);
                 }
             } else {
-                if is_document(&path) {
+                if is_document(&path) || is_source(&path) {
                     let text = fs::read_to_string(entry.path());
-                    let text = text.unwrap_or_else(|error| panic!("cannot read {path}: {error}"));
-                    self.documents.insert(path.clone(), Document::parse(&text));
+                    self.add(&path, text.unwrap_or_else(|error| panic!("cannot read {path}: {error}")));
                 }
                 self.paths.insert(path);
             }
         }
     }
 
-    /// A repository with these files; the texts of those that are no documents do not matter.
-    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
-        let mut paths = BTreeSet::new();
-        for (path, _) in files {
-            paths.insert((*path).to_owned());
-            paths.extend(path.match_indices('/').map(|(end, _)| path[..end].to_owned()));
+    fn add(&mut self, path: &str, text: String) {
+        if is_document(path) {
+            self.documents.insert(path.to_owned(), Document::parse(&text));
+        } else if is_source(path) {
+            self.sources.insert(path.to_owned(), text);
         }
-        let documents = files.iter().filter(|(path, _)| is_document(path));
-        Self { paths, documents: documents.map(|(path, text)| ((*path).to_owned(), Document::parse(text))).collect() }
+    }
+
+    /// A repository with these files; the texts of others than documents and the examples' sources do not matter.
+    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
+        let mut repository = Self::default();
+        for (path, text) in files {
+            repository.paths.insert((*path).to_owned());
+            repository.paths.extend(path.match_indices('/').map(|(end, _)| path[..end].to_owned()));
+            repository.add(path, (*text).to_owned());
+        }
+        repository
     }
 
     /// Whether a path from the root exists. `*` and `<name>` stand for any part of a name.
@@ -78,6 +88,11 @@ fn is_document(path: &str) -> bool {
     let is_of_suite = path.starts_with("suites/") || path.contains("/suites/") || path.starts_with("tests/ui/");
     let is_prose = !path.contains('/') || path.starts_with("docs/") || path.ends_with("/README.md");
     path.ends_with(".md") && is_prose && !is_of_suite
+}
+
+/// What READMEs of examples show.
+fn is_source(path: &str) -> bool {
+    path.starts_with("examples/") && path.ends_with(".rs")
 }
 
 fn matches(pattern: &str, path: &str) -> bool {

@@ -7,6 +7,9 @@ use super::repository::Repository;
 /// The documents that describe the repository. Others show paths of their readers' packages.
 const MAPS: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md"];
 
+/// The document that leads to all others.
+const README: &str = "README.md";
+
 /// The document with the sections `### Add a …`.
 const GUIDE: &str = "CONTRIBUTING.md";
 
@@ -32,6 +35,42 @@ pub(crate) fn broken_links(repository: &Repository) -> Vec<String> {
                 problems.push(format!("{at}: `{target}` has no heading for `#{anchor}`"));
             }
         }
+    }
+    problems
+}
+
+/// Documents that the README does not link to, neither to them nor to the `README.md` of their folder.
+pub(crate) fn unlinked_documents(repository: &Repository) -> Vec<String> {
+    let Some(readme) = repository.documents.get(README) else { return Vec::new() };
+    let links = readme.links.iter().filter_map(|link| link_target(README, &link.what));
+    let linked: BTreeSet<String> = links.map(|(target, _)| target).collect();
+    let is_linked = |path: &str| {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        [path, folder, &format!("{folder}/{README}")].iter().any(|path| linked.contains(*path))
+    };
+    let unlinked = repository.documents.keys().filter(|path| *path != README && !is_linked(path));
+    unlinked.map(|path| format!("{README} has no link to `{path}`")).collect()
+}
+
+/// Sections that the contents at the top of the README do not list.
+pub(crate) fn unlisted_sections(repository: &Repository) -> Vec<String> {
+    let Some(readme) = repository.documents.get(README) else { return Vec::new() };
+    let first = readme.sections.first().map_or(0, |section| section.line);
+    let listed: BTreeSet<&str> =
+        readme.links.iter().filter(|link| link.line < first).filter_map(|link| link.what.strip_prefix('#')).collect();
+    let unlisted = readme.sections.iter().filter(|section| !listed.contains(&*section.what));
+    unlisted.map(|section| format!("{README}:{}: the contents do not list `#{}`", section.line, section.what)).collect()
+}
+
+/// Blocks of Rust in the README of an example that none of its sources has.
+pub(crate) fn changed_examples(repository: &Repository) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (path, document) in &repository.documents {
+        let Some(folder) = path.strip_suffix(README).filter(|folder| folder.starts_with("examples/")) else { continue };
+        let sources: Vec<&String> =
+            repository.sources.iter().filter(|(source, _)| source.starts_with(folder)).map(|(_, text)| text).collect();
+        let missing = document.rust.iter().filter(|block| !sources.iter().any(|source| source.contains(&block.what)));
+        problems.extend(missing.map(|block| format!("{path}:{}: no source of the example has this code", block.line)));
     }
     problems
 }

@@ -110,6 +110,9 @@ fn a_matrix_has_a_module_for_each_target_and_each_target_can_have_its_own_agent(
     ran.says("test by_case::small::first ... ok").says("test by_case::large_2::first ... FAILED").says("I am large-2");
     let ran = package.cargo(["test"]).env("EVALSUITE_TARGET", "small").run().succeeds("the other target is skipped");
     ran.says("evalsuite: SKIPPED by_case::large_2::first");
+    let ran = package.cargo(["test"]).env("EVALSUITE_TARGET", "smal").run().fails("there is no such target");
+    ran.says("EVALSUITE_TARGET names `smal`, which is not a target of suite `by_case`; did you mean `small`?");
+    ran.says("help: its targets are `large-2` and `small`");
 
     call(&package, ", targets = [\"small\"], agents = { \"smal\" => agent }");
     let build = package.build(["--test", "evals"]).fails("there is no such target");

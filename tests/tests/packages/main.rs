@@ -17,6 +17,8 @@ mod judging;
 mod macro_placement;
 mod outcomes;
 mod published_crates;
+#[cfg(unix)]
+mod readme;
 mod rebuilds;
 mod recordings;
 mod strict_crates;

@@ -6,6 +6,7 @@ use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::Fields;
 use crate::graders::{GraderContext, GraderNotes};
+use crate::keys::RUST_GRADER;
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, graders, suggest};
 
@@ -39,8 +40,8 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
         graders::built_in(&folded)
     };
 
-    let what = built_in.map_or("a grader registered in Rust", |known| known.what);
-    let mut fields = Fields::new(node, what, d)?;
+    let object = built_in.map_or(&RUST_GRADER, |known| known.object);
+    let mut fields = Fields::new(node, object, d)?;
     fields.get("type");
     let name = fields.get("name");
     let name_text = name.and_then(|entry| fields::literal_text(&entry.value, "`name`", d));
@@ -49,7 +50,7 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     let config = match built_in {
         Some(known) => {
             let config = (known.read)(&mut fields, cx, &mut notes, d);
-            if !known.takes_any_key {
+            if !known.object.is_open {
                 fields.finish(d);
             }
             config
@@ -97,7 +98,7 @@ fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<Gr
         // The key may be right and the type wrong.
         let meant = suggest::nearest(written, BUILT_IN.iter().copied());
         let help = if meant.is_empty() {
-            suggest::did_you_mean(&entry.key, fields.known.iter().copied())
+            suggest::did_you_mean(&entry.key, fields.known())
                 .unwrap_or_else(|| format!("settings of `{written}` belong under `config`"))
         } else {
             format!(

@@ -7,6 +7,7 @@ use crate::fields;
 use crate::fields::paths::{Kind, SearchFailure};
 use crate::fields::{Fields, paths};
 use crate::graders::{GraderContext, IncludedTemplate};
+use crate::keys::grader::TEMPLATE;
 use crate::read::node::{Entry, Node};
 
 /// Templates in templates, the outermost included.
@@ -111,7 +112,7 @@ fn entries<'n>(tree: &'n Node, d: &mut Diagnostics) -> Option<&'n [Node]> {
         let message = format!("expected a template, found {}", tree.kind());
         return fields::reject(Code::InvalidExternalFile, tree.span, message, help, d);
     }
-    let mut fields = Fields::new(tree, "a template", d)?;
+    let mut fields = Fields::new(tree, &TEMPLATE, d)?;
     let schema = fields.get("$schema");
     let assertions = fields.get("assertions");
     fields.finish(d);

@@ -24,9 +24,6 @@ pub(crate) use list::read_list;
 pub(crate) use merge::{CaseFacts, merge};
 pub(crate) use task::task_graders;
 
-/// Old spellings of the key `assertions`.
-pub(crate) const OLD_KEYS: &[&str] = &["assert", "evaluators"];
-
 /// A grader as it was read.
 #[derive(Debug, Clone)]
 pub(crate) struct ParsedGrader {

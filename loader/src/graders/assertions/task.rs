@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostics;
 use crate::fields::Fields;
 use crate::fields::paths::Scope;
 use crate::graders::{GraderContext, GraderNotes};
+use crate::keys::grader::{TASK_COMMON, TASK_GRADER};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, graders};
 
@@ -20,7 +21,7 @@ pub(crate) fn task_graders(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -
 }
 
 fn grader(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ParsedGrader> {
-    let mut fields = Fields::new(node, "a grader", d)?;
+    let mut fields = Fields::new(node, &TASK_GRADER, d)?;
     let name_entry = fields.require("name", d);
     let config_entry = fields.get("config");
     fields.finish(d);
@@ -52,11 +53,11 @@ fn built_in(
 ) -> Option<Grader> {
     let absent = Node { span: node.span, data: Data::Mapping(Vec::new()) };
     let settings = config.map_or(&absent, |entry| &entry.value);
-    let mut fields = Fields::new(settings, known.what, d)?;
+    let mut fields = Fields::with_common(settings, known.object, TASK_COMMON, d)?;
     let min_score = fields.get("min_score").and_then(|entry| graders::min_score(&entry.value, d));
     let negate = fields.read("negate", fields::boolean, d);
     let config = (known.read)(&mut fields, GraderContext::new(scope), notes, d);
-    if !known.takes_any_key {
+    if !known.object.is_open {
         fields.finish(d);
     }
     let (min_score, negate) = (min_score.or(notes.pass_mark), negate.unwrap_or(false));

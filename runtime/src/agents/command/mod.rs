@@ -57,7 +57,9 @@ pub struct CliAgents;
 #[derive(Debug)]
 pub struct CommandAgent;
 
+// Functions that are not agents are not a misspelled `CliAgents`.
 #[cfg(feature = "cli-agents")]
+#[diagnostic::do_not_recommend]
 impl IntoAgent<CommandAgent> for CliAgents {
     fn into_agent(self) -> BoundAgent {
         BoundAgent(Bound::Commands(targets_file::load))

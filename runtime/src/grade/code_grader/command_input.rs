@@ -1,14 +1,13 @@
 //! The input of a code grader's command: the evidence as JSON (grading.md, section 9).
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use evalsuite_schema::{Content, Input, Message, Object, Part, ToolCall};
+use evalsuite_schema::{Content, Input, Message, Object, Part, PathRef, ToolCall};
 use serde_json::{Map, Value, json};
 
 use crate::grade::grading_context::GradingContext;
 use crate::model::messages::file_parts;
-use crate::model::suite_location::SuiteLocation;
 use crate::platform::untrusted::UntrustedDirectory;
 
 /// Characters of a transcript up to which it is part of the input; a longer one is passed as a file.
@@ -23,14 +22,15 @@ pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &P
         Some(Input::Messages(messages)) => messages,
         _ => &[],
     };
+    let of_suite = |file: &PathRef| places.resolve(file);
     let input = match &facts.input {
         Some(Input::Data(object)) => json!([{"role": "user", "content": object}]),
-        _ => messages(input_messages, places),
+        _ => messages(input_messages, &of_suite),
     };
     let files: Vec<String> =
         file_parts(input_messages).map(|file| places.resolve(file).display().to_string()).collect();
     let transcript = match &facts.transcript {
-        Some(transcript) => messages(transcript, places),
+        Some(transcript) => messages(transcript, &|file| facts.files.path(file)),
         None => json!([{"role": "assistant", "content": facts.answer}]),
     };
     let (output, output_path) = place_output(transcript, &context.grader_files().directory(directory))?;
@@ -42,7 +42,7 @@ pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &P
         "criteria": facts.criteria,
         "input": input,
         "input_files": files,
-        "expected_output": messages(&facts.expected_output, places),
+        "expected_output": messages(&facts.expected_output, &of_suite),
         "answer": facts.answer,
         "output": output,
         "output_path": output_path,
@@ -56,6 +56,8 @@ pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &P
         "workspace_path": facts.files.workspace.display().to_string(),
         "metadata": facts.metadata,
         "state": facts.state,
+        "model": facts.model,
+        "agent_metadata": facts.agent_metadata,
         "config": config,
     }))
 }
@@ -93,11 +95,14 @@ fn trace(transcript: &[Message], llm_calls: Option<u64>) -> Value {
     })
 }
 
-fn messages(messages: &[Message], places: &SuiteLocation) -> Value {
-    messages.iter().map(|message| self::message(message, places)).collect()
+/// Absolute path of a file or an image in a message.
+type PathOf<'p> = &'p dyn Fn(&PathRef) -> PathBuf;
+
+fn messages(messages: &[Message], path_of: PathOf<'_>) -> Value {
+    messages.iter().map(|message| self::message(message, path_of)).collect()
 }
 
-fn message(message: &Message, places: &SuiteLocation) -> Value {
+fn message(message: &Message, path_of: PathOf<'_>) -> Value {
     let mut object = Map::new();
     object.insert("role".to_owned(), message.role.as_str().into());
     let mut set = |key: &str, value: Option<Value>| {
@@ -106,18 +111,24 @@ fn message(message: &Message, places: &SuiteLocation) -> Value {
         }
     };
     set("name", message.name.clone().map(Into::into));
-    set("content", message.content.as_ref().map(|content| self::content(content, places)));
+    set("content", message.content.as_ref().map(|content| self::content(content, path_of)));
     if !message.tool_calls.is_empty() {
         set("tool_calls", Some(json!(message.tool_calls)));
     }
     set("start_time", message.start_time.clone().map(Into::into));
     set("end_time", message.end_time.clone().map(Into::into));
     set("duration_ms", message.duration_ms.map(Into::into));
+    set("llm_call_count", message.llm_call_count.map(Into::into));
+    set("tool_call_id", message.tool_call_id.clone().map(Into::into));
+    set("reasoning", message.reasoning.clone().map(Into::into));
+    set("model", message.model.clone().map(Into::into));
+    set("usage", message.usage.map(|usage| json!(usage)));
+    set("cost_usd", message.cost_usd.map(Into::into));
     set("metadata", message.metadata.clone());
     Value::Object(object)
 }
 
-fn content(content: &Content, places: &SuiteLocation) -> Value {
+fn content(content: &Content, path_of: PathOf<'_>) -> Value {
     match content {
         Content::Text(text) => text.clone().into(),
         Content::Data(value) => value.clone(),
@@ -127,11 +138,11 @@ fn content(content: &Content, places: &SuiteLocation) -> Value {
                 // Graders written for other tools read the text here.
                 Part::Text(text) => json!({"type": "text", "value": text, "text": text}),
                 Part::File(file) => {
-                    let path = places.resolve(file).display().to_string();
+                    let path = path_of(file).display().to_string();
                     json!({"type": "file", "value": file.written, "path": path})
                 }
                 Part::Image { file, media_type } => {
-                    let path = places.resolve(file).display().to_string();
+                    let path = path_of(file).display().to_string();
                     json!({"type": "image", "value": file.written, "path": path, "media_type": media_type})
                 }
             })

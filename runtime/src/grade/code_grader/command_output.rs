@@ -65,6 +65,14 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
     Score::from(code == 0).with_assertion(assertion)
 }
 
+/// Whether a command failed and wrote to standard error only, as one that fell over does: its exit code is a verdict, but not one
+/// that can be negated.
+pub(crate) fn is_crash(finished: &Finished) -> bool {
+    finished.status.code().is_some_and(|code| code != 0)
+        && trim(&finished.stdout.text()).is_empty()
+        && !trim(&finished.stderr.text()).is_empty()
+}
+
 fn is_result(object: &Object) -> bool {
     ["score", "assertions", "verdict"].iter().any(|key| object.contains_key(*key))
 }

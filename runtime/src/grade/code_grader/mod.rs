@@ -47,6 +47,7 @@ pub(crate) fn run(
             record.exit_code = finished.status.code();
             record.signal = finished.signal();
             record.timed_out = finished.timed_out;
+            record.crashed = command_output::is_crash(&finished);
             record.stdout = context.write_output(directory, "stdout.txt", &finished.stdout);
             record.stderr = context.write_output(directory, "stderr.txt", &finished.stderr);
             if finished.timed_out {

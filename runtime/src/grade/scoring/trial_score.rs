@@ -42,7 +42,7 @@ fn score_without_advice(layout: Layout, graders: &[GraderRecord], advice: &str, 
     if !deciding.is_empty() {
         return score_trial(layout, &deciding, threshold);
     }
-    let message = format!("every grader asks a judge that misses the bar of the suite: {advice}");
+    let message = format!("every grader asks a judge that is below the suite's `minimum`: {advice}");
     let reason = Reason::new(Stage::Grading, ReasonCode::JudgeBelowBar, message);
     TrialScore { outcome: CaseOutcome::Skipped, score: None, reason: Some(reason), notes: Vec::new() }
 }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_judge_below_the_bar_says_decides_nothing() {
+    fn what_a_judge_below_the_minimum_says_decides_nothing() {
         let advice = |value| with(grader(value), |record| record.advisory = Some("κ 0.10 < 0.60".into()));
         for layout in [Layout::Cases, Layout::Tasks] {
             assert_eq!(result(layout, &[grader(1.0), advice(0.0)], 0.8), (Passed, Some(1.0)));

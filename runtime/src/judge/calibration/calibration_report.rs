@@ -34,12 +34,12 @@ impl CalibrationReport {
         calibration_record::is_measured(&self.record)
     }
 
-    /// Whether the judges reach the suite's bar; true where the suite has none.
+    /// Whether the judges reach the suite's `minimum`; true where the suite has none.
     pub fn is_trusted(&self) -> bool {
         self.record.shortfalls.is_empty()
     }
 
-    /// The measures that miss the bar, on one line.
+    /// The measures that miss the `minimum`, on one line.
     pub(crate) fn shortfalls(&self) -> String {
         let shown = |measured: Option<f64>| measured.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
         let shortfalls = self.record.shortfalls.iter().map(|missed| {
@@ -86,7 +86,7 @@ impl fmt::Display for CalibrationReport {
             (false, _) if calibration_record::lacks_recordings(record) => "recordings are missing or stale".to_owned(),
             (false, _) => "too few samples were judged".to_owned(),
             (true, true) if record.bar.is_set() => "the judge is good enough".to_owned(),
-            (true, true) => "measured; the suite sets no bar".to_owned(),
+            (true, true) => "measured; the suite sets no `minimum`".to_owned(),
             (true, false) => self.shortfalls(),
         };
         writeln!(f, "judge calibration ({}): {state}", record.suite)?;

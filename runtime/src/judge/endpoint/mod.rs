@@ -71,7 +71,7 @@ impl Service {
                 return chat_completion::reply(&text, self.endpoint.price)
                     .map_err(|error| JudgeError::new(error.to_string()));
             }
-            let message = self.refusal(status, &text);
+            let message = self.refusal(status, &text, request);
             match status {
                 // Services do not name the part of a request that they reject in the same words.
                 StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
@@ -136,21 +136,32 @@ impl Service {
     }
 
     /// Why the service rejected a request, without the key that its message may repeat.
-    fn refusal(&self, status: StatusCode, text: &str) -> String {
+    fn refusal(&self, status: StatusCode, text: &str, request: &JudgeRequest) -> String {
         let said = chat_completion::error_message(text).unwrap_or_else(|| text.trim().to_owned());
         let said = match self.key() {
             Some(key) if !key.is_empty() => said.replace(key, "***"),
             _ => said,
         };
         let hint = match status {
-            StatusCode::UNAUTHORIZED => "\nhelp: set EVALSUITE_JUDGE_API_KEY",
-            StatusCode::NOT_FOUND => "\nhelp: EVALSUITE_JUDGE_URL is the base, such as http://localhost:8080/v1",
-            status if status.is_redirection() => {
-                "\nhelp: redirects are not followed; set EVALSUITE_JUDGE_URL to where it leads"
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if self.key().is_some() => {
+                "the service rejects the key; check EVALSUITE_JUDGE_API_KEY (or OPENAI_API_KEY)".to_owned()
             }
-            _ => "",
+            StatusCode::UNAUTHORIZED => "set EVALSUITE_JUDGE_API_KEY".to_owned(),
+            StatusCode::NOT_FOUND if said.to_lowercase().contains("model") => match request.model() {
+                Some(model) => format!("the judge asks for the model `{model}`; name one that the service has"),
+                None => format!(
+                    "EVALSUITE_JUDGE_MODEL is `{}`; set it to a model that the service has",
+                    self.endpoint.model
+                ),
+            },
+            StatusCode::NOT_FOUND => "EVALSUITE_JUDGE_URL is the base, such as http://localhost:8080/v1".to_owned(),
+            status if status.is_redirection() => {
+                "redirects are not followed; set EVALSUITE_JUDGE_URL to where it leads".to_owned()
+            }
+            _ => String::new(),
         };
-        format!("{}: {status}: {}{hint}", self.url, first_chars(&said, SHOWN))
+        let separator = if hint.is_empty() { "" } else { "\nhelp: " };
+        format!("{}: {status}: {}{separator}{hint}", self.url, first_chars(&said, SHOWN))
     }
 }
 

@@ -184,8 +184,15 @@ fn who_is_busy_is_asked_again_when_it_says() {
 #[test]
 fn what_asking_again_cannot_help_is_final_and_shows_no_key() {
     for (act, part) in [
-        (refused("401 Unauthorized", "Incorrect API key provided: sk-very-secret"), "EVALSUITE_JUDGE_API_KEY"),
-        (refused("404 Not Found", "no such model"), "no such model"),
+        (
+            refused("401 Unauthorized", "Incorrect API key provided: sk-very-secret"),
+            "\nhelp: the service rejects the key; check EVALSUITE_JUDGE_API_KEY",
+        ),
+        (
+            refused("404 Not Found", "The model `m` does not exist"),
+            "\nhelp: EVALSUITE_JUDGE_MODEL is `m`; set it to a model that the service has",
+        ),
+        (refused("404 Not Found", "no such page"), "\nhelp: EVALSUITE_JUDGE_URL is the base"),
         (refused("429 Too Many Requests", "insufficient_quota"), "insufficient_quota"),
         (
             Act::Reply("307 Temporary Redirect\r\nLocation: http://127.0.0.1:9/", String::new()),
@@ -198,6 +205,10 @@ fn what_asking_again_cannot_help_is_final_and_shows_no_key() {
         assert!(error.is_permanent() && error.to_string().contains(part), "{error}");
         assert!(!error.to_string().contains("sk-very-secret"), "{error}");
     }
+    let (url, _requests) = serve(vec![refused("401 Unauthorized", "Missing bearer authentication")]);
+    let keyless = Service::new(Endpoint { url, model: "m".to_owned(), key: None, price: None });
+    let keyless = keyless.ask(&request()).unwrap_err().to_string();
+    assert!(keyless.ends_with("\nhelp: set EVALSUITE_JUDGE_API_KEY"), "{keyless}");
     let refuse = || refused("400 Bad Request", "no");
     assert!(error(vec![refuse(), refuse(), refuse(), refuse()], &request()).is_permanent());
 }

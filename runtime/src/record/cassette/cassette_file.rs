@@ -143,17 +143,8 @@ impl AgentCall {
         (started_at, ended_at): (String, String),
         workspace: ReplayableChanges,
     ) -> Self {
-        let outcome = outcome.clone();
-        let returned = Returned {
-            text: outcome.text,
-            messages: outcome.messages,
-            state: outcome.state,
-            usage: outcome.usage,
-            cost_usd: outcome.cost_usd,
-            duration_ms: outcome.duration_ms,
-            model: outcome.model,
-            metadata: outcome.metadata,
-        };
+        let Outcome { text, messages, state, usage, cost_usd, duration_ms, model, metadata } = outcome.clone();
+        let returned = Returned { text, messages, state, usage, cost_usd, duration_ms, model, metadata };
         let recording = recording.clone();
         let reported = Reported {
             messages: recording.messages,

@@ -6,6 +6,7 @@ pub(crate) mod recorded_input;
 pub(crate) mod recorded_replies;
 pub(crate) mod request_key;
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -106,12 +107,15 @@ impl TrialCassette {
     /// If the trial is to be replayed, and there is no recording or its input was different.
     pub(crate) fn open(opening: Opening) -> Result<Self, Unusable> {
         let Opening { mode, path, placeholders, about, hint, has_agent } = opening;
-        let earlier = match &path {
-            Some(path) => CassetteFile::read(path, &placeholders).map_err(|error| Unusable {
-                code: ReasonCode::RecordingMissing,
-                message: format!("{error}; {hint}"),
-            })?,
-            None => None,
+        let earlier = match path.as_ref().map_or(Ok(None), |path| CassetteFile::read(path, &placeholders)) {
+            Ok(earlier) => earlier,
+            // A file that is not a recording is replaced, as its error message promises.
+            Err(error) if mode == Mode::Record && error.kind() == io::ErrorKind::InvalidData => None,
+            Err(error) => {
+                let is_invalid = error.kind() == io::ErrorKind::InvalidData;
+                let message = if is_invalid { format!("{error}; {hint}") } else { error.to_string() };
+                return Err(Unusable { code: ReasonCode::RecordingMissing, message });
+            }
         };
         let digest = about.seen.digest();
         let earlier = match mode {

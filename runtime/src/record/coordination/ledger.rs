@@ -38,6 +38,13 @@ pub(crate) struct Spend {
     pub(crate) judge_cost_usd: Option<f64>,
 }
 
+impl Spend {
+    /// Its cost in US dollars.
+    pub(crate) fn total(&self) -> f64 {
+        self.cost_usd.unwrap_or(0.0) + self.judge_cost_usd.unwrap_or(0.0)
+    }
+}
+
 /// Sums in US dollars.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spent {
@@ -55,7 +62,7 @@ impl Spent {
     }
 
     fn add(&mut self, spend: &Spend) {
-        let cost = spend.cost_usd.unwrap_or(0.0) + spend.judge_cost_usd.unwrap_or(0.0);
+        let cost = spend.total();
         self.run += cost;
         *self.suites.entry(spend.suite.clone()).or_default() += cost;
     }

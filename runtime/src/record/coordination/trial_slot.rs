@@ -1,6 +1,6 @@
 //! Slots: permissions to run one trial in parallel with others.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{io, thread};
 
@@ -25,24 +25,48 @@ impl Slot {
     ///
     /// If a lock file cannot be made.
     pub(crate) fn take(locks: &Path, name: &str, limit: u32) -> io::Result<Self> {
-        let slot = |number| locks.join(format!("slot-{name}-{number}.lock"));
         if limit <= 1 {
-            return FileLock::acquire(&slot(0)).map(|lock| Self { _lock: lock });
+            return FileLock::acquire(&lock_file(locks, name, 0)).map(|lock| Self { _lock: lock });
         }
         // No system call waits for any of several locks. Only the first in the queue tries them repeatedly; all others
         // sleep until it is their turn.
-        let _queue = FileLock::acquire(&locks.join(format!("slots-{name}.queue")))?;
+        let _queue = FileLock::acquire(&queue_file(locks, name))?;
         let mut pause = Duration::from_millis(1);
         loop {
-            for number in 0..limit {
-                if let Some(lock) = FileLock::try_acquire(&slot(number))? {
-                    return Ok(Self { _lock: lock });
-                }
+            if let Some(slot) = Self::free_one(locks, name, limit)? {
+                return Ok(slot);
             }
             thread::sleep(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
+
+    /// A slot that is free and that nobody waits for.
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](Self::take).
+    pub(crate) fn try_take(locks: &Path, name: &str, limit: u32) -> io::Result<Option<Self>> {
+        let Some(_queue) = FileLock::try_acquire(&queue_file(locks, name))? else { return Ok(None) };
+        Self::free_one(locks, name, limit)
+    }
+
+    fn free_one(locks: &Path, name: &str, limit: u32) -> io::Result<Option<Self>> {
+        for number in 0..limit {
+            if let Some(lock) = FileLock::try_acquire(&lock_file(locks, name, number))? {
+                return Ok(Some(Self { _lock: lock }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn lock_file(locks: &Path, name: &str, number: u32) -> PathBuf {
+    locks.join(format!("slot-{name}-{number}.lock"))
+}
+
+fn queue_file(locks: &Path, name: &str) -> PathBuf {
+    locks.join(format!("slots-{name}.queue"))
 }
 
 #[cfg(test)]
@@ -71,5 +95,18 @@ mod tests {
     fn at_most_the_limit_run_in_parallel() {
         assert_eq!(most_in_parallel(1), 1);
         assert!(most_in_parallel(3) <= 3);
+    }
+
+    #[test]
+    fn a_slot_that_somebody_waits_for_is_not_free() {
+        let directory = tempfile::tempdir().unwrap();
+        let free = || Slot::try_take(directory.path(), "x", 2).unwrap();
+        let held = [free().unwrap(), free().unwrap()];
+        assert!(free().is_none(), "both are held");
+        drop(held);
+        let queue = FileLock::acquire(&queue_file(directory.path(), "x")).unwrap();
+        assert!(free().is_none(), "the first in the queue will take it");
+        drop(queue);
+        assert!(free().is_some());
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod summary_of_run;
 pub(crate) mod summary_text;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod text_table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,6 @@ use crate::record::statistics;
 use crate::record::statistics::{pass_at_k, pass_hat_k};
 
 pub(crate) use crate::record::summary::summary_of_run::of_run;
-pub(crate) use crate::record::summary::summary_text::show;
 
 /// What aggregates need of a case.
 #[derive(Debug, Clone, Copy)]
@@ -64,10 +64,14 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     summary.grader_mean = grader_means(&trials);
     summary.bucket = buckets(cases);
     summary.metadata = by_metadata(cases);
-    summary.usage = total_usage(trials.iter().filter_map(|trial| trial.usage));
-    summary.judge_usage = total_usage(trials.iter().filter_map(|trial| trial.judge_usage));
-    summary.cost_usd = total(trials.iter().filter_map(|trial| trial.cost_usd));
-    summary.judge_cost_usd = total(trials.iter().filter_map(|trial| trial.judge_cost_usd));
+    // Trials that count in nothing else have cost something.
+    let surplus = || cases.iter().flat_map(|case| &case.record.surplus);
+    summary.usage = total_usage(trials.iter().filter_map(|t| t.usage).chain(surplus().filter_map(|t| t.usage)));
+    summary.judge_usage =
+        total_usage(trials.iter().filter_map(|t| t.judge_usage).chain(surplus().filter_map(|t| t.judge_usage)));
+    summary.cost_usd = total(trials.iter().filter_map(|t| t.cost_usd).chain(surplus().filter_map(|t| t.cost_usd)));
+    summary.judge_cost_usd =
+        total(trials.iter().filter_map(|t| t.judge_cost_usd).chain(surplus().filter_map(|t| t.judge_cost_usd)));
     summary.duration_ms = spans(durations);
     summary
 }

@@ -1,42 +1,266 @@
-//! The summary of a target as text.
+//! The summary of a suite as text.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fmt::Write;
 
-use evalsuite_schema::record::{Estimate, TargetSummary};
+use evalsuite_schema::record::{CaseOutcome, CaseRecord, Estimate, SuiteSummary, TargetSummary, Usage};
 
-/// Writes the most important numbers of a target in a few short lines; nothing if no case was run.
-pub(crate) fn show(summary: &TargetSummary, is_named: bool, f: &mut impl Write) -> fmt::Result {
-    let Some(rate) = summary.case_pass_rate else { return Ok(()) };
-    let name = if is_named { format!("{}: ", summary.target) } else { String::new() };
-    write!(f, "  {name}pass rate {rate:.2} ({}/{} cases)", summary.cases.passed, summary.cases.run())?;
-    if let (Some(mean), Some(lower), Some(upper)) = (summary.mean_score, summary.ci95_lower, summary.ci95_upper) {
-        write!(f, ", mean score {mean:.2}")?;
-        if summary.scored_cases > 1 {
-            write!(f, " (95 % interval {lower:.2} to {upper:.2})")?;
-        }
+use crate::record::summary::text_table::TextTable;
+
+/// Largest number of cases that are listed as the slowest ones.
+const SLOWEST: usize = 5;
+/// Largest number of skipped cases that are named per reason.
+const NAMED: usize = 3;
+
+/// The summary of a suite as people read it: one row per target and per grader, the slowest cases, and what was skipped and
+/// why. [`Evals::run`](crate::Evals::run) and `cargo evalsuite run` show it.
+///
+/// ```no_run
+/// use std::path::Path;
+///
+/// use evalsuite::tooling::{SummaryText, summarize_run};
+///
+/// for suite in &summarize_run(Path::new("target/evalsuite/runs/nightly"))?.suites {
+///     print!("{}", SummaryText::new(suite));
+/// }
+/// # Ok::<(), evalsuite::RunError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct SummaryText<'a>(&'a SuiteSummary);
+
+impl<'a> SummaryText<'a> {
+    /// The text of this summary.
+    pub fn new(summary: &'a SuiteSummary) -> Self {
+        Self(summary)
     }
-    writeln!(f)?;
+}
+
+impl fmt::Display for SummaryText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let summary = self.0;
+        let count = |outcome| summary.cases.iter().filter(|case| case.outcome == outcome).count();
+        writeln!(
+            f,
+            "{}: {} passed, {} failed, {} error, {} skipped",
+            summary.suite,
+            count(CaseOutcome::Passed),
+            count(CaseOutcome::Failed),
+            count(CaseOutcome::Error) + summary.problems.len(),
+            count(CaseOutcome::Skipped),
+        )?;
+        targets(&summary.targets).write(f)?;
+        pass_at_k(&summary.targets, f)?;
+        graders(&summary.targets).write(f)?;
+        slowest(&summary.cases).write(f)?;
+        skipped(&summary.cases, f)
+    }
+}
+
+/// One row per target with cases that were run.
+fn targets(targets: &[TargetSummary]) -> TextTable {
+    let mut table = TextTable::new(&[
+        "target",
+        "passed",
+        "failed",
+        "error",
+        "skipped",
+        "score",
+        "95 % interval",
+        "tokens",
+        "judge tokens",
+        "USD",
+        "judge USD",
+        "time",
+        "p50",
+        "p95",
+    ]);
+    for target in targets.iter().filter(|target| target.cases.run() > 0) {
+        let interval = target.ci95_lower.zip(target.ci95_upper).filter(|_| target.scored_cases > 1);
+        let dollars = |cost: Option<f64>| cost.map(|cost| format!("{cost:.4}"));
+        table.add(vec![
+            Some(target.target.clone()),
+            Some(target.cases.passed.to_string()),
+            Some(target.cases.failed.to_string()),
+            Some(target.cases.error.to_string()),
+            Some(target.cases.skipped.to_string()),
+            target.mean_score.map(score),
+            interval.map(|(lower, upper)| format!("{lower:.2} to {upper:.2}")),
+            target.usage.map(tokens),
+            target.judge_usage.map(tokens),
+            dollars(target.cost_usd),
+            dollars(target.judge_cost_usd),
+            target.duration_ms.p50.map(|_| seconds(target.duration_ms.total)),
+            target.duration_ms.p50.map(seconds),
+            target.duration_ms.p95.map(seconds),
+        ]);
+    }
+    table
+}
+
+/// For the largest k above 1 of each target.
+fn pass_at_k(targets: &[TargetSummary], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let last = |estimates: &BTreeMap<u32, Estimate>| estimates.iter().next_back().map(|(k, e)| (*k, *e));
-    if let (Some((k, at)), Some((_, hat))) = (last(&summary.pass_at_k), last(&summary.pass_hat_k))
-        && k > 1
-    {
-        let of = format!("over {} of {} cases", at.cases, summary.cases.run());
-        writeln!(f, "  {name}pass@{k} {:.2}, pass^{k} {:.2} ({of})", at.value, hat.value)?;
-    }
-    let mut spent = Vec::new();
-    if let Some(usage) = summary.usage {
-        spent.push(format!("{} tokens", usage.input.saturating_add(usage.output).saturating_add(usage.cached)));
-    }
-    if let Some(cost) = summary.cost_usd {
-        spent.push(format!("{cost:.4} USD"));
-    }
-    if !spent.is_empty() {
-        if let (Some(p50), Some(p95)) = (summary.duration_ms.p50, summary.duration_ms.p95) {
-            spent.push(format!("trials took {p50} ms (p50), {p95} ms (p95)"));
+    for target in targets {
+        if let (Some((k, at)), Some((_, hat))) = (last(&target.pass_at_k), last(&target.pass_hat_k))
+            && k > 1
+        {
+            let name = if targets.len() > 1 { format!("{}: ", target.target) } else { String::new() };
+            let of = format!("over {} of {} cases", at.cases, target.cases.run());
+            writeln!(f, "  {name}pass@{k} {:.2}, pass^{k} {:.2} ({of})", at.value, hat.value)?;
         }
-        writeln!(f, "  {name}{}", spent.join(", "))?;
     }
     Ok(())
+}
+
+/// One row per grader and target.
+fn graders(targets: &[TargetSummary]) -> TextTable {
+    let mut table = TextTable::new(&["grader", "target", "mean", "decided", "undecided", "errors"]);
+    for target in targets {
+        for (name, grader) in &target.grader_mean {
+            table.add(vec![
+                Some(name.clone()),
+                (targets.len() > 1).then(|| target.target.clone()),
+                grader.mean.map(score),
+                Some(grader.decided.to_string()),
+                Some(grader.undecided.to_string()),
+                Some(grader.errors.to_string()),
+            ]);
+        }
+    }
+    table
+}
+
+/// The cases whose trials took longest, if there are several to compare.
+fn slowest(cases: &[CaseRecord]) -> TextTable {
+    let took = |case: &CaseRecord| case.trials.iter().filter_map(|trial| trial.duration_ms).sum::<u64>();
+    let mut timed: Vec<(u64, &CaseRecord)> = cases.iter().map(|case| (took(case), case)).collect();
+    timed.retain(|(took, _)| *took > 0);
+    timed.sort_by_key(|(took, _)| Reverse(*took));
+    let mut table = TextTable::new(&["slowest", "time", "trials"]);
+    if timed.len() > 1 {
+        for (took, case) in timed.iter().take(SLOWEST) {
+            table.add(vec![
+                Some(case.test_name.clone()),
+                Some(seconds(*took)),
+                (case.planned > 1).then(|| case.trials.len().to_string()),
+            ]);
+        }
+    }
+    table
+}
+
+/// One line per reason for which cases were skipped.
+fn skipped(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for case in cases.iter().filter(|case| case.outcome == CaseOutcome::Skipped) {
+        let reason = case.reason.as_ref().map_or("", |reason| reason.message.as_str());
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, ids)) => ids.push(&case.case_id),
+            None => reasons.push((reason, vec![&case.case_id])),
+        }
+    }
+    for (reason, ids) in reasons {
+        let named = ids.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        let more = match ids.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        writeln!(f, "  skipped  {named}{more}: {reason}")?;
+    }
+    Ok(())
+}
+
+fn score(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+fn tokens(usage: Usage) -> String {
+    usage.input.saturating_add(usage.output).saturating_add(usage.cached).to_string()
+}
+
+#[allow(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
+fn seconds(milliseconds: u64) -> String {
+    format!("{:.1} s", milliseconds as f64 / 1000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::record::{Durations, GraderMean, OutcomeCounts, Reason, ReasonCode, Stage, TrialSummary};
+
+    use super::*;
+
+    fn target(name: &str, counts: [u32; 4]) -> TargetSummary {
+        let [passed, failed, error, skipped] = counts;
+        let mut target = TargetSummary::default();
+        target.target = name.to_owned();
+        target.cases = OutcomeCounts { passed, failed, error, skipped };
+        target
+    }
+
+    fn case(id: &str, outcome: CaseOutcome, took: &[u64]) -> CaseRecord {
+        let mut case = CaseRecord::new();
+        (case.case_id, case.test_name, case.outcome) = (id.to_owned(), format!("shop::{id}"), outcome);
+        case.planned = 3;
+        case.trials = took
+            .iter()
+            .map(|took| {
+                let mut trial = TrialSummary::default();
+                trial.duration_ms = Some(*took);
+                trial
+            })
+            .collect();
+        if outcome == CaseOutcome::Skipped {
+            case.reason = Some(Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, "needs a judge"));
+        }
+        case
+    }
+
+    fn text(targets: Vec<TargetSummary>, cases: Vec<CaseRecord>) -> String {
+        let mut summary = SuiteSummary::new();
+        (summary.suite, summary.targets, summary.cases) = ("shop".to_owned(), targets, cases);
+        SummaryText::new(&summary).to_string()
+    }
+
+    #[test]
+    fn a_suite_is_summed_up_per_target_and_grader_with_its_slowest_and_skipped_cases() {
+        let mut small = target("small", [1, 1, 0, 4]);
+        (small.mean_score, small.scored_cases) = (Some(0.5), 2);
+        (small.ci95_lower, small.ci95_upper) = (Some(0.25), Some(0.75));
+        (small.usage, small.judge_usage) = (Some(Usage::new(1200, 80)), Some(Usage::new(50, 5)));
+        (small.cost_usd, small.judge_cost_usd) = (Some(0.25), Some(0.01));
+        small.duration_ms = Durations::default();
+        (small.duration_ms.total, small.duration_ms.p50, small.duration_ms.p95) = (4500, Some(1000), Some(2500));
+        let mut contains = GraderMean::default();
+        (contains.mean, contains.decided, contains.errors) = (Some(0.5), 3, 1);
+        small.grader_mean.insert("contains".to_owned(), contains);
+        let mut large = target("large", [1, 0, 0, 0]);
+        (large.mean_score, large.scored_cases) = (Some(1.0), 1);
+        large.pass_at_k.insert(3, Estimate::new(1.0, 1));
+        large.pass_hat_k.insert(3, Estimate::new(0.5, 1));
+        let skipped = ["c", "d", "e", "f"].map(|id| case(id, CaseOutcome::Skipped, &[]));
+        let mut cases = vec![case("a", CaseOutcome::Passed, &[1000, 1000]), case("b", CaseOutcome::Failed, &[2500])];
+        cases.extend(skipped);
+        let expected = "\
+shop: 1 passed, 1 failed, 0 error, 4 skipped
+  target  passed  failed  error  skipped  score  95 % interval  tokens  judge tokens     USD  judge USD   time    p50    p95
+  small        1       1      0        4   0.50   0.25 to 0.75    1280            55  0.2500     0.0100  4.5 s  1.0 s  2.5 s
+  large        1       0      0        0   1.00              –       –             –       –          –      –      –      –
+  large: pass@3 1.00, pass^3 0.50 (over 1 of 1 cases)
+  grader    target  mean  decided  undecided  errors
+  contains   small  0.50        3          0       1
+  slowest   time  trials
+  shop::b  2.5 s       1
+  shop::a  2.0 s       2
+  skipped  c, d, e and 1 more: needs a judge
+";
+        assert_eq!(text(vec![small, large], cases), expected);
+    }
+
+    #[test]
+    fn a_suite_that_was_only_skipped_has_no_tables() {
+        let skipped = vec![case("c", CaseOutcome::Skipped, &[])];
+        let expected = "shop: 0 passed, 0 failed, 0 error, 1 skipped\n  skipped  c: needs a judge\n";
+        assert_eq!(text(vec![target("default", [0, 0, 0, 1])], skipped), expected);
+    }
 }

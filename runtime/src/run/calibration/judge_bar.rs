@@ -1,4 +1,4 @@
-//! Graders whose judge misses the suite's bar are advisory: they are shown, and decide nothing.
+//! Graders whose judge is below the suite's `minimum` are advisory: they are shown, and decide nothing.
 
 use evalsuite_schema::grader::built_in_kind;
 use evalsuite_schema::record::{GraderKind, GraderRecord, Note};
@@ -15,7 +15,7 @@ fn is_judged(grader: &GraderRecord) -> bool {
         || grader.members.iter().any(is_judged)
 }
 
-/// Makes graders that ask judges advisory if the judges miss the suite's bar; returns a note that says why.
+/// Makes graders that ask judges advisory if the judges are below the suite's `minimum`; returns a note that says why.
 pub(crate) fn advise(
     graders: &mut [GraderRecord],
     evals: &Evals,

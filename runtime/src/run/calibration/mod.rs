@@ -1,4 +1,4 @@
-//! The calibration of judges in a run: measuring them, and taking the weight from graders whose judges miss the suite's bar.
+//! The calibration of judges in a run: measuring them, and taking the weight from graders whose judges are below the suite's `minimum`.
 
 pub(crate) mod calibration_test;
 pub(crate) mod judge_bar;

@@ -49,6 +49,14 @@ impl<'a> CaseSetup<'a> {
         Ok(Self { plan, needs, session: None, base: None, own_base: None, _shared: shared })
     }
 
+    /// Whether all trials of the case use one workspace.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(
+            self.needs.source,
+            WorkspaceSource::Suite(Isolation::Shared) | WorkspaceSource::Case(Isolation::Shared)
+        )
+    }
+
     /// The base of the trials' workspaces, made by the first trial; what another test of the run has made is used.
     ///
     /// # Errors

@@ -272,10 +272,10 @@ mod tests {
     #[test]
     fn an_unset_variable_is_named_with_its_place() {
         let root = tempfile::tempdir().unwrap();
-        let (record, result) = call(root.path(), "echo ${{ EVALSUITE_TEST_NO_SUCH }}", 60_000)
+        let (record, result) = call(root.path(), "echo ${{ TEST_OF_EVALSUITE_NO_SUCH }}", 60_000)
             .resolve_and_run(&Redactor::default(), Echo::Off);
         let trouble = result.unwrap_err();
-        assert!(record.is_none() && trouble.message.contains("`EVALSUITE_TEST_NO_SUCH` is not set"), "{trouble:?}");
+        assert!(record.is_none() && trouble.message.contains("`TEST_OF_EVALSUITE_NO_SUCH` is not set"), "{trouble:?}");
         assert_eq!(trouble.location.unwrap().line, 3);
     }
 }

@@ -39,10 +39,12 @@ pub(crate) struct CaseFacts {
 }
 
 /// How a trial ended.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TrialResult {
     pub(crate) outcome: CaseOutcome,
     pub(crate) score: Option<f64>,
+    /// The answer, as far as the record has it; `None` where the agent gave none.
+    pub(crate) answer: Option<String>,
 }
 
 impl CaseFacts {
@@ -63,9 +65,10 @@ impl HookFacts {
             "target": self.target,
             "trial": self.trial.as_ref().map(|(index, _)| index),
         });
-        if let (Some(result), Value::Object(payload)) = (self.result, &mut payload) {
+        if let (Some(result), Value::Object(payload)) = (&self.result, &mut payload) {
             payload.insert("outcome".to_owned(), result.outcome.as_str().into());
             payload.insert("score".to_owned(), result.score.into());
+            payload.insert("answer".to_owned(), result.answer.clone().into());
         }
         payload
     }
@@ -172,9 +175,12 @@ pub(crate) mod tests {
         for key in ["case_input", "case_metadata", "target", "trial"] {
             assert_eq!(around_all.get(key), Some(&Value::Null), "{key}");
         }
-        let after =
-            HookFacts { result: Some(TrialResult { outcome: CaseOutcome::Failed, score: Some(0.5) }), ..facts() };
-        assert_eq!((&after.payload()["outcome"], &after.payload()["score"]), (&json!("failed"), &json!(0.5)));
+        let result = TrialResult { outcome: CaseOutcome::Failed, score: Some(0.5), answer: Some("no".into()) };
+        let after = HookFacts { result: Some(result), ..facts() }.payload();
+        assert_eq!(
+            (&after["outcome"], &after["score"], &after["answer"]),
+            (&json!("failed"), &json!(0.5), &json!("no"))
+        );
     }
 
     #[test]

@@ -122,8 +122,8 @@ pub(crate) fn capture(
         }
     };
     write_evidence(prepared);
-    let facts = evidence_facts(prepared, &outcome, &recording, took, span, changes);
     outcome.model = outcome.model.or_else(|| recording.captured.model.clone());
+    let facts = evidence_facts(prepared, &outcome, &recording, took, span, changes);
     let spans_missing = recording.captured.doubt.filter(|_| facts.transcript.is_none());
     let captured = captured_outcome(prepared, facts, outcome, recording.captured.tools, workspace);
     if let Some(why) = spans_missing {
@@ -228,6 +228,8 @@ pub(crate) fn evidence_facts(
         ended_at,
         state: outcome.state.clone(),
         files: prepared.answer_files(),
+        model: outcome.model.clone(),
+        agent_metadata: outcome.metadata.clone(),
         changes: changes.files,
         diff: changes.diff,
         dependencies: Arc::clone(&plan.dependencies),

@@ -91,7 +91,12 @@ fn run(
         judges: plan.judges(),
         preprocessors: &case.preprocessors,
     };
-    let mut graded: Vec<GraderRecord> = graders.iter().map(|grader| grade::grade(grader, folder, &context)).collect();
+    let grade_and_report = |grader| {
+        let record = grade::grade(grader, folder, &context);
+        plan.report_grader(trial.index, &record);
+        record
+    };
+    let mut graded: Vec<GraderRecord> = graders.iter().map(grade_and_report).collect();
     graded.iter().for_each(|grader| note_judge_model(prepared, grader, agent_model));
     trial.log.add_notes(notes.into_inner());
     if let Some(advice) = calibration::advise(&mut graded, plan.evals, plan.settings, plan.run) {

@@ -59,7 +59,7 @@ fn run_phases(trial: &TrialAttempt<'_>) -> (TrialEnd, TrialScore) {
     let (end, score) = call_and_grade(&prepared).unwrap_or_else(TrialEnd::NotCalled).scored(settings);
     prepared.end_programs();
     let hooks_ended = guarded(|| {
-        trial.log.timed(|t| &mut t.teardown_ms, || trial_hooks::run_after_each(&prepared, &score));
+        trial.log.timed(|t| &mut t.teardown_ms, || trial_hooks::run_after_each(&prepared, &score, end.answer()));
         Ok(())
     });
     match hooks_ended {

@@ -25,6 +25,16 @@ impl TrialEnd {
         (self, score)
     }
 
+    /// The answer, as far as the record has it.
+    pub(crate) fn answer(&self) -> Option<&str> {
+        let report = match self {
+            Self::Graded(captured, _) => &captured.report,
+            Self::NotGraded(interrupted) => &interrupted.report,
+            Self::Unprepared(_) | Self::NotCalled(_) => return None,
+        };
+        report.answer.as_ref().map(|(answer, _)| answer.as_str())
+    }
+
     fn score(&self, settings: &Settings) -> TrialScore {
         let early = match self {
             Self::Graded(_, graded) => return graded.score.clone(),

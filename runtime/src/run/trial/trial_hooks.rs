@@ -28,10 +28,10 @@ pub(crate) fn run_before_each(prepared: &Prepared<'_>) -> Result<(), EarlyEnd> {
 }
 
 /// Runs the hooks after the graders. A failure is noted: the trial is decided.
-pub(crate) fn run_after_each(prepared: &Prepared<'_>, score: &TrialScore) {
+pub(crate) fn run_after_each(prepared: &Prepared<'_>, score: &TrialScore, answer: Option<&str>) {
     let log = &prepared.trial.log;
     let run = |hook, scope| {
-        let result = TrialResult { outcome: score.outcome, score: score.score };
+        let result = TrialResult { outcome: score.outcome, score: score.score, answer: answer.map(str::to_owned) };
         if let Err(failure) = run(prepared, "after_each", hook, scope, Some(result)) {
             log.note("hook_failed", failure.message);
         }

@@ -8,18 +8,18 @@ use std::thread;
 use serde_json::{Value, json};
 
 /// A request to the service: its head and its body.
-pub(super) type Asked = (String, Value);
+pub(crate) type Asked = (String, Value);
 
 /// Replies for as long as the test program runs.
-pub(super) struct Service {
-    pub(super) url: String,
+pub(crate) struct Service {
+    pub(crate) url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Service {
     /// Starts a service. `reply` gets the number of earlier requests and the request; it returns the status line, with
     /// any further headers, and the body.
-    pub(super) fn start(reply: impl Fn(usize, &Asked) -> (String, String) + Send + 'static) -> Self {
+    pub(crate) fn start(reply: impl Fn(usize, &Asked) -> (String, String) + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let url = format!("http://{}/v1", listener.local_addr().expect("a bound socket has an address"));
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
@@ -43,13 +43,13 @@ impl Service {
         Self { url, asked }
     }
 
-    pub(super) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().expect("no thread panics while it holds the lock").clone()
     }
 }
 
 /// A reply whose message has this text.
-pub(super) fn completion(text: &str) -> (String, String) {
+pub(crate) fn completion(text: &str) -> (String, String) {
     let usage = json!({"prompt_tokens": 100, "completion_tokens": 10});
     let body = json!({"model": "m-1", "choices": [{"message": {"content": text}}], "usage": usage});
     ("200 OK".to_owned(), body.to_string())

@@ -1,6 +1,6 @@
 //! Judges in users' packages: a service or commands, recorded and replayed, called by built-in and by custom graders.
 
-mod chat_service;
+pub(crate) mod chat_service;
 
 use std::fs;
 use std::path::{Path, PathBuf};

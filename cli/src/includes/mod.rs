@@ -1,0 +1,102 @@
+//! Where the sources of packages include suites, and with which arguments.
+
+mod calls;
+mod generator_calls;
+mod source_files;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use evalsuite_build::binding::Binding;
+use evalsuite_build::cargo_environment;
+use evalsuite_build::expansion::Context;
+use evalsuite_loader::Request;
+
+use self::calls::Call;
+use self::source_files::SourceFile;
+use crate::suite_request;
+
+/// The includes of suites in the sources of packages.
+#[derive(Default)]
+pub(crate) struct Includes {
+    read: Vec<Include>,
+    /// Calls that could not be read: where they are, and why.
+    pub(crate) unread: Vec<String>,
+}
+
+/// A call of `include_eval_suite!` or `generate` whose arguments are literal.
+pub(crate) struct Include {
+    /// The whole path of the suite.
+    pub(crate) path: PathBuf,
+    pub(crate) binding: Binding,
+    /// Where the compiler would expand it.
+    pub(crate) context: Context,
+}
+
+impl Includes {
+    /// Reads the sources of the packages at `roots`.
+    ///
+    /// # Errors
+    ///
+    /// If the current directory is gone.
+    pub(crate) fn of_packages(roots: &[PathBuf]) -> io::Result<Self> {
+        let mut includes = Self::default();
+        for root in roots {
+            for file in source_files::of_package(root) {
+                includes.add_file(root, &file)?;
+            }
+        }
+        Ok(includes)
+    }
+
+    /// The includes of the suite at `path`.
+    pub(crate) fn of_suite(&self, path: &Path) -> Vec<&Include> {
+        self.read.iter().filter(|include| is_same_suite(&include.path, path)).collect()
+    }
+
+    /// The paths of the suites that are included.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.read.iter().map(|include| include.path.as_path())
+    }
+
+    fn add_file(&mut self, root: &Path, file: &SourceFile) -> io::Result<()> {
+        let calls = match calls::in_source(&file.text) {
+            Ok(calls) => calls,
+            Err(error) => {
+                self.unread.push(format!("{}: the file is not valid Rust: {error}", file.shown));
+                return Ok(());
+            }
+        };
+        for Call { line, binding } in calls {
+            match binding {
+                Ok(binding) => self.read.push(include(root, file, *binding)?),
+                Err(reason) => self.unread.push(format!("{}:{line}: {reason}", file.shown)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn include(root: &Path, file: &SourceFile, binding: Binding) -> io::Result<Include> {
+    let entry = binding.entry.value();
+    let source_dir = file.path.parent().unwrap_or(root);
+    let path = match entry.strip_prefix("./") {
+        Some(rest) => source_dir.join(rest),
+        None => root.join(&entry),
+    };
+    let mut request = Request::new(entry, root);
+    request.source_dir = Some(source_dir.to_path_buf());
+    let mut context = Context::new(request);
+    context.deny_warnings = cargo_environment::warnings_are_denied().map_err(io::Error::other)?;
+    Ok(Include { path: suite_request::absolute(&path)?, binding, context })
+}
+
+/// Whether both paths name one suite: it may be named by its file or by its directory.
+pub(crate) fn is_same_suite(one: &Path, other: &Path) -> bool {
+    let is_file_of = |file: &Path, directory: &Path| {
+        let is_suite_file =
+            file.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known));
+        is_suite_file && file.parent() == Some(directory)
+    };
+    one == other || is_file_of(one, other) || is_file_of(other, one)
+}

@@ -1,0 +1,52 @@
+//! The name of the generated module.
+
+use evalsuite_loader::names;
+use syn::spanned::Spanned;
+use syn::{Expr, ExprPath};
+
+use crate::binding::{Agent, Binding, Judge, Problem};
+
+/// The name for an entry path, where the suite says nothing else: its last component without extension.
+pub(super) fn of_entry(entry: &str) -> String {
+    let last = entry.trim_end_matches('/').rsplit('/').next().unwrap_or(entry);
+    let stem = match last.rsplit_once('.') {
+        Some((stem, "jsonl" | "yaml" | "yml" | "json")) => stem.strip_suffix(".eval").unwrap_or(stem),
+        _ => last,
+    };
+    names::segment(stem)
+}
+
+/// An error for every path of the binding that starts with the name of the module: the module hides a crate of this name.
+pub(super) fn hidden_paths(binding: &Binding, module: &str) -> Vec<Problem> {
+    let agent = match &binding.agent {
+        Agent::Expression(agent) => Some(&**agent),
+        Agent::ByName | Agent::Commands | Agent::None => None,
+    };
+    let judge = match &binding.judge {
+        Some(Judge::Expression(judge)) => Some(&**judge),
+        Some(Judge::Named(_)) | None => None,
+    };
+    let named = [&binding.agents, &binding.graders, &binding.judges].into_iter().flatten().map(|item| &item.value);
+    let hidden = agent.into_iter().chain(judge).chain(named).filter_map(|value| {
+        let path = path(value)?;
+        let first = path.path.segments.first()?;
+        let is_hidden = path.path.leading_colon.is_none() && path.path.segments.len() > 1 && first.ident == module;
+        is_hidden.then(|| {
+            let segments = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect::<Vec<_>>();
+            let message = format!(
+                "`{module}` is the name of the suite's module, which hides the crate; write `::{}`, or name the module: `name = {module}_suite`",
+                segments.join("::")
+            );
+            Problem::argument(path.span(), message)
+        })
+    });
+    hidden.collect()
+}
+
+fn path(expression: &Expr) -> Option<&ExprPath> {
+    match expression {
+        Expr::Path(path) => Some(path),
+        Expr::Group(group) => path(&group.expr),
+        _ => None,
+    }
+}

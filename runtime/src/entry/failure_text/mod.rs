@@ -1,0 +1,234 @@
+//! The text of a failing test: everything needed to fix the case without opening another file.
+
+mod grader_text;
+mod shown_paths;
+
+use std::fmt;
+use std::fmt::Write;
+use std::path::Path;
+
+use evalsuite_schema::Location;
+use evalsuite_schema::record::{CaseOutcome, CaseRecord, GraderRecord, ReasonCode, Rule, TrialRecord, TurnRecord};
+
+use self::grader_text::Answer;
+use self::shown_paths::ShownPaths;
+use crate::platform::excerpt::{escaped, first_chars};
+use crate::record::run_directory::layout::{CASE_RECORD, TRIAL_RECORD, trial_directory_name};
+use crate::run::case_report::CaseReport;
+use crate::run::rerun;
+
+/// Characters shown of an answer, a rationale, or the text of an assertion.
+const LONG_TEXT: usize = 600;
+/// Characters shown of the user's message in a turn.
+const TURN: usize = 80;
+
+impl fmt::Display for CaseReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.redacted(&describe(self)))
+    }
+}
+
+pub(crate) fn describe(report: &CaseReport) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write(&mut text, report);
+    text
+}
+
+fn write(out: &mut String, report: &CaseReport) -> std::fmt::Result {
+    let record = report.record();
+    headline(out, record)?;
+    let mut trials = String::new();
+    self::trials(&mut trials, report)?;
+    // The place of a grader leads to the same file.
+    if !trials.contains(&format!("{}:", record.location.file)) {
+        writeln!(out, "  {}", record.location)?;
+    }
+    if report.trials().is_empty()
+        && let Some(place) = record.reason.as_ref().and_then(|reason| reason.location.as_ref())
+        && *place != record.location
+    {
+        writeln!(out, "  {place}")?;
+    }
+    out.push_str(&trials);
+    if record.planned > 1 && !report.trials().is_empty() {
+        writeln!(out, "  {}", tally(record, report.trials().len()))?;
+    }
+    let decisive = report.trials().iter().find(|trial| trial.outcome == record.outcome);
+    let file = match decisive {
+        Some(trial) => report.directory().join(trial_directory_name(trial.trial, trial.attempt)).join(TRIAL_RECORD),
+        None => report.directory().join(CASE_RECORD),
+    };
+    let paths = ShownPaths::of(report);
+    writeln!(out, "  record: {}", paths.show(&file))?;
+    // One without changes has nothing to see.
+    let changed = decisive.and_then(|trial| trial.workspace.as_ref()).filter(|workspace| {
+        let changes = [&workspace.created, &workspace.modified, &workspace.deleted];
+        workspace.kept && changes.iter().any(|files| !files.is_empty())
+    });
+    if let Some(workspace) = changed {
+        writeln!(out, "  workspace: {}", paths.show(Path::new(&workspace.path)))?;
+    }
+    writeln!(out, "  repeat: {}", rerun::command(report.suite().package, &report.record().test_name))
+}
+
+fn headline(out: &mut String, record: &CaseRecord) -> std::fmt::Result {
+    let target = match record.target.as_str() {
+        "default" => String::new(),
+        target => format!(", target {target}"),
+    };
+    let name = format!("{} ({}{target})", record.case_id, record.suite);
+    let reason = record.reason.as_ref();
+    let message = reason.map(|reason| reason.message.as_str()).unwrap_or_default();
+    match record.outcome {
+        CaseOutcome::Passed => writeln!(out, "evaluation passed: {name}  score {}", score(record.score)),
+        CaseOutcome::Skipped => writeln!(out, "evaluation skipped: {name}  {message}"),
+        CaseOutcome::Error => {
+            let place =
+                reason.map(|reason| format!("{}/{}", reason.stage.as_str(), reason.code.as_str())).unwrap_or_default();
+            writeln!(out, "evaluation error ({place}): {name}  {}", indented(message, 4))
+        }
+        CaseOutcome::Failed => {
+            write!(out, "evaluation failed: {name}  score {}", score(record.score))?;
+            if record.score.is_some_and(|score| score < record.threshold) {
+                write!(out, " < {}", two_places(record.threshold))?;
+            }
+            // The headline has the score and its threshold already.
+            match reason {
+                Some(reason)
+                    if reason.code != ReasonCode::ThresholdNotMet || record.score >= Some(record.threshold) =>
+                {
+                    writeln!(out, ", {}", reason.message)
+                }
+                _ => writeln!(out),
+            }
+        }
+    }
+}
+
+/// The trials that did not pass. One that ended like an earlier one refers to it.
+fn trials(out: &mut String, report: &CaseReport) -> std::fmt::Result {
+    let record = report.record();
+    let is_only = record.planned <= 1 && report.trials().len() == 1;
+    let indent = if is_only { "  " } else { "    " };
+    let mut told: Vec<(u32, String)> = Vec::new();
+    for trial in report.trials().iter().filter(|trial| trial.outcome != CaseOutcome::Passed) {
+        let mut text = String::new();
+        self::trial(&mut text, trial, record, indent)?;
+        if !is_only {
+            let (number, planned, outcome) = (trial.trial + 1, trial.trials_planned, trial.outcome.as_str());
+            write!(out, "  trial {number} of {planned}  {outcome}  {}", score(trial.score))?;
+            if let Some((earlier, _)) = told.iter().find(|(_, earlier)| !text.is_empty() && *earlier == text) {
+                writeln!(out, ", like trial {earlier}")?;
+                continue;
+            }
+            writeln!(out)?;
+            told.push((number, text.clone()));
+        }
+        out.push_str(&text);
+    }
+    Ok(())
+}
+
+fn trial(out: &mut String, trial: &TrialRecord, case: &CaseRecord, indent: &str) -> std::fmt::Result {
+    if let (CaseOutcome::Error | CaseOutcome::Skipped, Some(reason)) = (trial.outcome, &trial.reason) {
+        // The headline has said it already where there is only one trial.
+        if case.reason.as_ref() != Some(reason) || case.trials.len() > 1 {
+            writeln!(out, "{indent}{}", indented(&reason.message, indent.len()))?;
+        }
+        // The places of the case and of its graders are said elsewhere.
+        let is_said =
+            |place: &Location| *place == case.location || trial.graders.iter().any(|grader| grader.location == *place);
+        if let Some(place) = reason.location.as_ref().filter(|place| !is_said(place)) {
+            writeln!(out, "{indent}{place}")?;
+        }
+    }
+    let reason = trial.reason.as_ref().map(|reason| reason.message.as_str()).unwrap_or_default();
+    let mut answer = Answer::new(trial.answer.as_deref());
+    let turns = trial.turns.as_deref().unwrap_or_default();
+    turns.iter().try_for_each(|turn| self::turn(out, turn, indent))?;
+    folded(out, turns.iter().map(|turn| turn.outcome == CaseOutcome::Passed), "turns ", indent)?;
+    graders(out, &trial.graders, reason, &mut answer, indent)?;
+    if let Some(answer) = answer.untold() {
+        let shown = if answer.is_empty() { "(empty)".to_owned() } else { first_chars(answer, LONG_TEXT) };
+        writeln!(out, "{indent}answer: {}", indented(&shown, indent.len() + 8))?;
+    }
+    Ok(())
+}
+
+/// A turn of a conversation that did not pass, with its graders.
+fn turn(out: &mut String, turn: &TurnRecord, indent: &str) -> std::fmt::Result {
+    if turn.outcome == CaseOutcome::Passed {
+        return Ok(());
+    }
+    let (number, outcome) = (turn.index + 1, turn.outcome.as_str());
+    let said = first_chars(first_line(turn.input.trim()), TURN);
+    writeln!(out, "{indent}turn {number}  {outcome}  {}  {}", score(turn.score), indented(&said, indent.len()))?;
+    let below = format!("{indent}  ");
+    graders(out, &turn.graders, "", &mut Answer::new(turn.answer.as_deref()), &below)
+}
+
+/// The graders that did not pass, and the number of those that did.
+fn graders(
+    out: &mut String,
+    graders: &[GraderRecord],
+    reason: &str,
+    answer: &mut Answer<'_>,
+    indent: &str,
+) -> std::fmt::Result {
+    let unfolded = graders.iter().filter(|grader| !grader_text::is_folded(grader));
+    unfolded.into_iter().try_for_each(|grader| grader_text::write(out, grader, reason, answer, indent))?;
+    folded(out, graders.iter().map(grader_text::is_folded), "graders ", indent)
+}
+
+/// `3 of 4 passed`, unless all did or none did.
+fn folded(out: &mut String, passed: impl Iterator<Item = bool>, what: &str, indent: &str) -> std::fmt::Result {
+    let passed: Vec<bool> = passed.collect();
+    match passed.iter().filter(|passed| **passed).count() {
+        0 => Ok(()),
+        count => writeln!(out, "{indent}{count} of {} {what}passed", passed.len()),
+    }
+}
+
+fn tally(record: &CaseRecord, run: usize) -> String {
+    let rule = match record.rule {
+        Rule::Any => "one has to pass",
+        Rule::Every => "all have to pass",
+        Rule::Mean => "the mean of their scores decides",
+        Rule::ConfidenceInterval => "the lower end of the confidence interval of their mean score decides",
+    };
+    let mut text = format!("trials: {} of {run} passed", record.passed);
+    if record.errors > 0 {
+        text.push_str(&format!(", {} with an error", record.errors));
+    }
+    text.push_str(&format!(" ({rule})"));
+    if record.truncated {
+        text.push_str(&format!("; {} of {} planned were not needed", record.planned as usize - run, record.planned));
+    }
+    text
+}
+
+fn score(score: Option<f64>) -> String {
+    score.map_or_else(|| "–".to_owned(), two_places)
+}
+
+/// Two decimals, or three if rounding would hide that a score is below its threshold.
+fn two_places(value: f64) -> String {
+    let short = format!("{value:.2}");
+    match short.parse::<f64>() {
+        Ok(rounded) if (rounded - value).abs() > 1e-9 && (value * 1000.0 - (value * 1000.0).round()).abs() < 1e-9 => {
+            format!("{value:.3}")
+        }
+        _ => short,
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// The text with its further lines indented. Control characters are escaped: the text is that of agents and graders.
+fn indented(text: &str, columns: usize) -> String {
+    let text = escaped(text.trim_end(), &['\n', '\t']);
+    text.replace('\n', &format!("\n{}", " ".repeat(columns)))
+}

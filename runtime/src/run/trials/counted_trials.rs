@@ -1,0 +1,163 @@
+//! Which trials count: those that would have run one after another, whatever the order in which they end.
+
+use std::collections::BTreeMap;
+
+use evalsuite_schema::record::{CaseOutcome, Reason, Rule, TrialRecord};
+
+use crate::grade::scoring::is_settled;
+use crate::run::trials::{CaseTrials, TrialsEnd, results};
+
+/// When trials stop.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StopRule {
+    pub(crate) rule: Rule,
+    /// Number of trials planned.
+    pub(crate) planned: u32,
+    /// Whether trials run that cannot change the result.
+    pub(crate) run_all: bool,
+    /// What the agent may cost in US dollars, in all trials.
+    pub(crate) cost_limit_usd: Option<f64>,
+}
+
+/// A trial that has ended.
+#[derive(Debug)]
+pub(crate) struct EndedTrial {
+    pub(crate) record: TrialRecord,
+    /// Cost of the agent in all attempts.
+    pub(crate) cost_usd: f64,
+}
+
+/// The trials of a case that have ended. They count in the order of their indices.
+#[derive(Debug)]
+pub(crate) struct CountedTrials {
+    stop: StopRule,
+    counted: Vec<TrialRecord>,
+    cost_usd: f64,
+    /// Trials that have ended, or could not start, and do not count yet.
+    waiting: BTreeMap<u32, Result<EndedTrial, Reason>>,
+    end: Option<TrialsEnd>,
+}
+
+impl CountedTrials {
+    pub(crate) fn new(stop: StopRule) -> Self {
+        Self { stop, counted: Vec::new(), cost_usd: 0.0, waiting: BTreeMap::new(), end: None }
+    }
+
+    /// Index of the next trial that counts.
+    pub(crate) fn next(&self) -> u32 {
+        u32::try_from(self.counted.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether it is known which trials count.
+    pub(crate) fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// Adds a trial that has ended, or why it could not start.
+    pub(crate) fn add(&mut self, index: u32, trial: Result<EndedTrial, Reason>) {
+        self.waiting.insert(index, trial);
+    }
+
+    /// Counts the next trial, if it has ended; returns whether there may be more to count.
+    pub(crate) fn count_next(&mut self) -> bool {
+        if self.is_over() {
+            return false;
+        }
+        match self.waiting.remove(&self.next()) {
+            None => return false,
+            Some(Err(reason)) => self.prevent_next(reason),
+            Some(Ok(trial)) => self.count(trial),
+        }
+        !self.is_over()
+    }
+
+    /// Ends the case before the next trial.
+    pub(crate) fn prevent_next(&mut self, reason: Reason) {
+        let is_settled = is_settled(self.stop.rule, &results(&self.counted));
+        self.end = Some(if is_settled { TrialsEnd::CostLimit } else { TrialsEnd::Prevented(reason) });
+    }
+
+    fn count(&mut self, EndedTrial { record, cost_usd }: EndedTrial) {
+        let StopRule { rule, planned, run_all, cost_limit_usd } = self.stop;
+        let is_skipped = record.outcome == CaseOutcome::Skipped;
+        self.cost_usd += cost_usd;
+        self.counted.push(record);
+        let is_last = self.next() >= planned;
+        if planned > 1 && cost_limit_usd.is_some_and(|limit| self.cost_usd >= limit) {
+            self.end = Some(TrialsEnd::CostLimit);
+        } else if is_last || is_skipped || !run_all && is_settled(rule, &results(&self.counted)) {
+            self.end = Some(TrialsEnd::Decided);
+        }
+    }
+
+    /// All trials that have ended.
+    pub(crate) fn ended(&self) -> impl Iterator<Item = &TrialRecord> {
+        let waiting = self.waiting.values().filter_map(|trial| trial.as_ref().ok());
+        self.counted.iter().chain(waiting.map(|trial| &trial.record))
+    }
+
+    pub(crate) fn into_case_trials(self) -> CaseTrials {
+        let surplus = self.waiting.into_values().filter_map(|trial| Some(trial.ok()?.record));
+        CaseTrials { counted: self.counted, surplus: surplus.collect(), end: self.end.unwrap_or(TrialsEnd::Decided) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::record::{ReasonCode, Stage};
+
+    use super::*;
+
+    const FIVE: StopRule = StopRule { rule: Rule::Every, planned: 5, run_all: false, cost_limit_usd: None };
+
+    fn trial(index: u32, outcome: CaseOutcome) -> Result<EndedTrial, Reason> {
+        let mut record = TrialRecord::new();
+        (record.trial, record.outcome) = (index, outcome);
+        Ok(EndedTrial { record, cost_usd: 0.25 })
+    }
+
+    fn spent() -> Reason {
+        Reason::new(Stage::Budget, ReasonCode::BudgetExceeded, "spent")
+    }
+
+    /// Indices of the trials that count and of those that do not, when trials end in this order.
+    fn counted(stop: StopRule, trials: Vec<(u32, Result<EndedTrial, Reason>)>) -> (Vec<u32>, Vec<u32>, TrialsEnd) {
+        let mut count = CountedTrials::new(stop);
+        for (index, trial) in trials {
+            count.add(index, trial);
+            while count.count_next() {}
+        }
+        let indices = |trials: Vec<TrialRecord>| trials.iter().map(|trial| trial.trial).collect();
+        let trials = count.into_case_trials();
+        (indices(trials.counted), indices(trials.surplus), trials.end)
+    }
+
+    #[test]
+    fn a_stop_is_where_trials_one_after_another_would_stop() {
+        use CaseOutcome::{Failed, Passed, Skipped};
+        let ended = |order: &[(u32, CaseOutcome)]| order.iter().map(|(i, outcome)| (*i, trial(*i, *outcome))).collect();
+        let order = [(3, Failed), (2, Passed), (0, Passed), (1, Failed), (4, Passed)];
+        assert_eq!(counted(FIVE, ended(&order)), (vec![0, 1], vec![2, 3, 4], TrialsEnd::Decided));
+        let order = [(4, Passed), (3, Passed), (2, Passed), (1, Passed), (0, Passed)];
+        assert_eq!(counted(FIVE, ended(&order)), (vec![0, 1, 2, 3, 4], vec![], TrialsEnd::Decided));
+        let any = StopRule { rule: Rule::Any, ..FIVE };
+        assert_eq!(counted(any, ended(&[(1, Passed), (0, Failed)])), (vec![0, 1], vec![], TrialsEnd::Decided));
+        let all = StopRule { run_all: true, ..any };
+        assert_eq!(counted(all, ended(&order)).0, [0, 1, 2, 3, 4]);
+        assert_eq!(counted(all, ended(&[(1, Passed), (0, Skipped)])), (vec![0], vec![1], TrialsEnd::Decided));
+        let limited = StopRule { cost_limit_usd: Some(0.5), ..FIVE };
+        assert_eq!(counted(limited, ended(&order)), (vec![0, 1], vec![2, 3, 4], TrialsEnd::CostLimit));
+    }
+
+    #[test]
+    fn a_trial_that_cannot_start_ends_the_case_only_where_it_is_reached() {
+        use CaseOutcome::{Failed, Passed};
+        let prevented = vec![(2, Err(spent())), (1, trial(1, Passed)), (0, trial(0, Passed))];
+        assert_eq!(counted(FIVE, prevented), (vec![0, 1], vec![], TrialsEnd::Prevented(spent())));
+        let decided = vec![(2, Err(spent())), (1, trial(1, Passed)), (0, trial(0, Failed))];
+        assert_eq!(counted(FIVE, decided), (vec![0], vec![1], TrialsEnd::Decided));
+        let all = StopRule { run_all: true, ..FIVE };
+        let enough = vec![(1, Err(spent())), (0, trial(0, Failed))];
+        assert_eq!(counted(all, enough), (vec![0], vec![], TrialsEnd::CostLimit));
+    }
+}

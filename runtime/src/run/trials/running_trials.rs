@@ -1,0 +1,273 @@
+//! The trials of a case while they run, on one thread or on several.
+//!
+//! Trials start in order. The next trial that counts waits for a slot as long as it takes; further ones run only on slots for
+//! which no other test waits, so that they delay nobody.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use evalsuite_schema::record::{Mode, TrialRecord};
+
+use crate::model::progress::ProgressStep;
+use crate::platform::digest::file_key;
+use crate::platform::jitter::with_jitter;
+use crate::record::coordination::{Ledger, Slot, Spend};
+use crate::run::attempts::run_attempts;
+use crate::run::case_setup::CaseSetup;
+use crate::run::case_setup::workspace_base::WorkspaceBase;
+use crate::run::limits;
+use crate::run::plan::Plan;
+use crate::run::trial::run_trial;
+use crate::run::trials::counted_trials::{CountedTrials, EndedTrial, StopRule};
+use crate::run::trials::{CaseTrials, cost, mean_score, results};
+
+/// Pause before a trial that is not the next one tries again to get a slot.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The trials of a case while they run.
+pub(crate) struct RunningTrials<'a, 's> {
+    plan: &'a Plan<'a>,
+    /// Held by the thread that starts the next trial.
+    setup: Mutex<&'s mut CaseSetup<'a>>,
+    progress: Mutex<TrialsProgress>,
+    changed: Condvar,
+}
+
+/// What all threads know of the trials.
+struct TrialsProgress {
+    trials: CountedTrials,
+    /// Number of trials that were started.
+    started: u32,
+    /// What the ledger has of each trial.
+    spent: BTreeMap<u32, f64>,
+    /// A thread has panicked or returned an error.
+    is_broken: bool,
+}
+
+/// A trial that starts.
+struct Start {
+    index: u32,
+    base: WorkspaceBase,
+    slot: Option<Slot>,
+}
+
+/// The permission to run a trial, where there is a limit.
+enum Permission {
+    Given(Option<Slot>),
+    /// The trial is not needed any more.
+    NotNeeded,
+}
+
+impl<'a, 's> RunningTrials<'a, 's> {
+    pub(crate) fn new(plan: &'a Plan<'a>, setup: &'s mut CaseSetup<'a>) -> Self {
+        let stop = StopRule {
+            rule: plan.rule,
+            planned: plan.planned,
+            run_all: plan.settings.run_all,
+            cost_limit_usd: plan.case.trials.cost_limit_usd,
+        };
+        let trials = CountedTrials::new(stop);
+        let progress = TrialsProgress { trials, started: 0, spent: BTreeMap::new(), is_broken: false };
+        Self { plan, setup: Mutex::new(setup), progress: Mutex::new(progress), changed: Condvar::new() }
+    }
+
+    pub(crate) fn into_case_trials(self) -> CaseTrials {
+        self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).trials.into_case_trials()
+    }
+
+    /// Runs trials until none is left to start.
+    ///
+    /// # Errors
+    ///
+    /// If a record or a file that the tests of the run share cannot be written. The other threads start no further trial.
+    pub(crate) fn work(&self) -> io::Result<()> {
+        let mut stop_others = StopOthers { trials: self, is_armed: true };
+        while let Some(start) = self.start_next()? {
+            self.run(start)?;
+        }
+        stop_others.is_armed = false;
+        Ok(())
+    }
+
+    /// Waits until the next trial can start; `None` if there is none.
+    fn start_next(&self) -> io::Result<Option<Start>> {
+        let mut setup = self.setup.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = self.progress().started;
+        if index >= self.plan.planned {
+            return Ok(None);
+        }
+        let Permission::Given(slot) = self.permission(index)? else { return Ok(None) };
+        // Before the first trial: no base is made in vain.
+        let limit = if index == 0 { limits::reached(self.plan, index, 0, 0.0)? } else { None };
+        let base = match limit {
+            Some(reason) => Err(reason),
+            None => setup.base()?.cloned(),
+        };
+        let mut progress = self.progress();
+        if progress.trials.is_over() {
+            return Ok(None);
+        }
+        let limit = if index > 0 { limits::reached(self.plan, index, 0, 0.0)? } else { None };
+        match base.and_then(|base| limit.map_or(Ok(base), Err)) {
+            Ok(base) => {
+                progress.started += 1;
+                Ok(Some(Start { index, base, slot }))
+            }
+            Err(reason) => {
+                // No further trial starts.
+                progress.started = self.plan.planned;
+                progress.trials.add(index, Err(reason));
+                self.count(&mut progress)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Runs the attempts at a trial.
+    fn run(&self, Start { index, base, slot }: Start) -> io::Result<()> {
+        let plan = self.plan;
+        let mut first_slot = Some(slot);
+        let mut cost_usd = 0.0;
+        let record = run_attempts(
+            plan.settings.retries,
+            |pause| self.pause(with_jitter(pause)),
+            |attempt| {
+                let _slot = match first_slot.take() {
+                    Some(slot) => slot,
+                    None => match self.permission(index)? {
+                        Permission::Given(slot) if !self.is_limit_reached(index, attempt)? => slot,
+                        _ => return Ok(None),
+                    },
+                };
+                plan.report_progress(|| ProgressStep::TrialStarted { trial: index, attempt });
+                let record = run_trial(plan, &base, index, attempt)?;
+                self.add_to_ledger(&record)?;
+                cost_usd += record.cost_usd.unwrap_or(0.0);
+                Ok(Some(record))
+            },
+        )?;
+        self.end(index, EndedTrial { record, cost_usd })
+    }
+
+    /// Whether a limit prevents another attempt at a trial. Trials after this one would not have run yet.
+    fn is_limit_reached(&self, index: u32, attempt: u32) -> io::Result<bool> {
+        let spent_after = self.progress().spent_after(index);
+        Ok(limits::reached(self.plan, index, attempt, spent_after)?.is_some())
+    }
+
+    /// Adds a trial that has ended, and counts what counts now.
+    fn end(&self, index: u32, trial: EndedTrial) -> io::Result<()> {
+        let (outcome, score) = (trial.record.outcome, trial.record.score);
+        let mut progress = self.progress();
+        progress.trials.add(index, Ok(trial));
+        let (points, cost_usd) = (results(progress.trials.ended()), cost(progress.trials.ended()));
+        self.count(&mut progress)?;
+        drop(progress);
+        self.plan.report_progress(|| ProgressStep::TrialFinished {
+            trial: index,
+            outcome,
+            score,
+            finished: u32::try_from(points.len()).unwrap_or(u32::MAX),
+            mean_score: mean_score(&points),
+            cost_usd,
+        });
+        Ok(())
+    }
+
+    /// Counts trials. One after another, the next trial starts when its predecessor has ended: a limit that is reached then
+    /// ends the case, although the next trial may be running already.
+    fn count(&self, progress: &mut TrialsProgress) -> io::Result<()> {
+        while progress.trials.count_next() {
+            let next = progress.trials.next();
+            if next < progress.started
+                && let Some(reason) = limits::reached(self.plan, next, 0, progress.spent_after(next.saturating_sub(1)))?
+            {
+                progress.trials.prevent_next(reason);
+            }
+        }
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// Waits for a slot, if there is a limit of trials that run in parallel.
+    fn permission(&self, index: u32) -> io::Result<Permission> {
+        let name = file_key(self.plan.suite.name);
+        let locks = self.plan.run.locks();
+        loop {
+            let progress = self.progress();
+            if progress.is_broken || progress.trials.is_over() {
+                return Ok(Permission::NotNeeded);
+            }
+            let Some(workers) = self.plan.workers() else { return Ok(Permission::Given(None)) };
+            if progress.trials.next() == index {
+                drop(progress);
+                // No other trial can end the case before this one.
+                return Ok(Permission::Given(Some(Slot::take(&locks, &name, workers)?)));
+            }
+            if let Some(slot) = Slot::try_take(&locks, &name, workers)? {
+                return Ok(Permission::Given(Some(slot)));
+            }
+            drop(self.changed.wait_timeout(progress, PAUSE));
+        }
+    }
+
+    /// Waits before another attempt, as long as the trial may count.
+    fn pause(&self, pause: Duration) {
+        let start = Instant::now();
+        let mut progress = self.progress();
+        while !progress.is_broken && !progress.trials.is_over() {
+            let Some(left) = pause.checked_sub(start.elapsed()) else { return };
+            progress = self.changed.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Adds the cost of a trial to what the run has spent. A replay costs nothing; to grade a trial again costs its judges.
+    fn add_to_ledger(&self, record: &TrialRecord) -> io::Result<()> {
+        if record.mode == Mode::Replay {
+            return Ok(());
+        }
+        let plan = self.plan;
+        let spend = Spend {
+            suite: plan.suite.name.to_owned(),
+            case_key: plan.case_key.clone(),
+            trial: record.trial,
+            attempt: record.attempt,
+            runner_attempt: record.runner_attempt,
+            cost_usd: record.cost_usd.filter(|_| record.mode != Mode::Regrade),
+            judge_cost_usd: record.judge_cost_usd,
+        };
+        // Both or none, as other threads see it.
+        let mut progress = self.progress();
+        *progress.spent.entry(record.trial).or_default() += spend.total();
+        Ledger::of(plan.run.path(), &plan.run.locks()).append(&spend)
+    }
+
+    /// The data stays valid when a thread panics: it is changed by single assignments.
+    fn progress(&self) -> MutexGuard<'_, TrialsProgress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TrialsProgress {
+    /// What the ledger has of trials after this one.
+    fn spent_after(&self, index: u32) -> f64 {
+        self.spent.iter().filter(|(trial, _)| **trial > index).map(|(_, cost)| cost).sum()
+    }
+}
+
+/// Makes the other threads stop when this one panics or returns an error.
+struct StopOthers<'t, 'a, 's> {
+    trials: &'t RunningTrials<'a, 's>,
+    is_armed: bool,
+}
+
+impl Drop for StopOthers<'_, '_, '_> {
+    fn drop(&mut self) {
+        if self.is_armed {
+            self.trials.progress().is_broken = true;
+            self.trials.changed.notify_all();
+        }
+    }
+}

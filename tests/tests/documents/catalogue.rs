@@ -1,0 +1,54 @@
+//! The catalogue of diagnostics: a section for every code, with what the loader prints in its golden.
+
+use std::path::Path;
+
+use evalsuite_schema::diagnostic::Code;
+
+/// The catalogue, from the root of the repository.
+pub(crate) const PATH: &str = "docs/reference/diagnostics.md";
+
+/// Codes without a section, in the wrong place or without a fix, and sections without a code.
+pub(crate) fn problems(text: &str) -> Vec<String> {
+    let sections: Vec<&str> = text.split("\n### ").skip(1).collect();
+    let mut problems: Vec<String> = Vec::new();
+    for (index, code) in Code::ALL.iter().enumerate() {
+        match sections.get(index).filter(|section| section.lines().next() == Some(&code.to_string())) {
+            Some(section) if section.matches("\n**Fix:** ").count() == 1 => {}
+            Some(_) => problems.push(format!("{code}: the section needs one paragraph that starts with `**Fix:**`")),
+            None => problems.push(format!("{code}: section {} has to be `### {code}`", index + 1)),
+        }
+    }
+    if sections.len() > Code::ALL.len() {
+        problems.push(format!("{} sections for {} diagnostics", sections.len(), Code::ALL.len()));
+    }
+    problems
+}
+
+/// The text with the examples as they are printed now: one in front of the fix, where a golden has the diagnostic.
+pub(crate) fn with_examples(text: &str, root: &Path) -> String {
+    let mut parts = text.split("\n### ");
+    let mut current = parts.next().unwrap_or_default().to_owned();
+    for (section, code) in parts.zip(Code::ALL) {
+        current.push_str("\n### ");
+        let before = section.split("\n```text\n").next().unwrap_or_default();
+        let before = before.split("\n**Fix:** ").next().unwrap_or_default();
+        current.push_str(before);
+        if let Some(example) = example(*code, root) {
+            current.push_str(&format!("\n```text\n{example}\n```\n"));
+        }
+        let fix = section.split_once("\n**Fix:** ").map_or("", |(_, fix)| fix);
+        current.push_str(&format!("\n**Fix:** {fix}"));
+    }
+    current
+}
+
+/// The first diagnostic with this code in the golden of its name, with paths from the suite's parent.
+fn example(code: Code, root: &Path) -> Option<String> {
+    let folder = format!("tests/ui/{}/", code.name());
+    let golden = std::fs::read_to_string(root.join(&folder).join("diagnostics.snap")).ok()?;
+    let start = format!("[{code}]: ");
+    let found = golden.split("\n\n").find(|block| block.lines().any(|line| line.contains(&start)))?;
+    let first = found.lines().position(|line| line.contains(&start))?;
+    let lines: Vec<&str> = found.lines().skip(first).collect();
+    Some(lines.join("\n").replace(&folder, ""))
+}

@@ -1,0 +1,90 @@
+//! The code blocks of the README: files to write, commands to run, and other text.
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+
+/// A code block and the headings above it.
+pub(super) struct Block {
+    pub(super) section: String,
+    /// The last heading, of any level.
+    pub(super) heading: String,
+    pub(super) content: Content,
+}
+
+pub(super) enum Content {
+    File(File),
+    Console(Vec<Command>),
+    Text(String),
+}
+
+/// A block whose first line is a comment with a path: `// src/lib.rs`, ``// src/lib.rs, above `TEXT` ``.
+pub(super) struct File {
+    pub(super) path: String,
+    /// The lines belong above the first line with this text; otherwise, they are the whole file.
+    pub(super) above: Option<String>,
+    pub(super) text: String,
+}
+
+/// A line that starts with `$`, and the output that the README shows below it.
+pub(super) struct Command {
+    pub(super) line: String,
+    pub(super) output: String,
+}
+
+/// All code blocks in order. A block of a language is a file, so that its first line says where it is pasted.
+pub(super) fn blocks(markdown: &str) -> Vec<Block> {
+    let (mut blocks, mut section, mut heading) = (Vec::new(), String::new(), String::new());
+    let (mut is_section, mut text, mut language) = (false, String::new(), String::new());
+    for event in Parser::new(markdown) {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                is_section = level == pulldown_cmark::HeadingLevel::H2;
+                text.clear();
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                heading.clone_from(&text);
+                if is_section {
+                    section.clone_from(&text);
+                }
+            }
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
+                language = info.into_string();
+                text.clear();
+            }
+            Event::End(TagEnd::CodeBlock) => {
+                let content = match &*language {
+                    "text" => Content::Text(text.clone()),
+                    "console" => Content::Console(commands(&text)),
+                    _ => Content::File(file(&language, &text)),
+                };
+                blocks.push(Block { section: section.clone(), heading: heading.clone(), content });
+            }
+            Event::Text(part) | Event::Code(part) => text.push_str(&part),
+            _ => {}
+        }
+    }
+    blocks
+}
+
+fn file(language: &str, text: &str) -> File {
+    let first = text.lines().next().unwrap_or_default();
+    let comment = first.strip_prefix("// ").or_else(|| first.strip_prefix("# "));
+    let place = comment.unwrap_or_else(|| panic!("a block of {language} starts with the path of its file: {first}"));
+    let (path, above) = match place.split_once(", above `") {
+        Some((path, line)) => (path, line.strip_suffix('`')),
+        None => (place, None),
+    };
+    assert!(path.contains('.') && !path.contains(' '), "expected the path of a file: {first}");
+    File { path: path.to_owned(), above: above.map(str::to_owned), text: text.to_owned() }
+}
+
+fn commands(text: &str) -> Vec<Command> {
+    let mut commands: Vec<Command> = Vec::new();
+    for line in text.lines() {
+        match (line.strip_prefix("$ "), commands.last_mut()) {
+            (Some(line), _) => commands.push(Command { line: line.to_owned(), output: String::new() }),
+            (None, Some(command)) => command.output.extend([line, "\n"]),
+            (None, None) => panic!("a console block starts with a command: {line}"),
+        }
+    }
+    commands
+}

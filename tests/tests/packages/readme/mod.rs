@@ -1,0 +1,104 @@
+//! The README as a new user reads it: its files and commands lead to the output that it shows.
+
+mod blocks;
+mod output;
+mod walk;
+
+use std::fs;
+
+use evalsuite_tests::throwaway::workspace;
+use serde_json::json;
+
+use self::blocks::{Block, Content, blocks};
+use self::walk::Walk;
+use crate::judging::chat_service::{Service, completion};
+
+fn readme() -> String {
+    fs::read_to_string(workspace().join("README.md")).expect("the README")
+}
+
+fn quick_start(blocks: &[Block]) -> impl Iterator<Item = &Block> {
+    blocks.iter().filter(|block| block.section == "Quick start")
+}
+
+/// Fails the test if outputs are not those of the README. With `UPDATE_README=1`, writes them to the README.
+#[track_caller]
+fn check_outputs(walk: &Walk) {
+    let report: String = walk
+        .differences
+        .iter()
+        .map(|(documented, actual)| format!("--- the README shows\n{documented}\n--- it is\n{actual}\n"))
+        .collect();
+    if std::env::var_os("UPDATE_README").is_some() {
+        let updated =
+            walk.differences.iter().fold(readme(), |text, (documented, actual)| text.replace(documented, actual));
+        fs::write(workspace().join("README.md"), updated).expect("the README can be written");
+    } else {
+        assert!(walk.differences.is_empty(), "{report}UPDATE_README=1 updates the README");
+    }
+}
+
+#[test]
+fn following_the_readme_leads_to_its_output() {
+    let verdict = json!({"score": 1.0, "assertions": [{"text": "apologises", "passed": true}]});
+    let judge = Service::start(move |_, _| completion(&verdict.to_string()));
+    let mut walk = Walk::new("readme").with_judge(&judge.url);
+    let blocks = blocks(&readme());
+    walk.follow(&blocks);
+    assert!(!judge.asked().is_empty(), "expected the judge to be asked");
+    // The recorded replies are enough from now on.
+    let ran = walk.call("env -u EVALSUITE_JUDGE_URL -u EVALSUITE_JUDGE_MODEL EVALSUITE_REQUIRE=1 cargo test");
+    ran.succeeds("all cases of the README pass, and none is skipped");
+
+    rejects_an_answer_that_only_repeats_the_words_of_the_cases(&walk);
+    shows_the_error_of_a_typo(&mut walk, &blocks);
+    check_outputs(&walk);
+}
+
+fn rejects_an_answer_that_only_repeats_the_words_of_the_cases(walk: &Walk) {
+    let agent = walk.read("src/lib.rs");
+    walk.write("src/lib.rs", RUDE_AGENT);
+    let ran = walk.call("cargo test --test evals").fails("the agent is rude");
+    ran.says("test shop::refund_small ... FAILED").says("test shop::refund_large ... FAILED");
+    walk.write("src/lib.rs", &agent);
+}
+
+/// Says every text that the cases look for, and does nothing.
+const RUDE_AGENT: &str = r#"
+pub async fn answer(_: &str, _: impl FnMut(&str, serde_json::Value)) -> anyhow::Result<String> {
+    Ok("No. You get nothing, keep your 19.90 refund dreams. My colleague laughs about you.".to_owned())
+}
+"#;
+
+fn shows_the_error_of_a_typo(walk: &mut Walk, blocks: &[Block]) {
+    let case = "suites/shop/cases/refund-large/case.yaml";
+    walk.write(case, &walk.read(case).replace("assertions:", "asserts:"));
+    let ran = walk.call("cargo test --test evals").fails("the key does not exist");
+    let documented = blocks.iter().find_map(|block| match &block.content {
+        Content::Text(text) if text.starts_with("error: [E019") => Some(text),
+        _ => None,
+    });
+    walk.compare(documented.expect("the README shows an error of the compiler"), &ran);
+}
+
+#[test]
+fn six_steps_lead_to_a_passing_and_a_failing_case() {
+    let blocks = blocks(&readme());
+    let mut steps: Vec<&str> = quick_start(&blocks).map(|block| &*block.heading).collect();
+    steps.dedup();
+    let numbers: Vec<&str> = steps.iter().filter_map(|step| step.split_once(". ")).map(|(number, _)| number).collect();
+    let expected: Vec<String> = (1..=steps.len()).map(|number| number.to_string()).collect();
+    assert_eq!(numbers, expected, "every block of the quick start belongs to a step");
+    assert!(steps.len() <= 6, "expected at most six steps: {steps:?}");
+    let of_last_step = quick_start(&blocks).filter(|block| Some(&&*block.heading) == steps.last());
+    let first_output = of_last_step
+        .filter_map(|block| match &block.content {
+            Content::Console(commands) => commands.first().map(|command| &*command.output),
+            _ => None,
+        })
+        .next()
+        .expect("the last step runs the suite");
+    let has =
+        |result: &str| first_output.lines().any(|line| line.starts_with("test shop::refund") && line.ends_with(result));
+    assert!(has("... ok") && has("... FAILED"), "expected a passing and a failing case:\n{first_output}");
+}
