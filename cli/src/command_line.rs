@@ -15,12 +15,15 @@ pub(crate) struct CommandLine {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(Check),
+    Diff(Diff),
     Expand(Expand),
     Explain(Explain),
     Finish(Finish),
     Clean(Clean),
     Merge(Merge),
     Regrade(Regrade),
+    Report(Report),
+    Show(Show),
     Calibrate(Calibrate),
     Run(Run),
 }
@@ -50,6 +53,26 @@ pub(crate) enum Format {
     Json,
     /// GitHub Actions annotations
     Github,
+}
+
+/// Compare a run with an earlier one
+///
+/// Pairs the cases whose input and graders are the same. Prints per suite and target the pass rates, the mean difference of the scores
+/// with its 95 % interval, the p-value of a permutation test, the smallest difference that would have been seen, and the cases that
+/// changed. Example: `cargo evalsuite diff 20261121T080000Z-1f2e3d`. Exit status: 0 without a regression, 1 on a regression, 2 if the
+/// command line is invalid, 3 if a run does not exist, 4 if fewer than six cases can be compared or more than a tenth has no result.
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// Earlier run: its id or directory [default: the newest one before RUN with a case in common]
+    pub(crate) base: Option<String>,
+    /// Run: its id or directory [default: the newest]
+    pub(crate) run: Option<String>,
+    /// Key of the cases' metadata: cases with the same value are not independent of each other
+    #[arg(long, value_name = "KEY")]
+    pub(crate) cluster_by: Option<String>,
+    /// How much worse the run may be, 0 to 1: without proof that it is within, the comparison is a regression
+    #[arg(long, value_name = "M")]
+    pub(crate) margin: Option<f64>,
 }
 
 /// Print the code that a suite expands to
@@ -128,6 +151,76 @@ pub(crate) struct Regrade {
     /// Further arguments of `cargo test` or `cargo nextest run`
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
+}
+
+/// Show or write what came out of a run
+///
+/// Prints a summary, or the run in the format of another program. Works on finished, running and merged runs, and does not need the
+/// sources of the suites. Records that are missing or torn are listed in HTML and Markdown and on standard error. Examples:
+/// `cargo evalsuite report --html report.html`, `cargo evalsuite report --format github --markdown "$GITHUB_STEP_SUMMARY"`. Exit
+/// status: 0 on success, 1 if a file cannot be read or written, 2 if the command line is invalid, 3 if the run does not exist.
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Run: its id, its directory, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// What is printed [default: text, and nothing if a file is written]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<PrintedReport>,
+    /// Write JUnit XML, with a name other than that of the test runner's file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Append Markdown, for pull requests and the summary of a CI job
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Write CSV with a row per trial
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write one self-contained HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write a directory with index.html, which loads prompts, answers and transcripts when they are opened
+    #[arg(long, value_name = "DIR")]
+    pub(crate) html_dir: Option<PathBuf>,
+    /// In HTML, leave out prompts, answers and transcripts of cases whose trials all passed
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub(crate) only: Option<ReportedCases>,
+    /// Run to compare with: its id or its directory [default: the one before]
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<String>,
+    /// Number of earlier runs in the grid and the trends
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) history: usize,
+}
+
+/// Write transcripts in ATIF as an HTML file
+///
+/// The files may be from any program: evalsuite's trajectory.json is one of them. Exit status: 0 on success, 1 if a file cannot be
+/// read or written, or is not an ATIF document, 2 if the command line is invalid.
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// ATIF documents
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// File to write
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PrintedReport {
+    /// Tables per suite
+    Text,
+    /// The summary as one JSON object, like summary.json
+    Json,
+    /// GitHub Actions annotations
+    Github,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportedCases {
+    /// Cases with a trial that did not pass
+    Failed,
 }
 
 /// Compare a judge's scores with those of people
@@ -220,4 +313,40 @@ pub(crate) struct Build {
     /// Build with this profile
     #[arg(long, value_name = "NAME", conflicts_with = "release")]
     pub(crate) profile: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use clap::Parser;
+    use clap::error::ErrorKind;
+
+    use super::CommandLine;
+
+    #[test]
+    fn every_command_line_in_the_documents_is_valid() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+        let listings =
+            [root.to_owned(), root.join("docs"), root.join("docs/reference")].map(|path| fs::read_dir(path).unwrap());
+        let documents = listings.into_iter().flatten().map(|entry| entry.unwrap().path());
+        let mut checked = 0;
+        for document in documents.filter(|path| path.extension().is_some_and(|extension| extension == "md")) {
+            let text = fs::read_to_string(&document).unwrap();
+            let shown = text.lines().flat_map(|line| line.split("cargo evalsuite ").skip(1));
+            let commands = shown.map(|rest| rest.split(['`', '#']).next().unwrap_or_default().trim());
+            for command in commands.filter(|command| !command.contains('…')) {
+                let words = ["cargo evalsuite"]
+                    .into_iter()
+                    .chain(command.split_whitespace().map(|word| if word == "N" { "1" } else { word }));
+                let error = CommandLine::try_parse_from(words).err();
+                // A sentence may name a command without its arguments.
+                let error = error.filter(|error| error.kind() != ErrorKind::MissingRequiredArgument);
+                assert!(error.is_none(), "{}: cargo evalsuite {command}\n{error:?}", document.display());
+                checked += 1;
+            }
+        }
+        assert!(checked > 10, "expected the documents to show more than {checked} command lines");
+    }
 }

@@ -5,13 +5,16 @@ mod cargo_process;
 mod check;
 mod clean;
 mod command_line;
+mod diff;
 mod expand;
 mod explain;
 mod finish;
 mod includes;
 mod merge;
 mod regrade;
+mod report;
 mod run;
+mod show;
 mod stored_runs;
 mod suite_request;
 
@@ -31,12 +34,15 @@ fn main() -> ExitCode {
     let result = match CommandLine::parse_from(arguments).command {
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
+        Command::Diff(command) => diff::run(&command),
         Command::Expand(command) => expand::run(&command),
         Command::Explain(command) => explain::run(&command),
         Command::Finish(command) => finish::run(&command),
         Command::Clean(command) => clean::run(&command),
         Command::Merge(command) => merge::run(&command),
         Command::Regrade(command) => regrade::run(&command),
+        Command::Report(command) => report::run(&command),
+        Command::Show(command) => show::run(&command),
         Command::Run(command) => run::run(&command),
     };
     match result {

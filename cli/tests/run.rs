@@ -106,6 +106,7 @@ fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
     assert_eq!(chosen.package.records().cases().len(), 6, "each of them has its records");
     assert_eq!(chosen.package.records().runs().len(), 1, "all test programs are one run");
     assert_eq!(chosen.hooks(), ["before_all", "after_all"], "{}", ran.transcript());
+    ran.says("] shop::rude: failed, score 0.00").says("evalsuite: [3/3] shop::");
     ran.says("1 hook was run").says("shop: 4 passed, 2 failed, 0 error, 0 skipped").says("summary.json");
     ran.says("  target   passed  failed  error  skipped  score").says("  grader").says("  contains");
     ran.is_silent_about("is_no_evaluation").says("test shop::suite_check ... ok");
@@ -146,5 +147,35 @@ fn nextest_runs_the_same_cases() {
     assert_eq!(chosen.hooks(), ["before_all", "after_all"], "{}", ran.transcript());
     ran.says("4 tests run: 3 passed, 1 failed").says("shop: 0 passed, 1 failed").says("echo_tasks: 1 passed");
     let ran = chosen.run(&["--nextest", "--lib", "small", "--", "--retries", "1"]).succeeds("the case passes");
-    ran.says("2 tests run: 2 passed").says("shop: 1 passed");
+    ran.says("2 tests run: 2 passed").says("shop: 1 passed").says("evalsuite: [1/1] shop::small: passed, score 1.00");
+}
+
+/// On a terminal, which `script` emulates.
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_is_live_on_a_terminal() {
+    let chosen = Chosen::new("chosen_live");
+    let run = |color: &str| {
+        let command = format!(
+            "'{}' evalsuite run --test evals hello small",
+            assert_cmd::cargo::cargo_bin!("cargo-evalsuite").display()
+        );
+        Call::program("script", &chosen.package)
+            .args(["--quiet", "--return", "--flush", "--command", &command, "/dev/null"])
+            .with_cargo()
+            .without_env("CARGO_TERM_COLOR")
+            .without_env("CI")
+            .env("TERM", "xterm-256color")
+            .env("NO_COLOR", color)
+            .env("HOOK_LOG", chosen.log.as_os_str())
+            .run()
+            .succeeds("both cases pass")
+    };
+    let ran = run("");
+    // Shown, and replaced: the cursor moves.
+    ran.says("0/2 cases: 0 passed, 0 failed, 0 error, 0 skipped").says("\u{1b}[2K").is_silent_about("evalsuite: [");
+    // The output of the tests stays as it is, with its colors.
+    ran.says("test shop::small ... \u{1b}[").says("shop: 1 passed, 0 failed, 0 error, 0 skipped");
+    let ran = run("1");
+    ran.says("0/2 cases: ").says("test shop::small ... ok").is_silent_about("\u{1b}[3");
 }

@@ -11,8 +11,8 @@ use proc_macro2::Span;
 pub(crate) struct CallSite {
     /// Directory of the package's `Cargo.toml`.
     pub(crate) package_root: PathBuf,
-    /// Directory of the source file.
-    pub(crate) source_dir: Option<PathBuf>,
+    /// The source file.
+    pub(crate) source_file: Option<PathBuf>,
     /// Where the package's build script writes.
     pub(crate) out_dir: Option<PathBuf>,
     /// Directories that the build script tracks.
@@ -30,7 +30,7 @@ impl CallSite {
     pub(crate) fn of(span: Span) -> Result<Self, EnvironmentError> {
         Ok(Self {
             package_root: cargo_environment::variable("CARGO_MANIFEST_DIR")?.into(),
-            source_dir: source_dir(span),
+            source_file: source_file(span),
             out_dir: std::env::var_os("OUT_DIR").map(PathBuf::from),
             tracked: cargo_environment::tracked_directories(),
             deny_warnings: cargo_environment::warnings_are_denied()?,
@@ -39,20 +39,24 @@ impl CallSite {
 }
 
 impl CallSite {
+    /// Directory of the source file.
+    pub(crate) fn source_dir(&self) -> Option<&Path> {
+        self.source_file.as_deref()?.parent()
+    }
+
     /// Root of the package that `entry` is relative to: for a path relative to the source file, the package that file
     /// belongs to. It is another one than cargo's where a test tool compiles the file inside a generated package.
     pub(crate) fn package_root_of(&self, entry: &str) -> &Path {
-        let source_dir = self.source_dir.as_deref().filter(|_| entry.starts_with("./"));
+        let source_dir = self.source_dir().filter(|_| entry.starts_with("./"));
         source_dir
             .and_then(|directory| directory.ancestors().find(|parent| parent.join("Cargo.toml").is_file()))
             .unwrap_or(&self.package_root)
     }
 }
 
-/// Directory of the source file at `span`. Language servers often do not know it.
-fn source_dir(span: Span) -> Option<PathBuf> {
+/// The source file at `span`. Language servers often do not know it.
+fn source_file(span: Span) -> Option<PathBuf> {
     let file = span.unwrap().local_file()?;
     // The compiler's paths are relative to the directory it was started in.
-    let file = std::env::current_dir().ok()?.join(file);
-    Some(file.parent()?.to_path_buf())
+    Some(std::env::current_dir().ok()?.join(file))
 }

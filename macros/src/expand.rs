@@ -12,6 +12,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::call_site::CallSite;
+use crate::hidden_import;
 
 /// Expands a call. Every problem becomes a compile error or a warning; with errors the suite has no cases, so that code which uses the
 /// suite still compiles.
@@ -27,17 +28,20 @@ pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
         let errors = problems.iter().map(compile_error);
         return quote!(#guard #(#errors)*);
     };
-    let entry = binding.entry.value();
+    let literal = binding.entry.clone();
+    let entry = literal.value();
     let mut request = Request::new(&entry, call_site.package_root_of(&entry));
-    request.source_dir.clone_from(&call_site.source_dir);
+    request.source_dir = call_site.source_dir().map(Path::to_path_buf);
     let mut context = Context::new(request);
     context.out_dir.clone_from(&call_site.out_dir);
     context.deny_warnings = call_site.deny_warnings;
     let expansion = expansion::expand(binding, &context, problems);
     let warnings = expansion.problems().iter().filter(|problem| !problem.is_error()).map(expansion::warning);
+    let hidden_import = hidden_import::problem(&expansion.module, &literal, &call_site);
+    let hidden_import = hidden_import.as_ref().map(compile_error);
     let code = expansion.tokens();
     let trackers = trackers(&expansion, &call_site);
-    quote!(#guard #(#warnings)* #code #trackers)
+    quote!(#guard #hidden_import #(#warnings)* #code #trackers)
 }
 
 /// Where items are expected it does nothing; where an expression is expected rustc's error ends with the name, which says what to do.

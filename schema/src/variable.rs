@@ -135,6 +135,13 @@ pub static VARIABLES: &[Variable] = {
         ),
         variable(
             Run,
+            "EVALSUITE_PROGRESS",
+            "file to which each step of a run is appended as a line of JSON",
+            "a path",
+            "none",
+        ),
+        variable(
+            Run,
             "EVALSUITE_MODE",
             "call agents and judges, record what they do, or replay it without calling them",
             "`live`, `record` or `replay`",

@@ -1,4 +1,6 @@
 //! Support for the tests that look at evalsuite from outside.
 
+pub mod browser;
 pub mod source;
+pub mod synthetic_run;
 pub mod throwaway;

@@ -8,27 +8,38 @@ use crate::command_line::Run;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ChosenTests {
-    /// Paths of tests, sorted.
-    Some(Vec<String>),
+    Some(SuiteTests),
     /// The error message, with what there is to choose from.
     None(String),
 }
 
+/// Paths of tests of suites.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct SuiteTests {
+    /// The tests of cases.
+    pub(super) cases: BTreeSet<String>,
+    /// The tests that check the suites of these cases.
+    checks: BTreeSet<String>,
+}
+
+impl SuiteTests {
+    /// All of them, sorted.
+    pub(super) fn tests(&self) -> Vec<String> {
+        self.cases.union(&self.checks).cloned().collect()
+    }
+}
+
 /// Chooses the tests of cases, and the tests that check their suites.
 pub(super) fn choose_tests(command: &Run, suites: &[SuiteDescription]) -> ChosenTests {
-    let mut tests = BTreeSet::new();
+    let mut chosen = SuiteTests::default();
     for suite in suites {
         let cases: Vec<&TestDescription> = suite.tests.iter().filter(|case| is_chosen(case, command)).collect();
         if !cases.is_empty() {
-            tests.insert(suite.check.clone());
-            tests.extend(cases.into_iter().map(|case| case.test.clone()));
+            chosen.checks.insert(suite.check.clone());
+            chosen.cases.extend(cases.into_iter().map(|case| case.test.clone()));
         }
     }
-    if tests.is_empty() {
-        ChosenTests::None(nothing_chosen(suites))
-    } else {
-        ChosenTests::Some(tests.into_iter().collect())
-    }
+    if chosen.cases.is_empty() { ChosenTests::None(nothing_chosen(suites)) } else { ChosenTests::Some(chosen) }
 }
 
 fn is_chosen(case: &TestDescription, command: &Run) -> bool {
@@ -81,7 +92,7 @@ mod tests {
             suite("bare", &[], &[("a", None)]),
         ];
         match choose_tests(&command, &suites) {
-            ChosenTests::Some(tests) => tests,
+            ChosenTests::Some(chosen) => chosen.tests(),
             ChosenTests::None(message) => vec![message],
         }
     }

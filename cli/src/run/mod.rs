@@ -2,6 +2,7 @@
 
 mod cargo_commands;
 mod chosen_tests;
+mod progress;
 mod suite_descriptions;
 
 use std::process::ExitCode;
@@ -20,8 +21,8 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
         Ok(suites) => suites,
         Err(code) => return Ok(code),
     };
-    let tests = match choose_tests(command, &suites) {
-        ChosenTests::Some(tests) => tests,
+    let chosen = match choose_tests(command, &suites) {
+        ChosenTests::Some(chosen) => chosen,
         ChosenTests::None(message) => {
             anstream::eprintln!("error: {message}");
             return Ok(ExitCode::FAILURE);
@@ -30,11 +31,12 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
     let output = stored_runs::output_path()?;
     let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
     let id = run_id_or_new(given.as_deref());
-    let status = cargo_commands::run_tests(command, &tests)
+    let mut tests = cargo_commands::run_tests(command, &chosen.tests(), progress::colors());
+    tests
         .env("EVALSUITE_RUN_ID", &id)
         // Absolute: tests run in the directories of their packages.
-        .env("EVALSUITE_OUTPUT", &output)
-        .status()?;
+        .env("EVALSUITE_OUTPUT", &output);
+    let status = progress::run(tests, chosen.cases)?;
     let run = OutputDirectory::new(output).run_directory(&id);
     // It does not exist if the tests cannot be built.
     if run.is_dir() {

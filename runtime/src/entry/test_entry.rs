@@ -1,7 +1,13 @@
 //! The generated tests.
 
+use std::io;
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
 use evalsuite_schema::record::{CaseOutcome, ReasonCode};
 
+use crate::entry::long_cases::LongCases;
 use crate::entry::{suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
@@ -24,6 +30,7 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
     }
     let evals = evals();
     let report = Settings::from_environment().map_err(setting_error).and_then(|settings| {
+        let settings = &with_lines_of_long_cases(settings);
         let Some(case) = evals.suite().cases.get(index) else {
             return Err(format!("evaluation error (select/unsupported): the suite has no case {index}"));
         };
@@ -110,6 +117,20 @@ pub(crate) fn check(evals: fn() -> Evals) {
     if !outcome.problems.is_empty() {
         fail(outcome.problems.join("\n\n"));
     }
+}
+
+/// Settings with which a case that takes long shows its trials on the terminal. Where the steps go to a file, its reader shows
+/// them.
+fn with_lines_of_long_cases(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    if settings.progress_file.is_none() && io::stderr().is_terminal() {
+        let (start, cases) = (Instant::now(), Mutex::new(LongCases::new()));
+        settings.progress.add(move |event| {
+            let line = cases.lock().unwrap_or_else(PoisonError::into_inner).line(event, start.elapsed());
+            line.iter().for_each(|line| notice::say(line));
+        });
+    }
+    settings
 }
 
 /// What the test harness shows of a passed test on request (`--show-output`, `--nocapture`).

@@ -139,6 +139,23 @@ fn an_error_without_graders_names_the_place_of_its_case() {
 }
 
 #[test]
+fn in_a_workspace_of_packages_all_paths_begin_at_its_root() {
+    let root = tempfile::tempdir().unwrap();
+    let member = root.path().join("shop");
+    std::fs::create_dir_all(member.join("suites/x/tasks")).unwrap();
+    std::fs::write(member.join("suites/x/tasks/a.json"), "{}").unwrap();
+    let place = |line| json!({"file": "shop/suites/x/tasks/a.json", "line": line, "column": 1});
+    let mut wanted = contains("19.90");
+    wanted["location"] = place(3);
+    let case = case_json("c", json!([wanted]), json!({"location": place(1)}));
+    let evals = Evals::new(suite("cases", "mixed", &member, &[case])).with_agent(wrong);
+    let report = run(&evals, &root.path().join("target"));
+    let text = only(&report).to_string();
+    assert!(text.contains("  shop/suites/x/tasks/a.json:3:1\n"), "{text}");
+    assert!(text.contains("\n  record: target/runs/"), "{text}");
+}
+
+#[test]
 fn a_changed_workspace_is_shown() {
     async fn writes(trial: &mut Trial<'_>) -> anyhow::Result<String> {
         std::fs::write(trial.workspace().join("note.txt"), "x")?;

@@ -265,7 +265,7 @@ codes! {
     /// A grader names a judge that the macro does not list, and no targets file was found.
     UnknownJudge = "W018", "unknown-judge";
     /// `agent = "cli"` and a target of the suite that the targets file found while building does not define.
-    UndefinedTarget = "W030", "undefined-target";
+    UndefinedTarget = "W019", "undefined-target";
 }
 
 impl Serialize for Code {

@@ -23,17 +23,17 @@ struct FloorPlan {
 const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { krate: "loader", order: LOADER, longest_lib: 120 },
     FloorPlan { krate: "codegen", order: CODEGEN, longest_lib: 120 },
-    FloorPlan { krate: "macros", order: &["call_site", "expand"], longest_lib: 120 },
+    FloorPlan { krate: "macros", order: &["call_site", "hidden_import", "expand"], longest_lib: 120 },
     FloorPlan { krate: "runtime", order: RUNTIME, longest_lib: 120 },
+    FloorPlan { krate: "report", order: &["run_data", "history", "html"], longest_lib: 120 },
 ];
 
 /// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
-const TIDY: &[&str] = &["schema", "discovery", "loader", "codegen", "macros", "runtime", "dynamic", "cli"];
+const TIDY: &[&str] = &["schema", "discovery", "loader", "codegen", "macros", "runtime", "report", "dynamic", "cli"];
 
 const LOADER: &[&str] = &[
     "names",
     "request",
-    "suggest",
     "source",
     "diagnostic",
     "keys",

@@ -88,6 +88,11 @@ fn a_missing_or_unsuitable_agent_is_one_compile_error_that_says_what_an_agent_is
         let build = package.build(["--test", name]).fails("there is no agent");
         let errors = build.errors(name);
         assert_eq!(errors.len(), 1, "{name}: expected one error\n{}", build.transcript());
+        assert!(
+            !errors[0].rendered.contains("CliAgents"),
+            "{name}: commands are not what the author meant\n{}",
+            errors[0].rendered
+        );
         for text in expected {
             assert!(errors[0].rendered.contains(text), "{name}: expected {text:?} in\n{}", errors[0].rendered);
         }

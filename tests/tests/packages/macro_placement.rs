@@ -140,6 +140,28 @@ fn in_a_function_or_an_expression_the_error_says_where_the_call_belongs() {
 }
 
 #[test]
+fn a_suite_named_like_its_crate_says_how_to_name_it_where_the_name_hides_the_crate() {
+    let package = Package::new("named_like_suite");
+    package
+        .write("suites/named_like_suite/EVAL.yaml", suites::EVAL_YAML)
+        .write("suites/named_like_suite/cases/first/case.yaml", &suites::case("hello", "hello"))
+        .write("src/lib.rs", suites::AGENT);
+    let file = |name: &str, code: &str| package.write(&format!("tests/{name}.rs"), code);
+    let call = "evalsuite::include_eval_suite!(\"suites/named_like_suite\"";
+    file("imports", &format!("use named_like_suite::agent;\n{call});"));
+    let build = package.build(["--test", "imports"]).fails("the import is ambiguous");
+    let expected = "the suite's module `named_like_suite` hides the crate `named_like_suite`; write `use ::named_like_suite::…`, or name the module: `name = named_like_suite_suite`";
+    let found = build.errors("imports").iter().filter(|error| error.message == expected).count();
+    assert_eq!(found, 1, "expected the error to say what to write\n{}", build.transcript());
+    package.remove("tests/imports.rs");
+
+    file("named", &format!("use named_like_suite::agent;\n{call}, name = greets);"));
+    file("global", &format!("use ::named_like_suite::agent;\n{call});"));
+    file("elsewhere", &format!("mod inner {{ pub use named_like_suite::agent; }}\nuse inner::agent;\n{call});"));
+    package.build([]).succeeds("the crate is not hidden");
+}
+
+#[test]
 fn records_can_be_written_anywhere_but_below_a_tracked_directory() {
     let package = Package::new("watched");
     let inline = "tests: [{ id: inline, input: hello, assertions: [{ type: contains, value: hello }] }]\n";

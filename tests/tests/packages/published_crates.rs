@@ -6,13 +6,14 @@ use evalsuite_tests::throwaway::Call;
 use serde_json::Value;
 
 /// The published crates, each after those it depends on.
-const PUBLISHED: [&str; 8] = [
+const PUBLISHED: [&str; 9] = [
     "evalsuite-schema",
     "evalsuite-discovery",
     "evalsuite-loader",
     "evalsuite-build",
     "evalsuite-macros",
     "evalsuite",
+    "evalsuite-report",
     "evalsuite-dynamic",
     "cargo-evalsuite",
 ];

@@ -17,6 +17,7 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("dynamic", "evalsuite_dynamic"),
     ("loader", "evalsuite_loader"),
     ("macros", "evalsuite_macros"),
+    ("report", "evalsuite_report"),
     ("runtime", "evalsuite"),
     ("schema", "evalsuite_schema"),
 ];

@@ -6,7 +6,7 @@ mod field_accuracy;
 mod json_schema;
 mod judge;
 mod metrics;
-mod readme;
+mod reference;
 mod text;
 mod trajectory;
 

@@ -1,0 +1,122 @@
+//! `cargo evalsuite report`.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::{fs, io};
+
+use evalsuite::tooling::{SummaryText, summarize_run};
+use evalsuite_report::{
+    Details, HtmlReport, LARGE_FILE, Problem, RunData, Written, annotations, csv, earlier_runs, junit, markdown,
+};
+
+use crate::command_line::{PrintedReport, Report, ReportedCases};
+use crate::stored_runs;
+
+/// The most problems that are printed.
+const SHOWN_PROBLEMS: usize = 20;
+
+pub(crate) fn run(command: &Report) -> io::Result<ExitCode> {
+    let run = match stored_runs::find(&command.run)? {
+        Ok(run) => RunData::read(run.path())?,
+        Err(code) => return Ok(code),
+    };
+    for (file, write) in [(&command.junit, junit as fn(&RunData) -> io::Result<String>), (&command.csv, csv)] {
+        if let Some(file) = file {
+            write(&run).and_then(|text| fs::write(file, text)).map_err(|error| at(file, &error))?;
+        }
+    }
+    if let Some(file) = &command.markdown {
+        append(file, &markdown(&run)).map_err(|error| at(file, &error))?;
+    }
+    print(command, &run)?;
+    let mut problems = run.problems.clone();
+    if command.html.is_some() || command.html_dir.is_some() {
+        match write_html(command, run)? {
+            Ok(found) => problems = found,
+            Err(code) => return Ok(code),
+        }
+    }
+    for problem in problems.iter().take(SHOWN_PROBLEMS) {
+        anstream::eprintln!("warning: {}: {}", problem.file, problem.message);
+    }
+    if let Some(more @ 1..) = problems.len().checked_sub(SHOWN_PROBLEMS) {
+        anstream::eprintln!("warning: {more} more files could not be read; the report lists them");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the run, as text unless a file was asked for instead.
+fn print(command: &Report, run: &RunData) -> io::Result<()> {
+    let files = [&command.html, &command.html_dir, &command.junit, &command.markdown, &command.csv];
+    let format = match command.format {
+        Some(format) => format,
+        None if files.iter().any(|file| file.is_some()) => return Ok(()),
+        None => PrintedReport::Text,
+    };
+    let mut out = anstream::stdout().lock();
+    match format {
+        PrintedReport::Github => write!(out, "{}", annotations(run)),
+        PrintedReport::Json => {
+            let summary = summarize_run(&run.directory).map_err(io::Error::other)?;
+            serde_json::to_writer_pretty(&mut out, &summary)?;
+            writeln!(out)
+        }
+        PrintedReport::Text => {
+            for suite in &summarize_run(&run.directory).map_err(io::Error::other)?.suites {
+                write!(out, "{}", SummaryText::new(suite))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Steps of a CI job share the file of its summary.
+fn append(file: &Path, text: &str) -> io::Result<()> {
+    fs::File::options().create(true).append(true).open(file)?.write_all(text.as_bytes())
+}
+
+/// Writes the HTML that was asked for; returns what could not be read, or the exit code if the baseline does not exist.
+fn write_html(command: &Report, run: RunData) -> io::Result<Result<Vec<Problem>, ExitCode>> {
+    let history = earlier_runs(&run, command.history)?;
+    let mut report = HtmlReport::new(run).with_history(history);
+    if let Some(baseline) = &command.baseline {
+        match stored_runs::find(baseline)? {
+            Ok(baseline) => report = report.with_base(RunData::read_cases(baseline.path())?),
+            Err(code) => return Ok(Err(code)),
+        }
+    }
+    if command.only == Some(ReportedCases::Failed) {
+        report = report.with_details(Details::NotPassed);
+    }
+    let mut problems = Vec::new();
+    if let Some(file) = &command.html {
+        let written = report.write_file(file).map_err(|error| at(file, &error))?;
+        print_size(file, &written)?;
+        if written.bytes > LARGE_FILE {
+            anstream::eprintln!(
+                "warning: browsers take long to open a file of this size; use --html-dir, or --only failed"
+            );
+        }
+        problems = written.problems;
+    }
+    if let Some(directory) = &command.html_dir {
+        let written = report.write_directory(directory).map_err(|error| at(directory, &error))?;
+        print_size(&directory.join("index.html"), &written)?;
+        problems = written.problems;
+    }
+    Ok(Ok(problems))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "sizes of reports are far below 2^53 bytes")]
+fn print_size(file: &Path, written: &Written) -> io::Result<()> {
+    let size = match written.bytes {
+        bytes @ ..1_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
+        bytes => format!("{:.1} MB", bytes as f64 / 1e6),
+    };
+    writeln!(anstream::stdout().lock(), "{} ({size})", file.display())
+}
+
+fn at(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,103 @@
+//! `cargo evalsuite report`, run as a program.
+
+use std::fs;
+
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+mod package;
+
+use package::Package;
+
+fn package() -> Package {
+    let package = Package::new(&[]);
+    for (id, day) in [("run-1", 20), ("run-2", 21)] {
+        let mut run = SyntheticRun::new(id, 12, 2);
+        run.started_at = format!("2026-11-{day}T08:00:00.000Z");
+        run.write(&package.root().join("out"));
+    }
+    package.write("out/latest", "run-2");
+    package
+}
+
+#[test]
+fn a_run_is_written_as_one_html_file() {
+    let package = package();
+    let output = package.run_in_output(&["report", "--html", "report.html"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.starts_with("report.html (") && output.out.ends_with(" kB)\n"), "{}", output.out);
+    let page = fs::read_to_string(package.root().join("report.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("id=\"c0\""));
+}
+
+#[test]
+fn a_directory_has_the_chunks_in_files() {
+    let package = package();
+    let output = package.run_in_output(&["report", "run-1", "--html-dir", "report", "--history", "0"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(package.root().join("report/index.html").is_file());
+    assert!(package.root().join("report/data/c0.js").is_file());
+    let page = fs::read_to_string(package.root().join("report/index.html")).unwrap();
+    assert!(!page.contains("id=\"c0\""));
+}
+
+#[test]
+fn details_of_passed_cases_can_be_left_out() {
+    let package = package();
+    let size = |arguments: &[&str]| {
+        let output = package.run_in_output(&[&["report", "--html", "report.html"], arguments].concat());
+        assert_eq!(output.code, 0, "{}", output.err);
+        fs::metadata(package.root().join("report.html")).unwrap().len()
+    };
+    assert!(size(&["--only", "failed"]) < size(&[]));
+}
+
+#[test]
+fn records_that_cannot_be_read_are_named() {
+    let package = package();
+    let cases = package.root().join("out/runs/run-2/suites/refunds-00000000/cases");
+    let case = fs::read_dir(cases).unwrap().next().unwrap().unwrap().path();
+    fs::write(case.join("trial-001/result.json"), "{ \"schema\"").unwrap();
+    let output = package.run_in_output(&["report", "--html", "report.html"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.err.starts_with("warning: suites/refunds-00000000/cases/"), "{}", output.err);
+    assert!(output.err.contains("/trial-001/result.json: EOF while parsing"), "{}", output.err);
+}
+
+#[test]
+fn a_run_that_does_not_exist_and_a_file_that_cannot_be_written_are_errors() {
+    let package = package();
+    assert_eq!(package.run_in_output(&["report", "none", "--html", "x.html"]).code, 3);
+    assert_eq!(package.run_in_output(&["report", "--html", "x.html", "--baseline", "none"]).code, 3);
+    let output = package.run_in_output(&["report", "--html", "missing/x.html"]);
+    assert_eq!(output.code, 1);
+    assert!(output.err.starts_with("error: missing/x.html: "), "{}", output.err);
+}
+
+#[test]
+fn without_a_file_the_summary_is_printed() {
+    let package = package();
+    let output = package.run_in_output(&["report"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.contains("refunds") && output.out.contains("scheduling"), "{}", output.out);
+    let output = package.run_in_output(&["report", "run-1", "--format", "json"]);
+    let summary: serde_json::Value = serde_json::from_str(&output.out).expect("one JSON object");
+    assert_eq!((&summary["schema"], &summary["run_id"]), (&"evalsuite.summary/1".into(), &"run-1".into()));
+    assert_eq!(summary["suites"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn files_in_the_formats_of_other_programs_are_written() {
+    let package = package();
+    package.write("summary.md", "# Build\n");
+    let arguments =
+        ["report", "--junit", "evals.xml", "--csv", "evals.csv", "--markdown", "summary.md", "--format", "github"];
+    let output = package.run_in_output(&arguments);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.lines().all(|line| line.starts_with("::")), "{}", output.out);
+    let read = |file: &str| fs::read_to_string(package.root().join(file)).expect(file);
+    assert!(
+        read("evals.xml").starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"evalsuite\"")
+    );
+    assert!(read("evals.csv").starts_with("run_id,suite,case_id,target,trial,"));
+    assert!(read("summary.md").starts_with("# Build\n## Evaluation: "), "the summary of a job is appended to");
+}

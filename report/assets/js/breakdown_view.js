@@ -1,0 +1,135 @@
+// Where it went wrong: graders, buckets, tags, targets and metadata; the slowest, dearest and least stable cases; judges; skips.
+
+class BreakdownView {
+  constructor(report, order) {
+    this.report = report;
+    this.order = order;
+    this.element = el('section', { class: 'breakdown' });
+  }
+
+  draw() {
+    const { report } = this;
+    const cases = this.order();
+    const groups = [['suite', 'Suite', (it) => [it.suite], (name) => `suite:${quoted(name)}`]];
+    if (report.targets.length > 1) groups.push(['target', 'Target', (it) => [it.target], (name) => `target:${quoted(name)}`]);
+    if (report.tags.length) groups.push(['tag', 'Tag', (it) => it.tags, (name) => `@${quoted(name)}`]);
+    for (const name of report.keys) groups.push([name, name, (it) => groupNames(it, `metadata.${name}`), (value) => `metadata.${quoted(name)}:${quoted(value)}`]);
+    this.element.replaceChildren(
+      el('div', { class: 'view-head' }, el('h1', {}, 'Breakdown'), route.q && el('span', { class: 'muted' }, 'Filter ', el('code', {}, route.q))),
+      el('div', { class: 'panels' },
+        this.graders(cases),
+        groups.map(([, label, of, query]) => this.rates(cases, label, of, query)),
+        this.board('Slowest', cases.filter((it) => it.ms !== null).sort((a, b) => b.ms - a.ms), (it) => duration(it.ms)),
+        this.board('Dearest', cases.filter((it) => it.cost !== null).sort((a, b) => b.cost - a.cost), (it) => dollars(it.cost)),
+        this.board('Least stable', cases.filter((it) => it.flaky || it.answers > 1).sort((a, b) => Number(b.flaky) - Number(a.flaky) || Math.abs(a.passed / a.completed - 0.5) - Math.abs(b.passed / b.completed - 0.5) || b.answers - a.answers), (it) => [trialSigns(it), el('span', { class: 'muted' }, plural(it.answers, 'answer'))]),
+        this.reasons(cases), this.judges()));
+  }
+
+  panel(title, ...content) {
+    return el('section', { class: 'panel' }, el('h2', {}, title), content);
+  }
+
+  graders(cases) {
+    const rows = new Map();
+    for (const it of cases) {
+      it.graders.forEach((name, at) => {
+        if (!rows.has(name)) rows.set(name, { name, values: [], p: 0, f: 0, u: 0, e: 0 });
+        const row = rows.get(name);
+        for (const trial of it.trials) {
+          if (trial.verdicts[at] in row) row[trial.verdicts[at]]++;
+          row.values.push(trial.values[at]);
+        }
+      });
+    }
+    if (!rows.size) return null;
+    const sorted = [...rows.values()].sort((a, b) => (mean(a.values) ?? 2) - (mean(b.values) ?? 2));
+    return this.panel('Graders', el('table', { class: 'plain rates' },
+      el('thead', {}, el('tr', {}, [el('th', { scope: 'col' }, el('span', { class: 'hidden' }, 'Grader')), ...['Mean', 'Passed', 'Undecided'].map((label) => el('th', { scope: 'col', class: 'number' }, label))])),
+      el('tbody', {}, sorted.slice(0, 40).map((row) => el('tr', {}, el('th', { scope: 'row' }, el('a', { href: hrefTo({ view: 'cases', q: `grader:${quoted(row.name)}:fail` }) }, row.name)),
+        el('td', {}, scoreBar(mean(row.values), null)), el('td', { class: 'number' }, `${count(row.p)} / ${count(row.p + row.f)}`), el('td', { class: 'number' }, row.u + row.e || NONE))))));
+  }
+
+  rates(cases, label, of, query) {
+    const groups = new Map();
+    for (const it of cases) {
+      for (const name of of(it)) {
+        if (!groups.has(name)) groups.set(name, []);
+        groups.get(name).push(it);
+      }
+    }
+    // A key with a value of its own for nearly every case says nothing about groups.
+    if (!groups.size || groups.size > 60 && groups.size > cases.length / 2) return null;
+    const rows = [...groups].map(([name, members]) => ({ name, counts: tally(members) })).sort((a, b) => (a.counts.rate ?? 2) - (b.counts.rate ?? 2) || b.counts.run - a.counts.run);
+    return this.panel(label, el('table', { class: 'plain rates' },
+      el('thead', {}, el('tr', {}, [el('th', { scope: 'col' }, el('span', { class: 'hidden' }, label)), el('th', { scope: 'col' }, 'Pass rate'), el('th', { scope: 'col' }, 'Cases')])),
+      el('tbody', {}, rows.slice(0, 12).map(({ name, counts }) => el('tr', {}, el('th', { scope: 'row' }, el('a', { href: hrefTo({ view: 'cases', q: query(name) }) }, name)),
+        el('td', {}, rateBar(counts)), el('td', { class: 'number' }, `${count(counts.p)} / ${count(counts.run)}`))))),
+    rows.length > 12 && el('p', { class: 'note' }, `${plural(rows.length - 12, 'more value')}; group the table of cases by ${label} to see all.`));
+  }
+
+  board(title, cases, value) {
+    if (!cases.length) return null;
+    return this.panel(title, el('ol', { class: 'board' }, cases.slice(0, 8).map((it) => el('li', {}, sign(it.shown), el('a', { href: hrefTo({ view: 'case', case: it.key, trial: '' }) }, it.id), el('span', { class: 'board-value' }, value(it))))));
+  }
+
+  /** Errors and skips by reason. */
+  reasons(cases) {
+    const groups = new Map();
+    for (const it of cases) {
+      if (it.outcome === 'p' || !it.code) continue;
+      const name = `${it.outcome} ${it.code}`;
+      if (!groups.has(name)) groups.set(name, { code: it.code, outcome: it.outcome, cases: [], messages: new Set() });
+      groups.get(name).cases.push(it);
+      groups.get(name).messages.add(it.reason);
+    }
+    if (!groups.size) return null;
+    return this.panel('Reasons', el('ul', { class: 'reasons' }, [...groups.values()].sort((a, b) => b.cases.length - a.cases.length).map((group) => el('li', {}, sign(group.outcome),
+      el('div', {}, el('a', { href: hrefTo({ view: 'cases', q: `code:${group.code} s:${OUTCOMES[group.outcome].name}` }) }, group.code.replaceAll('_', ' ')), el('span', { class: 'muted' }, ` ${plural(group.cases.length, 'case')}`),
+        el('p', { class: 'note' }, [...group.messages][0]), group.messages.size > 1 && el('p', { class: 'note' }, `and ${plural(group.messages.size - 1, 'other message')}`))))));
+  }
+
+  judges() {
+    const rows = this.report.suites.filter((suite) => suite.calibration);
+    if (!rows.length) return null;
+    return this.panel('Judges', el('table', { class: 'plain' },
+      el('thead', {}, el('tr', {}, ['Suite', 'Judges', 'Agreement', 'κ', 'Samples'].map((label) => el('th', { scope: 'col' }, label)))),
+      el('tbody', {}, rows.map(({ name, calibration }) => [el('tr', {}, el('th', { scope: 'row' }, name), el('td', {}, calibration.judges.join(', ')), el('td', { class: 'number' }, percent(calibration.agreement, 0)), el('td', { class: 'number' }, score(calibration.kappa)), el('td', { class: 'number' }, `${calibration.valid} / ${calibration.samples}`)),
+        calibration.shortfalls.map((text) => el('tr', {}, el('td', { colspan: 5, class: 'problem' }, text)))]))));
+  }
+}
+
+/** A rate with its interval. */
+function rateBar(counts) {
+  const interval = wilson(counts.p, counts.run);
+  if (!interval) return el('span', { class: 'muted' }, 'none ran');
+  return el('span', { class: 'rate-bar', title: `95 % interval ${percent(interval[0], 0)} to ${percent(interval[1], 0)}` },
+    el('span', { class: 'number' }, percent(counts.rate, 0)),
+    el('span', { class: 'track', 'aria-hidden': 'true' }, el('span', { class: 'value', style: { width: `${counts.rate * 100}%` } }),
+      el('span', { class: 'whisker', style: { left: `${interval[0] * 100}%`, width: `${(interval[1] - interval[0]) * 100}%` } })));
+}
+
+/** What the run is, and what of it could not be read. */
+class RunView {
+  constructor(report) {
+    this.report = report;
+    this.element = el('section', { class: 'run-view' });
+  }
+
+  draw() {
+    const { run, suites, problems, past } = this.report;
+    const fact = (label, ...value) => el('div', {}, el('dt', {}, label), el('dd', {}, value));
+    const base = basePast(this.report);
+    this.element.replaceChildren(
+      el('div', { class: 'view-head' }, el('h1', {}, 'Run')),
+      problems.length > 0 && el('section', { class: 'callout is-error' }, sign('e', { label: false, size: 18 }), el('div', {}, el('p', { class: 'message' }, `${plural(problems.length, 'file')} could not be read`),
+        el('ul', {}, problems.slice(0, 100).map((problem) => el('li', {}, el('code', {}, problem.file), ` ${problem.message}`))), problems.length > 100 && el('p', {}, `and ${problems.length - 100} more`))),
+      el('dl', { class: 'facts wide-facts' }, fact('Id', el('code', {}, run.id)), fact('Started', moment(run.startedAt, true)), run.package && fact('Package', `${run.package} ${run.version || ''}`),
+        run.git && fact('Commit', el('code', {}, run.git.commit), run.git.dirty && ' with changes'), run.ci && fact('CI', run.ci.provider, run.ci.url && [' ', el('code', {}, run.ci.url)]),
+        run.shards > 0 && fact('Merged from', plural(run.shards, 'part')), fact('evalsuite', this.report.evalsuite),
+        Object.entries(run.env).map(([name, value]) => fact(name, el('code', {}, value ?? '(secret)')))),
+      suites.map((suite) => el('section', { class: 'panel' }, el('h2', {}, suite.name, suite.kind && el('span', { class: 'muted' }, ` ${suite.kind}`)),
+        suite.tests !== null && el('p', {}, plural(suite.tests, 'test')), suite.diagnostics.length > 0 && el('ul', {}, suite.diagnostics.map((text) => el('li', {}, text))))),
+      base && base.removed.length > 0 && el('section', { class: 'panel' }, el('h2', {}, `Not in this run, but on ${base.label}`), el('ul', {}, base.removed.slice(0, 200).map(([suite, id, target]) => el('li', {}, el('code', {}, `${suite}/${id}`), el('span', { class: 'muted' }, ` ${target}`))))),
+      past.length > 0 && el('p', { class: 'note' }, `${plural(past.length, 'earlier run')} in this report.`));
+  }
+}

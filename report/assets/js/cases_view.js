@@ -1,0 +1,221 @@
+// The first view: what came out, and the table of all cases with its filter.
+
+const RANK = { e: 0, f: 1, '~': 2, s: 4, p: 5 };
+
+const SORTS = {
+  outcome: (it) => [RANK[it.shown], it.score ?? 2],
+  id: (it) => [it.id],
+  trials: (it) => [it.trials.length ? it.passed / it.trials.length : 2, -it.trials.length],
+  score: (it) => [it.score ?? 2],
+  change: (it, past) => [{ worse: 0, better: 1, score: 2, added: 3, definition: 4, same: 5 }[it.change(past).kind], it.change(past).delta ?? 0],
+  // The slowest and the dearest first.
+  time: (it) => [-(it.ms ?? -1)],
+  cost: (it) => [-(it.cost ?? -1)],
+};
+
+function groupings(report) {
+  const options = [['', 'None'], ['state', 'Outcome'], ['suite', 'Suite'], ['target', 'Target'], ['folder', 'Folder'], ['tag', 'Tag']];
+  for (const key of report.keys) options.push([`metadata.${key}`, key]);
+  return options;
+}
+
+function groupNames(it, group) {
+  if (group === 'state') return [OUTCOMES[it.shown].label];
+  if (group === 'suite') return [it.suite];
+  if (group === 'target') return [it.target];
+  if (group === 'folder') return [it.file.split('/').slice(0, -2).join('/')];
+  if (group === 'tag') return it.tags;
+  const value = it.metadata[group.slice('metadata.'.length)];
+  return [value].flat().filter((one) => one !== undefined && one !== null).map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one)));
+}
+
+function compareKeys(left, right) {
+  for (let at = 0; at < left.length; at++) {
+    const order = typeof left[at] === 'string' ? left[at].localeCompare(right[at], 'en', { numeric: true }) : left[at] - right[at];
+    if (order) return order;
+  }
+  return 0;
+}
+
+class CasesView {
+  constructor(report) {
+    this.report = report;
+    this.search = 0;
+    this.element = el('div', { class: 'cases' });
+  }
+
+  /** Cases that the route's filter lets through, in the route's order; also what the page of a case moves through. */
+  select(found) {
+    const { report, past } = this;
+    const filter = parseFilter(route.q, report, past);
+    let cases = report.cases.filter(filter.test);
+    if (route.different && past) cases = cases.filter((it) => it.change(past).kind !== 'same');
+    if (found) cases = cases.filter((it) => found.has(it));
+    const rank = SORTS[route.sort === 'change' && !past ? 'outcome' : route.sort] || SORTS.outcome;
+    const ranked = cases.map((it) => [it, rank(it, past)]);
+    ranked.sort((a, b) => (route.dir === 'down' ? -1 : 1) * compareKeys(a[1], b[1]) || a[0].i - b[0].i);
+    return { filter, cases: ranked.map(([it]) => it) };
+  }
+
+  get past() {
+    return basePast(this.report);
+  }
+
+  draw() {
+    const { report, past } = this;
+    this.table?.remove();
+    this.table = new CaseTable(report, past);
+    this.input = el('input', {
+      type: 'search', id: 'filter', value: route.q, placeholder: 'Filter: s:failed  @tag  grader:tone<0.5  "text"', spellcheck: 'false', autocomplete: 'off',
+      'aria-label': 'Filter cases', 'aria-describedby': 'filter-problems', 'aria-keyshortcuts': '/',
+      on: { input: () => this.typed(), keydown: (event) => this.keyInFilter(event) },
+    });
+    this.problems = el('div', { id: 'filter-problems', class: 'filter-problems', role: 'status' });
+    this.hits = el('span', { class: 'hits muted' });
+    this.toolbar = el('div', { class: 'toolbar' },
+      el('div', { class: 'search', role: 'search' }, icon('search'), this.input, key('/')),
+      pick('Group', groupings(report), route.group, (group) => go({ group }, { replace: true })),
+      report.past.length > 0 && pick('Compare with', pastOptions(report), past ? past.run.id : 'none', (base) => go({ base }, { replace: true })),
+      past && el('label', { class: 'check' }, el('input', { type: 'checkbox', checked: route.different === '1', on: { change: (event) => go({ different: event.target.checked ? '1' : '' }, { replace: true }) } }), 'Different only'),
+      this.hits);
+    this.empty = el('div', { class: 'empty', hidden: true });
+    this.element.replaceChildren(summary(report, past), this.toolbar, this.problems, this.table.element, this.empty);
+    this.update();
+  }
+
+  typed() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => go({ q: this.input.value }, { replace: true }), 60);
+  }
+
+  keyInFilter(event) {
+    if (event.key === 'Enter' || event.key === 'ArrowDown') {
+      event.preventDefault();
+      this.table.focus(0);
+    } else if (event.key === 'Escape') {
+      event.preventDefault();
+      event.stopPropagation();
+      if (this.input.value) {
+        this.input.value = '';
+        go({ q: '' }, { replace: true });
+      } else this.input.blur();
+    }
+  }
+
+  /** Shows what the filter lets through; texts in quotes take a moment. */
+  async update() {
+    const { report, past } = this;
+    if (document.activeElement !== this.input) this.input.value = route.q;
+    const turn = ++this.search;
+    const first = this.select();
+    this.problems.replaceChildren(...first.filter.problems.map((problem) => el('p', {}, problem)));
+    let { cases } = first;
+    if (first.filter.deep.length) {
+      const isStale = () => turn !== this.search;
+      const progress = (share) => this.hits.replaceChildren(`searching ${percent(share, 0)}`);
+      progress(0);
+      const found = await searchDetails(report, cases, first.filter.deep, progress, isStale);
+      if (!found) return;
+      cases = this.select(found).cases;
+    }
+    this.order = cases;
+    this.table.show(this.groups(cases));
+    const all = cases.length === report.cases.length;
+    this.hits.replaceChildren(all ? plural(cases.length, 'case') : `${count(cases.length)} of ${plural(report.cases.length, 'case')}`);
+    announce(`${cases.length} cases`);
+    this.empty.hidden = cases.length > 0;
+    this.table.element.hidden = cases.length === 0;
+    if (!cases.length) this.empty.replaceChildren(...noCases(report, past));
+    this.queried = route.q;
+  }
+
+  groups(cases) {
+    if (!route.group) return [{ cases }];
+    const groups = new Map();
+    for (const it of cases) {
+      const names = groupNames(it, route.group);
+      for (const name of names.length ? names : ['']) {
+        if (!groups.has(name)) groups.set(name, { name, cases: [] });
+        groups.get(name).cases.push(it);
+      }
+    }
+    return [...groups.values()].sort((a, b) => (tally(a.cases).rate ?? 2) - (tally(b.cases).rate ?? 2) || a.name.localeCompare(b.name, 'en'));
+  }
+}
+
+function noCases(report, past) {
+  if (!report.cases.length) {
+    return [el('h2', {}, 'No case has run'), el('p', {}, 'The run directory has no records of cases. ', report.inUse ? 'Its tests are still running.' : 'Check that the tests were not filtered out.')];
+  }
+  const nothingChanged = route.different && past && !route.q;
+  return [
+    el('h2', {}, nothingChanged ? 'Nothing changed' : 'No case matches'),
+    el('p', {}, nothingChanged ? `Every case has the outcome and score it had on ${past.label}.` : ['The filter is ', el('code', {}, route.q || 'different only'), '.']),
+    button('Show all cases', () => go({ q: '', different: '' }), { class: 'primary' }),
+  ];
+}
+
+function pick(label, options, value, onPick) {
+  return el('label', { class: 'pick' }, el('span', {}, label),
+    el('select', { on: { change: (event) => onPick(event.target.value) } }, options.map(([id, text]) => el('option', { value: id, selected: id === value }, plain(text)))));
+}
+
+function pastOptions(report) {
+  const runs = report.past.map((past) => [past.run.id, past.label]).reverse();
+  return [['none', 'Nothing'], ...runs];
+}
+
+/** The run that is compared with: that of the route, else that of the report. */
+function basePast(report) {
+  if (route.base === 'none') return null;
+  return report.past.find((past) => past.run.id === route.base) || (report.base === null ? null : report.past[report.base]) || null;
+}
+
+/** Pass rate of the cases of an earlier run. */
+function pastRate(past) {
+  const cases = past.totals.reduce((all, it) => ({ p: all.p + it.cases.passed, n: all.n + it.cases.passed + it.cases.failed + it.cases.error }), { p: 0, n: 0 });
+  return { ...cases, rate: cases.n ? cases.p / cases.n : null };
+}
+
+function summary(report, past) {
+  const { cases } = report;
+  const counts = tally(cases);
+  const interval = wilson(counts.p, counts.run);
+  const before = past && pastRate(past).rate;
+  const delta = past && counts.rate !== null && before !== null ? counts.rate - before : null;
+  const tests = report.suites.reduce((all, suite) => all + (suite.tests || 0), 0);
+  const legend = [['p', counts.p - Math.min(counts.flaky, counts.p), 's:passed -s:flaky'], ['~', counts.flaky, 's:flaky'], ['f', counts.f, 's:failed'], ['e', counts.e, 's:error'], ['s', counts.s, 's:skipped']];
+  return el('section', { class: 'summary', 'aria-label': 'Summary' },
+    el('div', { class: 'headline' },
+      el('div', { class: 'figure' },
+        el('span', { class: 'big' }, percent(counts.rate)),
+        el('span', { class: 'caption' }, `${count(counts.p)} of ${plural(counts.run, 'case')} passed`,
+          interval && el('span', { class: 'muted' }, ` · 95 % interval ${percent(interval[0], 0)}–${percent(interval[1], 0)}`))),
+      delta !== null && el('div', { class: 'versus' },
+        el('span', { class: before >= interval[0] && before <= interval[1] ? 'delta' : delta > 0 ? 'delta up' : 'delta down' }, `${delta > 0.0005 ? '▲' : delta < -0.0005 ? '▼' : '='} ${signed(delta * 100, (value) => value.toFixed(1))} points`),
+        el('span', { class: 'muted' }, ` against ${past.label}`, before >= interval[0] && before <= interval[1] && delta !== 0 && ', within the interval')),
+      report.past.length > 1 && sparkline([...report.past.map((it) => pastRate(it).rate), counts.rate])),
+    el('div', { class: 'distribution' }, outcomeBar(counts),
+      el('div', { class: 'legend' }, legend.filter(([code, number]) => number > 0 || code === 'p' || code === 'f').map(([code, number, q]) =>
+        el('a', { href: hrefTo({ view: 'cases', q }), class: number ? '' : 'none' }, sign(code, { label: false, size: 14 }), el('strong', {}, count(number)), ` ${OUTCOMES[code].label.toLowerCase()}`)),
+        tests > cases.length && el('span', { class: 'muted' }, `${plural(tests - cases.length, 'test')} not run`))),
+    el('dl', { class: 'measures' }, measures(report, cases)));
+}
+
+function measures(report, cases) {
+  const trials = cases.flatMap((it) => it.trials);
+  const values = (name) => trials.map((trial) => trial[name]);
+  const tokens = (name, at) => sum(trials.map((trial) => trial[name] && trial[name][at]));
+  const total = sum(values('ms')), agent = sum(values('cost')), judge = sum(values('judgeCost'));
+  const scored = cases.filter((it) => it.score !== null && (it.outcome === 'p' || it.outcome === 'f')).map((it) => it.score);
+  const [input, output, cached] = [0, 1, 2].map((at) => tokens('tokens', at));
+  const measure = (label, value, note) => el('div', {}, el('dt', {}, label), el('dd', {}, value, note && el('span', { class: 'muted' }, note)));
+  return [
+    measure('Score', score(mean(scored)), `mean of ${plural(scored.length, 'case')}`),
+    measure('Trials', count(trials.length), `${count(trials.filter((trial) => trial.outcome === 'p').length)} passed`),
+    agent !== null && measure('Cost of agent', dollars(agent), cases.length ? `${dollars(agent / cases.length)} a case` : ''),
+    judge !== null && measure('Cost of judges', dollars(judge), agent ? `${percent(judge / (agent + judge), 0)} of all` : ''),
+    input !== null && measure('Tokens', count(input + output + (cached || 0)), `${count(output)} out · ${percent((cached || 0) / Math.max(1, input + (cached || 0)), 0)} cached`),
+    total !== null && measure('Time of agent', duration(total), `median ${duration(quantile(values('ms'), 0.5))} · p95 ${duration(quantile(values('ms'), 0.95))}`),
+  ];
+}

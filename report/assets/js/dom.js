@@ -1,0 +1,76 @@
+// Elements. Everything recorded reaches the page through here, as text; nothing is parsed as markup.
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+// Characters that would hide or reorder text: shown as escapes.
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/;
+
+/** An element: `el('p', { class: 'note', on: { click } }, 'text', child)`. */
+function el(name, attributes, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+/** An SVG element. */
+function svg(name, attributes, ...children) {
+  return fill(document.createElementNS(SVG, name), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === 'on') for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+    else if (name === 'style') for (const [property, text] of Object.entries(value)) element.style.setProperty(property, text);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  append(element, children);
+  return element;
+}
+
+function append(element, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === undefined || child === null || child === false) continue;
+    if (child instanceof Node) element.append(child);
+    else element.append(...textNodes(String(child)));
+  }
+}
+
+/** A text with unseen characters as escapes that can be seen. */
+function textNodes(text) {
+  if (!UNSEEN.test(text)) return [document.createTextNode(text)];
+  const nodes = [];
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (!UNSEEN.test(text[at])) continue;
+    if (at > from) nodes.push(document.createTextNode(text.slice(from, at)));
+    const code = text.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0');
+    const escape = document.createElement('span');
+    escape.className = 'unseen';
+    escape.textContent = `U+${code}`;
+    nodes.push(escape);
+    from = at + 1;
+  }
+  if (from < text.length) nodes.push(document.createTextNode(text.slice(from)));
+  return nodes;
+}
+
+/** The same escapes in a plain text, for titles and labels. */
+function plain(text) {
+  let shown = '';
+  for (const character of String(text)) {
+    shown += UNSEEN.test(character) ? `‹U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}›` : character;
+  }
+  return shown;
+}
+
+function button(label, onClick, attributes) {
+  return el('button', { type: 'button', ...attributes, on: { click: onClick } }, label);
+}
+
+/** A key of the keyboard. */
+function key(text) {
+  return el('kbd', {}, text);
+}
+
+function announce(text) {
+  document.getElementById('announcements').textContent = text;
+}

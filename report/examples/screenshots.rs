@@ -1,0 +1,54 @@
+//! Takes the pictures of `docs/reports.md`, from the report of a made-up run: `screenshots DIRECTORY`. Needs Chromium.
+
+use std::path::PathBuf;
+use std::{env, fs, io};
+
+use evalsuite_report::{HtmlReport, RunData, earlier_runs};
+use evalsuite_tests::browser::Browser;
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+struct Picture {
+    name: &'static str,
+    scheme: &'static str,
+    hash: &'static str,
+    /// How far the page is scrolled, in pixels.
+    scrolled: u32,
+}
+
+const CASE: &str = "#/case/scheduling%2Fslice-inside-character%40default?trial=2";
+const TRIALS: &str = "#/case/scheduling%2Fslice-inside-character%40default?trial=all";
+const PICTURES: [Picture; 7] = [
+    Picture { name: "report-cases", scheme: "light", hash: "#/", scrolled: 0 },
+    Picture { name: "report-cases-dark", scheme: "dark", hash: "#/?group=metadata.failure_bucket", scrolled: 0 },
+    Picture { name: "report-case", scheme: "light", hash: CASE, scrolled: 0 },
+    Picture { name: "report-scores", scheme: "light", hash: CASE, scrolled: 800 },
+    Picture { name: "report-trials", scheme: "light", hash: TRIALS, scrolled: 0 },
+    Picture { name: "report-grid", scheme: "light", hash: "#/grid", scrolled: 0 },
+    Picture { name: "report-trends", scheme: "dark", hash: "#/trends", scrolled: 0 },
+];
+
+fn main() -> io::Result<()> {
+    let pictures = PathBuf::from(env::args().nth(1).ok_or_else(|| io::Error::other("name a directory"))?);
+    let directory = tempfile::tempdir()?;
+    let mut newest = None;
+    for day in 10..18 {
+        let mut run = SyntheticRun::new(format!("202611{day}T142550Z-57153b"), 60, 3);
+        run.started_at = format!("2026-11-{day}T14:25:50.464Z");
+        run.skill = 0.62 + 0.04 * f64::from(day - 10);
+        newest = Some(run.write(directory.path()));
+    }
+    let run = RunData::read(newest.expect("there are eight runs"))?;
+    let history = earlier_runs(&run, 10)?;
+    let file = directory.path().join("report.html");
+    HtmlReport::new(run).with_history(history).write_file(&file)?;
+    let mut browser = Browser::start().ok_or_else(|| io::Error::other("there is no Chromium"))?;
+    for Picture { name, scheme, hash, scrolled } in PICTURES {
+        browser.set_window(1360, 850);
+        browser.set_media("prefers-color-scheme", scheme);
+        browser.open(&file, hash);
+        browser.wait("Boolean(document.querySelector('.rows .row, .part, canvas, .plot'))");
+        browser.evaluate(&format!("scrollTo(0, {scrolled})"));
+        fs::write(pictures.join(format!("{name}.png")), browser.screenshot())?;
+    }
+    Ok(())
+}

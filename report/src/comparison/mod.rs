@@ -1,0 +1,239 @@
+//! Two runs compared, case by case and suite by suite.
+
+mod case_change;
+mod pairing;
+mod text;
+
+use std::collections::BTreeMap;
+
+use evalsuite_schema::record::CaseRecord;
+
+use crate::run_data::{RunData, SuiteData};
+use crate::statistics::{PairedTrials, bootstrap_interval, mean, sign_flip_p_value, smallest_visible_effect};
+
+pub use self::case_change::{CaseChange, ChangeKind};
+use self::pairing::{Pair, pair_cases};
+
+/// Share of missing pairs above which a comparison says nothing.
+const MOST_MISSING: f64 = 0.1;
+/// Fewest pairs that can show anything: with five, the smallest p-value is 0.0625.
+const FEWEST_PAIRS: usize = 6;
+
+/// How runs are compared.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct CompareOptions {
+    /// A key of the cases' metadata: cases with the same value are not independent of each other.
+    pub cluster_by: Option<String>,
+    /// How much worse the run may be, as a share of the score: it is accepted only if the lower end of the interval is above `−margin`.
+    pub margin: Option<f64>,
+}
+
+impl CompareOptions {
+    /// Every case by itself, and no margin.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the key of the cases' metadata whose values say which cases belong together.
+    #[must_use]
+    pub fn with_cluster_by(mut self, key: impl Into<String>) -> Self {
+        self.cluster_by = Some(key.into());
+        self
+    }
+
+    /// Sets how much worse the run may be, 0 to 1.
+    #[must_use]
+    pub fn with_margin(mut self, margin: f64) -> Self {
+        self.margin = Some(margin);
+        self
+    }
+}
+
+/// A run compared with an earlier one.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// Id of the earlier run.
+    pub base: String,
+    /// Id of the run.
+    pub run: String,
+    /// The suites that are in one of them, by name and target.
+    pub suites: Vec<SuiteComparison>,
+}
+
+/// A suite in two runs, in one target.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SuiteComparison {
+    /// Name of the suite.
+    pub suite: String,
+    /// Name of the target.
+    pub target: String,
+    /// The cases that changed, or could not be compared.
+    pub changes: Vec<CaseChange>,
+    /// Number of cases that were compared.
+    pub pairs: usize,
+    /// Number of compared cases whose score differs.
+    pub differing: usize,
+    /// Number of cases that have a result in only one of the runs.
+    pub missing: usize,
+    /// Mean over the pairs of the score in the run minus that in the base, −1 to 1.
+    pub difference: f64,
+    /// 95 % interval of `difference`; `None` with fewer than two cases or clusters.
+    pub interval: Option<(f64, f64)>,
+    /// Probability of a difference at least as large if nothing had changed, 0 to 1.
+    pub p_value: f64,
+    /// The smallest difference that would have been seen in four of five such comparisons.
+    pub visible_effect: Option<f64>,
+    /// Cases that passed and cases that ended, in the base.
+    pub base_passed: (u32, u32),
+    /// Cases that passed and cases that ended, in the run.
+    pub run_passed: (u32, u32),
+    /// What follows.
+    pub verdict: ComparisonVerdict,
+}
+
+/// What a comparison shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ComparisonVerdict {
+    /// The run is better.
+    Improved,
+    /// There is no evidence of a change.
+    Unchanged,
+    /// There are too few pairs, or too many are missing.
+    Undecided,
+    /// The run is worse, or not shown to be within the margin.
+    Regressed,
+}
+
+impl Comparison {
+    /// Compares a run with an earlier one.
+    pub fn new(base: &RunData, run: &RunData, options: &CompareOptions) -> Self {
+        let mut keys: BTreeMap<(&str, &str), [Vec<&CaseRecord>; 2]> = BTreeMap::new();
+        for (side, data) in [base, run].into_iter().enumerate() {
+            for record in data.suites.iter().flat_map(records) {
+                keys.entry((&record.suite, &record.target)).or_default()[side].push(record);
+            }
+        }
+        let clusters = Clusters::new(run, options);
+        let suites = keys
+            .into_iter()
+            .map(|((suite, target), [base, run])| compare_suite(suite, target, &base, &run, &clusters, options))
+            .collect();
+        Self { base: base.run_id.clone(), run: run.run_id.clone(), suites }
+    }
+
+    /// The worst verdict of the suites; [`ComparisonVerdict::Undecided`] without suites.
+    pub fn verdict(&self) -> ComparisonVerdict {
+        self.suites.iter().map(|suite| suite.verdict).max().unwrap_or(ComparisonVerdict::Undecided)
+    }
+}
+
+fn records(suite: &SuiteData) -> impl Iterator<Item = &CaseRecord> {
+    suite.cases.iter().map(|case| &case.record)
+}
+
+fn compare_suite(
+    suite: &str,
+    target: &str,
+    base: &[&CaseRecord],
+    run: &[&CaseRecord],
+    clusters: &Clusters,
+    options: &CompareOptions,
+) -> SuiteComparison {
+    let (mut changes, mut trials) = (Vec::new(), Vec::new());
+    let (mut missing, mut regressed) = (0, false);
+    for pair in pair_cases(base, run) {
+        if let Pair::Both(base, run) = pair {
+            trials.push(PairedTrials { base: scores(base), now: scores(run), cluster: clusters.of(run, trials.len()) });
+        }
+        missing += usize::from(pair.is_missing());
+        if let Some(change) = CaseChange::of(&pair) {
+            regressed |= change.kind == ChangeKind::Regressed;
+            changes.push(change);
+        }
+    }
+    let differences: Vec<f64> = trials.iter().map(|pair| mean(&pair.now) - mean(&pair.base)).collect();
+    let numbers: Vec<usize> = trials.iter().map(|pair| pair.cluster).collect();
+    let mut comparison = SuiteComparison {
+        suite: suite.to_owned(),
+        target: target.to_owned(),
+        changes,
+        pairs: trials.len(),
+        differing: differences.iter().filter(|difference| difference.abs() > 1e-9).count(),
+        missing,
+        difference: mean(&differences),
+        interval: bootstrap_interval(&trials),
+        p_value: sign_flip_p_value(&differences),
+        visible_effect: smallest_visible_effect(&differences, &numbers),
+        base_passed: passed(base),
+        run_passed: passed(run),
+        verdict: ComparisonVerdict::Undecided,
+    };
+    comparison.verdict = verdict(&comparison, regressed, options.margin);
+    comparison
+}
+
+fn verdict(comparison: &SuiteComparison, regressed: bool, margin: Option<f64>) -> ComparisonVerdict {
+    #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
+    let missing = comparison.missing as f64 / (comparison.missing + comparison.pairs).max(1) as f64;
+    if regressed {
+        return ComparisonVerdict::Regressed;
+    }
+    if missing > MOST_MISSING || comparison.pairs < FEWEST_PAIRS {
+        return ComparisonVerdict::Undecided;
+    }
+    match (comparison.interval, margin) {
+        (None, _) => ComparisonVerdict::Undecided,
+        (Some((_, upper)), _) if upper < 0.0 => ComparisonVerdict::Regressed,
+        (Some((lower, _)), Some(margin)) if lower <= -margin => {
+            // An effect of the size of the margin could not have been seen: more cases or trials are needed, not another agent.
+            match comparison.visible_effect {
+                Some(visible) if visible > margin => ComparisonVerdict::Undecided,
+                _ => ComparisonVerdict::Regressed,
+            }
+        }
+        (Some((lower, _)), _) if lower > 0.0 => ComparisonVerdict::Improved,
+        (Some(_), _) => ComparisonVerdict::Unchanged,
+    }
+}
+
+/// The scores of the trials that ended.
+fn scores(record: &CaseRecord) -> Vec<f64> {
+    record.trials.iter().filter_map(|trial| trial.score).collect()
+}
+
+fn passed(records: &[&CaseRecord]) -> (u32, u32) {
+    let mut counts = evalsuite_schema::record::OutcomeCounts::default();
+    records.iter().for_each(|record| counts.add(record.outcome));
+    (counts.passed, counts.run())
+}
+
+/// Which cases belong together.
+struct Clusters(Option<BTreeMap<[String; 3], usize>>);
+
+impl Clusters {
+    fn new(run: &RunData, options: &CompareOptions) -> Self {
+        let Some(key) = &options.cluster_by else { return Self(None) };
+        let (mut numbers, mut clusters) = (BTreeMap::new(), BTreeMap::new());
+        for case in run.suites.iter().flat_map(|suite| &suite.cases) {
+            // A case without the key is a cluster of its own.
+            let value = case.trials.first().and_then(|trial| trial.record.metadata.get(key));
+            let name = value.map_or_else(|| format!("case {}", case.record.case_key), |value| format!("value {value}"));
+            let next = numbers.len();
+            let number = *numbers.entry(name).or_insert(next);
+            clusters.insert(identity(&case.record), number);
+        }
+        Self(Some(clusters))
+    }
+
+    fn of(&self, record: &CaseRecord, index: usize) -> usize {
+        self.0.as_ref().map_or(index, |clusters| clusters.get(&identity(record)).copied().unwrap_or(index))
+    }
+}
+
+fn identity(record: &CaseRecord) -> [String; 3] {
+    [record.suite.clone(), record.case_id.clone(), record.target.clone()]
+}

@@ -1,0 +1,60 @@
+//! Cases of two runs, paired by their ids where their definition is the same.
+
+use std::collections::BTreeMap;
+
+use evalsuite_schema::record::CaseRecord;
+
+/// A case in two runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Pair<'a> {
+    /// It has a result in both, and the same definition.
+    Both(&'a CaseRecord, &'a CaseRecord),
+    /// Its input or graders differ, so its results mean different things.
+    Redefined(&'a CaseRecord, &'a CaseRecord),
+    /// It has no result in the base: an error, or skipped.
+    NoBase(&'a CaseRecord, &'a CaseRecord),
+    /// It has no result in the run.
+    NoResult(&'a CaseRecord, &'a CaseRecord),
+    /// It is only in the run.
+    Added(&'a CaseRecord),
+    /// It is only in the base.
+    Removed(&'a CaseRecord),
+}
+
+impl Pair<'_> {
+    /// Whether the case should have been compared, and a result is missing.
+    pub(super) fn is_missing(&self) -> bool {
+        matches!(self, Self::NoBase(..) | Self::NoResult(..) | Self::Removed(_))
+    }
+}
+
+/// The cases of a suite and target in two runs, by id.
+pub(super) fn pair_cases<'a>(base: &[&'a CaseRecord], run: &[&'a CaseRecord]) -> Vec<Pair<'a>> {
+    let by_id = |records: &[&'a CaseRecord]| -> BTreeMap<&'a str, &'a CaseRecord> {
+        // Of several tests that run one case, the first one.
+        records.iter().rev().map(|record| (record.case_id.as_str(), *record)).collect()
+    };
+    let (base, run) = (by_id(base), by_id(run));
+    let mut pairs: Vec<Pair<'_>> = run
+        .iter()
+        .map(|(id, now)| match base.get(id) {
+            None => Pair::Added(now),
+            Some(then) => pair(then, now),
+        })
+        .collect();
+    pairs.extend(base.iter().filter(|(id, _)| !run.contains_key(*id)).map(|(_, then)| Pair::Removed(then)));
+    pairs
+}
+
+fn pair<'a>(base: &'a CaseRecord, run: &'a CaseRecord) -> Pair<'a> {
+    let is_same = base.case_digest == run.case_digest
+        || base.input_digest == run.input_digest && base.grader_digest == run.grader_digest;
+    let has_score =
+        |record: &CaseRecord| record.completed > 0 && record.trials.iter().any(|trial| trial.score.is_some());
+    match (is_same, has_score(base), has_score(run)) {
+        (false, ..) => Pair::Redefined(base, run),
+        (true, _, false) => Pair::NoResult(base, run),
+        (true, false, true) => Pair::NoBase(base, run),
+        (true, true, true) => Pair::Both(base, run),
+    }
+}

@@ -1,0 +1,90 @@
+//! A comparison as people read it.
+
+use std::fmt;
+
+use super::{CaseChange, ChangeKind, Comparison, ComparisonVerdict, SuiteComparison};
+use crate::statistics::wilson_interval;
+
+/// Most cases of one kind that are listed.
+const LISTED: usize = 20;
+
+impl fmt::Display for ComparisonVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Improved => "improved",
+            Self::Unchanged => "no evidence of a change",
+            Self::Undecided => "undecided",
+            Self::Regressed => "regressed",
+        })
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} compared with {}", self.run, self.base)?;
+        for suite in &self.suites {
+            write!(f, "\n{suite}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for SuiteComparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} @ {}: {}", self.suite, self.target, self.verdict)?;
+        writeln!(f, "  passed   {} -> {}", rate(self.base_passed), rate(self.run_passed))?;
+        write!(f, "  score    {:+.3}", self.difference)?;
+        if let Some((lower, upper)) = self.interval {
+            write!(f, " [{lower:+.3}, {upper:+.3}]")?;
+        }
+        write!(f, "  p {:.3}  {} cases compared, {} differ", self.p_value, self.pairs, self.differing)?;
+        if let Some(effect) = self.visible_effect {
+            write!(f, ", effects from {effect:.3} visible")?;
+        }
+        writeln!(f)?;
+        if self.missing > 0 {
+            writeln!(
+                f,
+                "  missing  {} of {} cases have a result in only one run",
+                self.missing,
+                self.missing + self.pairs
+            )?;
+        }
+        for kind in [
+            ChangeKind::Regressed,
+            ChangeKind::Improved,
+            ChangeKind::Changed,
+            ChangeKind::Missing,
+            ChangeKind::Redefined,
+            ChangeKind::Added,
+            ChangeKind::Removed,
+        ] {
+            let cases: Vec<&CaseChange> = self.changes.iter().filter(|change| change.kind == kind).collect();
+            for change in cases.iter().take(LISTED) {
+                writeln!(f, "  {:<18}  {}{}", kind.as_str(), change.case_id, numbers(change))?;
+            }
+            if cases.len() > LISTED {
+                writeln!(f, "  {:<18}  and {} more", kind.as_str(), cases.len() - LISTED)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `18/20 (0.70-0.97)`.
+fn rate((passed, ended): (u32, u32)) -> String {
+    let interval = wilson_interval(passed, ended).map(|(lower, upper)| format!(" ({lower:.2}-{upper:.2})"));
+    format!("{passed}/{ended}{}", interval.unwrap_or_default())
+}
+
+/// `  1/1 -> 0/1  1.00 -> 0.25`, where both are known.
+fn numbers(change: &CaseChange) -> String {
+    if matches!(change.kind, ChangeKind::Added | ChangeKind::Removed) {
+        return String::new();
+    }
+    let mut text = format!("  {}/{} -> {}/{}", change.base.0, change.base.1, change.run.0, change.run.1);
+    if let (Some(base), Some(run)) = (change.base_score, change.run_score) {
+        text.push_str(&format!("  {base:.2} -> {run:.2}"));
+    }
+    text
+}

@@ -1,0 +1,173 @@
+//! Why a case or trial did not pass, in the words of its records: one line, the place to look at, and the details.
+
+use std::fmt::Write;
+
+use evalsuite_schema::Location;
+use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, Reason, TrialRecord, Verdict};
+
+use crate::run_data::CaseData;
+
+/// Most characters of an answer in the details.
+const ANSWER: usize = 2_000;
+
+/// Why a case or trial did not pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FailureText {
+    /// One line.
+    pub(crate) message: String,
+    /// Where the first grader that did not pass is defined; without one, the case.
+    pub(crate) location: Location,
+    /// The graders that did not pass with their failed assertions, and the answer.
+    pub(crate) details: String,
+}
+
+impl FailureText {
+    /// Of a case: what its first trial with the case's outcome says.
+    pub(crate) fn of_case(case: &CaseData) -> Self {
+        let record = &case.record;
+        match case.trials.iter().find(|trial| trial.record.outcome == record.outcome) {
+            Some(trial) if record.outcome != CaseOutcome::Skipped => Self::of_trial(&trial.record),
+            _ => Self {
+                message: reason_line(record.reason.as_ref(), record.outcome),
+                location: record.location.clone(),
+                details: String::new(),
+            },
+        }
+    }
+
+    /// Of a trial.
+    pub(crate) fn of_trial(trial: &TrialRecord) -> Self {
+        let graders = not_passed(trial);
+        let first = graders.first().map(|grader| format!("{}: {}", grader.name, statement(grader)));
+        let message = match (&trial.reason, first) {
+            (Some(reason), _) if trial.outcome == CaseOutcome::Error => reason_line(Some(reason), trial.outcome),
+            (_, Some(first)) => one_line(&first),
+            (reason, None) => reason_line(reason.as_ref(), trial.outcome),
+        };
+        let location = graders.first().map(|grader| &grader.location).filter(|location| !location.file.is_empty());
+        Self { message, location: location.unwrap_or(&trial.location).clone(), details: details(trial, &graders) }
+    }
+}
+
+/// The graders that count and did not pass, of the trial and then of its turns; composites by their members.
+fn not_passed(trial: &TrialRecord) -> Vec<&GraderRecord> {
+    let turns = trial.turns.iter().flatten().flat_map(|turn| &turn.graders);
+    let mut found = Vec::new();
+    for grader in trial.graders.iter().chain(turns) {
+        add_not_passed(grader, &mut found);
+    }
+    // Those that decide come first.
+    found.sort_by_key(|grader| (grader.state != GraderState::Error, !grader.required));
+    found
+}
+
+fn add_not_passed<'a>(grader: &'a GraderRecord, found: &mut Vec<&'a GraderRecord>) {
+    let has_passed = grader.state != GraderState::Error && grader.verdict != Some(Verdict::Fail);
+    if has_passed || grader.advisory.is_some() {
+        return;
+    }
+    let before = found.len();
+    for member in &grader.members {
+        add_not_passed(member, found);
+    }
+    if found.len() == before {
+        found.push(grader);
+    }
+}
+
+/// What the grader says is wrong.
+fn statement(grader: &GraderRecord) -> &str {
+    let assertion = grader.first_failed().map(|assertion| assertion.text.as_str());
+    let text = grader.error.as_deref().or(assertion).or(grader.rationale.as_deref());
+    text.filter(|text| !text.trim().is_empty()).unwrap_or("did not pass")
+}
+
+fn details(trial: &TrialRecord, graders: &[&GraderRecord]) -> String {
+    let mut text = String::new();
+    for grader in graders {
+        let value = grader.value.map_or_else(|| "error".to_owned(), |value| format!("{value:.2}"));
+        let required = if grader.required { "  required" } else { "" };
+        line(&mut text, format_args!("{}  {value}{required}  {}", grader.name, grader.location));
+        let failed = grader.assertions.iter().filter(|assertion| !assertion.passed);
+        for assertion in failed {
+            line(&mut text, format_args!("  ✗ {}", assertion.text));
+            let parts =
+                [("expected", &assertion.expected), ("actual", &assertion.actual), ("evidence", &assertion.evidence)];
+            for (name, value) in parts.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
+                line(&mut text, format_args!("    {name}: {value}"));
+            }
+        }
+        if let Some(error) = &grader.error {
+            line(&mut text, format_args!("  {error}"));
+        } else if grader.first_failed().is_none()
+            && let Some(rationale) = &grader.rationale
+        {
+            line(&mut text, format_args!("  {rationale}"));
+        }
+    }
+    if let Some(answer) = &trial.answer {
+        let shown: String = answer.chars().take(ANSWER).collect();
+        let more = if shown.len() < answer.len() { "…" } else { "" };
+        line(&mut text, format_args!("answer: {shown}{more}"));
+    }
+    text.trim_end().to_owned()
+}
+
+fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
+    writeln!(text, "{line}").expect("writing to a string never fails");
+}
+
+fn reason_line(reason: Option<&Reason>, outcome: CaseOutcome) -> String {
+    reason.map_or_else(|| outcome.as_str().to_owned(), |reason| one_line(&reason.message))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::record::{Assertion, ReasonCode, Stage};
+
+    use super::*;
+
+    fn grader(name: &str, verdict: Verdict) -> GraderRecord {
+        let mut grader = GraderRecord::default();
+        grader.name = name.into();
+        grader.state = GraderState::Decided;
+        grader.verdict = Some(verdict);
+        grader.value = Some(if verdict.is_pass() { 1.0 } else { 0.25 });
+        grader.location = Location::new("suites/s/case.yaml", 4, 5);
+        grader
+    }
+
+    #[test]
+    fn a_failure_is_the_first_failed_assertion_at_its_grader() {
+        let mut trial = TrialRecord::new();
+        trial.outcome = CaseOutcome::Failed;
+        trial.location = Location::new("suites/s/case.yaml", 1, 1);
+        trial.answer = Some("No.".into());
+        let mut tone = grader("tone", Verdict::Fail);
+        tone.assertions = vec![Assertion::new("greets", true), Assertion::new("apologises\nto the customer", false)];
+        let mut composite = grader("all", Verdict::Fail);
+        composite.required = true;
+        composite.members = vec![grader("format", Verdict::Pass), tone];
+        let mut advisory = grader("strict", Verdict::Fail);
+        advisory.advisory = Some("not calibrated".into());
+        trial.graders = vec![grader("passes", Verdict::Pass), advisory, composite];
+        let failure = FailureText::of_trial(&trial);
+        assert_eq!(failure.message, "tone: apologises to the customer");
+        assert_eq!(failure.location.line, 4);
+        assert_eq!(failure.details, "tone  0.25  suites/s/case.yaml:4:5\n  ✗ apologises\nto the customer\nanswer: No.");
+    }
+
+    #[test]
+    fn an_error_is_its_reason_at_the_case() {
+        let mut trial = TrialRecord::new();
+        trial.location = Location::new("suites/s/case.yaml", 1, 1);
+        trial.reason = Some(Reason::new(Stage::Agent, ReasonCode::Timeout, "the agent did not\nend within 5 s"));
+        let failure = FailureText::of_trial(&trial);
+        assert_eq!(failure.message, "the agent did not end within 5 s");
+        assert_eq!(failure.location, trial.location);
+    }
+}

@@ -1,0 +1,132 @@
+//! JUnit XML, as CI services read it.
+
+use std::io;
+use std::time::Duration;
+
+use evalsuite_schema::Location;
+use evalsuite_schema::record::{CaseOutcome, CaseRecord};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestRerun, TestSuite};
+
+use crate::failure_text::FailureText;
+use crate::run_data::{CaseData, RunData, TrialData};
+
+/// The run as JUnit XML: a `testsuite` per suite and target, a `testcase` per case with `suite@target` as its class name.
+///
+/// A case that failed is a `failure`, one that broke an `error`, each with `file` and `line` of the first grader that did not pass.
+/// Failed trials of a case that passed are `flakyFailure`s, further failed trials of one that did not are `rerunFailure`s. Scores,
+/// cost and tags are properties.
+///
+/// # Errors
+///
+/// If the XML cannot be written.
+pub fn junit(run: &RunData) -> io::Result<String> {
+    let mut report = Report::new("evalsuite");
+    for suite in &run.suites {
+        let mut targets: Vec<&str> = Vec::new();
+        for case in &suite.cases {
+            if !targets.contains(&case.record.target.as_str()) {
+                targets.push(&case.record.target);
+            }
+        }
+        for target in targets {
+            let class = format!("{}@{target}", suite.name);
+            let mut tests = TestSuite::new(class.as_str());
+            let mut time = Duration::ZERO;
+            for case in suite.cases.iter().filter(|case| case.record.target == target) {
+                let test = test_case(case, &class);
+                time += test.time.unwrap_or_default();
+                tests.add_test_case(test);
+            }
+            tests.set_time(time).add_property(("run_id", run.run_id.as_str()));
+            report.add_test_suite(tests);
+        }
+    }
+    report.to_string().map_err(io::Error::other)
+}
+
+fn test_case(case: &CaseData, class: &str) -> TestCase {
+    let record = &case.record;
+    let failure = FailureText::of_case(case);
+    let mut test = TestCase::new(record.case_id.as_str(), status(case, &failure));
+    test.set_classname(class);
+    test.set_time(case.trials.iter().map(duration).sum());
+    let place = if is_failure(record.outcome) { &failure.location } else { &record.location };
+    place_of(place, |name, value| {
+        test.extra.insert(name.into(), value.into());
+    });
+    for (name, value) in properties(record, &case.trials) {
+        test.add_property((name, value.as_str()));
+    }
+    test
+}
+
+fn is_failure(outcome: CaseOutcome) -> bool {
+    matches!(outcome, CaseOutcome::Failed | CaseOutcome::Error)
+}
+
+fn status(case: &CaseData, failure: &FailureText) -> TestCaseStatus {
+    let record = &case.record;
+    let mut status = match record.outcome {
+        CaseOutcome::Passed => TestCaseStatus::success(),
+        CaseOutcome::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        CaseOutcome::Error => TestCaseStatus::non_success(NonSuccessKind::Error),
+        CaseOutcome::Skipped => TestCaseStatus::skipped(),
+    };
+    if record.outcome != CaseOutcome::Passed {
+        status.set_message(failure.message.as_str());
+        if let Some(reason) = &record.reason {
+            status.set_type(reason.code.as_str());
+        }
+        if !failure.details.is_empty() {
+            status.set_description(failure.details.as_str());
+        }
+    }
+    if record.outcome != CaseOutcome::Skipped {
+        // The status of a failed case is that of its first failed trial.
+        let is_shown = usize::from(is_failure(record.outcome));
+        let failed = case.trials.iter().filter(|trial| is_failure(trial.record.outcome));
+        status.add_reruns(failed.skip(is_shown).map(rerun));
+    }
+    status
+}
+
+fn rerun(trial: &TrialData) -> TestRerun {
+    let failure = FailureText::of_trial(&trial.record);
+    let kind = match trial.record.outcome {
+        CaseOutcome::Error => NonSuccessKind::Error,
+        _ => NonSuccessKind::Failure,
+    };
+    let mut rerun = TestRerun::new(kind);
+    rerun.set_time(duration(trial)).set_message(failure.message).set_description(failure.details);
+    rerun.set_type(format!("trial {}", trial.record.trial + 1));
+    rerun
+}
+
+fn duration(trial: &TrialData) -> Duration {
+    Duration::from_millis(trial.record.timings.total_ms)
+}
+
+fn place_of(location: &Location, mut add: impl FnMut(&str, &str)) {
+    if !location.file.is_empty() {
+        add("file", &location.file);
+    }
+    if location.line > 0 {
+        add("line", &location.line.to_string());
+    }
+}
+
+fn properties(record: &CaseRecord, trials: &[TrialData]) -> Vec<(&'static str, String)> {
+    let mut properties = vec![("outcome", record.outcome.as_str().to_owned())];
+    properties.extend(record.score.map(|score| ("score", format!("{score:.4}"))));
+    properties.push(("threshold", format!("{:.4}", record.threshold)));
+    properties.push(("trials", format!("{} of {} passed", record.passed, record.trials.len())));
+    let cost: Vec<f64> = trials.iter().filter_map(|trial| trial.record.cost_usd).collect();
+    if !cost.is_empty() {
+        properties.push(("cost_usd", format!("{:.6}", cost.iter().sum::<f64>())));
+    }
+    properties.push(("test", record.test_name.clone()));
+    if let Some(trial) = trials.first() {
+        properties.extend(trial.record.tags.iter().map(|tag| ("tag", tag.clone())));
+    }
+    properties
+}

@@ -1,0 +1,177 @@
+//! Markdown for pull requests and the summary of a CI job.
+
+use std::fmt::Write;
+
+use evalsuite_schema::record::{CaseOutcome, OutcomeCounts};
+
+use crate::failure_text::FailureText;
+use crate::run_data::{CaseData, RunData, SuiteData};
+
+/// Most bytes that are written: GitHub refuses summaries above 1 MiB as a whole.
+pub const MARKDOWN_LIMIT: usize = 900 * 1024;
+
+/// The run as GitHub-flavoured Markdown: a table of suites and targets, then every case that did not pass, with its details folded,
+/// then flaky and skipped ones. Cut at [`MARKDOWN_LIMIT`] bytes with a line that says so.
+pub fn markdown(run: &RunData) -> String {
+    let mut text = format!("## Evaluation: {}\n\n", headline(run));
+    text.push_str("| suite | target | passed | failed | error | skipped | mean score | cost |\n");
+    text.push_str("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    for suite in &run.suites {
+        for row in rows(suite) {
+            text.push_str(&row);
+        }
+    }
+    let mut sections: Vec<String> = Vec::new();
+    let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
+    for (outcome, title) in [(CaseOutcome::Error, "Errors"), (CaseOutcome::Failed, "Failures")] {
+        let found: Vec<&CaseData> = cases().filter(|case| case.record.outcome == outcome).collect();
+        if !found.is_empty() {
+            sections.push(format!("\n### {title}\n\n"));
+            sections.extend(found.into_iter().map(failure));
+        }
+    }
+    let flaky =
+        cases().filter(|case| case.record.outcome == CaseOutcome::Passed && case.record.passed < case.record.completed);
+    list(&mut sections, "Flaky", flaky, |case| {
+        format!("{} of {} trials passed", case.record.passed, case.record.completed)
+    });
+    let skipped = cases().filter(|case| case.record.outcome == CaseOutcome::Skipped);
+    list(&mut sections, "Skipped", skipped, |case| FailureText::of_case(case).message);
+    if !run.problems.is_empty() {
+        sections.push("\n### Records that cannot be read\n\n".to_owned());
+        let problem =
+            |problem: &crate::run_data::Problem| format!("- {}: {}\n", code(&problem.file), escape(&problem.message));
+        sections.extend(run.problems.iter().map(problem));
+    }
+    let count = sections.len();
+    for (index, section) in sections.into_iter().enumerate() {
+        if text.len() + section.len() > MARKDOWN_LIMIT {
+            write!(text, "\n*{} more entries are left out: this summary is limited in size.*\n", count - index)
+                .expect("writing to a string never fails");
+            break;
+        }
+        text.push_str(&section);
+    }
+    text
+}
+
+/// `3 of 4 cases passed, 1 failed`.
+fn headline(run: &RunData) -> String {
+    let mut counts = OutcomeCounts::default();
+    for case in run.suites.iter().flat_map(|suite| &suite.cases) {
+        counts.add(case.record.outcome);
+    }
+    let mut text = format!("{} of {} cases passed", counts.passed, counts.run());
+    for (count, what) in [(counts.failed, "failed"), (counts.error, "with an error"), (counts.skipped, "skipped")] {
+        if count > 0 {
+            text.push_str(&format!(", {count} {what}"));
+        }
+    }
+    text
+}
+
+/// A row per target.
+fn rows(suite: &SuiteData) -> Vec<String> {
+    let mut targets: Vec<&str> = Vec::new();
+    for case in &suite.cases {
+        if !targets.contains(&case.record.target.as_str()) {
+            targets.push(&case.record.target);
+        }
+    }
+    let row = |target: &str| {
+        let mut counts = OutcomeCounts::default();
+        let (mut scores, mut costs) = (Vec::new(), Vec::new());
+        for case in suite.cases.iter().filter(|case| case.record.target == target) {
+            counts.add(case.record.outcome);
+            scores.extend(case.record.mean);
+            costs.extend(case.trials.iter().filter_map(|trial| trial.record.cost_usd));
+        }
+        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
+        let mean = if scores.is_empty() {
+            "–".to_owned()
+        } else {
+            format!("{:.3}", scores.iter().sum::<f64>() / scores.len() as f64)
+        };
+        let cost = if costs.is_empty() { "–".to_owned() } else { format!("${:.4}", costs.iter().sum::<f64>()) };
+        format!(
+            "| {} | {} | {} | {} | {} | {} | {mean} | {cost} |\n",
+            escape(&suite.name),
+            escape(target),
+            counts.passed,
+            counts.failed,
+            counts.error,
+            counts.skipped
+        )
+    };
+    targets.into_iter().map(row).collect()
+}
+
+fn failure(case: &CaseData) -> String {
+    let (record, failure) = (&case.record, FailureText::of_case(case));
+    let score = record.score.map(|score| format!(" · {score:.2} of {:.2}", record.threshold)).unwrap_or_default();
+    let mut text = format!(
+        "- **{}** ({}){score}: {} — {}\n",
+        escape(&record.case_id),
+        escape(&format!("{}@{}", record.suite, record.target)),
+        escape(&failure.message),
+        code(&failure.location.to_string()),
+    );
+    if !failure.details.is_empty() {
+        let fence = fence(&failure.details);
+        let details = failure.details.replace('\n', "\n  ");
+        text.push_str(&format!(
+            "  <details><summary>details</summary>\n\n  {fence}text\n  {details}\n  {fence}\n\n  </details>\n"
+        ));
+    }
+    text
+}
+
+fn list<'a>(
+    sections: &mut Vec<String>,
+    title: &str,
+    cases: impl Iterator<Item = &'a CaseData>,
+    describe: impl Fn(&CaseData) -> String,
+) {
+    let mut cases = cases.peekable();
+    if cases.peek().is_some() {
+        sections.push(format!("\n### {title}\n\n"));
+    }
+    for case in cases {
+        let name = format!("{} ({}@{})", case.record.case_id, case.record.suite, case.record.target);
+        sections.push(format!("- {}: {}\n", escape(&name), escape(&describe(case))));
+    }
+}
+
+/// Text that Markdown shows as it is.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '@' => {
+                escaped.push('\\');
+                escaped.push(character);
+            }
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\n' | '\r' => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Text as code, whatever backticks it contains.
+fn code(text: &str) -> String {
+    let fence = "`".repeat(longest_run(text) + 1);
+    format!("{fence}{}{fence}", text.replace(['\n', '\r'], " "))
+}
+
+/// A fence that the text does not close.
+fn fence(text: &str) -> String {
+    "`".repeat(longest_run(text).max(2) + 1)
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|character| character != '`').map(str::len).max().unwrap_or_default()
+}

@@ -1,0 +1,106 @@
+//! What the page of a case shows beyond its row: input, and for each trial its record, transcript, changes and files.
+
+use evalsuite_schema::record::{CaseRecord, TrialRecord};
+use serde_json::{Value, json};
+
+use crate::run_data::{CaseData, CaseLookup, Problem, RunData, TrialData, TrialFiles, read_record};
+
+/// Fields of a trial's record that the index has, or that all trials of the case share.
+const KNOWN: &[&str] = &[
+    "schema",
+    "run_id",
+    "suite",
+    "suite_digest",
+    "layout",
+    "kind",
+    "case_id",
+    "case_key",
+    "test_name",
+    "target",
+    "location",
+    "metadata",
+    "tags",
+    "category",
+    "conversation_id",
+    "failure_bucket",
+    "trials_planned",
+    "runner_attempt",
+    "case_digest",
+    "input_digest",
+    "grader_digest",
+];
+
+/// The details of a case as JSON.
+pub(super) fn case_details(
+    run: &RunData,
+    case: &CaseData,
+    base: Option<&CaseLookup<'_>>,
+    problems: &mut Vec<Problem>,
+) -> Value {
+    let mut input = Value::Null;
+    let mut turns = Value::Null;
+    let mut trials = Vec::new();
+    for trial in &case.trials {
+        let files = TrialFiles::read(run, trial, problems);
+        if input.is_null() {
+            input = files.input.clone().unwrap_or_default();
+            turns = files.turns.clone().unwrap_or_default();
+        }
+        trials.push(trial_details(trial, files));
+    }
+    let earlier: Vec<Value> = case.earlier.iter().map(attempt).collect();
+    let record = &case.record;
+    json!({
+        "input": input,
+        "turns": turns,
+        "digests": { "case": record.case_digest, "input": record.input_digest, "graders": record.grader_digest },
+        "program": record.program,
+        "trials": trials,
+        "earlier": earlier,
+        "base": base.and_then(|base| base_trials(base, record)),
+    })
+}
+
+fn trial_details(trial: &TrialData, files: TrialFiles) -> Value {
+    let mut record = serde_json::to_value(&trial.record).expect("records are JSON objects with text keys");
+    if let Some(fields) = record.as_object_mut() {
+        fields.retain(|name, value| !value.is_null() && !KNOWN.contains(&name.as_str()));
+    }
+    json!({
+        "directory": trial.directory.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/"),
+        "record": record,
+        "trajectory": files.trajectory,
+        "patch": files.patch,
+        "log": files.log,
+        "texts": files.texts,
+    })
+}
+
+fn attempt(record: &CaseRecord) -> Value {
+    json!({
+        "attempt": record.runner_attempt,
+        "outcome": record.outcome,
+        "score": record.score,
+        "reason": record.reason,
+    })
+}
+
+/// The answers that the base has for this case; `None` if it has not run there.
+fn base_trials(base: &CaseLookup<'_>, record: &CaseRecord) -> Option<Value> {
+    let theirs = base.get(record)?;
+    let root = &base.run().directory;
+    let directory = root.join(&theirs.directory);
+    let mut trials = Vec::new();
+    for summary in &theirs.record.trials {
+        let file = directory.join(&summary.path);
+        // Without its record, the answer of a trial is not known; its outcome is.
+        let trial: Option<TrialRecord> = read_record(root, &file, &mut Vec::new());
+        trials.push(json!({
+            "index": summary.index,
+            "outcome": summary.outcome,
+            "score": summary.score,
+            "answer": trial.and_then(|trial| trial.answer),
+        }));
+    }
+    Some(json!({ "run": base.run().run_id, "trials": trials }))
+}

@@ -1,0 +1,164 @@
+//! A run as one HTML file: a page, an index of cases and trials in columns, and compressed chunks with everything else.
+//!
+//! Nothing recorded becomes markup or script. All data is compressed and in base64, whose alphabet has no `<`, and the page shows
+//! it as text only. A content security policy with the digests of the page's own script and style makes any other script inert.
+
+mod assets;
+mod case_details;
+mod chunks;
+mod index;
+mod page;
+mod past_runs;
+mod transcripts;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::{fs, io};
+
+use evalsuite_schema::record::CaseOutcome;
+
+use crate::run_data::{CaseData, CaseLookup, Problem, RunData};
+
+use self::chunks::Chunks;
+use self::index::Index;
+use self::page::{Page, Placement};
+
+pub use self::transcripts::{Transcript, TranscriptError, write_transcripts};
+
+/// Size in bytes above which a report should be written as a directory: browsers take seconds to open it.
+pub const LARGE_FILE: u64 = 20_000_000;
+/// Name of the page in a directory.
+const PAGE: &str = "index.html";
+/// Name of the directory of chunks beside the page.
+const CHUNKS: &str = "data";
+
+/// Writes a run as HTML.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct HtmlReport {
+    run: RunData,
+    history: Vec<RunData>,
+    base: Option<RunData>,
+    details: Details,
+}
+
+/// Cases whose prompts, answers, transcripts and changes are in a report. The table has all cases.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Details {
+    /// All cases.
+    #[default]
+    All,
+    /// Cases with a trial that did not pass.
+    NotPassed,
+}
+
+/// A report that was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// Size of all its files in bytes.
+    pub bytes: u64,
+    /// Files of the run that could not be read; the report lists them too.
+    pub problems: Vec<Problem>,
+}
+
+impl HtmlReport {
+    /// A report of a run with the details of all cases.
+    pub fn new(run: RunData) -> Self {
+        Self { run, history: Vec::new(), base: None, details: Details::All }
+    }
+
+    /// Adds earlier runs, the oldest first: their outcomes are in the grid and the trends, and each can be compared with.
+    pub fn with_history(mut self, runs: Vec<RunData>) -> Self {
+        self.history = runs;
+        self
+    }
+
+    /// Sets the run that this one is compared with first; its answers are shown beside those of this run. Default: the newest run of
+    /// the history.
+    pub fn with_base(mut self, base: RunData) -> Self {
+        self.base = Some(base);
+        self
+    }
+
+    /// Sets the cases whose details are in the report.
+    pub fn with_details(mut self, details: Details) -> Self {
+        self.details = details;
+        self
+    }
+
+    /// Writes one self-contained file.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write_file(&self, path: &Path) -> io::Result<Written> {
+        let (index, chunks, problems) = self.data();
+        let mut out = BufWriter::new(File::create(path)?);
+        Page { index: &index, placement: Placement::Inside(&chunks) }.write(&mut out)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        Ok(Written { bytes: fs::metadata(path)?.len(), problems })
+    }
+
+    /// Writes `index.html` and a directory `data` with files that the page loads when they are needed.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written.
+    pub fn write_directory(&self, path: &Path) -> io::Result<Written> {
+        let (index, chunks, problems) = self.data();
+        let data = path.join(CHUNKS);
+        fs::create_dir_all(&data)?;
+        let mut bytes = 0;
+        for (number, chunk) in chunks.iter().enumerate() {
+            let script = page::chunk_script(number, chunk);
+            bytes += script.len() as u64;
+            fs::write(data.join(page::chunk_file(number)), script)?;
+        }
+        let file = path.join(PAGE);
+        let mut out = BufWriter::new(File::create(&file)?);
+        Page { index: &index, placement: Placement::Beside }.write(&mut out)?;
+        out.flush()?;
+        Ok(Written { bytes: bytes + fs::metadata(&file)?.len(), problems })
+    }
+
+    /// The index, the chunks, and what could not be read.
+    fn data(&self) -> (String, Vec<String>, Vec<Problem>) {
+        let mut problems = self.run.problems.clone();
+        let base = self.base().map(CaseLookup::new);
+        let mut chunks = Chunks::default();
+        let mut places = Vec::new();
+        for case in self.run.suites.iter().flat_map(|suite| &suite.cases) {
+            places.push(self.has_details(case).then(|| {
+                let details = case_details::case_details(&self.run, case, base.as_ref(), &mut problems);
+                chunks.add(&details.to_string())
+            }));
+        }
+        let index = Index::new(&self.run, &self.runs_before(), self.base(), places, &problems);
+        (index.to_json(), chunks.finish(), problems)
+    }
+
+    fn has_details(&self, case: &CaseData) -> bool {
+        let mut outcomes = case.record.trials.iter().map(|trial| trial.outcome);
+        let passed =
+            case.record.outcome == CaseOutcome::Passed && outcomes.all(|outcome| outcome == CaseOutcome::Passed);
+        self.details == Details::All || !passed
+    }
+
+    fn base(&self) -> Option<&RunData> {
+        self.base.as_ref().or(self.history.last())
+    }
+
+    /// The history, with the base in it.
+    fn runs_before(&self) -> Vec<&RunData> {
+        let mut runs: Vec<&RunData> = self.history.iter().collect();
+        if let Some(base) = &self.base
+            && runs.iter().all(|run| run.run_id != base.run_id)
+        {
+            runs.insert(0, base);
+        }
+        runs
+    }
+}

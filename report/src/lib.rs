@@ -1,0 +1,28 @@
+//! Reports of [evalsuite](https://docs.rs/evalsuite) runs.
+//!
+//! [`RunData`] reads a run directory, [`HtmlReport`] writes it as one self-contained HTML file. Neither needs the sources of the
+//! suites, and both work while a run is incomplete.
+//!
+//! ```no_run
+//! use evalsuite_report::{HtmlReport, RunData};
+//!
+//! let run = RunData::read("target/evalsuite/runs/20261122T142550Z-57153b")?;
+//! let written = HtmlReport::new(run).write_file("report.html".as_ref())?;
+//! println!("{} bytes", written.bytes);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod comparison;
+mod failure_text;
+mod formats;
+mod history;
+mod html;
+mod run_data;
+mod statistics;
+
+pub use comparison::{CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, SuiteComparison};
+pub use formats::{MARKDOWN_LIMIT, annotations, csv, junit, markdown};
+pub use history::earlier_runs;
+pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
+pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
+pub use statistics::wilson_interval;

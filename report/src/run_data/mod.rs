@@ -1,0 +1,87 @@
+//! A run as its directory holds it.
+
+mod case_lookup;
+mod incomplete;
+mod read_case;
+mod read_run;
+mod record_file;
+mod trial_files;
+
+use std::path::PathBuf;
+
+use evalsuite::record::run_directory::CaseDirectoryName;
+use evalsuite_schema::record::{CalibrationRecord, CaseRecord, RunRecord, SuiteRecord, TrialRecord};
+
+pub(crate) use self::case_lookup::CaseLookup;
+pub(crate) use self::record_file::read_record;
+pub(crate) use self::trial_files::TrialFiles;
+
+/// The records of a run. A merged run is read like any other.
+///
+/// Records that are missing or torn do not stop the reading: they are listed in [`problems`](Self::problems).
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct RunData {
+    /// Id of the run.
+    pub run_id: String,
+    /// The run directory.
+    pub directory: PathBuf,
+    /// `run.json`; `None` if it is missing or torn.
+    pub record: Option<RunRecord>,
+    /// Whether a test of the run is still running.
+    pub in_use: bool,
+    /// Its suites, by name.
+    pub suites: Vec<SuiteData>,
+    /// What could not be read, in the order in which it was found.
+    pub problems: Vec<Problem>,
+}
+
+/// A suite of a run.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct SuiteData {
+    /// Name of the suite.
+    pub name: String,
+    /// `suite.json`; `None` if it is missing or torn.
+    pub record: Option<SuiteRecord>,
+    /// `calibration.json`, if judges were calibrated in this run.
+    pub calibration: Option<CalibrationRecord>,
+    /// The cases with records, in the suite's order.
+    pub cases: Vec<CaseData>,
+}
+
+/// A case of a run, for one target and one test: its last runner attempt.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CaseData {
+    /// Name of its directory.
+    pub name: CaseDirectoryName,
+    /// Its directory, relative to the run directory.
+    pub directory: PathBuf,
+    /// Its record; of a case that did not end, what is known from its trials.
+    pub record: CaseRecord,
+    /// Its trials, in order.
+    pub trials: Vec<TrialData>,
+    /// Earlier runner attempts, the first one first.
+    pub earlier: Vec<CaseRecord>,
+}
+
+/// A trial of a run.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct TrialData {
+    /// Its directory, relative to the run directory.
+    pub directory: PathBuf,
+    /// Its record; of a trial that did not end, what is known from its case.
+    pub record: TrialRecord,
+}
+
+/// A file of a run that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// Path of the file relative to the run directory, with `/` separators.
+    pub file: String,
+    /// What is wrong with it.
+    pub message: String,
+}

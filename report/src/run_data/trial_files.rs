@@ -1,0 +1,122 @@
+//! The files beside the record of a trial: input, transcript, changes, prompts and replies of judges, logs.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::{fs, io};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Problem, RunData, TrialData, read_record};
+
+/// The most bytes of a text file that a report shows.
+const MOST_BYTES: u64 = 2 << 20;
+/// Directories of a trial whose files are shown.
+const SHOWN_DIRECTORIES: &[&str] = &["agent", "graders", "hooks"];
+/// The most files of a trial that are shown.
+const MOST_FILES: usize = 200;
+
+/// What a trial left beside its record.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TrialFiles {
+    /// The agent's input: messages, or data.
+    pub(crate) input: Option<Value>,
+    /// The user's input of each turn of a conversation.
+    pub(crate) turns: Option<Value>,
+    /// The transcript as an ATIF document.
+    pub(crate) trajectory: Option<Value>,
+    /// The workspace's changes as a unified diff.
+    pub(crate) patch: Option<TextFile>,
+    /// What the agent logged.
+    pub(crate) log: Option<TextFile>,
+    /// Prompts, replies, output of commands and hooks, sorted by path.
+    pub(crate) texts: Vec<TextFile>,
+}
+
+/// A text file of a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct TextFile {
+    /// Path relative to the trial's directory, with `/` separators.
+    pub(crate) path: String,
+    /// Its beginning, at most 2 MiB.
+    pub(crate) text: String,
+    /// The bytes that are left out.
+    pub(crate) omitted: u64,
+}
+
+impl TrialFiles {
+    /// Reads the files of a trial; what cannot be read is added to the problems.
+    pub(crate) fn read(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Self {
+        let root = &run.directory;
+        let directory = root.join(&trial.directory);
+        let evidence: Option<Value> = read_record(root, &directory.join("evidence.json"), problems);
+        let seen = |key: &str| evidence.as_ref().and_then(|evidence| evidence.get("seen")?.get(key)).cloned();
+        let trajectory = trial.record.trajectory.as_ref();
+        let patch = trial.record.workspace.as_ref().and_then(|workspace| workspace.patch.as_ref());
+        let text = |path: &str, problems: &mut Vec<Problem>| {
+            TextFile::read(&directory, path).unwrap_or_else(|error| {
+                problems.push(Problem::new(root, &directory.join(path), error.to_string()));
+                None
+            })
+        };
+        let mut files = Self {
+            input: seen("input"),
+            turns: seen("turns"),
+            trajectory: trajectory.and_then(|file| read_record(root, &directory.join(file), problems)),
+            patch: patch.and_then(|file| text(file, problems)),
+            log: text("log.txt", problems),
+            texts: Vec::new(),
+        };
+        let mut paths = Vec::new();
+        for shown in SHOWN_DIRECTORIES {
+            if let Err(error) = list(&directory, shown, &mut paths) {
+                problems.push(Problem::new(root, &directory.join(shown), error.to_string()));
+            }
+        }
+        paths.sort();
+        if paths.len() > MOST_FILES {
+            let message = format!("has {} files; the report has the first {MOST_FILES}", paths.len());
+            problems.push(Problem::new(root, &directory, message));
+            paths.truncate(MOST_FILES);
+        }
+        files.texts = paths.iter().filter_map(|path| text(path, problems)).collect();
+        files
+    }
+}
+
+impl TextFile {
+    /// `None` if there is no such file.
+    fn read(directory: &Path, path: &str) -> io::Result<Option<Self>> {
+        let file = match File::open(directory.join(path)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let size = file.metadata()?.len();
+        let mut bytes = Vec::new();
+        file.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        let omitted = size.saturating_sub(bytes.len() as u64);
+        Ok(Some(Self { path: path.to_owned(), text: String::from_utf8_lossy(&bytes).into_owned(), omitted }))
+    }
+}
+
+/// The regular files below a directory of a trial. Links are left out: agents make them, and they lead anywhere.
+fn list(trial: &Path, relative: &str, paths: &mut Vec<String>) -> io::Result<()> {
+    let entries = match fs::read_dir(trial.join(relative)) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let path = format!("{relative}/{}", entry.file_name().to_string_lossy());
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            list(trial, &path, paths)?;
+        } else if kind.is_file() {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! Statistics of rates and of paired differences. Everything random has a fixed seed: equal data give equal results.
+
+mod bootstrap;
+mod differences;
+mod fisher;
+mod permutation;
+mod wilson;
+
+pub(crate) use self::bootstrap::{PairedTrials, bootstrap_interval};
+pub(crate) use self::differences::{mean, smallest_visible_effect};
+pub(crate) use self::fisher::fisher_two_sided;
+pub(crate) use self::permutation::sign_flip_p_value;
+pub use self::wilson::wilson_interval;

@@ -1,0 +1,99 @@
+//! Runs in the formats of other programs.
+
+use evalsuite_report::{MARKDOWN_LIMIT, RunData, annotations, csv, junit, markdown};
+use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+fn run(change: impl FnOnce(&mut SyntheticRun)) -> (tempfile::TempDir, RunData) {
+    let output = tempfile::tempdir().expect("a temporary directory");
+    let mut synthetic = SyntheticRun::new("20261122T142550Z-000001", 120, 3);
+    change(&mut synthetic);
+    let directory = synthetic.write(output.path());
+    let run = RunData::read(directory).expect("the run can be read");
+    (output, run)
+}
+
+fn count(run: &RunData, outcome: CaseOutcome) -> usize {
+    run.suites.iter().flat_map(|suite| &suite.cases).filter(|case| case.record.outcome == outcome).count()
+}
+
+#[test]
+fn junit_has_a_case_for_each_case_with_its_class_place_and_reruns() {
+    let (_output, run) = run(|_| {});
+    let xml = junit(&run).expect("XML");
+    assert_eq!(xml.matches("<testcase ").count(), 120);
+    assert_eq!(xml.matches("<failure ").count(), count(&run, CaseOutcome::Failed));
+    assert_eq!(xml.matches("<error ").count(), count(&run, CaseOutcome::Error));
+    assert_eq!(xml.matches("<skipped ").count(), count(&run, CaseOutcome::Skipped));
+    assert!(xml.contains("classname=\"refunds@default\"") && xml.contains("classname=\"refunds@small\""), "{xml}");
+    assert!(xml.contains("<flakyFailure ") && xml.contains("<rerunFailure "), "trials that failed:\n{xml}");
+    let failed = xml.split("<testcase ").find(|case| case.contains("<failure ")).expect("a failed case");
+    assert!(failed.contains(".yaml\"") && failed.contains("line=\"14\""), "the place of the grader:\n{failed}");
+    assert!(failed.contains("states-policy: the answer names the window of 30 days"), "{failed}");
+    assert!(failed.contains("<property name=\"score\" value=\"0."), "{failed}");
+}
+
+#[test]
+fn csv_has_a_row_for_each_trial() {
+    let (_output, run) = run(|run| run.hostile = Some("a,\"b\"\nc".to_owned()));
+    let text = csv(&run).expect("CSV");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows of one length");
+    let trials: usize = run.suites.iter().flat_map(|suite| &suite.cases).map(|case| case.trials.len()).sum();
+    assert_eq!(rows.len(), trials);
+    assert!(rows.iter().any(|row| &row[2] == "a,\"b\"\nc"), "the hostile id is one field");
+    assert!(rows.iter().all(|row| run.directory.join(&row[21]).is_dir()), "every row names its record");
+}
+
+#[test]
+fn annotations_show_nine_of_a_kind_and_how_many_more_there_are() {
+    let (_output, mut run) = run(|run| run.skill = 0.2);
+    let broken = run.suites.iter_mut().flat_map(|suite| &mut suite.cases).last().expect("cases");
+    broken.record.outcome = CaseOutcome::Error;
+    broken.trials.iter_mut().for_each(|trial| {
+        trial.record.outcome = CaseOutcome::Error;
+        trial.record.reason = Some(Reason::new(Stage::Agent, ReasonCode::Timeout, "the agent did not answer"));
+    });
+    let text = annotations(&run);
+    let failed = count(&run, CaseOutcome::Failed) + count(&run, CaseOutcome::Error);
+    assert!(failed > 10, "{failed}");
+    let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("::error ")).collect();
+    assert_eq!(errors.len(), 10);
+    assert!(errors[9].contains(&format!("::{} more cases did not pass", failed - 9)), "{}", errors[9]);
+    assert!(errors[0].ends_with("::the agent did not answer"), "errors come first:\n{text}");
+    assert!(errors[8].contains("line="), "{}", errors[8]);
+    assert!(text.lines().filter(|line| line.starts_with("::warning ")).count() <= 10);
+}
+
+#[test]
+fn markdown_shows_what_did_not_pass_and_stays_text() {
+    let hostile = "</details><script>x</script>| `a` ```` @everyone\n# b";
+    let (_output, run) = run(|run| run.hostile = Some(hostile.to_owned()));
+    let text = markdown(&run);
+    assert!(text.starts_with("## Evaluation: "), "{text}");
+    assert!(text.contains("| refunds | default | "), "{text}");
+    assert_eq!(text.matches("\n- **").count(), count(&run, CaseOutcome::Failed) + count(&run, CaseOutcome::Error));
+    assert!(!text.contains("<script>x</script>| `a`"), "outside of fences nothing is markup");
+    assert!(text.contains("### Skipped") && text.contains("needs \\`psql\\`, which is not installed"), "{text}");
+}
+
+#[test]
+fn markdown_is_cut_before_github_refuses_it() {
+    let (_output, run) = run(|run| {
+        run.cases = 60;
+        run.skill = 0.0;
+        run.hostile = None;
+    });
+    let mut run = run;
+    let long = "x".repeat(40_000);
+    for case in run.suites.iter_mut().flat_map(|suite| &mut suite.cases) {
+        for trial in &mut case.trials {
+            for grader in &mut trial.record.graders {
+                grader.assertions.iter_mut().for_each(|assertion| assertion.evidence = Some(long.clone()));
+            }
+        }
+    }
+    let text = markdown(&run);
+    assert!(text.len() < MARKDOWN_LIMIT + 200, "{}", text.len());
+    assert!(text.contains("more entries are left out"), "{}", &text[text.len() - 200..]);
+}

@@ -1,0 +1,92 @@
+//! The filter, sorting and grouping.
+
+use super::{HITS, assert_quiet, browser, report};
+
+#[test]
+fn filters_let_through_what_they_say() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    browser.open(&report(directory.path(), 60, None), "");
+    browser.evaluate("globalThis.chosen = (query) => { const filter = parseFilter(query, page.report, basePast(page.report)); return filter.problems.length ? filter.problems : page.report.cases.filter(filter.test).map((it) => it.i); }");
+    browser.evaluate("globalThis.all = (test) => page.report.cases.filter(test).map((it) => it.i)");
+    for (query, test) in [
+        ("", "it => true"),
+        ("s:failed", "it => it.outcome === 'f'"),
+        ("s:f,skip", "it => it.outcome === 'f' || it.outcome === 's'"),
+        ("s:flaky", "it => it.passed > 0 && it.passed < it.completed"),
+        ("-s:passed", "it => it.outcome !== 'p'"),
+        ("@nightly", "it => it.tags.includes('nightly')"),
+        ("!@gpu-free", "it => !it.tags.includes('gpu-free')"),
+        ("metadata.language:de", "it => it.metadata.language === 'de'"),
+        ("metadata.language:de s:passed", "it => it.metadata.language === 'de' && it.outcome === 'p'"),
+        ("grader:tone<0.7", "it => it.trials.some(trial => (trial.values[it.graders.indexOf('tone')] ?? 1) < 0.7)"),
+        (
+            "grader:states-policy:fail",
+            "it => it.trials.some(trial => trial.verdicts[it.graders.indexOf('states-policy')] === 'f')",
+        ),
+        ("grader:tone", "it => it.graders.includes('tone')"),
+        ("time:>20s", "it => it.trials.some(trial => trial.ms > 20000)"),
+        ("time>20000ms", "it => it.trials.some(trial => trial.ms > 20000)"),
+        ("cost:<$0.03", "it => it.cost !== null && it.cost < 0.03"),
+        (
+            "tokens:>5k",
+            "it => it.trials.some(trial => trial.tokens && trial.tokens[0] + trial.tokens[1] + trial.tokens[2] > 5000)",
+        ),
+        ("score:<80%", "it => it.score !== null && it.score < 0.8"),
+        ("suite:refunds", "it => it.suite === 'refunds'"),
+        ("target:small", "it => it.target === 'small'"),
+        (
+            "refund",
+            "it => it.id.includes('refund') || it.suite === 'refunds' || it.test.includes('refund') || it.file.includes('refund')",
+        ),
+        ("bucket:code", "it => it.bucket === 'code'"),
+        (
+            "change:definition",
+            "it => basePast(page.report).definitions[it.i] !== '=' && basePast(page.report).outcomes[it.i] !== '-'",
+        ),
+    ] {
+        let query = serde_json::Value::from(query);
+        let (chosen, expected) =
+            (browser.evaluate(&format!("chosen({query})")), browser.evaluate(&format!("all({test})")));
+        assert_eq!(chosen, expected, "{query}");
+    }
+    for (query, problem) in [
+        ("nonsense:1", "`nonsense` is not a key of filters; keys are s, metadata.KEY"),
+        ("s:green", "`green` is not a state"),
+        ("time:>fast", "`time:>fast`: expected a number"),
+        ("grader:tone:maybe", "`maybe`: expected `<0.5`"),
+    ] {
+        let problems = browser.evaluate(&format!("chosen({})", serde_json::Value::from(query)));
+        assert!(problems[0].as_str().unwrap().starts_with(problem), "{query}: {problems}");
+    }
+    assert_quiet(&browser);
+}
+
+#[test]
+fn texts_in_quotes_are_found_in_prompts_and_answers() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    browser.open(&report(directory.path(), 60, None), "#/?q=%22hunter2%22");
+    browser.wait(&format!("{HITS} === '6 of 60 cases'"));
+    browser.open(&directory.path().join("report.html"), "#/?q=%22no%20such%20text%22");
+    browser.wait("!document.querySelector('.empty').hidden && document.querySelector('.empty h2').textContent === 'No case matches'");
+    assert_quiet(&browser);
+}
+
+#[test]
+fn the_address_holds_filter_order_and_groups() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let file = report(directory.path(), 60, None);
+    browser.open(&file, "#/?q=suite:refunds&sort=time&group=metadata.language&dir=down");
+    let times =
+        browser.evaluate("page.order.length || page.views.cases.order.map(it => it.ms).filter(ms => ms !== null)");
+    let times: Vec<f64> = times.as_array().unwrap().iter().map(|ms| ms.as_f64().unwrap()).collect();
+    assert!(times.len() > 10 && times.is_sorted(), "{times:?}");
+    let groups =
+        browser.evaluate("[...document.querySelectorAll('.row.group strong')].map(it => it.textContent).sort()");
+    assert_eq!(groups, serde_json::json!(["de", "en", "ja", "pt"]));
+    assert_eq!(browser.evaluate("document.getElementById('filter').value"), "suite:refunds");
+    assert_eq!(browser.evaluate("document.querySelector('.c-time').getAttribute('aria-sort')"), "descending");
+    assert_quiet(&browser);
+}

@@ -1,0 +1,135 @@
+//! What the views show.
+
+use std::fs;
+
+use evalsuite_report::{Details, HtmlReport, RunData};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+use super::{assert_quiet, browser, report};
+
+#[test]
+fn the_page_of_a_case_shows_everything_that_was_recorded() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    browser.open(&report(directory.path(), 30, None), "");
+    browser.evaluate("go({ view: 'case', case: page.report.cases.find(it => it.outcome === 'f').key, trial: '1' })");
+    browser.wait("Boolean(document.querySelector('.tabs'))");
+    browser.evaluate("document.querySelectorAll('details').forEach(it => { it.open = true; })");
+    browser.wait("document.querySelectorAll('.folded').length > 5");
+    let text = browser.evaluate("document.querySelector('article').innerText").as_str().unwrap().to_owned();
+    for expected in [
+        "required grader `states-policy` did not pass",
+        "You are the support agent of a small shop.",
+        "Our policy covers returns within 60 days",
+        "the answer names the window of 30 days",
+        "case.yaml:14",
+        "judge-small",
+        "Check the answer below against each item.",
+        "find_order",
+        "charged twice",
+        "Returns are possible within 30 days after delivery.",
+        "orders/88213.toml",
+        "refunded = \"24.90\"",
+        "policy v7 loaded",
+        "support-large-2",
+    ] {
+        assert!(text.contains(expected), "the page lacks {expected:?}:\n{text}");
+    }
+    browser.press("a");
+    browser.wait("document.querySelectorAll('.answer-column').length > 1");
+    let trials = browser.evaluate("document.querySelectorAll('.answer-column:not(.base) .trial-links a').length");
+    assert_eq!(trials, 3, "equal answers share a column, and every trial is in one");
+    assert_eq!(browser.evaluate("document.querySelectorAll('.answer-column.base').length > 0"), true);
+    assert_quiet(&browser);
+}
+
+#[test]
+fn runs_are_compared_case_by_case() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    browser.open(&report(directory.path(), 30, None), "#/?different=1");
+    let kinds = "[...new Set(page.views.cases.order.map(it => it.change(basePast(page.report)).kind))]";
+    let kinds: Vec<String> = serde_json::from_value(browser.evaluate(kinds)).unwrap();
+    assert!(!kinds.is_empty() && !kinds.contains(&"same".to_owned()), "{kinds:?}");
+    let text = browser.evaluate("document.querySelector('main').innerText").as_str().unwrap().to_lowercase();
+    assert!(!text.contains("regress"), "three trials of a case cannot show a regression");
+    // Another run, then none.
+    browser.evaluate("go({ base: 'run-0' })");
+    browser.wait("basePast(page.report).run.id === 'run-0'");
+    browser.evaluate("go({ base: 'none', different: '' })");
+    browser.wait("!document.querySelector('.c-change')");
+    assert_quiet(&browser);
+}
+
+#[test]
+fn colours_follow_the_system_and_the_button() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let file = report(directory.path(), 12, None);
+    let paper = "getComputedStyle(document.body).backgroundColor";
+    browser.open(&file, "");
+    let light = browser.evaluate(paper);
+    browser.set_media("prefers-color-scheme", "dark");
+    let dark = browser.evaluate(paper);
+    assert_ne!(light, dark);
+    browser.press("t");
+    assert_eq!(browser.evaluate(paper), light);
+    // Text on paper has a contrast of at least 4.5 in both, outcomes too.
+    for scheme in ["light", "dark"] {
+        browser.evaluate(&format!("document.documentElement.dataset.theme = '{scheme}'"));
+        let contrasts = browser.evaluate(
+            "(() => { const style = getComputedStyle(document.documentElement);
+                const channels = (name) => { const hex = style.getPropertyValue(name).trim().slice(1); return [0, 2, 4].map(at => parseInt(hex.slice(at, at + 2), 16) / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4); };
+                const luminance = (name) => { const [r, g, b] = channels(name); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+                const contrast = (a, b) => (Math.max(luminance(a), luminance(b)) + 0.05) / (Math.min(luminance(a), luminance(b)) + 0.05);
+                return ['--ink', '--muted', '--accent', '--passed', '--failed', '--error', '--flaky', '--skipped'].flatMap(name =>
+                    ['--paper', '--raised', '--sunken', ...(style.getPropertyValue(name + '-soft') ? [name + '-soft'] : [])].map(on => [scheme, name, on, contrast(name, on)])).filter(([, , , value]) => value < 4.5);
+            })()"
+                .replace("[scheme,", &format!("['{scheme}',"))
+                .as_str(),
+        );
+        assert_eq!(contrasts, serde_json::json!([]));
+    }
+    assert_quiet(&browser);
+}
+
+#[test]
+fn a_run_without_cases_and_a_case_without_details_say_so() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let empty = SyntheticRun::new("empty", 0, 1).write(directory.path());
+    let file = directory.path().join("empty.html");
+    HtmlReport::new(RunData::read(empty).unwrap()).write_file(&file).unwrap();
+    browser.open(&file, "");
+    assert_eq!(browser.evaluate("document.querySelector('.empty h2').textContent"), "No case has run");
+    browser.press("4");
+    browser.wait("document.querySelector('.empty h2')?.textContent === 'No earlier runs'");
+
+    let run = SyntheticRun::new("some", 30, 3).write(directory.path());
+    let file = directory.path().join("some.html");
+    HtmlReport::new(RunData::read(run).unwrap()).with_details(Details::NotPassed).write_file(&file).unwrap();
+    browser.open(&file, "");
+    browser.evaluate("go({ view: 'case', case: page.report.cases.find(it => it.outcome === 'p' && !it.flaky && !it.trials.some(trial => trial.outcome !== 'p')).key })");
+    browser.wait("document.querySelector('.empty h2')?.textContent === 'Only in the run directory'");
+    browser.evaluate("go({ view: 'case', case: 'no/such@case' })");
+    browser.wait("document.querySelector('.empty h2')?.textContent === 'This report has no such case'");
+    assert_quiet(&browser);
+}
+
+#[test]
+fn a_directory_loads_its_chunks_when_they_are_needed() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let run = SyntheticRun::new("run", 12, 2).write(directory.path());
+    let out = directory.path().join("report");
+    HtmlReport::new(RunData::read(run).unwrap()).write_directory(&out).unwrap();
+    let page = out.join("index.html");
+    browser.open(&page, "");
+    browser.evaluate("go({ view: 'case', case: page.report.cases[0].key })");
+    browser.wait("Boolean(document.querySelector('#answer pre'))");
+    assert_quiet(&browser);
+    fs::remove_dir_all(out.join("data")).unwrap();
+    browser.open(&page, "");
+    browser.evaluate("go({ view: 'case', case: page.report.cases[0].key })");
+    browser.wait("document.querySelector('.empty h2')?.textContent === 'The details cannot be read'");
+}
