@@ -1,10 +1,12 @@
 //! `cargo evalsuite finish`.
 
-use std::io;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::{env, io};
 
+use evalsuite::CaseOutcome;
+use evalsuite::record::{CaseRecord, ReasonCode, RunSummary};
 use evalsuite::tooling::{SummaryText, finish_run};
 
 use crate::command_line::Finish;
@@ -52,6 +54,7 @@ pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::R
             writeln!(out, "{}: {count} not started: {tests}{more}", suite.suite)?;
         }
     }
+    warn_of_skips(&finished.summary);
     for problem in &finished.problems {
         anstream::eprintln!("error: {problem}");
     }
@@ -60,4 +63,19 @@ pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::R
 
 fn count(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// On a CI server, skipped cases are easily overlooked: test runners count them as passed.
+fn warn_of_skips(summary: &RunSummary) {
+    let is_on = |name: &str| env::var(name).is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
+    let is_selected =
+        |case: &&CaseRecord| case.reason.as_ref().is_none_or(|reason| reason.code != ReasonCode::Filtered);
+    let cases = summary.suites.iter().flat_map(|suite| &suite.cases);
+    let skipped = cases.filter(|case| case.outcome == CaseOutcome::Skipped).filter(is_selected).count();
+    if skipped > 0 && is_on("CI") && !is_on("EVALSUITE_REQUIRE") {
+        let (cases, count) = if skipped == 1 { ("case was", "counts") } else { ("cases were", "count") };
+        anstream::eprintln!(
+            "warning: {skipped} {cases} skipped and {count} as passed; EVALSUITE_REQUIRE=1 turns skipped cases into errors"
+        );
+    }
 }

@@ -9,8 +9,8 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::Fields;
 use crate::fields::paths::{Kind, Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
-use crate::keys::Status;
 use crate::keys::targets::{CLI_TARGET, HEALTHCHECK, TARGET, TARGETS_FILE};
+use crate::keys::{Status, placeholder};
 use crate::read::node::{Entry, Node};
 use crate::request::Request;
 use crate::source::{Files, Span};
@@ -19,9 +19,6 @@ use crate::{fields, read, suggest};
 /// Paths of a targets file, relative to each directory that is searched.
 const NAMES: &[&str] =
     &["targets.yaml", "targets.yml", ".agentv/targets.yaml", ".agentv/targets.yml", ".evalsuite/targets.yaml"];
-
-/// What a command may hold in braces.
-const PLACEHOLDERS: &[&str] = &["PROMPT", "PROMPT_FILE", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE"];
 
 /// Longest chain of `use_target`.
 const MAX_ALIASES: usize = 5;
@@ -182,8 +179,12 @@ fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
         return fields::reject(Code::InvalidCommand, node.span, "`command` is empty", "write a shell command", d);
     }
     let is_upper_case = |name: &&str| !name.bytes().any(|byte| byte.is_ascii_lowercase());
-    for name in Syntax::Command.names(&text).filter(is_upper_case).filter(|name| !PLACEHOLDERS.contains(name)) {
-        let help = suggest::did_you_mean_or_known(name, PLACEHOLDERS);
+    for name in Syntax::Command
+        .names(&text)
+        .filter(is_upper_case)
+        .filter(|name| !placeholder::is_known(placeholder::OF_COMMANDS, name))
+    {
+        let help = suggest::did_you_mean_or_known(name, &placeholder::names(placeholder::OF_COMMANDS));
         d.report(Code::UnknownPlaceholder, node.span, format!("unknown placeholder `{{{name}}}`"), help);
     }
     Some(text)

@@ -8,13 +8,11 @@ use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef, Reset};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, command};
+use crate::keys::placeholder;
 use crate::keys::workspace::{HOOK, HOOKS, RESETS};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, suggest};
 
-/// What a command may hold in double braces.
-const PLACEHOLDERS: &[&str] =
-    &["workspace_path", "test_id", "eval_run_id", "case_input", "case_metadata", "suite_dir", "case_dir", "target"];
 /// The name of each hook, whether it may reset the workspace, and its timeout.
 const NAMES: [(&str, bool, u64); 4] = [
     ("before_all", false, 60_000),
@@ -95,9 +93,9 @@ fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d
             .collect(),
     };
     for name in texts.into_iter().flat_map(|text| Syntax::TemplateBesideVariables.names(text)) {
-        if !PLACEHOLDERS.contains(&name) {
+        if !placeholder::is_known(placeholder::OF_HOOKS, name) {
             let message = format!("`{{{{ {name} }}}}` is not a placeholder of hooks, and is left as it is");
-            let help = suggest::did_you_mean_or_known(name, PLACEHOLDERS);
+            let help = suggest::did_you_mean_or_known(name, &placeholder::names(placeholder::OF_HOOKS));
             d.report(Code::UnknownTemplateVariable, node.span, message, help);
         }
     }

@@ -94,7 +94,7 @@ pub(crate) static HOOK: Table = Table::new(
     "a hook",
     "A hook with settings. It gets a JSON object on standard input (see the protocols).",
     &[
-        Key::new("cwd", Type::Directory, "Working directory.", "./scripts").default("the workspace; in a workspace file, its directory"),
+        Key::new("cwd", Type::Directory, "Working directory.", "./scripts").default("the suite's directory; in a workspace file, its directory"),
         Key::new(
             "command",
             Type::Command,

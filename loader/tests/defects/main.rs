@@ -6,6 +6,7 @@ mod choices;
 mod generate;
 mod project;
 mod render;
+mod schemas;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
