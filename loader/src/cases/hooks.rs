@@ -30,6 +30,9 @@ pub(crate) struct WrittenHook {
     reset: Option<Reset>,
 }
 
+/// Hooks of a workspace that several runs share.
+const OF_REUSED_WORKSPACES: &[&str] = &["on_reuse", "on_finish"];
+
 /// The hooks of one `workspace` or target.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WrittenHooks {
@@ -53,6 +56,9 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Writte
         enabled: fields.read("enabled", fields::boolean, d),
         hooks: NAMES.map(|(name, may_reset, _)| fields.get(name).and_then(|entry| hook(entry, may_reset, scope, d))),
     };
+    for name in OF_REUSED_WORKSPACES {
+        fields.no_effect(name, d);
+    }
     for entry in fields.rest() {
         let help = suggest::did_you_mean_or_known(&entry.key, &fields.known());
         d.report(Code::InvalidHook, entry.key_span, format!("unknown hook `{}`", entry.key), help);

@@ -506,8 +506,8 @@ pub(crate) static RUBRICS: Table = grader(
     &[
         Key::new(
             "criteria",
-            SOME_CRITERIA,
-            "The criteria, at least one.",
+            Type::OneOf(&[Type::Text, SOME_CRITERIA]),
+            "The criteria, at least one; a single one may be written as text.",
             "[Names the order number, {id: tone, outcome: Polite, weight: 2}]",
         )
         .required()
@@ -530,7 +530,7 @@ pub(crate) static RUBRIC: Table = grader(
     r#"{ type: rubrics, criteria: [Names the order number] }"#,
     "The old name of `rubrics`.",
     &[
-        Key::new("rubrics", SOME_CRITERIA, "The criteria, at least one.", "[Names the order number]")
+        Key::new("rubrics", Type::OneOf(&[Type::Text, SOME_CRITERIA]), "The criteria, at least one.", "[Names the order number]")
             .or("criteria")
             .required(),
         JUDGE[0],

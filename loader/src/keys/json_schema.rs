@@ -112,6 +112,7 @@ impl Writer {
             "type": "object",
             "description": table.doc,
             "properties": properties,
+            "patternProperties": { "^x-": {} },
             "required": required,
             "additionalProperties": table.is_open,
         });

@@ -20,3 +20,4 @@ pub(crate) mod redaction;
 pub(crate) mod shell_quoting;
 pub(crate) mod symlinks;
 pub(crate) mod terminal;
+pub(crate) mod untrusted;
