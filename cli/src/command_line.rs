@@ -45,15 +45,22 @@ pub(crate) struct Check {
     /// Exit with status 1 on warnings too
     #[arg(long)]
     pub(crate) deny_warnings: bool,
+    /// Change the files where one answer is certain: a name that is one edit away, an old name of a key, a number that is meant as text
+    #[arg(long)]
+    pub(crate) fix: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Text with the lines of the files
     Text,
+    /// One line per place, `FILE:LINE:COLUMN: error[E019]: MESSAGE`, for editors
+    Short,
     /// One JSON object per line
     Json,
-    /// GitHub Actions annotations
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// GitHub Actions annotations, at most ten of each kind
     Github,
 }
 

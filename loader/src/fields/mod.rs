@@ -8,7 +8,7 @@ pub(crate) mod shared_files;
 use evalsuite_schema::Object;
 use evalsuite_schema::placeholder::Syntax;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use crate::keys::{Key, Range, Status, Table, range};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
@@ -101,11 +101,11 @@ impl<'n> Fields<'n> {
             if let Some(first) = current {
                 conflict(first, entry, d);
             } else {
-                d.report(
-                    Code::DeprecatedKey,
-                    entry.key_span,
-                    format!("`{old}` is now `{new}`"),
-                    format!("rename it to `{new}`"),
+                d.push(
+                    Diagnostic::new(Code::DeprecatedKey, format!("`{old}` is now `{new}`"))
+                        .at(entry.key_span)
+                        .help(format!("rename it to `{new}`"))
+                        .fix_if(Some(Fix::Replace(new.to_owned()))),
                 );
                 current = Some(entry);
             }
@@ -208,13 +208,21 @@ impl<'n> Fields<'n> {
         self.rest().any(|entry| !suggest::nearest(&entry.key, keys.iter().copied()).is_empty())
     }
 
+    /// The key that an unknown one certainly means, unless that is there too.
+    pub(crate) fn certain_key(&self, entry: &Entry) -> Option<Fix> {
+        let meant = suggest::certain(&entry.key, self.known())?;
+        let is_there = self.entries.iter().any(|other| other.key == meant);
+        (!is_there).then(|| Fix::Replace(meant.to_owned()))
+    }
+
     /// Reports every key that is not in the table.
     pub(crate) fn finish(self, d: &mut Diagnostics) {
         for entry in self.rest() {
             d.push(
                 Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in {}", entry.key, self.what))
                     .at(entry.key_span)
-                    .help(suggest::did_you_mean_or_known(&entry.key, &self.known())),
+                    .help(suggest::did_you_mean_or_known(&entry.key, &self.known()))
+                    .fix_if(self.certain_key(entry)),
             );
         }
     }
@@ -268,17 +276,14 @@ pub(crate) fn reject<T>(
 
 /// Reports a value of another type: `` `criteria` must be text, found a list ``.
 pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Diagnostics) -> Option<T> {
-    reject(
-        Code::WrongType,
-        node.span,
-        format!("{what} must be {expected}, found {}", node.kind()),
-        match (&node.data, expected) {
-            (Data::Number(number), "text") => format!("quote it: \"{number}\""),
-            (Data::Bool(value), "text") => format!("quote it: \"{value}\""),
-            _ => format!("write {expected}"),
-        },
-        d,
-    )
+    let (help, fix) = match (&node.data, expected) {
+        (Data::Number(number), "text") => (format!("quote it: \"{number}\""), Some(Fix::Quote)),
+        (Data::Bool(value), "text") => (format!("quote it: \"{value}\""), Some(Fix::Quote)),
+        _ => (format!("write {expected}"), None),
+    };
+    let message = format!("{what} must be {expected}, found {}", node.kind());
+    d.push(Diagnostic::new(Code::WrongType, message).at(node.span).help(help).fix_if(fix));
+    None
 }
 
 /// The key as messages name it.
@@ -420,14 +425,18 @@ pub(crate) fn choice<T: Clone>(
     }
     choices.iter().find(|(word, _)| *word == text).map(|(_, value)| value.clone()).or_else(|| {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        reject(
-            Code::InvalidChoice,
-            node.span,
-            format!("{what} is `{text}`, which is not one of {}", suggest::quoted(&words, "and")),
-            suggest::did_you_mean(&text, words.iter().copied())
-                .unwrap_or_else(|| format!("write {}", suggest::quoted(&words, "or"))),
-            d,
-        )
+        let message = format!("{what} is `{text}`, which is not one of {}", suggest::quoted(&words, "and"));
+        let meant = suggest::certain(&text, words.iter().copied());
+        d.push(
+            Diagnostic::new(Code::InvalidChoice, message)
+                .at(node.span)
+                .help(
+                    suggest::did_you_mean(&text, words.iter().copied())
+                        .unwrap_or_else(|| format!("write {}", suggest::quoted(&words, "or"))),
+                )
+                .fix_if(meant.map(|meant| Fix::Replace(meant.to_owned()))),
+        );
+        None
     })
 }
 
