@@ -28,6 +28,7 @@ pub(crate) enum Command {
     Show(Show),
     Calibrate(Calibrate),
     Run(Run),
+    Schema(Schema),
 }
 
 /// Check suites as the compiler does, without compiling
@@ -107,6 +108,15 @@ pub(crate) struct Expand {
 pub(crate) struct Explain {
     /// Code or name, such as `E019` or `unknown-key` [default: list all]
     pub(crate) diagnostic: Option<String>,
+}
+
+/// Print the JSON Schema of a kind of file, for editors
+///
+/// Example: `cargo evalsuite schema case > case.schema.json`. Exit status: 0 on success, 2 if there is no such kind.
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// Kind of file, such as `eval` or `case` [default: list all]
+    pub(crate) kind: Option<String>,
 }
 
 /// Run the pending after_all hooks of a run, remove its base workspaces, and summarize it

@@ -18,6 +18,7 @@ mod regrade;
 mod report;
 mod run;
 mod sarif;
+mod schema;
 mod show;
 mod stored_runs;
 mod suite_request;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::Report(command) => report::run(&command),
         Command::Show(command) => show::run(&command),
         Command::Run(command) => run::run(&command),
+        Command::Schema(command) => schema::run(&command),
     };
     match result {
         Ok(code) => code,

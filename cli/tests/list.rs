@@ -10,10 +10,7 @@ fn suites_cases_and_graders_are_listed_with_their_places() {
     let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
     let output = package.run_in_output(&["list"]);
     assert_eq!(output.code, 0, "{}", output.err);
-    assert_eq!(
-        output.out,
-        "cards (suites/card_agent)\n  a  suites/card_agent/tasks/a.json:1  contains\n\nno runs\n"
-    );
+    assert_eq!(output.out, "cards (suites/card_agent)\n  a  suites/card_agent/tasks/a.json:1  contains\n\nno runs\n");
 }
 
 #[test]
