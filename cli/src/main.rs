@@ -9,12 +9,15 @@ mod diff;
 mod expand;
 mod explain;
 mod finish;
+mod fixes;
 mod includes;
 mod list;
 mod merge;
+mod new;
 mod regrade;
 mod report;
 mod run;
+mod sarif;
 mod schema;
 mod show;
 mod stored_runs;
@@ -26,6 +29,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use self::command_line::{Command, CommandLine};
+
+/// Exit code of a command that could not do its work: the command line, a file or the environment is at fault.
+pub(crate) const CANNOT_WORK: u8 = 2;
 
 fn main() -> ExitCode {
     // Cargo runs `cargo-evalsuite evalsuite …`; called directly, the program does not get the second word.
@@ -43,6 +49,7 @@ fn main() -> ExitCode {
         Command::Clean(command) => clean::run(&command),
         Command::List(command) => list::run(&command),
         Command::Merge(command) => merge::run(&command),
+        Command::New(command) => new::run(&command),
         Command::Regrade(command) => regrade::run(&command),
         Command::Report(command) => report::run(&command),
         Command::Show(command) => show::run(&command),
@@ -52,7 +59,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         // The reader has stopped reading, as in `… | head`.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::from(CANNOT_WORK),
         Err(error) => {
             let mut text = error.to_string();
             let mut source = error.source();
@@ -61,7 +68,7 @@ fn main() -> ExitCode {
                 source = cause.source();
             }
             anstream::eprintln!("error: {text}");
-            ExitCode::FAILURE
+            ExitCode::from(CANNOT_WORK)
         }
     }
 }
