@@ -14,6 +14,7 @@ pub(crate) struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Accept(Accept),
     Check(Check),
     Diff(Diff),
     Expand(Expand),
@@ -26,6 +27,22 @@ pub(crate) enum Command {
     Show(Show),
     Calibrate(Calibrate),
     Run(Run),
+}
+
+/// Make the results of a run the baseline of its suites
+///
+/// Writes a file per suite to `.evalsuite/baselines` of its package, to be committed: how many trials of each case and target passed,
+/// their score, and what they are results of. A case is raised freely. It is lowered only if two or more trials all failed, or by
+/// `--force`. Prints what changed and what was kept. Exit status: 0 on success, 2 if the run cannot be accepted or the command line is
+/// invalid, 3 if the run does not exist.
+#[derive(Debug, Args)]
+pub(crate) struct Accept {
+    /// Run: its id, its directory, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// Case whose result is accepted even if it is worse; may be repeated
+    #[arg(long = "force", value_name = "CASE")]
+    pub(crate) forced: Vec<String>,
 }
 
 /// Check suites as the compiler does, without compiling
@@ -59,14 +76,18 @@ pub(crate) enum Format {
 ///
 /// Pairs the cases whose input and graders are the same. Prints per suite and target the pass rates, the mean difference of the scores
 /// with its 95 % interval, the p-value of a permutation test, the smallest difference that would have been seen, and the cases that
-/// changed. Example: `cargo evalsuite diff 20261121T080000Z-1f2e3d`. Exit status: 0 without a regression, 1 on a regression, 2 if the
-/// command line is invalid, 3 if a run does not exist, 4 if fewer than six cases can be compared or more than a tenth has no result.
+/// changed. Examples: `cargo evalsuite diff 20261121T080000Z-1f2e3d`, `cargo evalsuite diff --baseline`. Exit status: 0 without a
+/// regression, 1 on a regression, 2 if the comparison is not possible or the command line is invalid, 3 if a run does not exist, 4 if
+/// fewer than six cases can be compared or more than a tenth has no result.
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
     /// Earlier run: its id or directory [default: the newest one before RUN with a case in common]
     pub(crate) base: Option<String>,
     /// Run: its id or directory [default: the newest]
     pub(crate) run: Option<String>,
+    /// Compare with the results that `accept` wrote; then the one run that may be named is RUN
+    #[arg(long, conflicts_with = "run")]
+    pub(crate) baseline: bool,
     /// Key of the cases' metadata: cases with the same value are not independent of each other
     #[arg(long, value_name = "KEY")]
     pub(crate) cluster_by: Option<String>,
@@ -256,7 +277,7 @@ pub(crate) enum ReportFormat {
 /// Run the tests of cases chosen by tag, bucket or name, and finish the run
 ///
 /// Builds the tests, lists the cases of their suites, runs `cargo test` or nextest with the chosen ones, then does what
-/// `finish` does. All test programs belong to one run, so after_all hooks run once. Exit status: that of the tests, 1 if no
+/// `finish` does, and prints how the results compare with the baseline, or without one with the run before. All test programs belong to one run, so after_all hooks run once. Exit status: that of the tests, 1 if no
 /// case is chosen, 2 if the command line is invalid.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Run {

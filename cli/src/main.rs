@@ -1,5 +1,7 @@
 //! `cargo evalsuite`: checks, expands and runs evaluation suites, and manages the records of their runs.
 
+mod accept;
+mod baselines;
 mod calibrate;
 mod cargo_process;
 mod check;
@@ -31,7 +33,14 @@ fn main() -> ExitCode {
     if arguments.get(1).is_some_and(|argument| argument == "evalsuite") {
         arguments.remove(1);
     }
-    let result = match CommandLine::parse_from(arguments).command {
+    let command = CommandLine::parse_from(arguments).command;
+    // Of these, 1 says that the run is worse than it may be.
+    let failure = match command {
+        Command::Accept(_) | Command::Diff(_) => ExitCode::from(2),
+        _ => ExitCode::FAILURE,
+    };
+    let result = match command {
+        Command::Accept(command) => accept::run(&command),
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
         Command::Diff(command) => diff::run(&command),
@@ -57,7 +66,7 @@ fn main() -> ExitCode {
                 source = cause.source();
             }
             anstream::eprintln!("error: {text}");
-            ExitCode::FAILURE
+            failure
         }
     }
 }

@@ -12,6 +12,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod baseline;
 mod comparison;
 mod failure_text;
 mod formats;
@@ -20,6 +21,7 @@ mod html;
 mod run_data;
 mod statistics;
 
+pub use baseline::{Accepted, AcceptedCase, Decision, accept, read_baseline, write_baseline};
 pub use comparison::{CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, SuiteComparison};
 pub use formats::{MARKDOWN_LIMIT, annotations, csv, junit, markdown};
 pub use history::earlier_runs;

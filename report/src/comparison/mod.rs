@@ -4,13 +4,15 @@ mod case_change;
 mod pairing;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::record::CaseRecord;
+use evalsuite_schema::record::{Baseline, CaseRecord};
 
+use crate::baseline::as_run;
 use crate::run_data::{RunData, SuiteData};
 use crate::statistics::{PairedTrials, bootstrap_interval, mean, sign_flip_p_value, smallest_visible_effect};
 
+use self::case_change::Standard;
 pub use self::case_change::{CaseChange, ChangeKind};
 use self::pairing::{Pair, pair_cases};
 
@@ -27,6 +29,8 @@ pub struct CompareOptions {
     pub cluster_by: Option<String>,
     /// How much worse the run may be, as a share of the score: it is accepted only if the lower end of the interval is above `−margin`.
     pub margin: Option<f64>,
+    /// Whether cases that are not in the run are left out, as after a run of chosen cases; else they are missing results.
+    pub only_cases_of_run: bool,
 }
 
 impl CompareOptions {
@@ -39,6 +43,13 @@ impl CompareOptions {
     #[must_use]
     pub fn with_cluster_by(mut self, key: impl Into<String>) -> Self {
         self.cluster_by = Some(key.into());
+        self
+    }
+
+    /// Leaves out cases that are not in the run.
+    #[must_use]
+    pub fn with_only_cases_of_run(mut self) -> Self {
+        self.only_cases_of_run = true;
         self
     }
 
@@ -111,16 +122,36 @@ pub enum ComparisonVerdict {
 impl Comparison {
     /// Compares a run with an earlier one.
     pub fn new(base: &RunData, run: &RunData, options: &CompareOptions) -> Self {
+        Self::with(base, Standard::Run, run, options)
+    }
+
+    /// Compares a run with the baselines of its suites.
+    ///
+    /// A case that was stable there needs no p-value: if all of two or more trials passed, and all of two or more fail now, it is
+    /// [`ChangeKind::Lost`]; where every trial has to pass, one is enough on both sides. A case that is flaky in the baseline never
+    /// makes the verdict alone.
+    pub fn with_baselines(baselines: &[Baseline], run: &RunData, options: &CompareOptions) -> Self {
+        Self::with(&as_run(baselines), Standard::Baseline, run, options)
+    }
+
+    fn with(base: &RunData, standard: Standard, run: &RunData, options: &CompareOptions) -> Self {
         let mut keys: BTreeMap<(&str, &str), [Vec<&CaseRecord>; 2]> = BTreeMap::new();
         for (side, data) in [base, run].into_iter().enumerate() {
             for record in data.suites.iter().flat_map(records) {
                 keys.entry((&record.suite, &record.target)).or_default()[side].push(record);
             }
         }
+        if options.only_cases_of_run {
+            let ran: BTreeSet<[&str; 3]> = run.suites.iter().flat_map(records).map(identity).collect();
+            keys.values_mut().for_each(|[base, _]| base.retain(|record| ran.contains(&identity(record))));
+            keys.retain(|_, [_, run]| !run.is_empty());
+        }
         let clusters = Clusters::new(run, options);
         let suites = keys
             .into_iter()
-            .map(|((suite, target), [base, run])| compare_suite(suite, target, &base, &run, &clusters, options))
+            .map(|((suite, target), [base, run])| {
+                compare_suite((suite, target), standard, [&base, &run], &clusters, options)
+            })
             .collect();
         Self { base: base.run_id.clone(), run: run.run_id.clone(), suites }
     }
@@ -136,11 +167,10 @@ fn records(suite: &SuiteData) -> impl Iterator<Item = &CaseRecord> {
 }
 
 fn compare_suite(
-    suite: &str,
-    target: &str,
-    base: &[&CaseRecord],
-    run: &[&CaseRecord],
-    clusters: &Clusters,
+    (suite, target): (&str, &str),
+    standard: Standard,
+    [base, run]: [&[&CaseRecord]; 2],
+    clusters: &Clusters<'_>,
     options: &CompareOptions,
 ) -> SuiteComparison {
     let (mut changes, mut trials) = (Vec::new(), Vec::new());
@@ -150,8 +180,8 @@ fn compare_suite(
             trials.push(PairedTrials { base: scores(base), now: scores(run), cluster: clusters.of(run, trials.len()) });
         }
         missing += usize::from(pair.is_missing());
-        if let Some(change) = CaseChange::of(&pair) {
-            regressed |= change.kind == ChangeKind::Regressed;
+        if let Some(change) = CaseChange::of(&pair, standard) {
+            regressed |= matches!(change.kind, ChangeKind::Regressed | ChangeKind::Lost);
             changes.push(change);
         }
     }
@@ -212,10 +242,10 @@ fn passed(records: &[&CaseRecord]) -> (u32, u32) {
 }
 
 /// Which cases belong together.
-struct Clusters(Option<BTreeMap<[String; 3], usize>>);
+struct Clusters<'a>(Option<BTreeMap<[&'a str; 3], usize>>);
 
-impl Clusters {
-    fn new(run: &RunData, options: &CompareOptions) -> Self {
+impl<'a> Clusters<'a> {
+    fn new(run: &'a RunData, options: &CompareOptions) -> Self {
         let Some(key) = &options.cluster_by else { return Self(None) };
         let (mut numbers, mut clusters) = (BTreeMap::new(), BTreeMap::new());
         for case in run.suites.iter().flat_map(|suite| &suite.cases) {
@@ -234,6 +264,6 @@ impl Clusters {
     }
 }
 
-fn identity(record: &CaseRecord) -> [String; 3] {
-    [record.suite.clone(), record.case_id.clone(), record.target.clone()]
+fn identity(record: &CaseRecord) -> [&str; 3] {
+    [&record.suite, &record.case_id, &record.target]
 }

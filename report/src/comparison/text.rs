@@ -51,7 +51,9 @@ impl fmt::Display for SuiteComparison {
             )?;
         }
         for kind in [
+            ChangeKind::Lost,
             ChangeKind::Regressed,
+            ChangeKind::Quarantined,
             ChangeKind::Improved,
             ChangeKind::Changed,
             ChangeKind::Missing,

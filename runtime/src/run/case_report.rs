@@ -47,6 +47,11 @@ impl CaseReport {
         self.record.outcome
     }
 
+    /// Whether its test fails: see [`CaseRecord::fails_test`].
+    pub fn fails_test(&self) -> bool {
+        self.record.fails_test()
+    }
+
     /// The case's record.
     pub fn record(&self) -> &CaseRecord {
         &self.record
@@ -75,12 +80,6 @@ impl CaseReport {
         }
         // A case that cannot be decoded has no report.
         serde_json::from_str::<Written>(self.case.json).map(|written| written.metadata).unwrap_or_default()
-    }
-
-    /// Why it was skipped.
-    pub(crate) fn skip_reason(&self) -> Option<&str> {
-        let reason = self.record.reason.as_ref()?;
-        (self.outcome() == CaseOutcome::Skipped).then_some(reason.message.as_str())
     }
 
     /// The text without secrets.
