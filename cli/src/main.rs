@@ -11,6 +11,7 @@ mod diff;
 mod expand;
 mod explain;
 mod finish;
+mod gate;
 mod includes;
 mod merge;
 mod regrade;
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
     let command = CommandLine::parse_from(arguments).command;
     // Of these, 1 says that the run is worse than it may be.
     let failure = match command {
-        Command::Accept(_) | Command::Diff(_) => ExitCode::from(2),
+        Command::Accept(_) | Command::Diff(_) | Command::Gate(_) => ExitCode::from(2),
         _ => ExitCode::FAILURE,
     };
     let result = match command {
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Expand(command) => expand::run(&command),
         Command::Explain(command) => explain::run(&command),
         Command::Finish(command) => finish::run(&command),
+        Command::Gate(command) => gate::run(&command),
         Command::Clean(command) => clean::run(&command),
         Command::Merge(command) => merge::run(&command),
         Command::Regrade(command) => regrade::run(&command),

@@ -56,9 +56,9 @@ fn baseline_of(package: &Package, case: &str) -> Value {
 
 #[test]
 fn what_fails_as_expected_is_green_and_a_regression_is_red() {
-    let package = package("baseline_walk", "capability");
+    let package = package("accepted_walk", "capability");
     let first = test(&package, &[], "easy error").fails("without a baseline, what fails is red");
-    first.says("evaluation failed: hard (words)").is_silent_about("baseline");
+    first.says("evaluation failed: hard (words)").is_silent_about("baseline:");
     let ran = evalsuite(&package, &["run"], "easy error").fails("still red");
     ran.says("words: 2 passed, 2 failed").says("words @ default: undecided").is_silent_about("the baseline");
     evalsuite(&package, &["accept"], "").succeeds("a run can be accepted").says("words: 4 added");
@@ -99,7 +99,7 @@ fn what_fails_as_expected_is_green_and_a_regression_is_red() {
 
 #[test]
 fn flaky_cases_are_quarantined() {
-    let package = package("baseline_quarantine", "capability");
+    let package = package("accepted_quarantine", "capability");
     test(&package, &["easy"], "easy").succeeds("it passes");
     evalsuite(&package, &["accept"], "").succeeds("it is accepted");
     let file = std::fs::read_dir(package.root().join(".evalsuite/baselines")).unwrap().next().unwrap().unwrap().path();
@@ -111,7 +111,7 @@ fn flaky_cases_are_quarantined() {
 
 #[test]
 fn regression_suites_have_no_expected_failures() {
-    let package = package("baseline_regression", "regression");
+    let package = package("accepted_regression", "regression");
     test(&package, &["hard"], "").fails("it fails");
     evalsuite(&package, &["accept"], "").succeeds("it is accepted").says("words: 1 added");
     let ran = test(&package, &["hard"], "").fails("it fails as before, and is red");

@@ -1,6 +1,7 @@
 //! What happened to one case.
 
 use evalsuite_schema::record::{CaseRecord, PassState, Rule};
+use serde::Serialize;
 
 use super::pairing::Pair;
 use crate::statistics::fisher_two_sided;
@@ -18,7 +19,7 @@ pub(super) enum Standard {
 }
 
 /// A case that is not the same in both runs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CaseChange {
     /// Id of the case.
@@ -36,7 +37,8 @@ pub struct CaseChange {
 }
 
 /// What happened to a case between two runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ChangeKind {
     /// All trials of the baseline passed, and all trials fail now.
