@@ -17,3 +17,4 @@ pub(crate) mod process;
 pub(crate) mod redaction;
 pub(crate) mod shell_quoting;
 pub(crate) mod symlinks;
+pub(crate) mod untrusted;

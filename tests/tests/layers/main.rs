@@ -6,6 +6,7 @@ mod files;
 mod fixtures;
 mod order;
 mod references;
+mod untrusted_files;
 
 use evalsuite_tests::source::{CrateSource, read_source_files, workspace_root};
 
@@ -78,6 +79,14 @@ fn no_module_imports_from_a_higher_layer() {
         problems.extend(order::violations(&CrateSource::parse(&files, &folder), plan.order));
     }
     assert!(problems.is_empty(), "imports against the order of layers:\n{}", problems.join("\n"));
+}
+
+#[test]
+fn what_agents_leave_behind_is_opened_in_one_place() {
+    let folder = "runtime/src";
+    let krate = CrateSource::parse(&read_source_files(workspace_root(), folder), folder);
+    let problems = untrusted_files::violations(&krate, folder, untrusted_files::TRUSTED);
+    assert!(problems.is_empty(), "files opened by their path:\n{}", problems.join("\n"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{remove_if_exists, replace_file, sorted_entries};
-use crate::platform::permissions::remove_directory;
+use crate::platform::untrusted::remove_directory;
 use crate::record::run_directory::layout::{LATEST, LOCK_EXTENSION, LOCKS, RUN_RECORD, RUNS, SUITES};
 
 /// The directory that all runs of a package or workspace are in, and the id of the newest one.

@@ -69,7 +69,7 @@ fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> 
         let tests = known.iter().flat_map(|known| &known.tests);
         tests.into_iter().position(|test| test.test_name == record.test_name).unwrap_or(usize::MAX)
     };
-    let mut cases: Vec<StoredCase> = cases.into_values().collect();
+    let mut cases = one_per_test(cases);
     cases.sort_by_cached_key(|case| order(&case.record));
     let Some(suite) = cases.first().map(|case| case.record.suite.clone()).or_else(|| known.map(|known| known.name))
     else {
@@ -85,6 +85,22 @@ fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> 
     summary.problems = problems.into_values().collect();
     summary.cases = cases.into_iter().map(|case| case.record).collect();
     Ok(Some(summary))
+}
+
+/// The records of each test, of several the one of the last runner attempt. A test has one directory per stress run, but a copy
+/// of a directory may lie beside it.
+fn one_per_test(cases: BTreeMap<String, StoredCase>) -> Vec<StoredCase> {
+    let mut tests: BTreeMap<_, StoredCase> = BTreeMap::new();
+    for (directory, case) in cases {
+        let record = &case.record;
+        let (program, test, target) = (record.program.clone(), record.test_name.clone(), record.target.clone());
+        let test = (program, test, target, CaseDirectoryName::parse(&directory).stress);
+        let attempt = record.runner_attempt;
+        if tests.get(&test).is_none_or(|counted| counted.record.runner_attempt < attempt) {
+            tests.insert(test, case);
+        }
+    }
+    tests.into_values().collect()
 }
 
 /// Name of a case's directory without the runner attempt.
@@ -122,6 +138,30 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn a_test_counts_once_whatever_lies_beside_its_directory() {
+        let run = tempfile::tempdir().unwrap();
+        let write = |name: &str, test: &str, attempt| {
+            let mut record = CaseRecord::new();
+            (record.suite, record.test_name, record.runner_attempt) = ("s".to_owned(), test.to_owned(), attempt);
+            let directory = run.path().join("suites/s/cases").join(name);
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join("case.json"), serde_json::to_vec(&record).unwrap()).unwrap();
+        };
+        write("a-12345678", "evals::a", 1);
+        write("a-12345678.test-89abcdef", "evals::a", 1);
+        write("copy of a-12345678", "evals::a", 1);
+        write("a-12345678.test-fedcba98", "again::a", 1);
+        write("b-12345678", "evals::b", 1);
+        write("b-12345678.test-89abcdef.attempt-2", "evals::b", 2);
+        write("c-12345678.stress-0", "evals::c", 1);
+        write("c-12345678.stress-1", "evals::c", 1);
+        let summary = of_run(run.path(), "r").unwrap();
+        let counted = summary.suites[0].cases.iter().map(|case| (case.test_name.as_str(), case.runner_attempt));
+        let expected = [("again::a", 1), ("evals::a", 1), ("evals::b", 2), ("evals::c", 1), ("evals::c", 1)];
+        assert_eq!(counted.collect::<Vec<_>>(), expected);
+    }
 
     #[test]
     fn a_trial_without_a_record_is_an_error_only_if_its_process_died() {

@@ -18,6 +18,7 @@ use crate::grade::grading_context::GradingContext;
 use crate::judge::calibration::calibration_record;
 use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
 use crate::judge::judge_options::KEYS;
+use crate::model::answer_files::AnswerFiles;
 use crate::model::command::{CommandEnvironment, Site};
 use crate::model::evals::Evals;
 use crate::model::evidence::{Evidence, Facts};
@@ -173,7 +174,7 @@ impl JudgeMeasurement<'_> {
             transcript: Some(vec![Message::text(Role::Assistant, sample.output.clone())]),
             started_at: now.clone(),
             ended_at: now,
-            workspace: workspace.clone(),
+            files: AnswerFiles { workspace: workspace.clone(), ..AnswerFiles::default() },
             ..Facts::default()
         });
         let notes = RefCell::default();

@@ -8,6 +8,7 @@ use evalsuite_schema::{Case, Input};
 
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::agent::RustAgent;
+use crate::model::answer_files::AnswerFiles;
 use crate::model::command::{CommandEnvironment, EndWithTrial, Site};
 use crate::model::interpolation;
 use crate::model::messages::file_parts;
@@ -111,6 +112,16 @@ impl<'a> Prepared<'a> {
             let message = format!("the workspace cannot be read: {error}");
             EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, message)
         })
+    }
+
+    /// Where the files of an answer may be.
+    pub(crate) fn answer_files(&self) -> AnswerFiles {
+        let turns = self.case.conversation.iter().flat_map(|conversation| &conversation.turns);
+        let said = turns.flat_map(|turn| file_parts([&turn.input]));
+        let mut input = self.files(&self.case.input);
+        input.extend(said.map(|file| self.trial.plan.places.resolve(file)));
+        let TrialAttempt { workspace, directory, .. } = self.trial;
+        AnswerFiles { workspace: workspace.clone(), trial: directory.clone(), input }
     }
 
     /// Absolute paths of the files in an input, in order.
