@@ -18,3 +18,4 @@ pub(crate) mod redaction;
 pub(crate) mod shell_quoting;
 pub(crate) mod symlinks;
 pub(crate) mod untrusted;
+pub(crate) mod url;
