@@ -1,18 +1,25 @@
 //! `cargo evalsuite check`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use evalsuite_build::expansion;
-use evalsuite_loader::{Request, find_targets_file, load, load_targets, render};
+use evalsuite_loader::{LoadedSuite, Request, find_targets_file, load, load_targets, render};
 use evalsuite_schema::diagnostic::Diagnostics;
 
 use crate::command_line::{Check, Format};
 use crate::includes::Includes;
 use crate::{includes, suite_request};
+
+/// What suites use of a targets file.
+struct TargetsUse {
+    request: Request,
+    /// The entries that they name.
+    names: BTreeSet<String>,
+}
 
 pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     let (suites, includes) = suites(command)?;
@@ -23,13 +30,10 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     let mut found = Found::default();
     for suite in &suites {
         let request = suite_request::request(suite)?;
-        found.check_suite(suite, &request, &includes);
-        let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
-        if let Some(file) = find_targets_file(directory, &request.package_root) {
-            found.diagnostics.append(load_targets(&file, &request).diagnostics.grouped());
-        }
+        found.check_suite(suite, request, &includes);
     }
-    let Found { mut diagnostics, tests, is_denied } = found;
+    found.check_targets_files();
+    let Found { mut diagnostics, tests, is_denied, .. } = found;
     // Suites share targets files, and a suite may be included twice: each problem is printed once.
     diagnostics.sort();
     let mut out = anstream::AutoStream::auto(io::stdout().lock());
@@ -54,16 +58,21 @@ struct Found {
     tests: usize,
     /// Whether the arguments of an include make an error of a warning.
     is_denied: bool,
+    /// The targets files of suites that nothing includes. Suites of a package often share one.
+    targets_files: BTreeMap<PathBuf, TargetsUse>,
 }
 
 impl Found {
-    /// Checks a suite as the compiler does for each of its includes; without one, the suite alone.
-    fn check_suite(&mut self, suite: &Path, request: &Request, includes: &Includes) {
+    /// Checks a suite as the compiler does for each of its includes; without one, the suite and what it names in a targets file.
+    fn check_suite(&mut self, suite: &Path, request: Request, includes: &Includes) {
         let includes = includes.of_suite(suite);
         if includes.is_empty() {
-            let loaded = load(request);
-            self.tests += loaded.suite.map_or(0, |suite| suite.tests.len());
+            let loaded = load(&request);
             self.diagnostics.append(loaded.diagnostics.grouped());
+            if let Some(loaded) = loaded.suite {
+                self.tests += loaded.tests.len();
+                self.use_targets_file(suite, request, &loaded);
+            }
         }
         for include in includes {
             let (problems, tests) = expansion::check(include.binding.clone(), &include.context);
@@ -73,6 +82,21 @@ impl Found {
                 // Arguments that mean nothing are reported by the compiler where they are written.
                 self.diagnostics.append(problem.as_diagnostic().cloned().into_iter().collect());
             }
+        }
+    }
+
+    fn use_targets_file(&mut self, suite: &Path, request: Request, loaded: &LoadedSuite) {
+        let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
+        let Some(file) = find_targets_file(directory, &request.package_root) else { return };
+        let used = self.targets_files.entry(file).or_insert_with(|| TargetsUse { request, names: BTreeSet::new() });
+        used.names.extend(loaded.targets_file_entries().into_iter().map(str::to_owned));
+    }
+
+    /// Reports each targets file once, with the problems of the entries that suites name.
+    fn check_targets_files(&mut self) {
+        for (file, used) in &self.targets_files {
+            let problems = load_targets(file, &used.request).problems_of(used.names.iter().map(String::as_str));
+            self.diagnostics.append(problems.grouped());
         }
     }
 }

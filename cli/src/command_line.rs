@@ -20,12 +20,14 @@ pub(crate) enum Command {
     Explain(Explain),
     Finish(Finish),
     Clean(Clean),
+    List(List),
     Merge(Merge),
     Regrade(Regrade),
     Report(Report),
     Show(Show),
     Calibrate(Calibrate),
     Run(Run),
+    Schema(Schema),
 }
 
 /// Check suites as the compiler does, without compiling
@@ -100,6 +102,15 @@ pub(crate) struct Explain {
     pub(crate) diagnostic: Option<String>,
 }
 
+/// Print the JSON Schema of a kind of file, for editors
+///
+/// Example: `cargo evalsuite schema case > case.schema.json`. Exit status: 0 on success, 2 if there is no such kind.
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// Kind of file, such as `eval` or `case` [default: list all]
+    pub(crate) kind: Option<String>,
+}
+
 /// Run the pending after_all hooks of a run, remove its base workspaces, and summarize it
 ///
 /// The last test of a suite does this itself where it can know that it is the last. After a run of some tests with nextest,
@@ -120,6 +131,26 @@ pub(crate) struct Clean {
     /// Number of runs to keep, the newest first
     #[arg(long, value_name = "N")]
     pub(crate) keep: usize,
+}
+
+/// List suites with their cases and graders, and runs with their results
+///
+/// Example: `cargo evalsuite list --format json`. Exit status: 0 on success, 1 if a suite has errors, 2 if the command line is invalid.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Suites, or directories to search for suites [default: the package or workspace of the current directory]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Format of the list
+    #[arg(long, value_enum, default_value_t = ListFormat::Human)]
+    pub(crate) format: ListFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// Tables
+    Human,
+    /// One JSON object
+    Json,
 }
 
 /// Merge the parts of a run from several machines

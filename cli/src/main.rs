@@ -10,10 +10,12 @@ mod expand;
 mod explain;
 mod finish;
 mod includes;
+mod list;
 mod merge;
 mod regrade;
 mod report;
 mod run;
+mod schema;
 mod show;
 mod stored_runs;
 mod suite_request;
@@ -39,11 +41,13 @@ fn main() -> ExitCode {
         Command::Explain(command) => explain::run(&command),
         Command::Finish(command) => finish::run(&command),
         Command::Clean(command) => clean::run(&command),
+        Command::List(command) => list::run(&command),
         Command::Merge(command) => merge::run(&command),
         Command::Regrade(command) => regrade::run(&command),
         Command::Report(command) => report::run(&command),
         Command::Show(command) => show::run(&command),
         Command::Run(command) => run::run(&command),
+        Command::Schema(command) => schema::run(&command),
     };
     match result {
         Ok(code) => code,

@@ -98,10 +98,14 @@ fn packages_of_a_workspace_are_searched() {
 #[test]
 fn a_targets_file_is_checked_once_for_all_suites_that_share_it() {
     let targets = "targets:\n  - name: small\n    provider: cli\n    command: my-agent {PROMT}\n  - name: big\n    use_target: bgi\n";
-    let eval = "tests:\n  - id: a\n    input: Hello\n    criteria: Says hello.\n";
+    let eval = |target: &str| {
+        format!("execution: {{target: {target}}}\ntests:\n  - id: a\n    input: Hello\n    criteria: Says hello.\n")
+    };
     let package = Package::new(&[
         ("suites/card_agent/tasks/a.json", TASK),
-        ("suites/greet/EVAL.yaml", eval),
+        ("suites/greet/EVAL.yaml", &eval("small")),
+        ("suites/leave/EVAL.yaml", &eval("small")),
+        ("suites/wait/EVAL.yaml", &eval("big")),
         ("suites/.evalsuite/targets.yaml", targets),
     ]);
     let output = package.run(&["check"]);
@@ -110,6 +114,32 @@ fn a_targets_file_is_checked_once_for_all_suites_that_share_it() {
     assert!(output.out.contains("--> suites/.evalsuite/targets.yaml:4:14"), "{}", output.out);
     assert!(output.out.contains("did you mean `PROMPT`?"), "{}", output.out);
     assert_eq!(output.out.matches("E071 target-not-runnable").count(), 1, "{}", output.out);
+}
+
+#[test]
+fn without_a_package_a_suite_may_use_the_whole_repository() {
+    let eval = "x-anchors: &a [bun, run, ../graders/x.ts]\ninput: [{role: user, content: [{type: file, value: /AGENTS.md}]}]\ntests:\n  - \
+                id: a\n    input: Hello\n    assertions: [{type: code-grader, command: *a}]\n";
+    let package = Package::new(&[
+        ("repository/examples/x/evals/EVAL.yaml", eval),
+        ("repository/examples/x/graders/x.ts", "//"),
+        ("repository/AGENTS.md", "Be nice."),
+    ]);
+    std::fs::remove_file(package.root().join("Cargo.toml")).expect("no package");
+    let suite = "repository/examples/x/evals";
+    let output = package.run(&["check", suite]);
+    assert_eq!(output.code, 1, "only the current directory is around the suite:\n{}", output.out);
+    assert_eq!(output.out.matches("error[").count(), 1, "{}", output.out);
+    assert!(
+        output.out.contains("error[E018 missing-path]: a `file` part: file `/AGENTS.md` not found"),
+        "{}",
+        output.out
+    );
+    package.write("repository/.git/HEAD", "ref: refs/heads/main");
+    let output = package.run(&["check", suite]);
+    assert_eq!(output.out, "no problems in 1 suite with 1 test\n");
+    let missing = package.run(&["check", "repository/zzz"]);
+    assert!(missing.out.contains("the path is relative to the current directory"), "{}", missing.out);
 }
 
 #[test]

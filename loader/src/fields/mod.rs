@@ -8,7 +8,7 @@ pub(crate) mod shared_files;
 use evalsuite_schema::Object;
 use evalsuite_schema::placeholder::Syntax;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, QUOTE_IT};
 use crate::keys::{Key, Range, Status, Table, range};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
@@ -21,6 +21,15 @@ pub(crate) struct Fields<'n> {
     entries: &'n [Entry],
     common: &'static [Key],
     keys: &'static [Key],
+    is_top: bool,
+}
+
+/// Start of the keys that are the author's own, such as those with YAML anchors.
+const OWN: &str = "x-";
+
+/// Whether a key is the author's own.
+pub(crate) fn is_own(key: &str) -> bool {
+    key.starts_with(OWN)
 }
 
 impl<'n> Fields<'n> {
@@ -39,7 +48,7 @@ impl<'n> Fields<'n> {
         let Some(entries) = node.as_mapping() else {
             return wrong_type(node, object.what, "a mapping", d);
         };
-        Some(Self { node, what: object.what, entries, common, keys: object.keys })
+        Some(Self { node, what: object.what, entries, common, keys: object.keys, is_top: false })
     }
 
     /// The keys of a file's root; anything but a mapping is root-not-mapping.
@@ -48,7 +57,12 @@ impl<'n> Fields<'n> {
             let message = format!("expected a mapping, found {}", root.kind());
             return reject(Code::RootNotMapping, root.span, message, help, d);
         }
-        Self::new(root, object, d)
+        Self::new(root, object, d).map(Self::at_top)
+    }
+
+    /// Marks the keys as those at the top of a file, which is the usual place for keys of one's own.
+    pub(crate) fn at_top(self) -> Self {
+        Self { is_top: true, ..self }
     }
 
     /// Goes on with the keys of another object, which has the same common keys.
@@ -190,10 +204,11 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Entries whose keys are not in the table; the caller handles them instead of [`Fields::finish`].
+    /// Entries whose keys are not in the table, without the author's own; the caller handles them instead of [`Fields::finish`].
     pub(crate) fn rest(&self) -> impl Iterator<Item = &'n Entry> {
         let (common, keys) = (self.common, self.keys);
-        self.entries.iter().filter(move |entry| !is_in(common, &entry.key) && !is_in(keys, &entry.key))
+        let is_unknown = move |entry: &&Entry| !is_in(common, &entry.key) && !is_in(keys, &entry.key);
+        self.entries.iter().filter(is_unknown).filter(|entry| !is_own(&entry.key))
     }
 
     /// The keys that can be suggested.
@@ -211,11 +226,17 @@ impl<'n> Fields<'n> {
     /// Reports every key that is not in the table.
     pub(crate) fn finish(self, d: &mut Diagnostics) {
         for entry in self.rest() {
-            d.push(
-                Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in {}", entry.key, self.what))
-                    .at(entry.key_span)
-                    .help(suggest::did_you_mean_or_known(&entry.key, &self.known())),
-            );
+            let (key, known) = (&entry.key, self.known());
+            let help = suggest::did_you_mean(key, known.iter().copied()).unwrap_or_else(|| {
+                let known = suggest::listed(&known);
+                if self.is_top {
+                    format!("write `{OWN}{key}` if the key is your own; known: {known}")
+                } else {
+                    format!("known: {known}")
+                }
+            });
+            let message = format!("unknown key `{key}` in {}", self.what);
+            d.report(Code::UnknownKey, entry.key_span, message, help);
         }
     }
 }
@@ -273,8 +294,7 @@ pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Dia
         node.span,
         format!("{what} must be {expected}, found {}", node.kind()),
         match (&node.data, expected) {
-            (Data::Number(number), "text") => format!("quote it: \"{number}\""),
-            (Data::Bool(value), "text") => format!("quote it: \"{value}\""),
+            (Data::Number(_) | Data::Bool(_), "text") => QUOTE_IT.to_owned(),
             _ => format!("write {expected}"),
         },
         d,

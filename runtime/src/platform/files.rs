@@ -75,6 +75,12 @@ pub(crate) fn temporary_name(name: &OsStr) -> OsString {
     format!(".{}.{random:016x}{TEMPORARY}", name.to_string_lossy()).into()
 }
 
+/// Whether a file has a name that [`temporary_name`] gave.
+pub(crate) fn is_temporary(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with('.') && name.ends_with(TEMPORARY)
+}
+
 /// Writes to a temporary file in the same directory and renames it.
 fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {

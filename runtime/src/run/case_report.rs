@@ -77,12 +77,6 @@ impl CaseReport {
         serde_json::from_str::<Written>(self.case.json).map(|written| written.metadata).unwrap_or_default()
     }
 
-    /// Why it was skipped.
-    pub(crate) fn skip_reason(&self) -> Option<&str> {
-        let reason = self.record.reason.as_ref()?;
-        (self.outcome() == CaseOutcome::Skipped).then_some(reason.message.as_str())
-    }
-
     /// The text without secrets.
     pub(crate) fn redacted(&self, text: &str) -> String {
         self.redactor.apply(text).into_owned()

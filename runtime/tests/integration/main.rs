@@ -21,6 +21,7 @@ mod life_of_a_trial;
 mod limits;
 mod parallel_trials;
 mod progress;
+mod protocols;
 mod recordings;
 mod replays;
 mod reported_fields;

@@ -77,7 +77,8 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
 
 fn no_type(node: &Node, d: &mut Diagnostics) {
     if let Some(include) = node.entry("include") {
-        for other in node.as_mapping().unwrap_or_default().iter().filter(|entry| entry.key != include.key) {
+        let others = node.as_mapping().unwrap_or_default().iter().filter(|entry| entry.key != include.key);
+        for other in others.filter(|entry| !fields::is_own(&entry.key)) {
             let message = format!("unknown key `{}` next to `include`", other.key);
             d.report(Code::UnknownKey, other.key_span, message, "an include has no other keys");
         }

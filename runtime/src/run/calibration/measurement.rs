@@ -8,9 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use std::{fs, thread};
 
-use evalsuite_schema::record::{
-    CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord, Stage,
-};
+use evalsuite_schema::record::{CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord};
 use evalsuite_schema::{Calibration, Layout, Message, Role, Sample, Suite};
 
 use crate::grade;
@@ -33,6 +31,7 @@ use crate::record::embedded_files;
 use crate::record::run_directory::RunDirectory;
 use crate::run::calibration::calibration_test::test_name;
 use crate::run::needs_judge;
+use crate::run::requirements::Requirement;
 use crate::run::settings::Settings;
 use crate::workspace::value_placeholders::Placeholders;
 
@@ -60,7 +59,7 @@ impl JudgeMeasurement<'_> {
         let (clock, started_at) = (Instant::now(), timestamp());
         let is_recorded = self.is_recorded();
         if !is_recorded && !self.has_judge() {
-            return Err(Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, "needs a judge"));
+            return Err(Requirement::Judge.reason(self.evals.suite(), false));
         }
         let samples = self.on_threads(|sample| match self.ask(sample, is_recorded) {
             Ok(record) => judged(sample, record),

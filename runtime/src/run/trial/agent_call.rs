@@ -119,7 +119,7 @@ fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &Resolv
     let plan = trial.plan;
     let directory = UntrustedDirectory::new(&trial.directory).join("agent");
     // For a case without a workspace, the target says where the command runs.
-    let elsewhere = command.agent.directory(&plan.places);
+    let elsewhere = command.directory(&plan.places);
     let answer = command.call(&CommandCall {
         prompt: &prompt(input.input, |file| plan.places.resolve(file)),
         files: &prepared.files(input.input),

@@ -27,7 +27,7 @@ use crate::workspace::value_placeholders::Placeholders;
 /// An agent with the values of its variables.
 pub(crate) enum Agent<'a> {
     Rust(&'a RustAgent),
-    Command(ResolvedCommand<'a>),
+    Command(Box<ResolvedCommand<'a>>),
     /// Its recorded calls are replayed, or graded again; it is not called.
     Recorded,
 }
@@ -217,7 +217,9 @@ fn resolve_agent<'a>(plan: &'a Plan<'_>) -> Result<Agent<'a>, EarlyEnd> {
     match &plan.agent {
         _ if !calls_agent(plan) => Ok(Agent::Recorded),
         ChosenAgent::Rust(agent) => Ok(Agent::Rust(agent)),
-        ChosenAgent::Command(command) => Ok(Agent::Command(command.resolve(&|name: &str| environment::var(name))?)),
+        ChosenAgent::Command(command) => {
+            Ok(Agent::Command(Box::new(command.resolve(&|name: &str| environment::var(name))?)))
+        }
         ChosenAgent::Unusable(problem) => {
             Err(EarlyEnd::error(Stage::Setup, ReasonCode::TargetUnusable, problem.as_str()))
         }
