@@ -145,7 +145,7 @@ fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
     let TrialAttempt { plan, index, directory, workspace, .. } = trial;
     let mode = plan.settings.mode;
     let secrets = plan.secrets.iter().map(String::as_str);
-    let placeholders = Placeholders::of_trial(secrets, &plan.places, directory, workspace);
+    let placeholders = Placeholders::of_trial(secrets, &plan.redactor, &plan.places, directory, workspace);
     let about = About {
         suite: plan.suite.name.to_owned(),
         case_id: plan.entry.id.to_owned(),
