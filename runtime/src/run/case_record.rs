@@ -10,8 +10,8 @@ use evalsuite_schema::record::{
 use crate::grade::scoring::decide_case;
 use crate::model::suite_location::{package_directory, program};
 use crate::platform::files::write_json;
-use crate::record::baseline::{baseline_file, result_of};
 use crate::platform::redaction::Redactor;
+use crate::record::baseline::{baseline_file, result_of};
 use crate::record::run_directory::layout::trial_directory_name;
 use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability};
 use crate::run::case_report::CaseReport;
