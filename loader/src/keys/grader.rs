@@ -530,9 +530,14 @@ pub(crate) static RUBRIC: Table = grader(
     r#"{ type: rubrics, criteria: [Names the order number] }"#,
     "The old name of `rubrics`.",
     &[
-        Key::new("rubrics", Type::OneOf(&[Type::Text, SOME_CRITERIA]), "The criteria, at least one.", "[Names the order number]")
-            .or("criteria")
-            .required(),
+        Key::new(
+            "rubrics",
+            Type::OneOf(&[Type::Text, SOME_CRITERIA]),
+            "The criteria, at least one.",
+            "[Names the order number]",
+        )
+        .or("criteria")
+        .required(),
         JUDGE[0],
         JUDGE[1],
         JUDGE[2],

@@ -83,7 +83,8 @@ pub(crate) static EXPECTED_CALL: Table = Table::new(
         .old(&["maxDurationMs"])
         .unit("milliseconds")
         .codes(&[Code::SettingConflict]),
-        Key::new("input", Type::Any, "The arguments, as another tool writes them.", "{id: 1182}").no_effect("write `args`"),
+        Key::new("input", Type::Any, "The arguments, as another tool writes them.", "{id: 1182}")
+            .no_effect("write `args`"),
         Key::new("output", Type::Any, "The result of the call, as another tool writes it.", "found")
             .no_effect("delete it: results of calls are not compared"),
     ],
