@@ -47,6 +47,11 @@ impl CaseReport {
         self.record.outcome
     }
 
+    /// Whether its test fails: see [`CaseRecord::fails_test`].
+    pub fn fails_test(&self) -> bool {
+        self.record.fails_test()
+    }
+
     /// The case's record.
     pub fn record(&self) -> &CaseRecord {
         &self.record
