@@ -13,6 +13,8 @@ use crate::entry::{suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::notice;
+#[cfg(unix)]
+use crate::platform::process::test_runner;
 use crate::platform::redaction::without_secrets;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::run_id::run_id;
@@ -32,6 +34,7 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
     }
     let evals = evals();
     let report = Settings::from_environment().map_err(setting_error).and_then(|settings| {
+        end_with_runner(settings);
         let settings = &with_lines_of_long_cases(settings);
         let Some(case) = evals.suite().cases.get(index) else {
             return Err(format!("evaluation error (select/unsupported): the suite has no case {index}"));
@@ -129,6 +132,16 @@ pub(crate) fn check(evals: fn() -> Evals) {
     if !outcome.problems.is_empty() {
         fail(outcome.problems.join("\n\n"));
     }
+}
+
+/// Under nextest, which starts a process per test, makes this process end when nextest is killed.
+fn end_with_runner(settings: &Settings) {
+    #[cfg(unix)]
+    if settings.runner.run_id.is_some() {
+        test_runner::end_with_parent();
+    }
+    #[cfg(not(unix))]
+    let _ = settings;
 }
 
 /// Settings with which a case that takes long shows its trials on the terminal. Where the steps go to a file, its reader shows

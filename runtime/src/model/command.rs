@@ -12,7 +12,7 @@ use evalsuite_schema::Case;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
-use crate::platform::process::{RunningGroup, TERMINATION_GRACE, end_groups, spawn};
+use crate::platform::process::{Detached, RunningGroup, TERMINATION_GRACE, end_groups, spawn};
 
 /// The environment variables of every command in a trial.
 #[derive(Debug, Clone, Default)]
@@ -86,14 +86,17 @@ pub(crate) struct ChildGroups(Arc<Mutex<Groups>>);
 #[derive(Debug, Default)]
 struct Groups {
     running: Vec<RunningGroup>,
+    /// Programs whose group has ended. Detached processes of them end with the trial.
+    over: Vec<RunningGroup>,
     closed: bool,
 }
 
 impl Groups {
-    /// Removes groups without processes: the system may reuse their ids.
-    fn forget(&mut self, is_over: impl Fn(&RunningGroup) -> bool) {
-        for group in self.running.extract_if(.., |group| is_over(group)) {
-            group.forget();
+    /// Sets groups without processes apart: the system may reuse their ids.
+    fn set_over(&mut self, is_over: impl Fn(&RunningGroup) -> bool) {
+        for mut group in self.running.extract_if(.., |group| is_over(group)) {
+            group.set_over();
+            self.over.push(group);
         }
     }
 }
@@ -108,7 +111,9 @@ impl ChildGroups {
         let running = {
             let mut groups = self.lock();
             groups.closed = true;
-            std::mem::take(&mut groups.running)
+            let mut all = std::mem::take(&mut groups.running);
+            all.append(&mut groups.over);
+            all
         };
         end_groups(running, grace);
     }
@@ -118,14 +123,14 @@ impl ChildGroups {
         if groups.closed {
             return Err(group);
         }
-        groups.forget(|group| cfg!(unix) && !group.exists());
+        groups.set_over(|group| cfg!(unix) && !group.exists());
         groups.running.push(group);
         Ok(())
     }
 
     /// Removes the group of a process that has ended, unless the process left others behind.
     fn waited(&self, id: u32) {
-        self.lock().forget(|group| group.id() == id && !group.exists());
+        self.lock().set_over(|group| group.id() == id && !group.exists());
     }
 }
 
@@ -216,7 +221,7 @@ impl Command {
     ///
     /// If the command cannot be started, or the trial is over.
     pub fn spawn(&mut self) -> io::Result<Child> {
-        let (mut child, group) = spawn(&mut self.inner, self.echo)?;
+        let (mut child, group) = spawn(&mut self.inner, self.echo, Detached::End)?;
         if let Err(group) = self.groups.add(group) {
             drop(group);
             child.wait()?;
@@ -271,6 +276,19 @@ mod tests {
         let left: i32 = String::from_utf8(output.stdout).unwrap().trim().parse().unwrap();
         let left = rustix::process::Pid::from_raw(left).unwrap();
         rustix::process::test_kill_process(left).unwrap();
+        drop(trial);
+        wait_until(|| !is_running(left));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn processes_that_left_the_group_of_a_command_that_has_ended_end_with_the_trial() {
+        let groups = ChildGroups::default();
+        let trial = EndWithTrial(groups.clone());
+        let output = shell("setsid sh -c 'echo $$; exec sleep 100 >/dev/null 2>&1' &", &groups).output().unwrap();
+        let left: i32 = String::from_utf8(output.stdout).unwrap().trim().parse().unwrap();
+        let left = rustix::process::Pid::from_raw(left).unwrap();
+        assert!(is_running(left) && groups.lock().over.len() == 1);
         drop(trial);
         wait_until(|| !is_running(left));
     }

@@ -3,6 +3,10 @@
 //! Hand-written: crates for process groups such as `command-group` end a group when asked, but not when this process is killed.
 
 pub(crate) mod echo;
+#[cfg(target_os = "linux")]
+pub(crate) mod members;
+#[cfg(unix)]
+pub(crate) mod test_runner;
 #[cfg(unix)]
 pub(crate) mod watchdog;
 
@@ -60,15 +64,39 @@ impl Captured {
     }
 }
 
-/// Runs a program with `input` on its standard input and ends its whole process group after `limit`.
+/// What happens to processes that leave the process group and the session of the program that started them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detached {
+    /// They end with the program's group. They are found on Linux.
+    End,
+    /// They go on, as a server does that a hook starts for all cases.
+    Keep,
+}
+
+/// Runs a program with `input` on its standard input. Its processes are ended when it ends, and after `limit`.
 ///
 /// # Errors
 ///
 /// If the program cannot be started or waited for.
-pub(crate) fn run(mut command: Command, input: Vec<u8>, limit: Duration, echo: Echo) -> io::Result<Finished> {
+pub(crate) fn run(command: Command, input: Vec<u8>, limit: Duration, echo: Echo) -> io::Result<Finished> {
+    run_with(command, input, limit, echo, Detached::End)
+}
+
+/// As [`run`], where the program may leave detached processes behind.
+///
+/// # Errors
+///
+/// As for [`run`].
+pub(crate) fn run_with(
+    mut command: Command,
+    input: Vec<u8>,
+    limit: Duration,
+    echo: Echo,
+    detached: Detached,
+) -> io::Result<Finished> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
-    let (mut child, group) = spawn(&mut command, echo)?;
+    let (mut child, group) = spawn(&mut command, echo, detached)?;
     if let Some(mut stdin) = child.stdin.take() {
         // A program that does not read its input is not an error.
         thread::spawn(move || stdin.write_all(&input));
@@ -78,14 +106,11 @@ pub(crate) fn run(mut command: Command, input: Vec<u8>, limit: Duration, echo: E
     let stderr = child.stderr.take().map(|stream| collect(stream, done));
 
     let timed_out = !wait(&mut child, limit.saturating_sub(started.elapsed()))?;
-    if timed_out {
-        signal_group(child.id(), End::Ask);
-        wait(&mut child, TERMINATION_GRACE)?;
-    } else {
+    if !timed_out {
         drain(&readers, OUTPUT_GRACE);
     }
     // Ends the processes that the program left behind. It is not reaped before, so its id is still that of its group.
-    drop(group);
+    end_groups(vec![group], if timed_out { TERMINATION_GRACE } else { Duration::ZERO });
     let status = child.wait()?;
     drain(&readers, OUTPUT_GRACE);
     Ok(Finished { status, timed_out, stdout: take(stdout), stderr: take(stderr) })
@@ -96,18 +121,20 @@ pub(crate) fn run(mut command: Command, input: Vec<u8>, limit: Duration, echo: E
 /// # Errors
 ///
 /// If it cannot be started.
-pub(crate) fn spawn(command: &mut Command, echo: Echo) -> io::Result<(Child, RunningGroup)> {
+pub(crate) fn spawn(command: &mut Command, echo: Echo, detached: Detached) -> io::Result<(Child, RunningGroup)> {
     own_group(command);
     echo.show(command);
     #[cfg(unix)]
-    let starting = watchdog::Starting::new(command);
+    let starting = watchdog::Starting::new(command, detached);
     match command.spawn() {
         Ok(child) => {
             let group = RunningGroup {
                 id: child.id(),
                 is_over: false,
+                #[cfg(target_os = "linux")]
+                detached_mark: starting.mark.clone(),
                 #[cfg(unix)]
-                _watched: starting.started(child.id()),
+                watched: Some(starting.started(child.id())),
             };
             Ok((child, group))
         }
@@ -127,15 +154,20 @@ fn own_group(command: &mut Command) {
     std::os::windows::process::CommandExt::creation_flags(command, 0x0000_0200); // CREATE_NEW_PROCESS_GROUP
 }
 
-/// A process group that was started here. It is ended when this is dropped, or when this process dies, however that happens.
+/// A program that was started here, with its process group. Its processes are ended when this is dropped, or when this process
+/// dies, however that happens.
 ///
 /// Its leader must not be reaped before: its id could then be that of another group.
 #[derive(Debug)]
 pub(crate) struct RunningGroup {
     id: u32,
+    /// Whether its process group has ended: the id may be that of another group.
     is_over: bool,
+    /// The variable by which its detached processes are found; `None` if they are kept, or were ended.
+    #[cfg(target_os = "linux")]
+    detached_mark: Option<String>,
     #[cfg(unix)]
-    _watched: watchdog::Watched,
+    watched: Option<watchdog::Watched>,
 }
 
 impl RunningGroup {
@@ -148,31 +180,68 @@ impl RunningGroup {
         cfg!(unix) && group_exists(self.id)
     }
 
-    /// Does not end a group that has already ended.
-    pub(crate) fn forget(mut self) {
+    /// Says that the group has ended. Detached processes of it may be left.
+    pub(crate) fn set_over(&mut self) {
         self.is_over = true;
+        #[cfg(unix)]
+        drop(self.watched.take());
     }
 }
 
 impl Drop for RunningGroup {
     fn drop(&mut self) {
-        if !self.is_over {
-            signal_group(self.id, End::Force);
-        }
+        signal(std::slice::from_ref(self), End::Force);
     }
 }
 
-/// Asks process groups to end (SIGTERM), and ends them after `grace`.
+/// Asks programs to end (SIGTERM) with all processes that they started, and ends those after `grace`.
 pub(crate) fn end_groups(groups: Vec<RunningGroup>, grace: Duration) {
     if !grace.is_zero() {
-        groups.iter().for_each(|group| signal_group(group.id, End::Ask));
-        let mut limit = Instant::now() + grace;
-        while Instant::now() < limit && groups.iter().any(|group| cfg!(not(unix)) || group.exists()) {
-            // A leader that has ended and was not waited for still exists; the rest of its group gets a moment.
-            if groups.iter().all(|group| !group.exists() || leader_ended(group.id)) {
-                limit = limit.min(Instant::now() + Duration::from_millis(100));
-            }
+        signal(&groups, End::Ask);
+        let limit = Instant::now() + grace;
+        while Instant::now() < limit && is_running(&groups) {
             thread::sleep(Duration::from_millis(10));
+        }
+    }
+    // At once: dropped one by one, each would look for its processes.
+    signal(&groups, End::Force);
+    for mut group in groups {
+        group.set_over();
+        #[cfg(target_os = "linux")]
+        drop(group.detached_mark.take());
+    }
+}
+
+/// Whether a process of these programs runs. A leader that has ended and was not waited for does not, but its group exists.
+fn is_running(groups: &[RunningGroup]) -> bool {
+    if groups.iter().any(|group| !group.is_over && group.exists() && !leader_ended(group.id)) {
+        return true;
+    }
+    #[cfg(target_os = "linux")]
+    return !members::of(groups).is_empty();
+    #[cfg(not(target_os = "linux"))]
+    return cfg!(not(unix)) || groups.iter().any(|group| !group.is_over && group.exists());
+}
+
+/// How often detached processes are looked for: one can start another while they are ended.
+#[cfg(target_os = "linux")]
+const ROUNDS: usize = 5;
+
+fn signal(groups: &[RunningGroup], end: End) {
+    groups.iter().filter(|group| !group.is_over).for_each(|group| signal_group(group.id, end));
+    #[cfg(target_os = "linux")]
+    {
+        let (signal, rounds) = match end {
+            End::Ask => (rustix::process::Signal::TERM, 1),
+            End::Force => (rustix::process::Signal::KILL, ROUNDS),
+        };
+        let can_have_left = groups.iter().any(|group| group.detached_mark.is_some());
+        for _ in 0..if can_have_left { rounds } else { 0 } {
+            let detached: Vec<_> = members::of(groups).into_iter().filter(|member| member.is_detached).collect();
+            detached.iter().for_each(|member| member.signal(signal));
+            if detached.is_empty() {
+                break;
+            }
         }
     }
 }
@@ -352,6 +421,62 @@ mod tests {
         let finished = run(shell("sleep 60 & echo done"), Vec::new(), Duration::from_secs(50), Echo::Off).unwrap();
         assert_eq!((finished.stdout.text().as_str(), finished.timed_out), ("done\n", false));
         assert!(started.elapsed() < Duration::from_secs(10), "took {:?}", started.elapsed());
+    }
+
+    #[test]
+    fn a_program_below_a_shell_has_the_whole_grace_to_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let ended = directory.path().join("ended");
+        let program = "trap 'sleep 0.5; echo > ended; exit' TERM; echo > ready; while :; do sleep 0.05; done";
+        let mut command = shell(&format!("sh -c \"{program}\" & wait"));
+        command.current_dir(directory.path());
+        let finished = run(command, Vec::new(), Duration::from_millis(700), Echo::Off).unwrap();
+        assert!(finished.timed_out && directory.path().join("ready").exists(), "the program has set its trap");
+        assert!(ended.exists(), "the program ends before it is killed");
+    }
+
+    /// Starts a program that leaves its group and session; its id.
+    #[cfg(target_os = "linux")]
+    fn detach(detached: Detached, end: &str) -> rustix::process::Pid {
+        let directory = tempfile::tempdir().unwrap();
+        let line =
+            format!("setsid sh -c 'echo $$ > id; exec sleep 60' & while ! [ -s id ]; do sleep 0.01; done; {end}");
+        let mut command = shell(&line);
+        command.current_dir(directory.path());
+        run_with(command, Vec::new(), Duration::from_secs(3), Echo::Off, detached).unwrap();
+        let id = std::fs::read_to_string(directory.path().join("id")).unwrap();
+        rustix::process::Pid::from_raw(id.trim().parse().unwrap()).unwrap()
+    }
+
+    /// Whether it runs; a zombie does not.
+    #[cfg(target_os = "linux")]
+    fn runs(id: rustix::process::Pid) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero()));
+        stat.is_ok_and(|stat| !stat.contains(") Z "))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn wait_for_end(id: rustix::process::Pid) {
+        let limit = Instant::now() + Duration::from_secs(20);
+        while runs(id) {
+            assert!(Instant::now() < limit, "the detached program has to end");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_left_its_group_and_session_ends_with_the_program() {
+        wait_for_end(detach(Detached::End, "exit 0"));
+        wait_for_end(detach(Detached::End, "sleep 60"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_hook_may_leave_a_detached_server_behind() {
+        let server = detach(Detached::Keep, "exit 0");
+        assert!(runs(server));
+        rustix::process::kill_process(server, rustix::process::Signal::KILL).unwrap();
     }
 
     #[test]

@@ -8,13 +8,15 @@
 use std::hash::{BuildHasher, Hasher};
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use crate::platform::process::own_group;
+use crate::platform::process::{Detached, own_group};
 
 /// Reads events of programs: `?` one is about to start, `+ ID` it has started, `!` it has not, `- ID` its group has ended. At
-/// the end of its input, it asks the remaining groups to end, and ends them two seconds later. A program that has started but
-/// whose group was not reported is found by a variable of its environment, where there is `/proc`.
+/// the end of its input, it asks the remaining groups to end, and ends them two seconds later. Processes that left these groups,
+/// and a program that has started but whose group was not reported, are found by a variable of their environment, where there is
+/// `/proc`.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
 groups=' ' starting=0
@@ -26,20 +28,26 @@ while read -r what id; do
     -) case $groups in *" $id "*) groups="${groups%%" $id "*} ${groups#*" $id "}" ;; esac ;;
   esac
 done
+[ "$groups" != ' ' ] || [ "$starting" -gt 0 ] || exit 0
+mark=$0/
+[ "$starting" -gt 0 ] && mark=$0
+marked() {
+  for file in $(grep -lsF "$mark" /proc/[0-9]*/environ); do
+    id=${file#/proc/}
+    echo "${id%/environ}"
+  done
+}
 for id in $groups; do kill -s TERM -- "-$id"; done
+for id in $(marked); do kill -s TERM "$id"; done
 for second in 1 2; do
-  left=
+  left=$(marked)
   [ "$starting" -gt 0 ] && left=1
   for id in $groups; do kill -s 0 -- "-$id" && left=1; done
   [ "$left" ] || exit 0
   sleep 1
 done
 for id in $groups; do kill -s KILL -- "-$id"; done
-[ "$starting" -gt 0 ] || exit 0
-for file in $(grep -lsF "$0" /proc/[0-9]*/environ); do
-  id=${file#/proc/}
-  kill -s KILL "${id%/environ}"
-done
+for id in $(marked); do kill -s KILL "$id"; done
 "#;
 
 /// The variable that marks the programs of this process.
@@ -51,13 +59,26 @@ pub(crate) struct Watched(u32);
 
 /// A program that is about to start.
 #[must_use = "a start has to be reported as successful or failed"]
-pub(crate) struct Starting(());
+pub(crate) struct Starting {
+    /// The variable by which detached processes of the program are found, unless they are kept.
+    #[cfg(target_os = "linux")]
+    pub(crate) mark: Option<String>,
+}
 
 impl Starting {
-    pub(crate) fn new(command: &mut Command) -> Self {
-        command.env(VARIABLE, mark());
+    pub(crate) fn new(command: &mut Command, detached: Detached) -> Self {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let kind = match detached {
+            Detached::End => '/',
+            Detached::Keep => '+',
+        };
+        let mark = format!("{}{kind}{}", mark(), COUNTER.fetch_add(1, Ordering::Relaxed));
+        command.env(VARIABLE, &mark);
         report("?\n");
-        Self(())
+        Self {
+            #[cfg(target_os = "linux")]
+            mark: (detached == Detached::End).then(|| format!("{VARIABLE}={mark}")),
+        }
     }
 
     pub(crate) fn started(self, id: u32) -> Watched {

@@ -12,8 +12,8 @@ use crate::model::interpolation;
 use crate::platform::excerpt::last_chars;
 use crate::platform::files::replace_file;
 use crate::platform::process;
-use crate::platform::process::Finished;
 use crate::platform::process::echo::Echo;
+use crate::platform::process::{Detached, Finished};
 use crate::platform::redaction::{Redactor, without_secrets};
 use crate::platform::untrusted::UntrustedDirectory;
 use crate::run::hooks::hook_command::FilledCommand;
@@ -151,7 +151,8 @@ impl HookCall {
         self.facts.environment(echo).apply(&mut command);
         let mut input = self.facts.payload().to_string().into_bytes();
         input.push(b'\n');
-        process::run(command, input, Duration::from_millis(self.hook.timeout_ms), echo)
+        // A hook may start a server for all cases.
+        process::run_with(command, input, Duration::from_millis(self.hook.timeout_ms), echo, Detached::Keep)
             .map_err(|error| self.failed(format_args!("cannot run `{program}`: {error}")))
     }
 
