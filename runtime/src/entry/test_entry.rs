@@ -161,10 +161,6 @@ fn with_lines_of_long_cases(settings: &Settings) -> Settings {
 /// What is said of a test that did not fail and yet is more than a pass.
 fn notice_line(record: &CaseRecord) -> Option<String> {
     let name = &record.test_name;
-    if record.outcome == CaseOutcome::Skipped {
-        let reason = record.reason.as_ref().map(|reason| reason.message.as_str()).unwrap_or_default();
-        return Some(format!("SKIPPED {name}: {reason}"));
-    }
     let baseline = record.baseline?;
     let (passed, trials) = (baseline.passed, baseline.trials);
     let score = record.score.map_or_else(|| "no score".to_owned(), |score| format!("score {score:.2}"));
