@@ -27,6 +27,8 @@ mod replays;
 mod reported_fields;
 mod run_record;
 mod signatures;
+#[cfg(unix)]
+mod started_programs;
 mod suite_check;
 mod summary;
 mod trajectories;

@@ -64,7 +64,26 @@ impl Captured {
 /// # Errors
 ///
 /// If the program cannot be started or waited for.
-pub(crate) fn run(mut command: Command, input: Vec<u8>, limit: Duration, echo: Echo) -> io::Result<Finished> {
+pub(crate) fn run(command: Command, input: Vec<u8>, limit: Duration, echo: Echo) -> io::Result<Finished> {
+    run_as(command, input, limit, spawn, echo)
+}
+
+/// Runs a program that changes nothing and ends by itself, as [`run`]. If this process dies, it continues to run.
+///
+/// # Errors
+///
+/// As for [`run`].
+pub(crate) fn run_unwatched(command: Command, limit: Duration, echo: Echo) -> io::Result<Finished> {
+    run_as(command, Vec::new(), limit, spawn_unwatched, echo)
+}
+
+fn run_as(
+    mut command: Command,
+    input: Vec<u8>,
+    limit: Duration,
+    spawn: fn(&mut Command, Echo) -> io::Result<(Child, RunningGroup)>,
+    echo: Echo,
+) -> io::Result<Finished> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
     let (mut child, group) = spawn(&mut command, echo)?;
@@ -96,26 +115,34 @@ pub(crate) fn run(mut command: Command, input: Vec<u8>, limit: Duration, echo: E
 ///
 /// If it cannot be started.
 pub(crate) fn spawn(command: &mut Command, echo: Echo) -> io::Result<(Child, RunningGroup)> {
-    own_group(command);
-    echo.show(command);
     #[cfg(unix)]
     let starting = watchdog::Starting::new(command);
-    match command.spawn() {
-        Ok(child) => {
-            let group = RunningGroup {
-                id: child.id(),
-                is_over: false,
-                #[cfg(unix)]
-                _watched: starting.started(child.id()),
-            };
+    let spawned = spawn_unwatched(command, echo);
+    #[cfg(unix)]
+    let spawned = match spawned {
+        Ok((child, mut group)) => {
+            group.watched = Some(starting.started(child.id()));
             Ok((child, group))
         }
         Err(error) => {
-            #[cfg(unix)]
             starting.failed();
             Err(error)
         }
-    }
+    };
+    spawned
+}
+
+fn spawn_unwatched(command: &mut Command, echo: Echo) -> io::Result<(Child, RunningGroup)> {
+    own_group(command);
+    echo.show(command);
+    let child = command.spawn()?;
+    let group = RunningGroup {
+        id: child.id(),
+        is_over: false,
+        #[cfg(unix)]
+        watched: None,
+    };
+    Ok((child, group))
 }
 
 /// Makes the program the leader of a new process group.
@@ -126,7 +153,8 @@ fn own_group(command: &mut Command) {
     std::os::windows::process::CommandExt::creation_flags(command, 0x0000_0200); // CREATE_NEW_PROCESS_GROUP
 }
 
-/// A process group that was started here. It is ended when this is dropped, or when this process dies, however that happens.
+/// A process group that was started here. It is ended when this is dropped, and if it is watched, also when this process dies,
+/// however that happens.
 ///
 /// Its leader must not be reaped before: its id could then be that of another group.
 #[derive(Debug)]
@@ -134,7 +162,7 @@ pub(crate) struct RunningGroup {
     id: u32,
     is_over: bool,
     #[cfg(unix)]
-    _watched: watchdog::Watched,
+    watched: Option<watchdog::Watched>,
 }
 
 impl RunningGroup {
