@@ -7,6 +7,7 @@ mod git_query;
 pub(crate) mod surroundings;
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -123,9 +124,12 @@ impl SuiteOfRun<'_> {
         record.package = self.suite.package.to_owned();
         record.package_version = self.suite.package_version.to_owned();
         record.ci = surroundings::ci(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-        record.env = surroundings::settings(
-            environment::of_file().map(|(name, value)| (name.into(), value.into())).chain(std::env::vars_os()),
-        );
+        let mut variables: Vec<(OsString, OsString)> = Vec::new();
+        for (name, value) in environment::of_file() {
+            variables.push((name.into(), value.into()));
+        }
+        variables.extend(std::env::vars_os());
+        record.env = surroundings::settings(variables);
         record
     }
 
