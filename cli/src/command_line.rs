@@ -14,20 +14,39 @@ pub(crate) struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Accept(Accept),
     Check(Check),
     Diff(Diff),
     Expand(Expand),
     Explain(Explain),
     Finish(Finish),
+    Gate(Gate),
     Clean(Clean),
     List(List),
     Merge(Merge),
+    New(New),
     Regrade(Regrade),
     Report(Report),
     Show(Show),
     Calibrate(Calibrate),
     Run(Run),
     Schema(Schema),
+}
+
+/// Make the results of a run the baseline of its suites
+///
+/// Writes a file per suite to `.evalsuite/baselines` of its package, to be committed: how many trials of each case and target passed,
+/// their score, and what they are results of. A case is raised freely. It is lowered only if two or more trials all failed, or by
+/// `--force`. Prints what changed and what was kept. Exit status: 0 on success, 2 if the run cannot be accepted or the command line is
+/// invalid, 3 if the run does not exist.
+#[derive(Debug, Args)]
+pub(crate) struct Accept {
+    /// Run: its id, its directory, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// Case whose result is accepted even if it is worse; may be repeated
+    #[arg(long = "force", value_name = "CASE")]
+    pub(crate) forced: Vec<String>,
 }
 
 /// Check suites as the compiler does, without compiling
@@ -45,15 +64,22 @@ pub(crate) struct Check {
     /// Exit with status 1 on warnings too
     #[arg(long)]
     pub(crate) deny_warnings: bool,
+    /// Change the files where one answer is certain: a name that is one edit away, an old name of a key, a number that is meant as text
+    #[arg(long)]
+    pub(crate) fix: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Text with the lines of the files
     Text,
+    /// One line per place, `FILE:LINE:COLUMN: error[E019]: MESSAGE`, for editors
+    Short,
     /// One JSON object per line
     Json,
-    /// GitHub Actions annotations
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// GitHub Actions annotations, at most ten of each kind
     Github,
 }
 
@@ -61,17 +87,68 @@ pub(crate) enum Format {
 ///
 /// Pairs the cases whose input and graders are the same. Prints per suite and target the pass rates, the mean difference of the scores
 /// with its 95 % interval, the p-value of a permutation test, the smallest difference that would have been seen, and the cases that
-/// changed. Example: `cargo evalsuite diff 20261121T080000Z-1f2e3d`. Exit status: 0 without a regression, 1 on a regression, 2 if the
-/// command line is invalid, 3 if a run does not exist, 4 if fewer than six cases can be compared or more than a tenth has no result.
+/// changed. Where several suites, targets or slices are compared, p-values are adjusted for their number (Holm). Examples:
+/// `cargo evalsuite diff 20261121T080000Z-1f2e3d`, `cargo evalsuite diff --baseline --by bucket`. Exit status: 0 without a
+/// regression, 1 on a regression, 2 if the comparison is not possible or the command line is invalid, 3 if a run does not exist, 4 if
+/// fewer than six cases can be compared or more than a tenth has no result.
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
     /// Earlier run: its id or directory [default: the newest one before RUN with a case in common]
     pub(crate) base: Option<String>,
     /// Run: its id or directory [default: the newest]
     pub(crate) run: Option<String>,
+    /// Compare with the results that `accept` wrote; then the one run that may be named is RUN
+    #[arg(long, conflicts_with = "run")]
+    pub(crate) baseline: bool,
+    #[command(flatten)]
+    pub(crate) comparison: ComparisonArguments,
+    /// What is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+/// Hold a run against requirements
+///
+/// A gate is `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`. Measures: `pass_rate`, `lower(pass_rate)` (the lower end of its 95 %
+/// interval), `score`, `cost`, `time`, `p50(time)`, `p95(time)`. Keys: `suite`, `target`, `bucket`, `tag`, `metadata.KEY`. Examples:
+/// `cargo evalsuite gate --require "pass_rate >= 90%" --require "suite:shop p95(time) <= 60s"`,
+/// `cargo evalsuite gate --require "score >= 0.8 per bucket" --baseline --margin 0.05`. Exit status: 0 if all gates are met, 1 if one
+/// is missed or the run has regressed, 2 if the gates cannot be checked or the command line is invalid, 3 if a run does not exist, 4 if
+/// it cannot be decided: no cases, missing or torn results, or too few cases to compare.
+#[derive(Debug, Args)]
+pub(crate) struct Gate {
+    /// Run: its id, its directory, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// What the run has to reach; may be repeated
+    #[arg(long = "require", value_name = "GATE", required_unless_present_any = ["baseline", "base"])]
+    pub(crate) gates: Vec<String>,
+    /// Cases that did not run were not selected, and are not missing
+    #[arg(long)]
+    pub(crate) selected: bool,
+    /// Compare with the results that `accept` wrote; a regression is a missed gate
+    #[arg(long, conflicts_with = "base")]
+    pub(crate) baseline: bool,
+    /// Compare with an earlier run: its id or directory; a regression is a missed gate
+    #[arg(long, value_name = "RUN")]
+    pub(crate) base: Option<String>,
+    #[command(flatten)]
+    pub(crate) comparison: ComparisonArguments,
+    /// What is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+/// How runs are compared.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Comparison")]
+pub(crate) struct ComparisonArguments {
     /// Key of the cases' metadata: cases with the same value are not independent of each other
     #[arg(long, value_name = "KEY")]
     pub(crate) cluster_by: Option<String>,
+    /// Compare every value of this key by itself: `bucket`, `tag` or `metadata.KEY`; may be repeated
+    #[arg(long, value_name = "KEY")]
+    pub(crate) by: Vec<String>,
     /// How much worse the run may be, 0 to 1: without proof that it is within, the comparison is a regression
     #[arg(long, value_name = "M")]
     pub(crate) margin: Option<f64>,
@@ -165,6 +242,112 @@ pub(crate) struct Merge {
     /// Output directory for the merged run [default: that of the package]
     #[arg(long, value_name = "DIR")]
     pub(crate) into: Option<PathBuf>,
+}
+
+/// Write a suite, a case, a grader, a targets file or a calibration into a package
+///
+/// Without a word after `new`, a suite. What the arguments leave open is asked on a terminal. Prints what was created and changed;
+/// files that are there stay as they are. Exit status: 0 on success, 2 if nothing was written.
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    #[command(subcommand)]
+    pub(crate) item: Option<NewItem>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum NewItem {
+    Suite(NewSuite),
+    Case(NewCase),
+    Grader(NewGrader),
+    AgentCli(NewAgentCli),
+    Calibration(NewCalibration),
+}
+
+/// A suite with a case that passes and a case that fails, its test file, build script and dependencies
+#[derive(Debug, Default, Args)]
+pub(crate) struct NewSuite {
+    /// Name of the suite: it is written to suites/NAME [default: basics]
+    pub(crate) name: Option<String>,
+    /// Layout of the files [default: cases]
+    #[arg(long, value_enum)]
+    pub(crate) layout: Option<LayoutName>,
+    /// Add the profile `ci` to .config/nextest.toml
+    #[arg(long)]
+    pub(crate) nextest: bool,
+    /// Add a workflow of GitHub Actions, and the profile of nextest that it uses
+    #[arg(long)]
+    pub(crate) ci: bool,
+    /// Clone of evalsuite whose crates are used instead of the published ones
+    #[arg(long, value_name = "DIR")]
+    pub(crate) crates: Option<PathBuf>,
+    /// Overwrite files
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LayoutName {
+    /// EVAL.yaml, and a directory per case with case.yaml
+    Cases,
+    /// suite.json, and a JSON file per task
+    Tasks,
+}
+
+/// A case of a suite
+#[derive(Debug, Args)]
+pub(crate) struct NewCase {
+    /// Id of the case
+    pub(crate) id: Option<String>,
+    /// Directory of the suite [default: the only suite of the package]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) suite: Option<PathBuf>,
+    /// What the agent is asked
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) input: Option<String>,
+    /// Text that the answer has to contain
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) contains: Option<String>,
+    /// What a judge checks, instead of a text
+    #[arg(long, value_name = "TEXT", conflicts_with = "contains")]
+    pub(crate) criteria: Option<String>,
+    /// Overwrite files
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// A grader in Rust: a function, and its name in the call that includes the suite
+#[derive(Debug, Args)]
+pub(crate) struct NewGrader {
+    /// Name of the function
+    pub(crate) name: Option<String>,
+    /// Directory of the suite [default: the only suite of the package]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) suite: Option<PathBuf>,
+}
+
+/// A targets file with a command as the agent, and a test file that uses it
+#[derive(Debug, Args)]
+pub(crate) struct NewAgentCli {
+    /// Directory of the suite [default: the only suite of the package]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) suite: Option<PathBuf>,
+    /// Command that reads {PROMPT_FILE} and writes the answer to {OUTPUT_FILE} [default: one that repeats the prompt]
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+    /// Overwrite files
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// A calibration of the suite's judge, with two samples
+#[derive(Debug, Args)]
+pub(crate) struct NewCalibration {
+    /// Directory of the suite [default: the only suite of the package]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) suite: Option<PathBuf>,
+    /// Overwrite files
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Grade the evidence of an earlier run again, without calling agents
@@ -287,7 +470,7 @@ pub(crate) enum ReportFormat {
 /// Run the tests of cases chosen by tag, bucket or name, and finish the run
 ///
 /// Builds the tests, lists the cases of their suites, runs `cargo test` or nextest with the chosen ones, then does what
-/// `finish` does. All test programs belong to one run, so after_all hooks run once. Exit status: that of the tests, 1 if no
+/// `finish` does, and prints how the results compare with the baseline, or without one with the run before. All test programs belong to one run, so after_all hooks run once. Exit status: that of the tests, 1 if no
 /// case is chosen, 2 if the command line is invalid.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Run {

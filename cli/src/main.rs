@@ -1,5 +1,7 @@
 //! `cargo evalsuite`: checks, expands and runs evaluation suites, and manages the records of their runs.
 
+mod accept;
+mod baselines;
 mod calibrate;
 mod cargo_process;
 mod check;
@@ -9,12 +11,16 @@ mod diff;
 mod expand;
 mod explain;
 mod finish;
+mod fixes;
+mod gate;
 mod includes;
 mod list;
 mod merge;
+mod new;
 mod regrade;
 mod report;
 mod run;
+mod sarif;
 mod schema;
 mod show;
 mod stored_runs;
@@ -27,6 +33,9 @@ use clap::Parser;
 
 use self::command_line::{Command, CommandLine};
 
+/// Exit code of a command that could not do its work: the command line, a file or the environment is at fault.
+pub(crate) const CANNOT_WORK: u8 = 2;
+
 fn main() -> ExitCode {
     // Cargo runs `cargo-evalsuite evalsuite …`; called directly, the program does not get the second word.
     let mut arguments: Vec<_> = std::env::args_os().collect();
@@ -34,15 +43,18 @@ fn main() -> ExitCode {
         arguments.remove(1);
     }
     let result = match CommandLine::parse_from(arguments).command {
+        Command::Accept(command) => accept::run(&command),
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
         Command::Diff(command) => diff::run(&command),
         Command::Expand(command) => expand::run(&command),
         Command::Explain(command) => explain::run(&command),
         Command::Finish(command) => finish::run(&command),
+        Command::Gate(command) => gate::run(&command),
         Command::Clean(command) => clean::run(&command),
         Command::List(command) => list::run(&command),
         Command::Merge(command) => merge::run(&command),
+        Command::New(command) => new::run(&command),
         Command::Regrade(command) => regrade::run(&command),
         Command::Report(command) => report::run(&command),
         Command::Show(command) => show::run(&command),
@@ -52,7 +64,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         // The reader has stopped reading, as in `… | head`.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::from(CANNOT_WORK),
         Err(error) => {
             let mut text = error.to_string();
             let mut source = error.source();
@@ -61,7 +73,7 @@ fn main() -> ExitCode {
                 source = cause.source();
             }
             anstream::eprintln!("error: {text}");
-            ExitCode::FAILURE
+            ExitCode::from(CANNOT_WORK)
         }
     }
 }

@@ -6,7 +6,7 @@ use evalsuite_schema::diagnostic;
 
 use crate::source::{FileId, Files, LineIndex, Span};
 
-pub(crate) use evalsuite_schema::diagnostic::Code;
+pub(crate) use evalsuite_schema::diagnostic::{Code, Fix};
 
 pub(crate) type Diagnostic = diagnostic::Diagnostic<Span>;
 pub(crate) type Diagnostics = diagnostic::Diagnostics<Span>;

@@ -5,7 +5,7 @@ use std::path::Path;
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef, Reset};
 
-use crate::diagnostic::{Code, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, command};
 use crate::keys::placeholder;
@@ -61,7 +61,12 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Writte
     }
     for entry in fields.rest() {
         let help = suggest::did_you_mean_or_known(&entry.key, &fields.known());
-        d.report(Code::InvalidHook, entry.key_span, format!("unknown hook `{}`", entry.key), help);
+        d.push(
+            Diagnostic::new(Code::InvalidHook, format!("unknown hook `{}`", entry.key))
+                .at(entry.key_span)
+                .help(help)
+                .fix_if(fields.certain_key(entry)),
+        );
     }
     set
 }

@@ -8,7 +8,7 @@ pub(crate) mod shared_files;
 use evalsuite_schema::Object;
 use evalsuite_schema::placeholder::Syntax;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, QUOTE_IT};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, QUOTE_IT};
 use crate::keys::{Key, Range, Status, Table, range};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
@@ -115,11 +115,11 @@ impl<'n> Fields<'n> {
             if let Some(first) = current {
                 conflict(first, entry, d);
             } else {
-                d.report(
-                    Code::DeprecatedKey,
-                    entry.key_span,
-                    format!("`{old}` is now `{new}`"),
-                    format!("rename it to `{new}`"),
+                d.push(
+                    Diagnostic::new(Code::DeprecatedKey, format!("`{old}` is now `{new}`"))
+                        .at(entry.key_span)
+                        .help(format!("rename it to `{new}`"))
+                        .fix_if(Some(Fix::Replace(new.to_owned()))),
                 );
                 current = Some(entry);
             }
@@ -223,6 +223,13 @@ impl<'n> Fields<'n> {
         self.rest().any(|entry| !suggest::nearest(&entry.key, keys.iter().copied()).is_empty())
     }
 
+    /// The key that an unknown one certainly means, unless that is there too.
+    pub(crate) fn certain_key(&self, entry: &Entry) -> Option<Fix> {
+        let meant = suggest::certain(&entry.key, self.known())?;
+        let is_there = self.entries.iter().any(|other| other.key == meant);
+        (!is_there).then(|| Fix::Replace(meant.to_owned()))
+    }
+
     /// Reports every key that is not in the table.
     pub(crate) fn finish(self, d: &mut Diagnostics) {
         for entry in self.rest() {
@@ -236,7 +243,8 @@ impl<'n> Fields<'n> {
                 }
             });
             let message = format!("unknown key `{key}` in {}", self.what);
-            d.report(Code::UnknownKey, entry.key_span, message, help);
+            let fix = self.certain_key(entry);
+            d.push(Diagnostic::new(Code::UnknownKey, message).at(entry.key_span).help(help).fix_if(fix));
         }
     }
 }
@@ -289,16 +297,13 @@ pub(crate) fn reject<T>(
 
 /// Reports a value of another type: `` `criteria` must be text, found a list ``.
 pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Diagnostics) -> Option<T> {
-    reject(
-        Code::WrongType,
-        node.span,
-        format!("{what} must be {expected}, found {}", node.kind()),
-        match (&node.data, expected) {
-            (Data::Number(_) | Data::Bool(_), "text") => QUOTE_IT.to_owned(),
-            _ => format!("write {expected}"),
-        },
-        d,
-    )
+    let (help, fix) = match (&node.data, expected) {
+        (Data::Number(_) | Data::Bool(_), "text") => (QUOTE_IT.to_owned(), Some(Fix::Quote)),
+        _ => (format!("write {expected}"), None),
+    };
+    let message = format!("{what} must be {expected}, found {}", node.kind());
+    d.push(Diagnostic::new(Code::WrongType, message).at(node.span).help(help).fix_if(fix));
+    None
 }
 
 /// The key as messages name it.
@@ -440,14 +445,18 @@ pub(crate) fn choice<T: Clone>(
     }
     choices.iter().find(|(word, _)| *word == text).map(|(_, value)| value.clone()).or_else(|| {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        reject(
-            Code::InvalidChoice,
-            node.span,
-            format!("{what} is `{text}`, which is not one of {}", suggest::quoted(&words, "and")),
-            suggest::did_you_mean(&text, words.iter().copied())
-                .unwrap_or_else(|| format!("write {}", suggest::quoted(&words, "or"))),
-            d,
-        )
+        let message = format!("{what} is `{text}`, which is not one of {}", suggest::quoted(&words, "and"));
+        let meant = suggest::certain(&text, words.iter().copied());
+        d.push(
+            Diagnostic::new(Code::InvalidChoice, message)
+                .at(node.span)
+                .help(
+                    suggest::did_you_mean(&text, words.iter().copied())
+                        .unwrap_or_else(|| format!("write {}", suggest::quoted(&words, "or"))),
+                )
+                .fix_if(meant.map(|meant| Fix::Replace(meant.to_owned()))),
+        );
+        None
     })
 }
 

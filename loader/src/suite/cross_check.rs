@@ -7,7 +7,7 @@ use evalsuite_schema::record::GraderKind;
 use evalsuite_schema::{Grader, Suite};
 
 use crate::cases::PlacedCase;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, are_many};
 use crate::source::{Files, Span};
 use crate::{names, suggest};
 
@@ -156,12 +156,14 @@ fn dependencies(cases: &[PlacedCase], d: &mut Diagnostics) {
             } else if !index.contains_key(id.as_str()) {
                 // Searching all ids is slow: it is skipped if there are many mistakes.
                 let near = if are_many(d) { None } else { suggest::did_you_mean(id, index.keys().copied()) };
+                // Without a near id none is certain.
+                let meant = near.as_ref().and_then(|_| suggest::certain(id, index.keys().copied()));
                 let help = near.unwrap_or_else(|| "name the id of a case of this suite".to_owned());
-                d.report(
-                    Code::UnknownDependency,
-                    *span,
-                    format!("`depends_on` names `{id}`, which is not a case"),
-                    help,
+                d.push(
+                    Diagnostic::new(Code::UnknownDependency, format!("`depends_on` names `{id}`, which is not a case"))
+                        .at(*span)
+                        .help(help)
+                        .fix_if(meant.map(|meant| Fix::Replace(meant.to_owned()))),
                 );
             }
         }
