@@ -93,6 +93,13 @@ pub static VARIABLES: &[Variable] = {
         variable(Run, "EVALSUITE_OUTPUT", "directory of the records", "a path", "`target/evalsuite`"),
         variable(
             Run,
+            "EVALSUITE_DURABLE",
+            "wait until the disk has each record, so that a power cut loses none",
+            FLAG,
+            "0; a killed process loses none either way",
+        ),
+        variable(
+            Run,
             "EVALSUITE_RUN_ID",
             "id of the run, which processes and machines may share",
             "a text",

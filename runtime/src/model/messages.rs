@@ -59,26 +59,36 @@ pub(crate) fn role_blocks(messages: &[Message]) -> String {
 }
 
 /// Every file and image that the messages name, in order.
-pub(crate) fn named_files<'m>(messages: impl IntoIterator<Item = &'m Message>) -> impl Iterator<Item = &'m PathRef> {
-    parts(messages).filter_map(|part| match part {
-        Part::File(file) | Part::Image { file, .. } => Some(file),
-        Part::Text(_) => None,
-    })
+pub(crate) fn named_files<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<&'m PathRef> {
+    let mut files = Vec::new();
+    for message in messages {
+        for part in parts(message) {
+            if let Part::File(file) | Part::Image { file, .. } = part {
+                files.push(file);
+            }
+        }
+    }
+    files
 }
 
-fn parts<'m>(messages: impl IntoIterator<Item = &'m Message>) -> impl Iterator<Item = &'m Part> {
-    messages.into_iter().flat_map(|message| match &message.content {
-        Some(Content::Parts(parts)) => parts.as_slice(),
+fn parts(message: &Message) -> &[Part] {
+    match &message.content {
+        Some(Content::Parts(parts)) => parts,
         _ => &[],
-    })
+    }
 }
 
 /// Every file part of the messages, in order.
-pub(crate) fn file_parts<'m>(messages: impl IntoIterator<Item = &'m Message>) -> impl Iterator<Item = &'m PathRef> {
-    parts(messages).filter_map(|part| match part {
-        Part::File(file) => Some(file),
-        Part::Text(_) | Part::Image { .. } => None,
-    })
+pub(crate) fn file_parts<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<&'m PathRef> {
+    let mut files = Vec::new();
+    for message in messages {
+        for part in parts(message) {
+            if let Part::File(file) = part {
+                files.push(file);
+            }
+        }
+    }
+    files
 }
 
 /// The input as an agent gets it. A file is shown as its absolute path.
@@ -94,7 +104,7 @@ pub(crate) fn prompt(input: &Input, resolve: impl Fn(&PathRef) -> PathBuf) -> St
 
 /// The messages as a judge gets them. A file is shown with its text, if `read` returns it.
 pub(crate) fn judge_prompt(messages: &[Message], read: impl Fn(&PathRef) -> Option<String>) -> String {
-    blocks(messages, |file| match read(file) {
+    blocks(messages, &|file| match read(file) {
         Some(text) => format!("<file path=\"{}\">\n{}\n</file>", file.written, text.trim_end_matches('\n')),
         None => format!("<file path=\"{}\">", file.written),
     })
@@ -107,15 +117,17 @@ pub(crate) fn file_text(path: &std::path::Path) -> Option<String> {
 }
 
 fn messages_prompt(messages: &[Message], resolve: impl Fn(&PathRef) -> PathBuf) -> String {
-    blocks(messages, |file| format!("<file: path=\"{}\">", resolve(file).display()))
+    blocks(messages, &|file| format!("<file: path=\"{}\">", resolve(file).display()))
 }
 
-fn blocks(messages: &[Message], show_file: impl Fn(&PathRef) -> String) -> String {
-    let visible: Vec<(Role, Vec<String>)> = messages
-        .iter()
-        .map(|message| (message.role, part_texts(message, &show_file)))
-        .filter(|(_, parts)| parts.iter().any(|part| !part.trim().is_empty()))
-        .collect();
+fn blocks(messages: &[Message], show_file: &dyn Fn(&PathRef) -> String) -> String {
+    let mut visible: Vec<(Role, Vec<String>)> = Vec::new();
+    for message in messages {
+        let parts = part_texts(message, show_file);
+        if parts.iter().any(|part| !part.trim().is_empty()) {
+            visible.push((message.role, parts));
+        }
+    }
     if let [(Role::System | Role::User, parts)] = visible.as_slice() {
         let parts: Vec<&str> = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
         return parts.join("\n\n");
@@ -125,7 +137,7 @@ fn blocks(messages: &[Message], show_file: impl Fn(&PathRef) -> String) -> Strin
     blocks.join("\n\n")
 }
 
-fn part_texts(message: &Message, show_file: impl Fn(&PathRef) -> String) -> Vec<String> {
+fn part_texts(message: &Message, show_file: &dyn Fn(&PathRef) -> String) -> Vec<String> {
     match &message.content {
         None => Vec::new(),
         Some(Content::Parts(parts)) => parts

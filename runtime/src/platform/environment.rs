@@ -25,16 +25,18 @@ pub(crate) fn var(name: &str) -> Option<String> {
 /// The names of all variables that the process or the file sets.
 pub(crate) fn names() -> Vec<String> {
     let of_process = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    of_process.chain(of_file().map(|(name, _)| name.to_owned())).collect()
+    of_process.chain(of_file().into_iter().map(|(name, _)| name.to_owned())).collect()
 }
 
 /// The variables of the file that the process does not set.
-pub(crate) fn of_file() -> impl Iterator<Item = (&'static str, &'static str)> {
-    lines()
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .filter(|(name, _)| std::env::var_os(name).is_none())
+pub(crate) fn of_file() -> Vec<(&'static str, &'static str)> {
+    let mut unset = Vec::new();
+    for (name, value) in lines().into_iter().flatten() {
+        if std::env::var_os(name).is_none() {
+            unset.push((name.as_str(), value.as_str()));
+        }
+    }
+    unset
 }
 
 /// Why the file cannot be read.

@@ -6,13 +6,14 @@ use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::{fs, io};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::platform::json;
 use crate::platform::redaction::Redactor;
+use crate::platform::{environment, json};
 
 /// End of the names of temporary files.
 const TEMPORARY: &str = ".tmp";
@@ -33,13 +34,13 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display())))
 }
 
-/// Writes JSON with secrets hidden, flushed to disk. Readers see the old file or the new one.
+/// Writes JSON with secrets hidden. Readers see the old file or the new one. Flushed to disk with `EVALSUITE_DURABLE=1`.
 ///
 /// # Errors
 ///
 /// If the file cannot be written.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
-    write_file(path, &encode(value, redactor)?, true)
+    write_file(path, &encode(value, redactor)?, is_durable())
 }
 
 /// Writes JSON with secrets hidden. Readers see the old file or the new one. Not flushed to disk: a crash of the machine
@@ -59,6 +60,13 @@ pub(crate) fn replace_json(path: &Path, value: &impl Serialize, redactor: &Redac
 /// If the file cannot be written; the old one is then unchanged.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_file(path, bytes, false)
+}
+
+/// Whether records are flushed to disk before they get their names, so that also a crash of the machine loses none. The settings
+/// report a value that is not valid.
+pub(crate) fn is_durable() -> bool {
+    static DURABLE: OnceLock<bool> = OnceLock::new();
+    *DURABLE.get_or_init(|| matches!(environment::var("EVALSUITE_DURABLE").as_deref(), Some("1" | "true")))
 }
 
 /// JSON with secrets hidden, as it is written to a file.
@@ -100,7 +108,7 @@ fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
         file.write_all(bytes)?;
         #[cfg(test)]
         tests::delay();
-        if flush { file.sync_all() } else { Ok(()) }
+        if flush { sync(&file) } else { Ok(()) }
     });
     let result = written.and_then(|()| fs::rename(&temporary, path));
     if result.is_err() {
@@ -108,6 +116,13 @@ fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     result
+}
+
+/// Waits until the disk has the file.
+pub(crate) fn sync(file: &File) -> io::Result<()> {
+    #[cfg(test)]
+    tests::count_sync();
+    file.sync_all()
 }
 
 /// The error with the path it is about in its message.
@@ -159,6 +174,16 @@ mod tests {
 
     thread_local! {
         static DELAY: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+        static SYNCS: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// How often this thread has waited for the disk.
+    fn syncs() -> u32 {
+        SYNCS.get()
+    }
+
+    pub(super) fn count_sync() {
+        SYNCS.set(SYNCS.get() + 1);
     }
 
     /// Runs `work` with a pause between any two steps of a write of this thread.
@@ -181,6 +206,16 @@ mod tests {
         replace_file(&path, b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_record_waits_for_the_disk_only_where_that_is_asked_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file.json");
+        write_json(&path, &1, &Redactor::default()).unwrap();
+        assert_eq!((is_durable(), syncs()), (false, 0));
+        write_file(&path, b"2", true).unwrap();
+        assert_eq!(syncs(), 1);
     }
 
     #[test]

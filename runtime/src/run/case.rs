@@ -30,7 +30,7 @@ pub(crate) fn run_case(
     run: &RunDirectory,
 ) -> Result<CaseReport, CaseError> {
     let mut plan = Plan::new(evals, entry, settings, run)?;
-    run_record::register(&plan.suite_run()).map_err(|error| plan.unwritable(error))?;
+    let _git = run_record::register(&plan.suite_run()).map_err(|error| plan.unwritable(error))?;
     let _lock = plan.place.lock().map_err(|error| plan.unwritable(error))?;
     match dependencies::unreported_result(&mut plan).map_err(|error| plan.unwritable(error))? {
         Some(report) => Ok(report),

@@ -129,6 +129,8 @@ impl Settings {
                 stress: source.text("NEXTEST_STRESS_CURRENT").filter(|index| index != "none"),
             },
         };
+        // Files are also written where there are no settings, so their writer reads it.
+        source.flag("EVALSUITE_DURABLE");
         source.problems.extend(environment::problem().map(str::to_owned));
         source.problems.extend(variable::unknown(set));
         if source.problems.is_empty() { Ok(settings) } else { Err(source.problems.join("; ")) }
@@ -274,8 +276,10 @@ mod tests {
 
     #[test]
     fn an_unknown_variable_is_an_error_with_a_suggestion() {
-        let error = read(&[("EVALSUITE_TIMEOUT", "5"), ("EVALSUITE_TRIALS", "x")]).unwrap_err();
+        let variables = [("EVALSUITE_TIMEOUT", "5"), ("EVALSUITE_TRIALS", "x"), ("EVALSUITE_DURABLE", "yes")];
+        let error = read(&variables).unwrap_err();
         assert!(error.contains("EVALSUITE_TRIALS is `x`"), "{error}");
+        assert!(error.contains("EVALSUITE_DURABLE is `yes`, not 1, true, 0 or false"), "{error}");
         assert!(
             error.contains("EVALSUITE_TIMEOUT is not a variable of evalsuite; did you mean EVALSUITE_TIMEOUT_SECONDS?"),
             "{error}"

@@ -57,7 +57,7 @@ pub(crate) fn git<S: AsRef<OsStr>>(
 
 /// Removes variables that would make git work on the repository of a git hook that runs the tests, and turns off prompts.
 fn isolate(command: &mut Command) {
-    let of_file = environment::of_file().map(|(name, _)| name.into());
+    let of_file = environment::of_file().into_iter().map(|(name, _)| name.into());
     for name in std::env::vars_os().map(|(name, _)| name).chain(of_file) {
         if name.to_string_lossy().starts_with("GIT_") && name != "GIT_SSH_COMMAND" {
             command.env_remove(&name);

@@ -48,11 +48,15 @@ impl Placeholders {
         variables: impl IntoIterator<Item = &'a str>,
         directories: impl IntoIterator<Item = (&'a str, &'a Path)>,
     ) -> Self {
-        let variable = |name: &str| Some((name.to_owned(), environment::var(name)?));
-        let variables = variables.into_iter().filter_map(variable);
-        let directories =
-            directories.into_iter().filter_map(|(name, path)| Some((name.to_owned(), path.to_str()?.to_owned())));
-        Self::of(variables, directories)
+        let mut values = Vec::new();
+        for name in variables {
+            values.extend(environment::var(name).map(|value| (name.to_owned(), value)));
+        }
+        let mut paths = Vec::new();
+        for (name, path) in directories {
+            paths.extend(path.to_str().map(|path| (name.to_owned(), path.to_owned())));
+        }
+        Self::of(values, paths)
     }
 
     /// Placeholders of a trial: its variables, the directories that differ between runs and machines, and all else that may
@@ -76,19 +80,18 @@ impl Placeholders {
         Self { redactor: redactor.clone(), ..placeholders }
     }
 
-    fn of(
-        variables: impl IntoIterator<Item = (String, String)>,
-        directories: impl IntoIterator<Item = (String, String)>,
-    ) -> Self {
-        let variables = variables
-            .into_iter()
-            .filter(|(_, value)| value.chars().count() >= SHORTEST)
-            .map(|(name, value)| HiddenValue { name, value, is_path: false });
-        let directories = directories
-            .into_iter()
-            .filter(|(_, value)| Path::new(value).components().count() > 1)
-            .map(|(name, value)| HiddenValue { name, value, is_path: true });
-        let mut hidden: Vec<HiddenValue> = variables.chain(directories).collect();
+    fn of(variables: Vec<(String, String)>, directories: Vec<(String, String)>) -> Self {
+        let mut hidden = Vec::new();
+        for (name, value) in variables {
+            if value.chars().count() >= SHORTEST {
+                hidden.push(HiddenValue { name, value, is_path: false });
+            }
+        }
+        for (name, value) in directories {
+            if Path::new(&value).components().count() > 1 {
+                hidden.push(HiddenValue { name, value, is_path: true });
+            }
+        }
         hidden.sort_by_key(|hidden| std::cmp::Reverse(hidden.value.len()));
         Self { hidden, redactor: Redactor::default() }
     }

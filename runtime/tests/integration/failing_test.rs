@@ -206,7 +206,7 @@ fn run_test(index: usize, variables: &[(&str, &str)]) -> (bool, String, String) 
     run_test_in(tempfile::tempdir().unwrap().path(), index, variables)
 }
 
-fn run_test_in(output: &Path, index: usize, variables: &[(&str, &str)]) -> (bool, String, String) {
+pub(crate) fn run_test_in(output: &Path, index: usize, variables: &[(&str, &str)]) -> (bool, String, String) {
     let result = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "failing_test::child", "--ignored"])
         .env("TEST_OF_EVALSUITE_INDEX", index.to_string())

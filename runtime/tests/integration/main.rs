@@ -31,6 +31,8 @@ mod runner_death;
 #[cfg(all(unix, feature = "cli-agents"))]
 mod secrets;
 mod signatures;
+#[cfg(unix)]
+mod started_programs;
 mod suite_check;
 mod summary;
 mod trajectories;

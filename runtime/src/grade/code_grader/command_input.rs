@@ -37,7 +37,7 @@ pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &P
         _ => messages(input_messages, &of_suite),
     };
     let files: Vec<String> =
-        file_parts(input_messages).map(|file| places.resolve(file).display().to_string()).collect();
+        file_parts(input_messages).into_iter().map(|file| places.resolve(file).display().to_string()).collect();
     let transcript = match &facts.transcript {
         Some(transcript) => messages(transcript, &|file| facts.files.path(file)),
         None => json!([{"role": "assistant", "content": facts.answer}]),

@@ -79,7 +79,16 @@ pub(crate) enum Detached {
 ///
 /// If the program cannot be started or waited for.
 pub(crate) fn run(command: Command, input: Vec<u8>, limit: Duration, echo: Echo) -> io::Result<Finished> {
-    run_with(command, input, limit, echo, Detached::End)
+    run_as(command, input, limit, echo, Some(Detached::End))
+}
+
+/// Runs a program that changes nothing and ends by itself, as [`run`]. If this process dies, it continues to run.
+///
+/// # Errors
+///
+/// As for [`run`].
+pub(crate) fn run_unwatched(command: Command, limit: Duration, echo: Echo) -> io::Result<Finished> {
+    run_as(command, Vec::new(), limit, echo, None)
 }
 
 /// As [`run`], where the program may leave detached processes behind.
@@ -88,15 +97,29 @@ pub(crate) fn run(command: Command, input: Vec<u8>, limit: Duration, echo: Echo)
 ///
 /// As for [`run`].
 pub(crate) fn run_with(
-    mut command: Command,
+    command: Command,
     input: Vec<u8>,
     limit: Duration,
     echo: Echo,
     detached: Detached,
 ) -> io::Result<Finished> {
+    run_as(command, input, limit, echo, Some(detached))
+}
+
+/// Runs a program; `None`: unwatched.
+fn run_as(
+    mut command: Command,
+    input: Vec<u8>,
+    limit: Duration,
+    echo: Echo,
+    watched: Option<Detached>,
+) -> io::Result<Finished> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
-    let (mut child, group) = spawn(&mut command, echo, detached)?;
+    let (mut child, group) = match watched {
+        Some(detached) => spawn(&mut command, echo, detached)?,
+        None => spawn_unwatched(&mut command, echo)?,
+    };
     if let Some(mut stdin) = child.stdin.take() {
         // A program that does not read its input is not an error.
         thread::spawn(move || stdin.write_all(&input));
@@ -122,28 +145,38 @@ pub(crate) fn run_with(
 ///
 /// If it cannot be started.
 pub(crate) fn spawn(command: &mut Command, echo: Echo, detached: Detached) -> io::Result<(Child, RunningGroup)> {
-    own_group(command);
-    echo.show(command);
     #[cfg(unix)]
     let starting = watchdog::Starting::new(command, detached);
-    match command.spawn() {
-        Ok(child) => {
-            let group = RunningGroup {
-                id: child.id(),
-                is_over: false,
-                #[cfg(target_os = "linux")]
-                detached_mark: starting.mark.clone(),
-                #[cfg(unix)]
-                watched: Some(starting.started(child.id())),
-            };
+    let spawned = spawn_unwatched(command, echo);
+    #[cfg(unix)]
+    let spawned = match spawned {
+        Ok((child, mut group)) => {
+            #[cfg(target_os = "linux")]
+            group.detached_mark.clone_from(&starting.mark);
+            group.watched = Some(starting.started(child.id()));
             Ok((child, group))
         }
         Err(error) => {
-            #[cfg(unix)]
             starting.failed();
             Err(error)
         }
-    }
+    };
+    spawned
+}
+
+fn spawn_unwatched(command: &mut Command, echo: Echo) -> io::Result<(Child, RunningGroup)> {
+    own_group(command);
+    echo.show(command);
+    let child = command.spawn()?;
+    let group = RunningGroup {
+        id: child.id(),
+        is_over: false,
+        #[cfg(target_os = "linux")]
+        detached_mark: None,
+        #[cfg(unix)]
+        watched: None,
+    };
+    Ok((child, group))
 }
 
 /// Makes the program the leader of a new process group.
@@ -154,8 +187,8 @@ fn own_group(command: &mut Command) {
     std::os::windows::process::CommandExt::creation_flags(command, 0x0000_0200); // CREATE_NEW_PROCESS_GROUP
 }
 
-/// A program that was started here, with its process group. Its processes are ended when this is dropped, or when this process
-/// dies, however that happens.
+/// A program that was started here, with its process group. Its processes are ended when this is dropped, and if it is watched,
+/// also when this process dies, however that happens.
 ///
 /// Its leader must not be reaped before: its id could then be that of another group.
 #[derive(Debug)]

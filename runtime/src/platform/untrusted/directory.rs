@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::removal::remove_tree;
 use super::{Handle, OpenError};
-use crate::platform::files::{encode, temporary_name};
+use crate::platform::files::{encode, is_durable, sync, temporary_name};
 use crate::platform::redaction::Redactor;
 
 /// A directory below a directory of ours whose content programs under test may change.
@@ -80,13 +80,13 @@ impl UntrustedDirectory {
         self.replace(name, &encode(value, redactor)?, false)
     }
 
-    /// Writes JSON with secrets hidden, flushed to disk.
+    /// Writes JSON with secrets hidden. Flushed to disk with `EVALSUITE_DURABLE=1`.
     ///
     /// # Errors
     ///
     /// As for [`write`](Self::write).
     pub(crate) fn write_record(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
-        self.replace(name, &encode(value, redactor)?, true)
+        self.replace(name, &encode(value, redactor)?, is_durable())
     }
 
     fn replace(&self, name: &str, bytes: &[u8], flush: bool) -> io::Result<()> {
@@ -101,7 +101,7 @@ impl UntrustedDirectory {
         };
         let written = created.and_then(|mut file| {
             file.write_all(bytes)?;
-            if flush { file.sync_all() } else { Ok(()) }
+            if flush { sync(&file) } else { Ok(()) }
         });
         let written = written.and_then(|()| match directory.rename(&temporary, name) {
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {

@@ -28,9 +28,14 @@ pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"));
     };
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    // The parent is the caller's own, and may be reached through links.
-    let removed = std::fs::canonicalize(parent).and_then(|parent| remove_tree(&Handle::open(&parent)?, name));
-    match removed {
+    // The parent is the caller's own, and may be a link.
+    let opened = match Handle::open(parent) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            std::fs::canonicalize(parent).and_then(|parent| Handle::open(&parent))
+        }
+        result => result,
+    };
+    match opened.and_then(|parent| remove_tree(&parent, name)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
     }

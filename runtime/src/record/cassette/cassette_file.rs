@@ -116,7 +116,7 @@ impl CassetteFile {
         }
     }
 
-    /// Writes it, flushed to disk. Readers see the old file or the new one.
+    /// Writes it, flushed to disk with `EVALSUITE_DURABLE=1`. Readers see the old file or the new one.
     ///
     /// # Errors
     ///

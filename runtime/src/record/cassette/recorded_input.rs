@@ -64,9 +64,10 @@ impl AgentInput {
             Input::Data(_) => &[],
         };
         let said = case.conversation.iter().flat_map(|conversation| &conversation.turns).map(|turn| &turn.input);
-        let files = file_parts(messages.iter().chain(said))
-            .map(|file| (file.written.clone(), digest_of(&location.resolve(file))))
-            .collect();
+        let mut files = BTreeMap::new();
+        for file in file_parts(messages.iter().chain(said)) {
+            files.insert(file.written.clone(), digest_of(&location.resolve(file)));
+        }
         let mut workspace = BTreeMap::new();
         let mut repos = Vec::new();
         if let Some(wanted) = &case.workspace {

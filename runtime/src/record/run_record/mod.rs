@@ -1,11 +1,13 @@
 //! `run.json` and `suite.json`: what a run is and which suites belong to it.
 //!
 //! The first test of a suite writes them, and a mark that it has. All others only look for the mark, however large the suite
-//! and the run are.
+//! and the run are. The first test of the run also asks git for the state of the repository, while its case runs.
 
+mod git_query;
 pub(crate) mod surroundings;
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use evalsuite_schema::Suite;
 use evalsuite_schema::record::{RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 
+use self::git_query::GitQuery;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::{SuiteLocation, program};
 use crate::platform::clock::timestamp;
@@ -35,23 +38,21 @@ pub(crate) struct SuiteOfRun<'a> {
     pub(crate) echo: Echo,
 }
 
-/// Adds a suite to the records of its run, and makes a new run the newest one.
+/// Adds a suite to the records of its run, and makes a new run the newest one. The answer is a question to git in a new run.
 ///
 /// # Errors
 ///
 /// If the records cannot be written or read.
-pub(crate) fn register(suite: &SuiteOfRun<'_>) -> io::Result<()> {
+pub(crate) fn register(suite: &SuiteOfRun<'_>) -> io::Result<Option<GitQuery>> {
     static REGISTERED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let mark = suite.mark();
     let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
     if registered.contains(&mark) {
-        return Ok(());
+        return Ok(None);
     }
-    if !mark.exists() {
-        suite.add_to_records(&mark)?;
-    }
+    let git = if mark.exists() { None } else { suite.add_to_records(&mark)? };
     registered.insert(mark);
-    Ok(())
+    Ok(git)
 }
 
 /// Changes the entry of a registered suite in `run.json`.
@@ -65,14 +66,20 @@ pub(crate) fn update(
     redactor: &Redactor,
     change: impl FnOnce(&mut SuiteRun),
 ) -> io::Result<()> {
+    update_run(run, redactor, |record| {
+        if let Some(entry) = record.suites.iter_mut().find(|entry| entry.name == suite) {
+            change(entry);
+        }
+    })
+}
+
+fn update_run(run: &RunDirectory, redactor: &Redactor, change: impl FnOnce(&mut RunRecord)) -> io::Result<()> {
     let _lock = lock(run)?;
     let path = run.record_file();
     let mut record: RunRecord = read_json(&path)?.ok_or_else(|| {
         io::Error::new(io::ErrorKind::NotFound, format!("{} does not exist any more", path.display()))
     })?;
-    if let Some(entry) = record.suites.iter_mut().find(|entry| entry.name == suite) {
-        change(entry);
-    }
+    change(&mut record);
     write_json(&path, &record, redactor)
 }
 
@@ -87,14 +94,15 @@ impl SuiteOfRun<'_> {
         self.run.locks().join(format!("suite-{}", &sha256(place)[..16]))
     }
 
-    fn add_to_records(&self, mark: &Path) -> io::Result<()> {
+    fn add_to_records(&self, mark: &Path) -> io::Result<Option<GitQuery>> {
         let _lock = lock(self.run)?;
         if mark.exists() {
-            return Ok(());
+            return Ok(None);
         }
         let path = self.run.record_file();
         let known = read_json(&path)?;
-        if known.is_none() {
+        let is_new = known.is_none();
+        if is_new {
             self.run.mark_latest()?;
         }
         let mut record = known.unwrap_or_else(|| self.new_run());
@@ -105,7 +113,8 @@ impl SuiteOfRun<'_> {
         }
         self.add_tests()?;
         write_json(&path, &record, self.redactor)?;
-        replace_file(mark, b"")
+        replace_file(mark, b"")?;
+        Ok(is_new.then(|| GitQuery::start(self)))
     }
 
     fn new_run(&self) -> RunRecord {
@@ -114,11 +123,13 @@ impl SuiteOfRun<'_> {
         record.started_at = timestamp();
         record.package = self.suite.package.to_owned();
         record.package_version = self.suite.package_version.to_owned();
-        record.git = surroundings::git(&self.location.package_root, self.echo);
         record.ci = surroundings::ci(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-        record.env = surroundings::settings(
-            environment::of_file().map(|(name, value)| (name.into(), value.into())).chain(std::env::vars_os()),
-        );
+        let mut variables: Vec<(OsString, OsString)> = Vec::new();
+        for (name, value) in environment::of_file() {
+            variables.push((name.into(), value.into()));
+        }
+        variables.extend(std::env::vars_os());
+        record.env = surroundings::settings(variables);
         record
     }
 

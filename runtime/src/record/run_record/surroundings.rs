@@ -27,7 +27,7 @@ pub(crate) fn git(directory: &Path, echo: Echo) -> Option<GitState> {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
         command.env_remove(name);
     }
-    let finished = process::run(command, Vec::new(), GIT_LIMIT, echo).ok()?;
+    let finished = process::run_unwatched(command, GIT_LIMIT, echo).ok()?;
     (finished.status.success() && !finished.timed_out).then(|| state(&finished.stdout.text())).flatten()
 }
 
@@ -68,8 +68,9 @@ pub(crate) fn ci(variable: impl Fn(&str) -> Option<String>) -> Option<CiRun> {
 }
 
 /// The `EVALSUITE_*` variables, without the values of secrets.
-pub(crate) fn settings(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, Option<String>> {
+pub(crate) fn settings(variables: Vec<(OsString, OsString)>) -> BTreeMap<String, Option<String>> {
     variables
+        .into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
         .filter(|(name, value)| {
             name.starts_with("EVALSUITE_") && !name.starts_with(TRACKED_DIRECTORY_PREFIX) && !value.is_empty()
@@ -133,7 +134,7 @@ mod tests {
             ("EVALSUITE_TRACKED_0", "/p/suites"),
             ("OTHER", "x"),
         ];
-        let shown = settings(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
+        let shown = settings(variables.map(|(name, value)| (name.into(), value.into())).to_vec());
         let shown: Vec<(&str, Option<&str>)> =
             shown.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
         assert_eq!(

@@ -93,7 +93,7 @@ fn measured_as(
     let redactor = Redactor::of(secrets.iter().map(String::as_str)).and_values(settings.judge.secrets());
     let unwritable = |error| CalibrationError::NotRecorded { directory: run.path().to_owned(), error };
     let of_run = SuiteOfRun { suite, data: &data, location: &places, run, redactor: &redactor, echo: settings.echo };
-    run_record::register(&of_run).map_err(unwritable)?;
+    let _git = run_record::register(&of_run).map_err(unwritable)?;
     // The suite may be included elsewhere with other judges, and a run can continue after a change.
     let judges = evals.judges();
     let judges: Vec<String> =

@@ -132,7 +132,7 @@ impl<'a> Prepared<'a> {
     pub(crate) fn files(&self, input: &Input) -> Vec<PathBuf> {
         match input {
             Input::Messages(messages) => {
-                file_parts(messages).map(|file| self.trial.plan.places.resolve(file)).collect()
+                file_parts(messages).into_iter().map(|file| self.trial.plan.places.resolve(file)).collect()
             }
             Input::Data(_) => Vec::new(),
         }
