@@ -5,6 +5,7 @@ mod cargo_process;
 mod check;
 mod clean;
 mod command_line;
+mod completions;
 mod diff;
 mod expand;
 mod explain;
@@ -12,6 +13,7 @@ mod finish;
 mod fixes;
 mod includes;
 mod list;
+mod man;
 mod merge;
 mod new;
 mod regrade;
@@ -42,6 +44,8 @@ fn main() -> ExitCode {
     let result = match CommandLine::parse_from(arguments).command {
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
+        Command::Completions(command) => completions::run(&command),
+        Command::Man(command) => man::run(&command),
         Command::Diff(command) => diff::run(&command),
         Command::Expand(command) => expand::run(&command),
         Command::Explain(command) => explain::run(&command),

@@ -28,7 +28,7 @@ fn what_is_not_a_transcript_is_an_error() {
         ("empty.json", "error: empty.json: not an ATIF document: `steps` is not a list"),
     ] {
         let output = package.run(&["show", file, "--html", "page.html"]);
-        assert_eq!(output.code, 1);
+        assert_eq!(output.code, 2);
         assert!(output.err.starts_with(message), "{}", output.err);
     }
     assert!(!package.root().join("page.html").exists());
