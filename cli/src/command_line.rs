@@ -407,19 +407,34 @@ pub(crate) struct Report {
     pub(crate) history: usize,
 }
 
-/// Write transcripts in ATIF as an HTML file
+/// Show a case of a run, or transcripts in ATIF
 ///
-/// The files may be from any program: evalsuite's trajectory.json is one of them. Exit status: 0 on success, 2 if a file cannot be
-/// read or written, or is not an ATIF document.
+/// Prints what was asked, the transcript step by step, the graders with their assertions, what changed in the workspace, and the cost: of
+/// the first trial that did not pass, unless `--trial` chooses another. Files may be from any program: evalsuite's trajectory.json is one
+/// of them. Exit status: 0 on success, 2 if a file or run cannot be read, or there is no such case, trial or step.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo evalsuite show trajectory.json --html transcript.html")]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite show refund-large\n  cargo evalsuite show refund-large --trial 1 --step 3\n  cargo evalsuite show trajectory.json --html transcript.html"
+)]
 pub(crate) struct Show {
-    /// ATIF documents
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// File to write
+    /// Id or test name of a case, or ATIF documents
+    #[arg(required = true, value_name = "CASE|FILE")]
+    pub(crate) names: Vec<String>,
+    /// Run of the case: its id, its directory, or `latest`
+    #[arg(long, value_name = "RUN", default_value = "latest")]
+    pub(crate) run: String,
+    /// Only the case of this target
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    /// Number of the trial; the first is 0
+    #[arg(long, value_name = "N")]
+    pub(crate) trial: Option<u32>,
+    /// Only this step of the transcript; the first is 1
+    #[arg(long, value_name = "N")]
+    pub(crate) step: Option<usize>,
+    /// Write transcripts as an HTML file instead
     #[arg(long, value_name = "FILE")]
-    pub(crate) html: PathBuf,
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -598,8 +613,13 @@ mod tests {
                 let words = words(command).into_iter().map(|word| if word == "N" { "1".to_owned() } else { word });
                 let words = ["cargo evalsuite".to_owned()].into_iter().chain(words);
                 let error = CommandLine::try_parse_from(words).err();
-                // A sentence may name a command without its arguments.
-                let error = error.filter(|error| error.kind() != ErrorKind::MissingRequiredArgument);
+                // A sentence may name a command without its arguments, or an option without its value.
+                let has_value = !command.split_whitespace().last().is_some_and(|word| word.starts_with("--"));
+                let error = error.filter(|error| match error.kind() {
+                    ErrorKind::MissingRequiredArgument => false,
+                    ErrorKind::InvalidValue => has_value,
+                    _ => true,
+                });
                 assert!(error.is_none(), "{}: cargo evalsuite {command}\n{error:?}", document.display());
                 checked += 1;
             }
