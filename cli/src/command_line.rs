@@ -18,11 +18,13 @@ pub(crate) struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Accept(Accept),
     Check(Check),
     Diff(Diff),
     Expand(Expand),
     Explain(Explain),
     Finish(Finish),
+    Gate(Gate),
     Clean(Clean),
     List(List),
     Merge(Merge),
@@ -60,6 +62,23 @@ pub(crate) struct Man {
     /// Directory of the pages, which exists
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
+}
+
+/// Make the results of a run the baseline of its suites
+///
+/// Writes a file per suite to `.evalsuite/baselines` of its package, to be committed: how many trials of each case and target passed,
+/// their score, and what they are results of. A case is raised freely. It is lowered only if two or more trials all failed, or by
+/// `--force`. Prints what changed and what was kept. Exit status: 0 on success, 2 if the run does not exist or
+/// cannot be accepted.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  cargo evalsuite accept\n  cargo evalsuite accept latest --force refund-large")]
+pub(crate) struct Accept {
+    /// Run: its id, its directory, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// Case whose result is accepted even if it is worse; may be repeated
+    #[arg(long = "force", value_name = "CASE")]
+    pub(crate) forced: Vec<String>,
 }
 
 /// Check suites as the compiler does, without compiling
@@ -103,20 +122,71 @@ pub(crate) enum Format {
 ///
 /// Pairs the cases whose input and graders are the same. Prints per suite and target the pass rates, the mean difference of the scores
 /// with its 95 % interval, the p-value of a permutation test, the smallest difference that would have been seen, and the cases that
-/// changed. Exit status: 0 without a regression, 1 on a regression, 2 if a run does not exist or cannot be read, 4 if fewer than six
-/// cases can be compared or more than a tenth has no result.
+/// changed. Where several suites, targets or slices are compared, p-values are adjusted for their number (Holm). Exit status: 0 without
+/// a regression, 1 on a regression, 2 if a run does not exist or the comparison is not possible, 4 if fewer than six cases can be
+/// compared or more than a tenth has no result.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite diff\n  cargo evalsuite diff 20261121T080000Z-1f2e3d\n  cargo evalsuite diff 20261121T080000Z-1f2e3d 20261122T080000Z-9a8b7c --margin 0.02"
+    after_help = "Examples:\n  cargo evalsuite diff\n  cargo evalsuite diff --baseline --by bucket\n  cargo evalsuite diff 20261121T080000Z-1f2e3d\n  cargo evalsuite diff 20261121T080000Z-1f2e3d 20261122T080000Z-9a8b7c --margin 0.02"
 )]
 pub(crate) struct Diff {
     /// Earlier run: its id or directory [default: the newest one before RUN with a case in common]
     pub(crate) base: Option<String>,
     /// Run: its id or directory [default: the newest]
     pub(crate) run: Option<String>,
+    /// Compare with the results that `accept` wrote; then the one run that may be named is RUN
+    #[arg(long, conflicts_with = "run")]
+    pub(crate) baseline: bool,
+    #[command(flatten)]
+    pub(crate) comparison: ComparisonArguments,
+    /// What is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+/// Hold a run against requirements
+///
+/// A gate is `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`. Measures: `pass_rate`, `lower(pass_rate)` (the lower end of its 95 %
+/// interval), `score`, `cost`, `time`, `p50(time)`, `p95(time)`. Keys: `suite`, `target`, `bucket`, `tag`, `metadata.KEY`. Exit
+/// status: 0 if all gates are met, 1 if one is missed or the run has regressed, 2 if a run does not exist or the gates cannot be checked,
+/// 4 if it cannot be decided: no cases, missing or torn results, or too few cases to compare.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite gate --require \"pass_rate >= 90%\" --require \"suite:shop p95(time) <= 60s\"\n  cargo evalsuite gate --require \"score >= 0.8 per bucket\" --baseline --margin 0.05"
+)]
+pub(crate) struct Gate {
+    /// Run: its id, its directory, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// What the run has to reach; may be repeated
+    #[arg(long = "require", value_name = "GATE", required_unless_present_any = ["baseline", "base"])]
+    pub(crate) gates: Vec<String>,
+    /// Cases that did not run were not selected, and are not missing
+    #[arg(long)]
+    pub(crate) selected: bool,
+    /// Compare with the results that `accept` wrote; a regression is a missed gate
+    #[arg(long, conflicts_with = "base")]
+    pub(crate) baseline: bool,
+    /// Compare with an earlier run: its id or directory; a regression is a missed gate
+    #[arg(long, value_name = "RUN")]
+    pub(crate) base: Option<String>,
+    #[command(flatten)]
+    pub(crate) comparison: ComparisonArguments,
+    /// What is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+/// How runs are compared.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Comparison")]
+pub(crate) struct ComparisonArguments {
     /// Key of the cases' metadata: cases with the same value are not independent of each other
     #[arg(long, value_name = "KEY")]
     pub(crate) cluster_by: Option<String>,
+    /// Compare every value of this key by itself: `bucket`, `tag` or `metadata.KEY`; may be repeated
+    #[arg(long, value_name = "KEY")]
+    pub(crate) by: Vec<String>,
     /// How much worse the run may be, 0 to 1: without proof that it is within, the comparison is a regression
     #[arg(long, value_name = "M")]
     pub(crate) margin: Option<f64>,
@@ -489,8 +559,9 @@ pub(crate) enum ReportFormat {
 /// Run the tests of cases chosen by tag, bucket or name, and finish the run
 ///
 /// Builds the tests, lists the cases of their suites, runs `cargo test` or nextest with the chosen ones, then does what
-/// `finish` does. All test programs belong to one run, so after_all hooks run once. Exit status: 0 if all tests pass, 1 if some
-/// fail, 2 if no case is chosen or the tests cannot be built.
+/// `finish` does, and prints how the results compare with the baseline, or without one with the run before. All test programs belong to
+/// one run, so after_all hooks run once. Exit status: 0 if all tests pass, 1 if some fail, 2 if no case is chosen or the tests cannot be
+/// built.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite run\n  cargo evalsuite run --nextest --tag nightly\n  cargo evalsuite run refund -p shop-agent -- --nocapture"

@@ -6,48 +6,138 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use evalsuite::record::run_directory::{LATEST, OutputDirectory, StoredRun};
-use evalsuite_report::{CompareOptions, Comparison, ComparisonVerdict, RunData};
+use evalsuite_report::{CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey};
+use serde::Serialize;
 
-use crate::command_line::Diff;
-use crate::stored_runs;
+use crate::command_line::{ComparisonArguments, Diff, ReportFormat};
+use crate::{baselines, stored_runs};
 
 /// Exit code if nothing can be said: too few cases in common, or too many without a result.
-const UNDECIDED: u8 = 4;
+pub(crate) const UNDECIDED: u8 = 4;
 
 pub(crate) fn run(command: &Diff) -> io::Result<ExitCode> {
-    let run = match stored_runs::find(command.run.as_deref().unwrap_or(LATEST))? {
+    let named = if command.baseline { &command.base } else { &command.run };
+    let run = match stored_runs::find(named.as_deref().unwrap_or(LATEST))? {
         Ok(run) => run,
         Err(code) => return Ok(code),
     };
-    let base = match &command.base {
-        Some(base) => match stored_runs::find(base)? {
-            Ok(base) => base,
-            Err(code) => return Ok(code),
-        },
-        None => match earlier_comparable(&run)? {
-            Some(base) => base,
-            None => {
-                return Ok(stored_runs::unknown_run(&format!(
-                    "no earlier run has cases in common with `{}`",
-                    run.id()
-                )));
-            }
-        },
+    let standard = match &command.base {
+        _ if command.baseline => Standard::Baseline,
+        Some(base) => Standard::Run(base),
+        None => Standard::RunBefore,
     };
-    let read = |run: &StoredRun| {
-        // The key of clusters is in the records of trials.
-        if command.cluster_by.is_some() { RunData::read(run.path()) } else { RunData::read_cases(run.path()) }
+    let comparison = match compare(&run, standard, &command.comparison)? {
+        Ok(comparison) => comparison,
+        Err(code) => return Ok(code),
     };
-    let mut options = CompareOptions::new();
-    options.cluster_by.clone_from(&command.cluster_by);
-    options.margin = command.margin;
-    let comparison = Comparison::new(&read(&base)?, &read(&run)?, &options);
-    write!(anstream::stdout().lock(), "{comparison}")?;
+    let mut out = anstream::stdout().lock();
+    match command.format {
+        ReportFormat::Text => write!(out, "{comparison}")?,
+        ReportFormat::Json => print_json(&mut out, &comparison)?,
+    }
     Ok(match comparison.verdict() {
         ComparisonVerdict::Regressed => ExitCode::FAILURE,
         ComparisonVerdict::Undecided => ExitCode::from(UNDECIDED),
         _ => ExitCode::SUCCESS,
     })
+}
+
+pub(crate) fn print_json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    writeln!(out)
+}
+
+/// What a run is compared with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Standard<'a> {
+    /// The results that were accepted.
+    Baseline,
+    /// A run by its id or directory.
+    Run(&'a str),
+    /// The newest run before it with a case in common.
+    RunBefore,
+}
+
+/// The comparison, or the exit code if a run does not exist.
+///
+/// # Errors
+///
+/// If a run or a baseline cannot be read, or no suite of the run has one.
+pub(crate) fn compare(
+    run: &StoredRun,
+    standard: Standard<'_>,
+    arguments: &ComparisonArguments,
+) -> io::Result<Result<Comparison, ExitCode>> {
+    let options = options(arguments)?;
+    let read = |run: &StoredRun| {
+        // Metadata are in the records of trials.
+        let needs_trials = options.cluster_by.is_some() || !options.by.is_empty();
+        if needs_trials { RunData::read(run.path()) } else { RunData::read_cases(run.path()) }
+    };
+    let base = match standard {
+        Standard::Baseline => {
+            let run = read(run)?;
+            let baselines = baselines::read(&run)?;
+            if baselines.is_empty() {
+                let message = "no suite of the run has a baseline; `cargo evalsuite accept` makes one";
+                return Err(io::Error::new(io::ErrorKind::NotFound, message));
+            }
+            return Ok(Ok(Comparison::with_baselines(&baselines, &run, &options)));
+        }
+        Standard::Run(base) => match stored_runs::find(base)? {
+            Ok(base) => base,
+            Err(code) => return Ok(Err(code)),
+        },
+        Standard::RunBefore => match earlier_comparable(run)? {
+            Some(base) => base,
+            None => {
+                let message = format!("no earlier run has cases in common with `{}`", run.id());
+                return Ok(Err(stored_runs::unknown_run(&message)));
+            }
+        },
+    };
+    Ok(Ok(Comparison::new(&read(&base)?, &read(run)?, &options)))
+}
+
+fn options(arguments: &ComparisonArguments) -> io::Result<CompareOptions> {
+    let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidInput, message);
+    let mut options = CompareOptions::new();
+    options.cluster_by.clone_from(&arguments.cluster_by);
+    if let Some(margin) = arguments.margin {
+        if !(0.0..=1.0).contains(&margin) {
+            return Err(invalid(format!("--margin is {margin}, which is not from 0 to 1")));
+        }
+        options.margin = Some(margin);
+    }
+    for key in &arguments.by {
+        match SliceKey::parse(key) {
+            Some(SliceKey::Suite | SliceKey::Target) => {
+                return Err(invalid(format!("--by {key}: suites and targets are compared by themselves anyway")));
+            }
+            Some(key) => options = options.with_slices_by(key),
+            None => {
+                return Err(invalid(format!("--by {key}: the keys are `bucket`, `tag` and `metadata.KEY`")));
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// How a run of chosen cases compares with the accepted results, or without any with the newest run that has cases in common;
+/// `None` if there is neither.
+///
+/// # Errors
+///
+/// If a baseline or an earlier run cannot be read.
+pub(crate) fn after_run(run: &StoredRun) -> io::Result<Option<Comparison>> {
+    let options = CompareOptions::new().with_only_cases_of_run();
+    let data = RunData::read_cases(run.path())?;
+    let baselines = baselines::read(&data)?;
+    if !baselines.is_empty() {
+        return Ok(Some(Comparison::with_baselines(&baselines, &data, &options)));
+    }
+    let Some(base) = earlier_comparable(run)? else { return Ok(None) };
+    Ok(Some(Comparison::new(&RunData::read_cases(base.path())?, &data, &options)))
 }
 
 /// The newest run that began before this one and has a case in common with it.

@@ -1,5 +1,7 @@
 //! `cargo evalsuite`: checks, expands and runs evaluation suites, and manages the records of their runs.
 
+mod accept;
+mod baselines;
 mod calibrate;
 mod cargo_process;
 mod check;
@@ -11,6 +13,7 @@ mod expand;
 mod explain;
 mod finish;
 mod fixes;
+mod gate;
 mod includes;
 mod list;
 mod man;
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         arguments.remove(1);
     }
     let result = match CommandLine::parse_from(arguments).command {
+        Command::Accept(command) => accept::run(&command),
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
         Command::Completions(command) => completions::run(&command),
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
         Command::Expand(command) => expand::run(&command),
         Command::Explain(command) => explain::run(&command),
         Command::Finish(command) => finish::run(&command),
+        Command::Gate(command) => gate::run(&command),
         Command::Clean(command) => clean::run(&command),
         Command::List(command) => list::run(&command),
         Command::Merge(command) => merge::run(&command),

@@ -80,15 +80,24 @@ pub(crate) fn output_path() -> io::Result<PathBuf> {
     if let Some(output) = env::var_os("EVALSUITE_OUTPUT").filter(|output| !output.is_empty()) {
         return std::path::absolute(output);
     }
-    let output =
-        cargo().args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).stdin(Stdio::null()).output()?;
-    if !output.status.success() {
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        return Err(io::Error::other(format!("cannot find the target directory: {}", stderr.trim())));
-    }
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let metadata = cargo_metadata()
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot find the target directory: {error}")))?;
     match metadata["target_directory"].as_str() {
         Some(target) => Ok(Path::new(target).join("evalsuite")),
         None => Err(io::Error::other("`cargo metadata` does not name the target directory")),
     }
+}
+
+/// What cargo says about the packages around the current directory.
+///
+/// # Errors
+///
+/// If there is no package here.
+pub(crate) fn cargo_metadata() -> io::Result<serde_json::Value> {
+    let output =
+        cargo().args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).stdin(Stdio::null()).output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
 }

@@ -12,17 +12,25 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod baseline;
 mod comparison;
 mod failure_text;
 mod formats;
+mod gates;
 mod history;
 mod html;
 mod run_data;
+mod slice;
 mod statistics;
 
-pub use comparison::{CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, SuiteComparison};
+pub use baseline::{Accepted, AcceptedCase, Decision, accept, read_baseline, write_baseline};
+pub use comparison::{
+    CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, SliceComparison, SuiteComparison,
+};
 pub use formats::{MARKDOWN_LIMIT, annotations, csv, junit, markdown};
+pub use gates::{Gate, GateError, GateOptions, GateReport, GateResult, GateVerdict, Measure, check_gates};
 pub use history::earlier_runs;
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
+pub use slice::SliceKey;
 pub use statistics::wilson_interval;

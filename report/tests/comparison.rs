@@ -1,6 +1,6 @@
 //! Two runs compared.
 
-use evalsuite_report::{ChangeKind, CompareOptions, Comparison, ComparisonVerdict, RunData};
+use evalsuite_report::{ChangeKind, CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey};
 use evalsuite_schema::record::{CaseOutcome, CaseRecord};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -123,4 +123,83 @@ fn a_margin_has_to_be_shown() {
         _ => ComparisonVerdict::Regressed,
     };
     assert_eq!(strict.verdict, expected, "{strict}");
+}
+
+/// Two runs of one suite and target, equal but for the cases whose language fails in the second.
+fn run_with_failing_language(language: &str) -> [RunData; 2] {
+    let output = tempfile::tempdir().unwrap();
+    let mut runs = ["run-base", "run-next"].map(|id| run_of(180, &output, id, 0.9, 1));
+    for (index, data) in runs.iter_mut().enumerate() {
+        data.suites.truncate(1);
+        for case in &mut data.suites[0].cases {
+            let fails =
+                index == 1 && case.trials.first().is_some_and(|trial| trial.record.metadata["language"] == language);
+            let record = &mut case.record;
+            record.target = "default".into();
+            (record.completed, record.passed) = (1, u32::from(!fails));
+            (record.case_digest, record.outcome) = (record.case_id.clone(), CaseOutcome::Passed);
+            record.trials.iter_mut().for_each(|trial| trial.score = Some(if fails { 0.0 } else { 1.0 }));
+        }
+    }
+    runs
+}
+
+#[test]
+fn a_slice_that_regresses_is_found_and_the_number_of_slices_counts() {
+    let [base, run] = run_with_failing_language("de");
+    let options =
+        CompareOptions::new().with_slices_by(SliceKey::Metadata("language".into())).with_slices_by(SliceKey::Bucket);
+    let comparison = Comparison::new(&base, &run, &options);
+    let suite = &comparison.suites[0];
+    let slice = |value: &str| suite.slices.iter().find(|slice| slice.value == value).unwrap();
+    let de = slice("de");
+    assert_eq!((de.key.as_str(), de.difference, de.verdict), ("metadata.language", -1.0, ComparisonVerdict::Regressed));
+    let gating = suite.slices.iter().filter(|slice| slice.pairs >= 6).count();
+    assert!(gating > 4, "{suite}");
+    assert!((de.adjusted_p - (de.p_value * gating as f64).min(1.0)).abs() < 1e-9, "the smallest of {gating}: {suite}");
+    assert_eq!(slice("ja").verdict, ComparisonVerdict::Unchanged, "{suite}");
+    assert_eq!(comparison.verdict(), ComparisonVerdict::Regressed);
+    assert!(
+        suite.to_string().contains("  metadata.language:de: regressed  -1.000 [-1.000, -1.000]  p 0.000"),
+        "{suite}"
+    );
+}
+
+#[test]
+fn a_comparison_of_several_suites_needs_more_evidence_in_each() {
+    let output = tempfile::tempdir().unwrap();
+    let (mut base, mut now) = (run_of(60, &output, "run-base", 0.9, 1), run_of(60, &output, "run-next", 0.9, 1));
+    // In each of two suites six cases failed: alone, p is 0.031.
+    for (data, fails) in [(&mut base, false), (&mut now, true)] {
+        data.suites.truncate(2);
+        for case in data.suites.iter_mut().flat_map(|suite| suite.cases.iter_mut().take(10).enumerate()) {
+            let (index, record) = (case.0, &mut case.1.record);
+            let score = if fails && index < 6 { 0.0 } else { 1.0 };
+            (record.target, record.completed, record.case_digest) = ("default".into(), 1, record.case_id.clone());
+            record.trials.iter_mut().for_each(|trial| trial.score = Some(score));
+        }
+        data.suites.iter_mut().for_each(|suite| suite.cases.truncate(10));
+    }
+    let both = Comparison::new(&base, &now, &CompareOptions::new());
+    for suite in &both.suites {
+        assert_eq!((suite.p_value, suite.adjusted_p), (0.03125, 0.0625), "{suite}");
+        assert_eq!(suite.verdict, ComparisonVerdict::Unchanged, "{suite}");
+    }
+    assert!(both.to_string().contains("p 0.031 (0.062 adjusted)"), "{both}");
+    (base.suites.pop(), now.suites.pop());
+    let one = Comparison::new(&base, &now, &CompareOptions::new());
+    assert_eq!(one.verdict(), ComparisonVerdict::Regressed, "{one}");
+}
+
+#[test]
+fn cases_that_were_not_chosen_are_not_missing() {
+    let output = tempfile::tempdir().unwrap();
+    let (base, mut now) = (run(&output, "run-base", 0.9, 1), run(&output, "run-next", 0.9, 1));
+    now.suites.truncate(1);
+    now.suites[0].cases.truncate(8);
+    let all = Comparison::new(&base, &now, &CompareOptions::new());
+    assert!(all.suites.len() > 2 && all.suites.iter().any(|suite| suite.missing > 0));
+    let chosen = Comparison::new(&base, &now, &CompareOptions::new().with_only_cases_of_run());
+    assert!(chosen.suites.iter().all(|suite| suite.suite == "refunds" && suite.missing == 0), "{chosen}");
+    assert!(chosen.suites.iter().flat_map(|suite| &suite.changes).all(|change| change.kind != ChangeKind::Removed));
 }

@@ -5,16 +5,17 @@ mod chosen_tests;
 mod progress;
 mod suite_descriptions;
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::{env, io};
 
-use evalsuite::record::run_directory::OutputDirectory;
+use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
 use evalsuite::tooling::run_id_or_new;
 
 use self::chosen_tests::{ChosenTests, choose_tests};
 use crate::cargo_process::exit_code;
 use crate::command_line::Run;
-use crate::{CANNOT_WORK, finish, stored_runs};
+use crate::{CANNOT_WORK, diff, finish, stored_runs};
 
 pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
     let suites = match suite_descriptions::describe_suites(command)? {
@@ -41,6 +42,21 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
         finish::finish_and_summarize(&run, false)?;
+        if let Some(run) = StoredRun::open(&run) {
+            print_comparison(&run)?;
+        }
     }
     Ok(exit_code(status))
+}
+
+/// Prints what changed since the results were accepted, or since the run before. The exit status is that of the tests all the same.
+fn print_comparison(run: &StoredRun) -> io::Result<()> {
+    match diff::after_run(run) {
+        Ok(Some(comparison)) => write!(anstream::stdout().lock(), "\n{comparison}"),
+        Ok(None) => Ok(()),
+        Err(error) => {
+            anstream::eprintln!("warning: the run is not compared: {error}");
+            Ok(())
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What happened to one case.
 
-use evalsuite_schema::record::CaseRecord;
+use evalsuite_schema::record::{CaseRecord, PassState, Rule};
+use serde::Serialize;
 
 use super::pairing::Pair;
 use crate::statistics::fisher_two_sided;
@@ -8,8 +9,17 @@ use crate::statistics::fisher_two_sided;
 /// Fewest trials on both sides from which a case can be said to have become better or worse.
 const FEWEST_TRIALS: u32 = 5;
 
+/// What a run is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standard {
+    /// Another run.
+    Run,
+    /// What was accepted.
+    Baseline,
+}
+
 /// A case that is not the same in both runs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CaseChange {
     /// Id of the case.
@@ -27,15 +37,20 @@ pub struct CaseChange {
 }
 
 /// What happened to a case between two runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ChangeKind {
+    /// All trials of the baseline passed, and all trials fail now.
+    Lost,
     /// It passes less often than chance explains: five trials or more on both sides.
     Regressed,
     /// It passes more often than chance explains.
     Improved,
     /// Its outcome or score differs, with too few trials to say why.
     Changed,
+    /// It is flaky in the baseline, and not all of its trials pass.
+    Quarantined,
     /// Its input or graders differ: it was not compared.
     Redefined,
     /// It has no result in one of the runs.
@@ -50,9 +65,11 @@ impl ChangeKind {
     /// The word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Lost => "lost",
             Self::Regressed => "regressed",
             Self::Improved => "improved",
             Self::Changed => "changed",
+            Self::Quarantined => "quarantined",
             Self::Redefined => "definition changed",
             Self::Missing => "no result",
             Self::Added => "added",
@@ -63,9 +80,9 @@ impl ChangeKind {
 
 impl CaseChange {
     /// `None` for a case that is the same.
-    pub(super) fn of(pair: &Pair<'_>) -> Option<Self> {
+    pub(super) fn of(pair: &Pair<'_>, standard: Standard) -> Option<Self> {
         Some(match pair {
-            Pair::Both(base, run) => Self::new(compared(base, run)?, Some(base), Some(run)),
+            Pair::Both(base, run) => Self::new(compared(base, standard, run)?, Some(base), Some(run)),
             Pair::Redefined(base, run) => Self::new(ChangeKind::Redefined, Some(base), Some(run)),
             Pair::NoBase(base, run) | Pair::NoResult(base, run) => {
                 Self::new(ChangeKind::Missing, Some(base), Some(run))
@@ -89,7 +106,16 @@ impl CaseChange {
     }
 }
 
-fn compared(base: &CaseRecord, run: &CaseRecord) -> Option<ChangeKind> {
+fn compared(base: &CaseRecord, standard: Standard, run: &CaseRecord) -> Option<ChangeKind> {
+    let state = |record: &CaseRecord| PassState::of(record.passed, record.completed);
+    if standard == Standard::Baseline {
+        match (state(base), state(run)) {
+            (PassState::Passes, PassState::Fails) if is_settled(base, run) => return Some(ChangeKind::Lost),
+            (PassState::Flaky, PassState::Passes) => return None,
+            (PassState::Flaky, _) => return Some(ChangeKind::Quarantined),
+            _ => {}
+        }
+    }
     let rate = |record: &CaseRecord| (record.passed, record.completed);
     let is_enough = base.completed.min(run.completed) >= FEWEST_TRIALS;
     if is_enough && fisher_two_sided(rate(base), rate(run)) < 0.05 {
@@ -102,5 +128,14 @@ fn compared(base: &CaseRecord, run: &CaseRecord) -> Option<ChangeKind> {
         (Some(base), Some(run)) => (base - run).abs() > 1e-9,
         (base, run) => base.is_some() != run.is_some(),
     };
-    (base.outcome != run.outcome || score_differs).then_some(ChangeKind::Changed)
+    let outcome_differs = match standard {
+        Standard::Run => base.outcome != run.outcome,
+        Standard::Baseline => state(base) != state(run),
+    };
+    (outcome_differs || score_differs).then_some(ChangeKind::Changed)
+}
+
+/// Whether a case that passed in all trials, and fails in all now, can be said to be lost.
+fn is_settled(base: &CaseRecord, run: &CaseRecord) -> bool {
+    run.rule == Rule::Every || base.completed.min(run.completed) >= 2
 }

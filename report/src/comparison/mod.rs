@@ -1,23 +1,34 @@
 //! Two runs compared, case by case and suite by suite.
 
 mod case_change;
+mod groups;
+mod measured;
 mod pairing;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::record::CaseRecord;
+use evalsuite_schema::record::{Baseline, CaseRecord};
+use serde::Serialize;
 
+use crate::baseline::as_run;
 use crate::run_data::{RunData, SuiteData};
-use crate::statistics::{PairedTrials, bootstrap_interval, mean, sign_flip_p_value, smallest_visible_effect};
+use crate::slice::SliceKey;
+use crate::statistics::{PairedTrials, holm};
 
+use self::case_change::Standard;
 pub use self::case_change::{CaseChange, ChangeKind};
+use self::groups::{Clusters, Slices};
+use self::measured::Measured;
+pub use self::measured::SliceComparison;
 use self::pairing::{Pair, pair_cases};
 
 /// Share of missing pairs above which a comparison says nothing.
 const MOST_MISSING: f64 = 0.1;
 /// Fewest pairs that can show anything: with five, the smallest p-value is 0.0625.
 const FEWEST_PAIRS: usize = 6;
+/// Adjusted p-value below which a difference is not chance.
+const SIGNIFICANT: f64 = 0.05;
 
 /// How runs are compared.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,6 +38,10 @@ pub struct CompareOptions {
     pub cluster_by: Option<String>,
     /// How much worse the run may be, as a share of the score: it is accepted only if the lower end of the interval is above `−margin`.
     pub margin: Option<f64>,
+    /// Whether cases that are not in the run are left out, as after a run of chosen cases; else they are missing results.
+    pub only_cases_of_run: bool,
+    /// Keys whose values are compared by themselves, in every suite and target.
+    pub by: Vec<SliceKey>,
 }
 
 impl CompareOptions {
@@ -42,6 +57,20 @@ impl CompareOptions {
         self
     }
 
+    /// Adds a key whose values are compared by themselves.
+    #[must_use]
+    pub fn with_slices_by(mut self, key: SliceKey) -> Self {
+        self.by.push(key);
+        self
+    }
+
+    /// Leaves out cases that are not in the run.
+    #[must_use]
+    pub fn with_only_cases_of_run(mut self) -> Self {
+        self.only_cases_of_run = true;
+        self
+    }
+
     /// Sets how much worse the run may be, 0 to 1.
     #[must_use]
     pub fn with_margin(mut self, margin: f64) -> Self {
@@ -51,9 +80,11 @@ impl CompareOptions {
 }
 
 /// A run compared with an earlier one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
+    /// [`Comparison::SCHEMA`].
+    pub schema: &'static str,
     /// Id of the earlier run.
     pub base: String,
     /// Id of the run.
@@ -63,7 +94,7 @@ pub struct Comparison {
 }
 
 /// A suite in two runs, in one target.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SuiteComparison {
     /// Name of the suite.
@@ -84,18 +115,23 @@ pub struct SuiteComparison {
     pub interval: Option<(f64, f64)>,
     /// Probability of a difference at least as large if nothing had changed, 0 to 1.
     pub p_value: f64,
+    /// The same, adjusted for the number of suites and targets that are compared (Holm).
+    pub adjusted_p: f64,
     /// The smallest difference that would have been seen in four of five such comparisons.
     pub visible_effect: Option<f64>,
     /// Cases that passed and cases that ended, in the base.
     pub base_passed: (u32, u32),
     /// Cases that passed and cases that ended, in the run.
     pub run_passed: (u32, u32),
+    /// The slices that were asked for, by key and value.
+    pub slices: Vec<SliceComparison>,
     /// What follows.
     pub verdict: ComparisonVerdict,
 }
 
 /// What a comparison shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ComparisonVerdict {
     /// The run is better.
@@ -111,19 +147,41 @@ pub enum ComparisonVerdict {
 impl Comparison {
     /// Compares a run with an earlier one.
     pub fn new(base: &RunData, run: &RunData, options: &CompareOptions) -> Self {
+        Self::with(base, Standard::Run, run, options)
+    }
+
+    /// Compares a run with the baselines of its suites.
+    ///
+    /// A case that was stable there needs no p-value: if all of two or more trials passed, and all of two or more fail now, it is
+    /// [`ChangeKind::Lost`]; where every trial has to pass, one is enough on both sides. A case that is flaky in the baseline never
+    /// makes the verdict alone.
+    pub fn with_baselines(baselines: &[Baseline], run: &RunData, options: &CompareOptions) -> Self {
+        Self::with(&as_run(baselines), Standard::Baseline, run, options)
+    }
+
+    fn with(base: &RunData, standard: Standard, run: &RunData, options: &CompareOptions) -> Self {
         let mut keys: BTreeMap<(&str, &str), [Vec<&CaseRecord>; 2]> = BTreeMap::new();
         for (side, data) in [base, run].into_iter().enumerate() {
             for record in data.suites.iter().flat_map(records) {
                 keys.entry((&record.suite, &record.target)).or_default()[side].push(record);
             }
         }
-        let clusters = Clusters::new(run, options);
-        let suites = keys
+        if options.only_cases_of_run {
+            let ran: BTreeSet<[&str; 3]> = run.suites.iter().flat_map(records).map(identity).collect();
+            keys.values_mut().for_each(|[base, _]| base.retain(|record| ran.contains(&identity(record))));
+            keys.retain(|_, [_, run]| !run.is_empty());
+        }
+        let groups = Groups { clusters: Clusters::new(run, options), slices: Slices::new(run, options) };
+        let mut suites: Vec<SuiteComparison> = keys
             .into_iter()
-            .map(|((suite, target), [base, run])| compare_suite(suite, target, &base, &run, &clusters, options))
+            .map(|((suite, target), [base, run])| compare_suite((suite, target), standard, [&base, &run], &groups))
             .collect();
-        Self { base: base.run_id.clone(), run: run.run_id.clone(), suites }
+        judge(&mut suites, options.margin);
+        Self { schema: Self::SCHEMA, base: base.run_id.clone(), run: run.run_id.clone(), suites }
     }
+
+    /// Value of `schema` in comparisons of this version.
+    pub const SCHEMA: &'static str = "evalsuite.comparison/1";
 
     /// The worst verdict of the suites; [`ComparisonVerdict::Undecided`] without suites.
     pub fn verdict(&self) -> ComparisonVerdict {
@@ -135,45 +193,74 @@ fn records(suite: &SuiteData) -> impl Iterator<Item = &CaseRecord> {
     suite.cases.iter().map(|case| &case.record)
 }
 
+/// Which cases belong together, and which are compared by themselves.
+struct Groups<'a> {
+    clusters: Clusters<'a>,
+    slices: Slices<'a>,
+}
+
 fn compare_suite(
-    suite: &str,
-    target: &str,
-    base: &[&CaseRecord],
-    run: &[&CaseRecord],
-    clusters: &Clusters,
-    options: &CompareOptions,
+    (suite, target): (&str, &str),
+    standard: Standard,
+    [base, run]: [&[&CaseRecord]; 2],
+    groups: &Groups<'_>,
 ) -> SuiteComparison {
     let (mut changes, mut trials) = (Vec::new(), Vec::new());
-    let (mut missing, mut regressed) = (0, false);
+    let mut slices: BTreeMap<(String, String), Vec<PairedTrials>> = BTreeMap::new();
+    let mut missing = 0;
     for pair in pair_cases(base, run) {
         if let Pair::Both(base, run) = pair {
-            trials.push(PairedTrials { base: scores(base), now: scores(run), cluster: clusters.of(run, trials.len()) });
+            let cluster = groups.clusters.of(run, trials.len());
+            trials.push(PairedTrials { base: scores(base), now: scores(run), cluster });
+            for slice in groups.slices.of(run) {
+                slices.entry(slice.clone()).or_default().extend(trials.last().cloned());
+            }
         }
         missing += usize::from(pair.is_missing());
-        if let Some(change) = CaseChange::of(&pair) {
-            regressed |= change.kind == ChangeKind::Regressed;
-            changes.push(change);
-        }
+        changes.extend(CaseChange::of(&pair, standard));
     }
-    let differences: Vec<f64> = trials.iter().map(|pair| mean(&pair.now) - mean(&pair.base)).collect();
-    let numbers: Vec<usize> = trials.iter().map(|pair| pair.cluster).collect();
-    let mut comparison = SuiteComparison {
+    let measured = Measured::of(&trials);
+    SuiteComparison {
         suite: suite.to_owned(),
         target: target.to_owned(),
         changes,
         pairs: trials.len(),
-        differing: differences.iter().filter(|difference| difference.abs() > 1e-9).count(),
+        differing: measured.differing,
         missing,
-        difference: mean(&differences),
-        interval: bootstrap_interval(&trials),
-        p_value: sign_flip_p_value(&differences),
-        visible_effect: smallest_visible_effect(&differences, &numbers),
+        difference: measured.difference,
+        interval: measured.interval,
+        p_value: measured.p_value,
+        adjusted_p: measured.p_value,
+        visible_effect: measured.visible_effect,
         base_passed: passed(base),
         run_passed: passed(run),
+        slices: slices.into_iter().map(|((key, value), trials)| SliceComparison::new(key, value, &trials)).collect(),
         verdict: ComparisonVerdict::Undecided,
-    };
-    comparison.verdict = verdict(&comparison, regressed, options.margin);
-    comparison
+    }
+}
+
+/// Decides suites and slices. What is compared besides others needs a smaller p-value, or chance alone would find a regression in one
+/// of them.
+fn judge(suites: &mut [SuiteComparison], margin: Option<f64>) {
+    let gating = suites.iter_mut().filter(|suite| suite.pairs >= FEWEST_PAIRS);
+    adjust(gating.map(|suite| &mut suite.adjusted_p));
+    let slices = suites.iter_mut().flat_map(|suite| &mut suite.slices).filter(|slice| slice.pairs >= FEWEST_PAIRS);
+    adjust(slices.map(|slice| &mut slice.adjusted_p));
+    for suite in suites {
+        suite.slices.iter_mut().for_each(SliceComparison::judge);
+        let regressed = suite.slices.iter().any(|slice| slice.verdict == ComparisonVerdict::Regressed)
+            || suite.changes.iter().any(|change| matches!(change.kind, ChangeKind::Regressed | ChangeKind::Lost));
+        suite.verdict = verdict(suite, regressed, margin);
+    }
+}
+
+/// Replaces the p-values of a family of comparisons by adjusted ones.
+fn adjust<'a>(p_values: impl Iterator<Item = &'a mut f64>) {
+    let p_values: Vec<&mut f64> = p_values.collect();
+    let adjusted = holm(&p_values.iter().map(|p| **p).collect::<Vec<_>>());
+    for (p, adjusted) in p_values.into_iter().zip(adjusted) {
+        *p = adjusted;
+    }
 }
 
 fn verdict(comparison: &SuiteComparison, regressed: bool, margin: Option<f64>) -> ComparisonVerdict {
@@ -185,9 +272,10 @@ fn verdict(comparison: &SuiteComparison, regressed: bool, margin: Option<f64>) -
     if missing > MOST_MISSING || comparison.pairs < FEWEST_PAIRS {
         return ComparisonVerdict::Undecided;
     }
+    let is_significant = comparison.adjusted_p < SIGNIFICANT;
     match (comparison.interval, margin) {
         (None, _) => ComparisonVerdict::Undecided,
-        (Some((_, upper)), _) if upper < 0.0 => ComparisonVerdict::Regressed,
+        (Some((_, upper)), _) if upper < 0.0 && is_significant => ComparisonVerdict::Regressed,
         (Some((lower, _)), Some(margin)) if lower <= -margin => {
             // An effect of the size of the margin could not have been seen: more cases or trials are needed, not another agent.
             match comparison.visible_effect {
@@ -195,7 +283,7 @@ fn verdict(comparison: &SuiteComparison, regressed: bool, margin: Option<f64>) -
                 _ => ComparisonVerdict::Regressed,
             }
         }
-        (Some((lower, _)), _) if lower > 0.0 => ComparisonVerdict::Improved,
+        (Some((lower, _)), _) if lower > 0.0 && is_significant => ComparisonVerdict::Improved,
         (Some(_), _) => ComparisonVerdict::Unchanged,
     }
 }
@@ -211,29 +299,6 @@ fn passed(records: &[&CaseRecord]) -> (u32, u32) {
     (counts.passed, counts.run())
 }
 
-/// Which cases belong together.
-struct Clusters(Option<BTreeMap<[String; 3], usize>>);
-
-impl Clusters {
-    fn new(run: &RunData, options: &CompareOptions) -> Self {
-        let Some(key) = &options.cluster_by else { return Self(None) };
-        let (mut numbers, mut clusters) = (BTreeMap::new(), BTreeMap::new());
-        for case in run.suites.iter().flat_map(|suite| &suite.cases) {
-            // A case without the key is a cluster of its own.
-            let value = case.trials.first().and_then(|trial| trial.record.metadata.get(key));
-            let name = value.map_or_else(|| format!("case {}", case.record.case_key), |value| format!("value {value}"));
-            let next = numbers.len();
-            let number = *numbers.entry(name).or_insert(next);
-            clusters.insert(identity(&case.record), number);
-        }
-        Self(Some(clusters))
-    }
-
-    fn of(&self, record: &CaseRecord, index: usize) -> usize {
-        self.0.as_ref().map_or(index, |clusters| clusters.get(&identity(record)).copied().unwrap_or(index))
-    }
-}
-
-fn identity(record: &CaseRecord) -> [String; 3] {
-    [record.suite.clone(), record.case_id.clone(), record.target.clone()]
+fn identity(record: &CaseRecord) -> [&str; 3] {
+    [&record.suite, &record.case_id, &record.target]
 }

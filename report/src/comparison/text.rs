@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CaseChange, ChangeKind, Comparison, ComparisonVerdict, SuiteComparison};
+use super::{CaseChange, ChangeKind, Comparison, ComparisonVerdict, SliceComparison, SuiteComparison};
 use crate::statistics::wilson_interval;
 
 /// Most cases of one kind that are listed.
@@ -37,7 +37,8 @@ impl fmt::Display for SuiteComparison {
         if let Some((lower, upper)) = self.interval {
             write!(f, " [{lower:+.3}, {upper:+.3}]")?;
         }
-        write!(f, "  p {:.3}  {} cases compared, {} differ", self.p_value, self.pairs, self.differing)?;
+        write!(f, "  p {}", p_value(self.p_value, self.adjusted_p))?;
+        write!(f, "  {} cases compared, {} differ", self.pairs, self.differing)?;
         if let Some(effect) = self.visible_effect {
             write!(f, ", effects from {effect:.3} visible")?;
         }
@@ -50,8 +51,11 @@ impl fmt::Display for SuiteComparison {
                 self.missing + self.pairs
             )?;
         }
+        self.slices.iter().try_for_each(|slice| writeln!(f, "  {slice}"))?;
         for kind in [
+            ChangeKind::Lost,
             ChangeKind::Regressed,
+            ChangeKind::Quarantined,
             ChangeKind::Improved,
             ChangeKind::Changed,
             ChangeKind::Missing,
@@ -69,6 +73,22 @@ impl fmt::Display for SuiteComparison {
         }
         Ok(())
     }
+}
+
+/// `bucket:money: regressed  -0.250 [-0.400, -0.100]  p 0.004 (0.012 adjusted)  12 cases`.
+impl fmt::Display for SliceComparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}  {:+.3}", self.key, self.value, self.verdict, self.difference)?;
+        if let Some((lower, upper)) = self.interval {
+            write!(f, " [{lower:+.3}, {upper:+.3}]")?;
+        }
+        let cases = if self.pairs == 1 { "case" } else { "cases" };
+        write!(f, "  p {}  {} {cases}", p_value(self.p_value, self.adjusted_p), self.pairs)
+    }
+}
+
+fn p_value(p: f64, adjusted: f64) -> String {
+    if adjusted > p { format!("{p:.3} ({adjusted:.3} adjusted)") } else { format!("{p:.3}") }
 }
 
 /// `18/20 (0.70-0.97)`.

@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn clusters_that_move_together_widen_the_interval() {
         let pairs = |cluster: fn(usize) -> usize| -> Vec<PairedTrials> {
-            let now = |index: usize| if index / 5 % 2 == 0 { 1.0 } else { 0.5 };
+            let now = |index: usize| if (index / 5).is_multiple_of(2) { 1.0 } else { 0.5 };
             (0..30).map(|index| pair(&[0.5], &[now(index)], cluster(index))).collect()
         };
         let width = |pairs: &[PairedTrials]| bootstrap_interval(pairs).map(|(lower, upper)| upper - lower).unwrap();

@@ -3,11 +3,13 @@
 mod bootstrap;
 mod differences;
 mod fisher;
+mod holm;
 mod permutation;
 mod wilson;
 
 pub(crate) use self::bootstrap::{PairedTrials, bootstrap_interval};
-pub(crate) use self::differences::{mean, smallest_visible_effect};
+pub(crate) use self::differences::{mean, smallest_visible_effect, standard_deviation};
 pub(crate) use self::fisher::fisher_two_sided;
+pub(crate) use self::holm::holm;
 pub(crate) use self::permutation::sign_flip_p_value;
 pub use self::wilson::wilson_interval;

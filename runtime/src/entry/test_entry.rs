@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use evalsuite_schema::record::{CaseOutcome, ReasonCode};
+use evalsuite_schema::record::{CaseOutcome, CaseRecord, Expectation, ReasonCode};
 
 use crate::entry::long_cases::LongCases;
 use crate::entry::skip_notice::SkippedTest;
@@ -13,6 +13,7 @@ use crate::entry::{suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::notice;
+use crate::platform::redaction::without_secrets;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::run_id::run_id;
 use crate::run::case_error::CaseError;
@@ -41,7 +42,7 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
         let broken = |error: CaseError| format!("evaluation error (setup): {error}");
         let test = SessionTest::begin(&evals, case, settings, &run).map_err(broken)?;
         let report = run_case(&evals, case, settings, &run).map_err(broken)?;
-        for problem in test.end(report.outcome() != CaseOutcome::Failed && report.outcome() != CaseOutcome::Error) {
+        for problem in test.end(!report.fails_test()) {
             notice::say(&problem);
         }
         let record = report.record();
@@ -52,11 +53,17 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
     });
     match report {
         Err(text) => fail(text),
-        Ok(report) => match report.outcome() {
-            CaseOutcome::Passed => println!("{}", passed_line(&report)),
-            CaseOutcome::Skipped => {}
-            CaseOutcome::Failed | CaseOutcome::Error => fail(report.to_string()),
-        },
+        Ok(report) if report.fails_test() => fail(report.to_string()),
+        Ok(report) => {
+            if let Some(line) = notice_line(report.record()) {
+                notice::say(&line);
+            }
+            match report.outcome() {
+                CaseOutcome::Passed => println!("{}", passed_line(&report)),
+                CaseOutcome::Failed => println!("{report}"),
+                CaseOutcome::Skipped | CaseOutcome::Error => {}
+            }
+        }
     }
 }
 
@@ -99,7 +106,7 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
         }
         Ok((Some(Ok(report)), _)) if !report.is_trusted() => fail(format!("evaluation failed: {report}")),
         Ok((Some(Ok(report)), _)) => {
-            println!("{report}");
+            println!("{}", without_secrets(&report.to_string()));
             notice::say(&format!("CALIBRATED {name}: {}", report.line()));
         }
     }
@@ -138,6 +145,28 @@ fn with_lines_of_long_cases(settings: &Settings) -> Settings {
     settings
 }
 
+/// What is said of a test that did not fail and yet is more than a pass.
+fn notice_line(record: &CaseRecord) -> Option<String> {
+    let name = &record.test_name;
+    if record.outcome == CaseOutcome::Skipped {
+        let reason = record.reason.as_ref().map(|reason| reason.message.as_str()).unwrap_or_default();
+        return Some(format!("SKIPPED {name}: {reason}"));
+    }
+    let baseline = record.baseline?;
+    let (passed, trials) = (baseline.passed, baseline.trials);
+    let score = record.score.map_or_else(|| "no score".to_owned(), |score| format!("score {score:.2}"));
+    let failed =
+        format!("{score}, threshold {:.2}; in the baseline, {passed} of {trials} trials passed", record.threshold);
+    match baseline.expectation {
+        Expectation::ExpectedFailure => Some(format!("EXPECTED FAILURE {name}: {failed}")),
+        Expectation::Quarantined => Some(format!("QUARANTINED {name}: {failed}")),
+        Expectation::NewPass => Some(format!(
+            "NEW PASS {name}: {score}; in the baseline, none of {trials} trials passed; to keep it: `cargo evalsuite accept`"
+        )),
+        _ => None,
+    }
+}
+
 /// What the test harness shows of a passed test on request (`--show-output`, `--nocapture`).
 fn passed_line(report: &CaseReport) -> String {
     let record = report.record();
@@ -163,6 +192,7 @@ fn setting_error(error: &str) -> String {
 
 /// Fails the test with a text. The note and backtrace of a panic are left out: they do not help with the case.
 fn fail(text: String) -> ! {
+    let text = without_secrets(&text).into_owned();
     eprintln!("{}", text.trim_end());
     std::panic::resume_unwind(Box::new(text))
 }

@@ -15,6 +15,14 @@ pub(crate) fn program() -> String {
     program.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// Directory of the package, even if the suite's files are elsewhere: cassettes and baselines are stored with its sources.
+pub(crate) fn package_directory(suite: &EvalSuite) -> PathBuf {
+    std::env::var_os("CARGO_MANIFEST_DIR")
+        .map(PathBuf::from)
+        .filter(|directory| directory.is_dir())
+        .unwrap_or_else(|| PathBuf::from(suite.manifest_dir))
+}
+
 /// Directories of a suite while this program runs.
 #[derive(Debug, Clone)]
 pub(crate) struct SuiteLocation {

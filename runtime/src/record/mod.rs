@@ -1,5 +1,6 @@
 //! The records a run writes.
 
+pub(crate) mod baseline;
 pub(crate) mod cassette;
 pub(crate) mod coordination;
 pub(crate) mod embedded_files;
@@ -10,4 +11,5 @@ pub(crate) mod statistics;
 pub(crate) mod summary;
 pub(crate) mod trajectory;
 
+pub use self::baseline::baseline_file;
 pub use evalsuite_schema::record::*;

@@ -55,7 +55,7 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
             let mut setup = CaseSetup::begin(&plan).map_err(|error| plan.unwritable(error))?;
             let trials = run_trials(&plan, &mut setup).map_err(|error| plan.unwritable(error))?;
             let end = CaseEnd::of(&plan, &trials);
-            let is_last = end.outcome == CaseOutcome::Passed || plan.settings.runner.is_last_attempt();
+            let is_last = !end.fails_test(&plan) || plan.settings.runner.is_last_attempt();
             for problem in setup.end(is_last) {
                 notice::say(&problem);
             }

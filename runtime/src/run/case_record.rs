@@ -2,11 +2,16 @@
 
 use std::io;
 
-use evalsuite_schema::record::{CaseOutcome, CaseRecord, Reason, ReasonCode, Rule, Stage, TrialRecord, TrialSummary};
+use evalsuite_schema::Kind;
+use evalsuite_schema::record::{
+    BaselineResult, CaseOutcome, CaseRecord, Reason, ReasonCode, Rule, Stage, TrialRecord, TrialSummary,
+};
 
 use crate::grade::scoring::decide_case;
-use crate::model::suite_location::program;
+use crate::model::suite_location::{package_directory, program};
 use crate::platform::files::write_json;
+use crate::record::baseline::{baseline_file, result_of};
+use crate::platform::redaction::Redactor;
 use crate::record::run_directory::layout::trial_directory_name;
 use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability};
 use crate::run::case_report::CaseReport;
@@ -21,12 +26,13 @@ pub(crate) struct CaseEnd {
     score: Option<f64>,
     is_truncated: bool,
     is_cost_limited: bool,
+    baseline: Option<BaselineResult>,
 }
 
 impl CaseEnd {
     /// Of a case without trials.
     pub(crate) fn prevented(outcome: CaseOutcome, reason: Reason) -> Self {
-        Self { outcome, reason: Some(reason), score: None, is_truncated: false, is_cost_limited: false }
+        Self { outcome, reason: Some(reason), score: None, is_truncated: false, is_cost_limited: false, baseline: None }
     }
 
     /// Of a case whose trials ran.
@@ -38,7 +44,32 @@ impl CaseEnd {
         }
         let (outcome, score) = decide_case(plan.rule, plan.threshold, &results(trials));
         let reason = (outcome != CaseOutcome::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
-        Self { outcome, reason, score, is_truncated, is_cost_limited }
+        let end = Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None };
+        end.in_view_of_baseline(plan)
+    }
+
+    /// With what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
+    fn in_view_of_baseline(mut self, plan: &Plan<'_>) -> Self {
+        if plan.suite_data.kind != Kind::Capability || self.outcome == CaseOutcome::Error {
+            return self;
+        }
+        let mut record = plan.case_record();
+        record.outcome = self.outcome;
+        match result_of(&baseline_file(&package_directory(plan.suite), plan.suite.name), &record) {
+            Ok(result) => self.baseline = result,
+            Err(message) => {
+                self.outcome = CaseOutcome::Error;
+                self.reason = Some(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message));
+            }
+        }
+        self
+    }
+
+    /// Whether the test runner repeats the test, if it repeats tests.
+    pub(crate) fn fails_test(&self, plan: &Plan<'_>) -> bool {
+        let mut record = plan.case_record();
+        (record.outcome, record.baseline) = (self.outcome, self.baseline);
+        record.fails_test()
     }
 }
 
@@ -64,9 +95,9 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: CaseOutcome, score: 
 pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut end: CaseEnd) -> io::Result<CaseReport> {
     requirements::refuse_skip(plan.settings, &mut end.outcome, &mut end.reason);
     limits::record_first_error(plan, end.outcome, end.reason.as_ref())?;
-    let record = case_record(plan, &trials, end);
+    let record = plan.redactor.redacted(case_record(plan, &trials, end))?;
     dependencies::mark_unreported(plan)?;
-    write_json(&plan.directory.join("case.json"), &record, &plan.redactor)?;
+    write_json(&plan.directory.join("case.json"), &record, &Redactor::default())?;
     plan.report_case_end(&record, trials::cost(trials.counted.iter().chain(&trials.surplus)));
     Ok(plan.report(record, trials.counted))
 }
@@ -107,6 +138,7 @@ fn case_record(plan: &Plan<'_>, CaseTrials { counted: trials, surplus, .. }: &Ca
     record.ci95_lower = summary.map(|summary| summary.lower);
     record.ci95_upper = summary.map(|summary| summary.upper);
     record.stability = stability(completed, passed).filter(|_| is_complete);
+    record.baseline = end.baseline;
     record
 }
 

@@ -47,6 +47,11 @@ impl CaseReport {
         self.record.outcome
     }
 
+    /// Whether its test fails: see [`CaseRecord::fails_test`].
+    pub fn fails_test(&self) -> bool {
+        self.record.fails_test()
+    }
+
     /// The case's record.
     pub fn record(&self) -> &CaseRecord {
         &self.record
@@ -79,6 +84,6 @@ impl CaseReport {
 
     /// The text without secrets.
     pub(crate) fn redacted(&self, text: &str) -> String {
-        self.redactor.apply(text)
+        self.redactor.apply(text).into_owned()
     }
 }

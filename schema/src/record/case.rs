@@ -96,6 +96,9 @@ pub struct CaseRecord {
     pub ci95_upper: Option<f64>,
     /// Whether trials agree; `None` with fewer than two, or when truncated.
     pub stability: Option<Stability>,
+    /// The case in the baseline of its suite, if that says something about it; only in suites of kind `capability`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineResult>,
 }
 
 impl CaseRecord {
@@ -106,6 +109,56 @@ impl CaseRecord {
     pub fn new() -> Self {
         Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
     }
+
+    /// Whether the test of the case fails: it ended in an error, or failed other than the baseline of its suite expects.
+    pub fn fails_test(&self) -> bool {
+        let is_expected = |baseline: &BaselineResult| {
+            matches!(baseline.expectation, Expectation::ExpectedFailure | Expectation::Quarantined)
+        };
+        match self.outcome {
+            CaseOutcome::Passed | CaseOutcome::Skipped => false,
+            CaseOutcome::Failed => !self.baseline.as_ref().is_some_and(is_expected),
+            CaseOutcome::Error => true,
+        }
+    }
+}
+
+/// A case in the baseline of its suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BaselineResult {
+    /// How the case did in view of it.
+    pub expectation: Expectation,
+    /// Trials that passed when it was accepted.
+    pub passed: u32,
+    /// Trials that passed or failed then.
+    pub trials: u32,
+}
+
+impl BaselineResult {
+    /// What follows from some of the trials having passed when the baseline was accepted.
+    pub fn new(expectation: Expectation, passed: u32, trials: u32) -> Self {
+        Self { expectation, passed, trials }
+    }
+}
+
+/// How a case did in view of the baseline of its suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Expectation {
+    /// It passes, as in the baseline, or where the baseline is flaky.
+    ExpectedPass,
+    /// It fails, as in the baseline. Its test does not.
+    ExpectedFailure,
+    /// It fails, and only some trials of the baseline passed. Its test does not fail.
+    Quarantined,
+    /// It fails, and all trials of the baseline passed.
+    Regression,
+    /// It passes, and no trial of the baseline did.
+    NewPass,
+    /// Its input or graders are not those of the baseline, which says nothing about it.
+    Redefined,
 }
 
 /// Rule by which the trials of a case decide it.

@@ -3,6 +3,7 @@
 //! Records are JSON objects. Times are RFC 3339 UTC with milliseconds, durations are milliseconds, costs are US dollars.
 //! A field that does not apply is `null`. Readers ignore unknown fields.
 
+mod baseline;
 mod calibration;
 mod case;
 mod grader;
@@ -16,8 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Location;
 
+pub use baseline::{Baseline, BaselineCase, BaselineError, BaselineHeader, PassState};
 pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
-pub use case::{CaseRecord, Rule, Stability, TrialSummary};
+pub use case::{BaselineResult, CaseRecord, Expectation, Rule, Stability, TrialSummary};
 pub use grader::{Assertion, CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, Verdict};
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};

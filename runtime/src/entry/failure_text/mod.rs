@@ -8,7 +8,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use evalsuite_schema::Location;
-use evalsuite_schema::record::{CaseOutcome, CaseRecord, GraderRecord, ReasonCode, Rule, TrialRecord, TurnRecord};
+use evalsuite_schema::record::{
+    BaselineResult, CaseOutcome, CaseRecord, Expectation, GraderRecord, ReasonCode, Rule, TrialRecord, TurnRecord,
+};
 
 use self::grader_text::Answer;
 use self::shown_paths::ShownPaths;
@@ -53,6 +55,9 @@ fn write(out: &mut String, report: &CaseReport) -> std::fmt::Result {
     out.push_str(&trials);
     if record.planned > 1 && !report.trials().is_empty() {
         writeln!(out, "  {}", tally(record, report.trials().len()))?;
+    }
+    if let Some(baseline) = &record.baseline {
+        writeln!(out, "  baseline: {}", in_baseline(baseline))?;
     }
     let decisive = report.trials().iter().find(|trial| trial.outcome == record.outcome);
     let file = match decisive {
@@ -103,6 +108,17 @@ fn headline(out: &mut String, record: &CaseRecord) -> std::fmt::Result {
                 _ => writeln!(out),
             }
         }
+    }
+}
+
+/// What a baseline says about a case that failed.
+fn in_baseline(BaselineResult { expectation, passed, trials, .. }: &BaselineResult) -> String {
+    match expectation {
+        Expectation::ExpectedFailure => format!("expected failure, none of {trials} trials passed"),
+        Expectation::Quarantined => format!("quarantined as flaky, {passed} of {trials} trials passed"),
+        Expectation::Regression => format!("regression, {passed} of {trials} trials passed"),
+        Expectation::Redefined => "not comparable, its input or graders have changed since".to_owned(),
+        _ => format!("{passed} of {trials} trials passed"),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::model::suite::EvalSuite;
-use crate::model::suite_location::SuiteLocation;
+use crate::model::suite_location::{SuiteLocation, package_directory};
 use crate::platform::digest::file_key;
 use crate::record::run_directory::layout::trial_directory_name;
 
@@ -32,12 +32,4 @@ pub(crate) fn cassette_path(
         ));
     }
     Ok(root.join(file_key(suite.name)).join(case_key).join(format!("{}.json", trial_directory_name(index, 0))))
-}
-
-/// Directory of the package, even if the suite's files are elsewhere: cassettes are stored with its sources.
-fn package_directory(suite: &EvalSuite) -> PathBuf {
-    std::env::var_os("CARGO_MANIFEST_DIR")
-        .map(PathBuf::from)
-        .filter(|directory| directory.is_dir())
-        .unwrap_or_else(|| PathBuf::from(suite.manifest_dir))
 }

@@ -1,0 +1,55 @@
+//! `cargo evalsuite accept`.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use evalsuite_report::{Accepted, RunData, accept, read_baseline, write_baseline};
+
+use crate::command_line::Accept;
+use crate::{CANNOT_WORK, baselines, stored_runs};
+
+pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
+    let run = match stored_runs::find(&command.run)? {
+        Ok(run) => RunData::read(run.path())?,
+        Err(code) => return Ok(code),
+    };
+    if let Some(problem) = unusable(command, &run) {
+        anstream::eprintln!("error: {problem}");
+        return Ok(ExitCode::from(CANNOT_WORK));
+    }
+    for problem in &run.problems {
+        anstream::eprintln!("warning: {}: {}", problem.file, problem.message);
+    }
+    let forced: BTreeSet<String> = command.forced.iter().cloned().collect();
+    // Everything is read before anything is written.
+    let mut accepted: Vec<(PathBuf, Accepted)> = Vec::new();
+    for file in baselines::files(&run)? {
+        let before = read_baseline(&file.path)?;
+        accepted.push((file.path, accept(&run, file.suite, before.as_ref(), &forced)));
+    }
+    let mut out = anstream::stdout().lock();
+    for (path, accepted) in &accepted {
+        write!(out, "{accepted}")?;
+        if accepted.is_changed() {
+            write_baseline(path, &accepted.baseline)?;
+            writeln!(out, "  {}", path.display())?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Why nothing of the run can be accepted.
+fn unusable(command: &Accept, run: &RunData) -> Option<String> {
+    let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
+    if run.in_use {
+        return Some(format!("tests of run `{}` are still running", run.run_id));
+    }
+    if cases().next().is_none() {
+        return Some(format!("run `{}` has no cases", run.run_id));
+    }
+    let unknown = command.forced.iter().find(|id| !cases().any(|case| case.record.case_id == **id));
+    unknown.map(|id| format!("run `{}` has no case `{id}`, which --force names", run.run_id))
+}

@@ -1,0 +1,53 @@
+//! Where the baselines of a run's suites are.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use evalsuite::record::baseline_file;
+use evalsuite_report::{RunData, SuiteData, read_baseline};
+use evalsuite_schema::record::Baseline;
+
+use crate::stored_runs::cargo_metadata;
+
+/// The file for the baseline of a suite, which need not exist.
+pub(crate) struct BaselineFile<'a> {
+    pub(crate) suite: &'a SuiteData,
+    pub(crate) path: PathBuf,
+}
+
+/// The files for the baselines of a run's suites: each is in the package that the suite belongs to.
+///
+/// # Errors
+///
+/// If a package is not in the workspace of the current directory.
+pub(crate) fn files(run: &RunData) -> io::Result<Vec<BaselineFile<'_>>> {
+    let metadata = cargo_metadata()?;
+    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let root = |name: &str| {
+        let package = packages.iter().find(|package| package["name"] == name)?;
+        Path::new(package["manifest_path"].as_str()?).parent()
+    };
+    let error = |message: String| io::Error::new(io::ErrorKind::NotFound, message);
+    let suites = run.record.iter().flat_map(|record| &record.suites);
+    let package_of = |name: &str| suites.clone().find(|suite| suite.name == name).map(|suite| suite.package.as_str());
+    let mut files = Vec::new();
+    for suite in &run.suites {
+        let name = &suite.name;
+        let package =
+            package_of(name).ok_or_else(|| error(format!("run.json does not name the package of suite `{name}`")))?;
+        let root = root(package)
+            .ok_or_else(|| error(format!("package `{package}` of suite `{name}` is not in this workspace")))?;
+        files.push(BaselineFile { suite, path: baseline_file(root, name) });
+    }
+    Ok(files)
+}
+
+/// The baselines of a run's suites, as far as there are any.
+///
+/// # Errors
+///
+/// If a package is not in the workspace of the current directory, or a file is not valid.
+pub(crate) fn read(run: &RunData) -> io::Result<Vec<Baseline>> {
+    let read = files(run)?.into_iter().map(|file| read_baseline(&file.path));
+    Ok(read.collect::<io::Result<Vec<_>>>()?.into_iter().flatten().collect())
+}

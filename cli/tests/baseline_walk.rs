@@ -1,0 +1,120 @@
+//! A suite of kind `capability` with a baseline: what its tests say, from the first run to a regression.
+
+#![cfg(unix)]
+
+use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
+use serde_json::Value;
+
+/// An agent that knows the words in `KNOWS`.
+const LIB: &str = r#"
+pub fn echo(trial: &mut evalsuite::Trial<'_>) -> Result<String, String> {
+    let knows = std::env::var("KNOWS").unwrap_or_default();
+    match trial.prompt() {
+        "error" if !knows.contains("error") => Err("the service is down".to_owned()),
+        word if knows.contains(word) => Ok(word.to_owned()),
+        _ => Ok("I do not know".to_owned()),
+    }
+}
+"#;
+
+const TESTS: &str = "use PACKAGE::echo;\nevalsuite::include_eval_suite!(\"suites/words\");\n";
+const CASES: [&str; 4] = ["easy", "hard", "error", "new"];
+
+fn package(name: &str, kind: &str) -> Package {
+    let package = Package::new(name);
+    let suite = format!("{{ \"name\": \"words\", \"agent_name\": \"echo\", \"kind\": {kind:?} }}");
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", LIB)
+        .write("tests/evals.rs", &TESTS.replace("PACKAGE", name))
+        .write("suites/words/suite.json", &suite);
+    for word in CASES {
+        package.write(&format!("suites/words/tasks/{word}.json"), &suites::task(word, word, word));
+    }
+    package
+}
+
+fn evalsuite(package: &Package, arguments: &[&str], knows: &str) -> CommandOutput {
+    Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), package)
+        .args(["evalsuite"])
+        .args(arguments.iter().copied())
+        .with_cargo()
+        .env("KNOWS", knows)
+        .run()
+}
+
+/// Runs the tests of some cases.
+fn test(package: &Package, cases: &[&str], knows: &str) -> CommandOutput {
+    package.cargo(["test", "--test", "evals", "--"]).args(cases.iter().copied()).env("KNOWS", knows).run()
+}
+
+fn baseline_of(package: &Package, case: &str) -> Value {
+    let cases = package.records().cases();
+    let of_case: Vec<&Value> = cases.iter().filter(|record| record["case_id"] == case).collect();
+    of_case.last().expect("a record")["baseline"].clone()
+}
+
+#[test]
+fn what_fails_as_expected_is_green_and_a_regression_is_red() {
+    let package = package("accepted_walk", "capability");
+    let first = test(&package, &[], "easy error").fails("without a baseline, what fails is red");
+    first.says("evaluation failed: hard (words)").is_silent_about("baseline:");
+    let ran = evalsuite(&package, &["run"], "easy error").fails("still red");
+    ran.says("words: 2 passed, 2 failed").says("words @ default: undecided").is_silent_about("the baseline");
+    evalsuite(&package, &["accept"], "").succeeds("a run can be accepted").says("words: 4 added");
+    let files: Vec<_> = std::fs::read_dir(package.root().join(".evalsuite/baselines")).unwrap().collect();
+    assert_eq!(files.len(), 1, "one file per suite: {files:?}");
+    let build = package.build(["--test", "evals"]).succeeds("nothing changed");
+    assert_eq!(build.rebuilt(), [] as [&str; 0], "baselines are not inputs of the build");
+
+    package.records().clear();
+    let same = test(&package, &[], "easy error").succeeds("what fails is expected to");
+    same.says("EXPECTED FAILURE words::hard: score 0.00, threshold 1.00; in the baseline, 0 of 1 trials passed");
+    assert_eq!(baseline_of(&package, "hard")["expectation"], "expected_failure");
+    assert_eq!(baseline_of(&package, "easy")["expectation"], "expected_pass");
+    let shown = test(&package, &["hard", "--nocapture"], "").succeeds("and is shown");
+    shown.says("evaluation failed: hard (words)").says("  baseline: expected failure, none of 1 trials passed");
+
+    let better = test(&package, &["new", "hard"], "easy new").succeeds("a new pass is green");
+    better.says("NEW PASS words::new: score 1.00; in the baseline, none of 1 trials passed; to keep it: `cargo evalsuite accept`");
+    let worse = test(&package, &["easy", "hard"], "nothing").fails("a regression is red");
+    worse.says("  baseline: regression, 1 of 1 trials passed").says("EXPECTED FAILURE words::hard");
+    test(&package, &["error"], "").fails("an error is never expected").says("the service is down");
+
+    let ran = evalsuite(&package, &["run", "easy", "new"], "new").fails("the code of the tests");
+    ran.says("compared with the baseline\n\nwords @ default: undecided\n  passed   1/2").is_silent_about("removed");
+    ran.says("changed             easy  1/1 -> 0/1");
+
+    package.write("suites/words/tasks/hard.json", &suites::task("hard", "hard", "something else"));
+    let other = test(&package, &["hard"], "").fails("the baseline is of other graders");
+    other.says("  baseline: not comparable, its input or graders have changed since");
+
+    let file = files[0].as_ref().unwrap().path();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("\"trials\":1", "\"trials\":0")).unwrap();
+    let torn = test(&package, &["easy"], "easy").fails("an invalid baseline is an error");
+    torn.says("evaluation error (setup/invalid_setting): easy (words)")
+        .says("is invalid: line 2: 1 of 0 trials passed");
+}
+
+#[test]
+fn flaky_cases_are_quarantined() {
+    let package = package("accepted_quarantine", "capability");
+    test(&package, &["easy"], "easy").succeeds("it passes");
+    evalsuite(&package, &["accept"], "").succeeds("it is accepted");
+    let file = std::fs::read_dir(package.root().join(".evalsuite/baselines")).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("\"passed\":1,\"trials\":1", "\"passed\":2,\"trials\":5")).unwrap();
+    let ran = test(&package, &["easy"], "").succeeds("it is flaky in the baseline");
+    ran.says("QUARANTINED words::easy: score 0.00, threshold 1.00; in the baseline, 2 of 5 trials passed");
+}
+
+#[test]
+fn regression_suites_have_no_expected_failures() {
+    let package = package("accepted_regression", "regression");
+    test(&package, &["hard"], "").fails("it fails");
+    evalsuite(&package, &["accept"], "").succeeds("it is accepted").says("words: 1 added");
+    let ran = test(&package, &["hard"], "").fails("it fails as before, and is red");
+    ran.is_silent_about("EXPECTED FAILURE").is_silent_about("baseline:");
+    assert!(baseline_of(&package, "hard").is_null());
+}

@@ -1,0 +1,57 @@
+//! What accepting a run did, as people read it.
+
+use std::fmt;
+
+use super::{Accepted, AcceptedCase, Decision};
+
+/// Most cases that are listed per decision; kept and lowered ones are all listed, because somebody has to look at them.
+const LISTED: usize = 20;
+
+impl fmt::Display for Accepted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |decision| self.cases.iter().filter(move |case| case.decision == decision);
+        let shown = [
+            Decision::Added,
+            Decision::Raised,
+            Decision::Lowered,
+            Decision::Redefined,
+            Decision::Removed,
+            Decision::Updated,
+            Decision::Kept,
+            Decision::Unchanged,
+        ];
+        let counts = shown.map(|decision| (of(decision).count(), decision));
+        let counts =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, it)| format!("{count} {}", it.as_str()));
+        let counts: Vec<String> = counts.collect();
+        let counts = if counts.is_empty() { "no cases".to_owned() } else { counts.join(", ") };
+        writeln!(f, "{}: {counts}", self.baseline.header.suite)?;
+        for decision in shown {
+            let most = match decision {
+                // Cases whose numbers moved, or that are the same, are in the file.
+                Decision::Updated | Decision::Unchanged => continue,
+                Decision::Kept | Decision::Lowered => usize::MAX,
+                _ => LISTED,
+            };
+            for case in of(decision).take(most) {
+                writeln!(f, "  {:<9}  {}", decision.as_str(), line(case))?;
+            }
+            if let Some(more @ 1..) = of(decision).count().checked_sub(most) {
+                writeln!(f, "  {:<9}  and {more} more", decision.as_str())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `refund @ small  3/3, now 0/1  (one failed trial does not lower it)`.
+fn line(case: &AcceptedCase) -> String {
+    let rate = |(passed, trials): (u32, u32)| format!("{passed}/{trials}");
+    let numbers = match (case.before.map(rate), case.run.map(rate)) {
+        (Some(before), Some(run)) => format!("  {before}, now {run}"),
+        (Some(one), None) | (None, Some(one)) => format!("  {one}"),
+        (None, None) => String::new(),
+    };
+    let why = case.why_kept.as_ref().map(|why| format!("  ({why})"));
+    format!("{} @ {}{numbers}{}", case.case, case.target, why.unwrap_or_default())
+}

@@ -1,0 +1,168 @@
+//! Holds a run against gates.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use evalsuite_schema::record::{CaseOutcome, ReasonCode, SuiteTest};
+
+use super::measure::Measured;
+use super::{Gate, GateReport, GateResult, GateVerdict, Measure};
+use crate::run_data::{CaseData, RunData};
+use crate::slice::SliceKey;
+
+/// Share of missing results above which nothing can be said.
+const MOST_MISSING: f64 = 0.1;
+
+/// How gates are checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GateOptions {
+    /// Whether cases that were not selected are left out, as after a run of chosen cases; else they are missing results.
+    pub only_selected: bool,
+}
+
+impl GateOptions {
+    /// Every case of the suites has to have a result.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Leaves out cases that were not selected.
+    #[must_use]
+    pub fn with_only_selected(mut self) -> Self {
+        self.only_selected = true;
+        self
+    }
+}
+
+/// Holds a run against gates.
+///
+/// A gate is never met by a run with torn or missing records, by a run that has not ended, by no cases at all, or where more than a
+/// tenth of the results is missing: then it is [`GateVerdict::Undecided`], unless it is missed for sure.
+pub fn check_gates(run: &RunData, gates: &[Gate], options: GateOptions) -> GateReport {
+    let checked = Checked { run, broken: broken(run), options };
+    let results = gates.iter().flat_map(|gate| checked.gate(gate)).collect();
+    GateReport { schema: GateReport::SCHEMA, run: run.run_id.clone(), results }
+}
+
+struct Checked<'a> {
+    run: &'a RunData,
+    /// Why nothing in the run is known for sure.
+    broken: Option<String>,
+    options: GateOptions,
+}
+
+fn broken(run: &RunData) -> Option<String> {
+    if run.in_use {
+        return Some("tests of the run are still running".to_owned());
+    }
+    match run.problems.as_slice() {
+        [] => None,
+        [problem] => Some(format!("{} {}", problem.file, problem.message)),
+        [problem, others @ ..] => {
+            Some(format!("{} {}, and {} other problems of records", problem.file, problem.message, others.len()))
+        }
+    }
+}
+
+impl<'a> Checked<'a> {
+    fn gate(&self, gate: &Gate) -> Vec<GateResult> {
+        let cases: Vec<&CaseData> = self.run.suites.iter().flat_map(|suite| &suite.cases).collect();
+        let is_selected = |case: &&CaseData| {
+            gate.selected.iter().all(|(key, wanted)| key.values(case).iter().any(|value| value == wanted))
+        };
+        let cases: Vec<&CaseData> = cases.into_iter().filter(is_selected).collect();
+        let Some(key) = &gate.per else { return vec![self.result(gate, None, &cases)] };
+        let mut groups: BTreeMap<String, Vec<&CaseData>> = BTreeMap::new();
+        for case in cases {
+            for value in key.values(case) {
+                groups.entry(format!("{key}:{value}")).or_default().push(case);
+            }
+        }
+        if groups.is_empty() {
+            return vec![self.result(gate, None, &[])];
+        }
+        groups.into_iter().map(|(slice, cases)| self.result(gate, Some(slice), &cases)).collect()
+    }
+
+    fn result(&self, gate: &Gate, slice: Option<String>, cases: &[&CaseData]) -> GateResult {
+        let (filtered, selected): (Vec<&CaseData>, Vec<&CaseData>) =
+            cases.iter().copied().partition(|case| is_filtered(case));
+        let (skipped, run): (Vec<&CaseData>, Vec<&CaseData>) =
+            selected.into_iter().partition(|case| case.record.outcome == CaseOutcome::Skipped);
+        let measured = gate.measure.of(&run);
+        let why = self.broken.clone().or_else(|| self.doubt(gate, run.len(), skipped.len(), filtered.len(), measured));
+        let verdict = match measured.value.map(|value| gate.operator.holds(value, gate.limit)) {
+            Some(false) => GateVerdict::Missed,
+            Some(true) if why.is_none() => GateVerdict::Met,
+            _ => GateVerdict::Undecided,
+        };
+        GateResult {
+            gate: gate.text.clone(),
+            slice,
+            value: measured.value,
+            limit: gate.limit,
+            cases: run.len(),
+            verdict,
+            why,
+            measure: gate.measure,
+        }
+    }
+
+    /// Why the measured value does not say that a gate is met.
+    fn doubt(&self, gate: &Gate, run: usize, skipped: usize, filtered: usize, measured: Measured) -> Option<String> {
+        if run == 0 {
+            return Some("there are no such cases".to_owned());
+        }
+        let missing = skipped + if gate.measure == Measure::Score { measured.unknown } else { 0 };
+        if too_many(missing, run + skipped) {
+            return Some(format!("{missing} of {} cases have no result", run + skipped));
+        }
+        let unselected = if self.options.only_selected { 0 } else { filtered + self.without_record(gate) };
+        if unselected > 0 {
+            return Some(format!(
+                "{} did not run; with --selected, only cases that ran count",
+                count(unselected, "case")
+            ));
+        }
+        // What is not known can only make a sum larger.
+        let is_unknown = match gate.measure {
+            Measure::Cost | Measure::Time => measured.unknown > 0,
+            _ => measured.value.is_none(),
+        };
+        let what = if gate.measure.is_time() { "time" } else { "cost" };
+        is_unknown.then(|| format!("the {what} of {} is not known", count(measured.unknown, "trial")))
+    }
+
+    /// Number of tests that left no record, in the suites and targets that a gate is about.
+    fn without_record(&self, gate: &Gate) -> usize {
+        let names =
+            |key: &SliceKey, value: &str| gate.selected.iter().all(|(other, wanted)| other != key || wanted == value);
+        let suites = self.run.suites.iter().filter(|suite| names(&SliceKey::Suite, &suite.name));
+        let missing = suites.map(|suite| {
+            let ran: BTreeSet<&str> = suite.cases.iter().map(|case| case.record.test_name.as_str()).collect();
+            let tests = suite.record.iter().flat_map(|record| &record.tests);
+            let is_meant =
+                |test: &&SuiteTest| test.target.as_deref().is_none_or(|target| names(&SliceKey::Target, target));
+            let missing: BTreeSet<&str> =
+                tests.filter(is_meant).map(|test| test.test_name.as_str()).filter(|test| !ran.contains(test)).collect();
+            missing.len()
+        });
+        missing.sum()
+    }
+}
+
+/// Whether a case was not selected, rather than skipped for what it needs.
+fn is_filtered(case: &CaseData) -> bool {
+    case.record.outcome == CaseOutcome::Skipped
+        && case.record.reason.as_ref().is_some_and(|reason| reason.code == ReasonCode::Filtered)
+}
+
+fn too_many(missing: usize, all: usize) -> bool {
+    #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
+    let share = missing as f64 / all.max(1) as f64;
+    share > MOST_MISSING
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}

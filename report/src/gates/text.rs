@@ -1,0 +1,39 @@
+//! Gates as people read them.
+
+use std::fmt;
+
+use super::{GateReport, GateResult, GateVerdict, Measure};
+
+impl fmt::Display for GateVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Met => "met",
+            Self::Undecided => "undecided",
+            Self::Missed => "missed",
+        })
+    }
+}
+
+impl fmt::Display for GateReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.results.iter().try_for_each(|result| writeln!(f, "{result}"))
+    }
+}
+
+/// `missed     pass_rate >= 0.9  [bucket:money]  0.750  4 cases`.
+impl fmt::Display for GateResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<9}  {}", self.verdict, self.gate)?;
+        if let Some(slice) = &self.slice {
+            write!(f, "  [{slice}]")?;
+        }
+        match (self.value, self.measure) {
+            (None, _) => {}
+            (Some(value), Measure::Cost) => write!(f, "  ${value:.4}")?,
+            (Some(value), measure) if measure.is_time() => write!(f, "  {value:.1} s")?,
+            (Some(value), _) => write!(f, "  {value:.3}")?,
+        }
+        write!(f, "  {} {}", self.cases, if self.cases == 1 { "case" } else { "cases" })?;
+        self.why.as_ref().map_or(Ok(()), |why| write!(f, "  ({why})"))
+    }
+}

@@ -1,0 +1,207 @@
+//! Results that were accepted, and runs compared with them.
+
+use std::collections::BTreeSet;
+
+use evalsuite_report::{
+    Accepted, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, Decision, RunData, SuiteData, accept,
+    read_baseline, write_baseline,
+};
+use evalsuite_schema::record::{Baseline, CaseOutcome, CaseRecord, Rule, SuiteRecord, SuiteTest, TrialSummary};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+/// A run of one suite, whose cases have as many trials passed of so many.
+fn run(cases: &[(&str, u32, u32)]) -> RunData {
+    let output = tempfile::tempdir().unwrap();
+    let mut run = RunData::read(SyntheticRun::new("run", 60, 1).write(output.path())).unwrap();
+    run.suites.truncate(1);
+    let suite = &mut run.suites[0];
+    suite.cases.truncate(cases.len());
+    assert_eq!(suite.cases.len(), cases.len());
+    let mut record = SuiteRecord::new();
+    for (case, (id, passed, trials)) in suite.cases.iter_mut().zip(cases) {
+        set(&mut case.record, id, *passed, *trials);
+        case.trials.clear();
+        record.tests.push(SuiteTest::new("evals", *id, *id));
+    }
+    suite.record = Some(record);
+    run
+}
+
+fn set(record: &mut CaseRecord, id: &str, passed: u32, trials: u32) {
+    record.case_id = id.to_owned();
+    record.target = "default".to_owned();
+    record.input_digest = format!("input of {id}");
+    record.grader_digest = "graders".to_owned();
+    record.case_digest = format!("case {id}");
+    record.outcome = match (passed, trials) {
+        (_, 0) => CaseOutcome::Error,
+        (0, _) => CaseOutcome::Failed,
+        _ => CaseOutcome::Passed,
+    };
+    (record.passed, record.completed) = (passed, trials);
+    record.trials = (0..trials)
+        .map(|index| {
+            let mut trial = TrialSummary::default();
+            let passes = index < passed;
+            trial.outcome = if passes { CaseOutcome::Passed } else { CaseOutcome::Failed };
+            trial.score = Some(f64::from(u8::from(passes)));
+            trial
+        })
+        .collect();
+    record.mean = (trials > 0).then(|| f64::from(passed) / f64::from(trials));
+}
+
+fn suite(run: &RunData) -> &SuiteData {
+    &run.suites[0]
+}
+
+fn accepted(run: &RunData, before: Option<&Baseline>, forced: &[&str]) -> Accepted {
+    accept(run, suite(run), before, &forced.iter().map(|id| (*id).to_owned()).collect::<BTreeSet<_>>())
+}
+
+/// The trials of each case in a baseline.
+fn trials(baseline: &Baseline) -> Vec<(&str, u32, u32)> {
+    baseline.cases.iter().map(|case| (case.case.as_str(), case.passed, case.trials)).collect()
+}
+
+fn decisions(accepted: &Accepted) -> Vec<(&str, Decision)> {
+    accepted.cases.iter().map(|case| (case.case.as_str(), case.decision)).collect()
+}
+
+const NAMES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+
+/// A project accepted a noisy run, and nine cases that the agent could do were expected to fail from then on.
+#[test]
+fn a_noisy_run_does_not_take_away_what_passed() {
+    let good = run(&NAMES.map(|id| (id, 3, 3)));
+    let baseline = accepted(&good, None, &[]).baseline;
+    // A service was overloaded: some trials failed, some cases were cut off after one, some ended in errors.
+    let noisy: Vec<(&str, u32, u32)> =
+        NAMES.iter().enumerate().map(|(index, id)| (*id, 0, [1, 0, 1][index % 3])).collect();
+    let again = accepted(&run(&noisy), Some(&baseline), &[]);
+    assert_eq!(again.baseline, baseline, "all nine are kept");
+    assert!(!again.is_changed());
+    assert_eq!(decisions(&again), NAMES.map(|id| (id, Decision::Kept)));
+    let text = again.to_string();
+    assert!(text.starts_with("refunds: 9 kept\n"), "{text}");
+    assert!(
+        text.contains(
+            "  kept       a @ default  3/3, now 0/1  (one failed trial does not lower it; 2 do, or --force)\n"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("  kept       b @ default  3/3  (no result: error)\n"), "{text}");
+    let flaky = accepted(&run(&NAMES.map(|id| (id, 1, 3))), Some(&baseline), &[]);
+    assert_eq!(flaky.baseline, baseline, "flaky results do not lower it either");
+}
+
+#[test]
+fn it_is_raised_freely_and_lowered_with_a_reason() {
+    let baseline = accepted(
+        &run(&[("fails", 0, 3), ("flaky", 1, 3), ("forced", 3, 3), ("lost", 3, 3), ("same", 1, 1), ("wobbly", 2, 5)]),
+        None,
+        &[],
+    )
+    .baseline;
+    let now =
+        run(&[("fails", 1, 1), ("flaky", 3, 3), ("forced", 0, 1), ("lost", 0, 2), ("same", 1, 1), ("wobbly", 1, 1)]);
+    let after = accepted(&now, Some(&baseline), &["forced"]);
+    let expected = [
+        ("fails", Decision::Raised),
+        ("flaky", Decision::Raised),
+        ("forced", Decision::Lowered),
+        ("lost", Decision::Lowered),
+        ("same", Decision::Unchanged),
+        ("wobbly", Decision::Kept),
+    ];
+    assert_eq!(decisions(&after), expected);
+    let expected =
+        [("fails", 1, 1), ("flaky", 3, 3), ("forced", 0, 1), ("lost", 0, 2), ("same", 1, 1), ("wobbly", 2, 5)];
+    assert_eq!(trials(&after.baseline), expected, "one pass does not end a quarantine of five trials");
+    assert!(after.to_string().contains("(flaky; it takes 5 trials, all passed, to leave quarantine)"), "{after}");
+}
+
+#[test]
+fn cases_come_go_and_change() {
+    let baseline = accepted(&run(&[("changed", 3, 3), ("filtered", 3, 3), ("removed", 3, 3)]), None, &[]).baseline;
+    let mut now = run(&[("changed", 0, 1), ("new", 0, 1)]);
+    now.suites[0].cases[0].record.grader_digest = "other".into();
+    now.suites[0].record.as_mut().unwrap().tests.push(SuiteTest::new("evals", "filtered", "filtered"));
+    let after = accepted(&now, Some(&baseline), &[]);
+    let expected = [
+        ("changed", Decision::Redefined),
+        ("filtered", Decision::Kept),
+        ("new", Decision::Added),
+        ("removed", Decision::Removed),
+    ];
+    assert_eq!(decisions(&after), expected);
+    assert_eq!(trials(&after.baseline), [("changed", 0, 1), ("filtered", 3, 3), ("new", 0, 1)]);
+}
+
+#[test]
+fn a_file_is_what_was_written_and_names_the_line_of_a_mistake() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = evalsuite::record::baseline_file(directory.path(), "refunds");
+    assert_eq!(read_baseline(&file).unwrap(), None);
+    let baseline = accepted(&run(&[("a", 2, 3), ("b", 1, 1)]), None, &[]).baseline;
+    write_baseline(&file, &baseline).unwrap();
+    assert_eq!(read_baseline(&file).unwrap(), Some(baseline.clone()));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines[0],
+        r#"{"schema":"evalsuite.baseline/1","suite":"refunds","commit":"557ca363dbbc35a2553be0b859cffd5dbd5b0fec","date":"2026-11-22","version":"0.1.0"}"#
+    );
+    assert_eq!(
+        lines[1],
+        r#"{"case":"a","target":"default","passed":2,"trials":3,"score":0.6667,"spread":0.5774,"input":"input of a","graders":"graders"}"#
+    );
+    assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "nothing else is left behind");
+    std::fs::write(&file, text.replace("\"b\"", "\"a\"")).unwrap();
+    let error = read_baseline(&file).unwrap_err().to_string();
+    assert!(error.ends_with(".jsonl: line 3: case `a` with target `default` is in line 2, too"), "{error}");
+}
+
+#[test]
+fn the_judges_of_a_case_are_in_its_line() {
+    let output = tempfile::tempdir().unwrap();
+    let run = RunData::read(SyntheticRun::new("run", 12, 2).write(output.path())).unwrap();
+    let after = accepted(&run, None, &[]);
+    let judged = after.baseline.cases.iter().filter(|case| !case.judges.is_empty()).count();
+    assert!(judged > 0, "{}", after.baseline.to_text());
+}
+
+#[test]
+fn what_was_stable_and_fails_in_every_trial_is_lost() {
+    let baseline = accepted(&run(&NAMES.map(|id| (id, 3, 3))), None, &[]).baseline;
+    let compare = |cases: &[(&str, u32, u32)], rule: Rule| {
+        let mut now = run(cases);
+        now.suites[0].cases.iter_mut().for_each(|case| case.record.rule = rule);
+        let mut compared = Comparison::with_baselines(std::slice::from_ref(&baseline), &now, &CompareOptions::new());
+        assert_eq!(compared.suites.len(), 1);
+        compared.suites.remove(0)
+    };
+    let mut cases = NAMES.map(|id| (id, 3, 3));
+    let same = compare(&cases, Rule::Any);
+    assert_eq!((same.verdict, same.changes.len()), (ComparisonVerdict::Unchanged, 0), "{same}");
+    cases[0] = ("a", 0, 3);
+    let lost = compare(&cases, Rule::Any);
+    assert_eq!((lost.verdict, lost.changes[0].kind), (ComparisonVerdict::Regressed, ChangeKind::Lost), "{lost}");
+    cases[0] = ("a", 0, 1);
+    let once = compare(&cases, Rule::Any);
+    assert_eq!((once.verdict, once.changes[0].kind), (ComparisonVerdict::Unchanged, ChangeKind::Changed), "{once}");
+    let every = compare(&cases, Rule::Every);
+    assert_eq!((every.verdict, every.changes[0].kind), (ComparisonVerdict::Regressed, ChangeKind::Lost), "{every}");
+}
+
+#[test]
+fn a_flaky_case_is_quarantined() {
+    let mut cases = NAMES.map(|id| (id, 10, 10));
+    cases[0] = ("a", 9, 10);
+    let baseline = accepted(&run(&cases), None, &[]).baseline;
+    cases[0] = ("a", 0, 10);
+    let compared = Comparison::with_baselines(&[baseline], &run(&cases), &CompareOptions::new());
+    let suite = &compared.suites[0];
+    assert_eq!(suite.verdict, ComparisonVerdict::Unchanged, "{suite}");
+    assert_eq!(suite.changes[0].kind, ChangeKind::Quarantined, "{suite}");
+}

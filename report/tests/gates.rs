@@ -1,0 +1,141 @@
+//! Runs held against gates.
+
+use evalsuite_report::{Gate, GateOptions, GateReport, GateVerdict, Problem, RunData, check_gates};
+use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, SuiteTest};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+/// A run of 40 cases, of which one in five failed; each trial cost 0.01 dollars and took a second.
+fn run() -> RunData {
+    let output = tempfile::tempdir().unwrap();
+    let mut run = RunData::read(SyntheticRun::new("run", 40, 1).write(output.path())).unwrap();
+    for (index, case) in run.suites.iter_mut().flat_map(|suite| &mut suite.cases).enumerate() {
+        let outcome = if index % 5 == 4 { CaseOutcome::Failed } else { CaseOutcome::Passed };
+        case.record.outcome = outcome;
+        case.record.reason = None;
+        for trial in &mut case.record.trials {
+            trial.outcome = outcome;
+            trial.score = Some(if outcome == CaseOutcome::Passed { 1.0 } else { 0.5 });
+            (trial.cost_usd, trial.duration_ms) = (Some(0.01), Some(1_000));
+        }
+    }
+    run
+}
+
+fn report(run: &RunData, gates: &[&str]) -> GateReport {
+    let gates: Vec<Gate> = gates.iter().map(|gate| gate.parse().unwrap()).collect();
+    check_gates(run, &gates, GateOptions::new())
+}
+
+fn verdict(run: &RunData, gate: &str) -> GateVerdict {
+    report(run, &[gate]).verdict()
+}
+
+/// The results of a gate, without the gate.
+fn shown(run: &RunData, gate: &str) -> Vec<String> {
+    report(run, &[gate]).to_string().lines().map(|line| line.replace(gate, "…")).collect()
+}
+
+#[test]
+fn every_measure_is_held_against_its_limit() {
+    let run = run();
+    let expected = [
+        ("pass_rate >= 80%", "met        …  0.800  40 cases"),
+        ("pass_rate > 0.8", "missed     …  0.800  40 cases"),
+        ("lower(pass_rate) >= 0.8", "missed     …  0.652  40 cases"),
+        ("lower(pass_rate) >= 0.65", "met        …  0.652  40 cases"),
+        ("score >= 0.9", "met        …  0.900  40 cases"),
+        ("cost <= $0.40", "met        …  $0.4000  40 cases"),
+        ("cost < 0.4", "missed     …  $0.4000  40 cases"),
+        ("time <= 40s", "met        …  40.0 s  40 cases"),
+        ("p95(time) <= 999ms", "missed     …  1.0 s  40 cases"),
+        ("p50(time) <= 1s", "met        …  1.0 s  40 cases"),
+    ];
+    for (gate, result) in expected {
+        assert_eq!(shown(&run, gate), [result], "{gate}");
+    }
+}
+
+#[test]
+fn gates_are_about_suites_targets_buckets_tags_and_metadata() {
+    let run = run();
+    let counts = ["suite:refunds", "target:small", "bucket:refund", "tag:nightly", "metadata.language:de"]
+        .map(|selected| report(&run, &[&format!("{selected} pass_rate > 0")]).results[0].cases);
+    let total = 40;
+    assert!(counts.iter().all(|count| *count > 0 && *count <= total), "{counts:?}");
+    assert_eq!(counts[3], total, "every case has the tag");
+    let both = report(&run, &["suite:refunds bucket:refund pass_rate > 0"]).results[0].cases;
+    assert!(both > 0 && both < counts[0].min(counts[2]), "{both}");
+    let suites = report(&run, &["pass_rate >= 0.5 per suite"]);
+    let slices: Vec<&str> = suites.results.iter().filter_map(|result| result.slice.as_deref()).collect();
+    assert_eq!(slices, ["suite:refunds", "suite:repair", "suite:scheduling"]);
+    let languages = report(&run, &["score >= 1 per metadata.language"]);
+    assert_eq!((languages.results.len(), languages.verdict()), (4, GateVerdict::Missed));
+}
+
+#[test]
+fn nothing_is_never_green() {
+    let mut run = run();
+    assert_eq!(shown(&run, "suite:other pass_rate >= 0"), ["undecided  …  0 cases  (there are no such cases)"]);
+    assert_eq!(verdict(&run, "pass_rate >= 0 per metadata.unknown"), GateVerdict::Undecided);
+    assert_eq!(report(&run, &[]).verdict(), GateVerdict::Undecided);
+    run.suites.clear();
+    assert_eq!(verdict(&run, "cost <= 10"), GateVerdict::Undecided);
+}
+
+#[test]
+fn torn_records_and_running_tests_are_never_green() {
+    let mut run = run();
+    run.in_use = true;
+    assert_eq!(
+        shown(&run, "pass_rate >= 0.5"),
+        ["undecided  …  0.800  40 cases  (tests of the run are still running)"]
+    );
+    let output = tempfile::tempdir().unwrap();
+    let directory = SyntheticRun::new("torn", 9, 1).write(output.path());
+    std::fs::write(directory.join("run.json"), "{").unwrap();
+    let run = RunData::read(directory).unwrap();
+    assert!(matches!(run.problems.as_slice(), [Problem { .. }]));
+    let result = report(&run, &["pass_rate >= 0"]).results.remove(0);
+    assert_eq!(result.verdict, GateVerdict::Undecided);
+    assert!(result.why.as_deref().is_some_and(|why| why.starts_with("run.json EOF")), "{result}");
+}
+
+#[test]
+fn missing_results_are_never_green() {
+    let mut run = run();
+    for case in run.suites[0].cases.iter_mut().take(5) {
+        case.record.outcome = CaseOutcome::Skipped;
+    }
+    assert_eq!(
+        shown(&run, "pass_rate >= 0.5"),
+        [format!("undecided  …  {:.3}  35 cases  (5 of 40 cases have no result)", 28.0 / 35.0)]
+    );
+    let mut run = self::run();
+    run.suites[0].record.as_mut().unwrap().tests.push(SuiteTest::new("evals", "refunds::lost", "lost"));
+    let expected = "undecided  …  0.800  40 cases  (1 case did not run; with --selected, only cases that ran count)";
+    assert_eq!(shown(&run, "pass_rate >= 0.5"), [expected]);
+    assert_eq!(verdict(&run, "suite:repair pass_rate >= 0.5"), GateVerdict::Met, "of another suite");
+    let gate: Gate = "pass_rate >= 0.5".parse().unwrap();
+    let selected = GateOptions::new().with_only_selected();
+    assert_eq!(check_gates(&run, std::slice::from_ref(&gate), selected).verdict(), GateVerdict::Met);
+    for case in run.suites[1].cases.iter_mut().take(8) {
+        case.record.outcome = CaseOutcome::Skipped;
+        let code = ReasonCode::Filtered;
+        case.record.reason = Some(Reason::new(evalsuite_schema::record::Stage::Select, code, "not selected"));
+    }
+    assert_eq!(check_gates(&run, std::slice::from_ref(&gate), selected).verdict(), GateVerdict::Met);
+    assert_eq!(check_gates(&run, &[gate], GateOptions::new()).verdict(), GateVerdict::Undecided);
+}
+
+#[test]
+fn a_cost_that_is_partly_known_is_not_within_a_limit() {
+    let mut run = run();
+    run.suites[0].cases[0].record.trials[0].cost_usd = None;
+    assert_eq!(shown(&run, "cost <= 1"), ["undecided  …  $0.3900  40 cases  (the cost of 1 trial is not known)"]);
+    assert_eq!(verdict(&run, "cost <= 0.1"), GateVerdict::Missed, "what is known is too much already");
+    for case in run.suites.iter_mut().flat_map(|suite| &mut suite.cases) {
+        case.record.trials.iter_mut().for_each(|trial| (trial.score, trial.cost_usd) = (None, None));
+    }
+    assert_eq!(verdict(&run, "cost <= 1"), GateVerdict::Undecided);
+    assert_eq!(verdict(&run, "score >= 0"), GateVerdict::Undecided);
+}

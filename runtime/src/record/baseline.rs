@@ -1,0 +1,80 @@
+//! The baseline of a suite: where it is, and what it says about a case.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use evalsuite_schema::record::{Baseline, BaselineResult, CaseOutcome, CaseRecord, Expectation, PassState};
+
+use crate::platform::digest::file_key;
+
+/// The file with the baseline of a suite: in `.evalsuite/baselines` of its package, which is not part of any suite.
+pub fn baseline_file(package_root: &Path, suite: &str) -> PathBuf {
+    package_root.join(".evalsuite").join("baselines").join(format!("{}.jsonl", file_key(suite)))
+}
+
+/// What the baseline says about a case that passed or failed; `None` if it has no line about the case, or if there is no baseline.
+///
+/// # Errors
+///
+/// If the file cannot be read, or the line is not valid.
+pub(crate) fn result_of(file: &Path, record: &CaseRecord) -> Result<Option<BaselineResult>, String> {
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("the baseline {} cannot be read: {error}", file.display())),
+    };
+    let found = Baseline::find(&text, &record.case_id, &record.target);
+    let found = found.map_err(|error| format!("the baseline {} is invalid: {error}", file.display()))?;
+    let passes = record.outcome == CaseOutcome::Passed;
+    Ok(found.map(|case| {
+        let expectation = match (case.is_same_definition(record), passes, case.state()) {
+            (false, ..) => Expectation::Redefined,
+            (true, true, PassState::Fails) => Expectation::NewPass,
+            (true, true, _) => Expectation::ExpectedPass,
+            (true, false, PassState::Fails) => Expectation::ExpectedFailure,
+            (true, false, PassState::Passes) => Expectation::Regression,
+            (true, false, _) => Expectation::Quarantined,
+        };
+        BaselineResult::new(expectation, case.passed, case.trials)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_case_was_says_what_to_make_of_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = baseline_file(directory.path(), "shop");
+        assert!(file.starts_with(directory.path().join(".evalsuite/baselines")), "{}", file.display());
+        let of = |outcome, input: &str| {
+            let mut record = CaseRecord::new();
+            (record.case_id, record.target, record.outcome) = ("a".into(), "default".into(), outcome);
+            (record.input_digest, record.grader_digest) = (input.into(), "g".into());
+            result_of(&file, &record).map(|found| found.map(|found| found.expectation))
+        };
+        assert_eq!(of(CaseOutcome::Failed, "i"), Ok(None), "there is no file");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let write = |passed: u32| {
+            let line = format!(
+                "{{}}\n{{\"case\":\"a\",\"target\":\"default\",\"passed\":{passed},\"trials\":3,\"score\":0.5,\"input\":\"i\",\"graders\":\"g\"}}\n"
+            );
+            fs::write(&file, line).unwrap();
+        };
+        let expected = [
+            (0, Expectation::NewPass, Expectation::ExpectedFailure),
+            (1, Expectation::ExpectedPass, Expectation::Quarantined),
+            (3, Expectation::ExpectedPass, Expectation::Regression),
+        ];
+        for (passed, if_it_passes, if_it_fails) in expected {
+            write(passed);
+            assert_eq!(of(CaseOutcome::Passed, "i"), Ok(Some(if_it_passes)), "{passed}");
+            assert_eq!(of(CaseOutcome::Failed, "i"), Ok(Some(if_it_fails)), "{passed}");
+            assert_eq!(of(CaseOutcome::Failed, "other"), Ok(Some(Expectation::Redefined)), "{passed}");
+        }
+        write(4);
+        let error = of(CaseOutcome::Passed, "i").unwrap_err();
+        assert!(error.ends_with("is invalid: line 2: 4 of 3 trials passed, which is not a result"), "{error}");
+    }
+}

@@ -1,0 +1,264 @@
+//! The baseline of a suite: the accepted results of its cases, as a file under version control.
+
+use std::fmt;
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::CaseRecord;
+
+/// The accepted results of a suite's cases.
+///
+/// Its text is JSON Lines: a [`BaselineHeader`], then one [`BaselineCase`] per case and target, sorted by them.
+///
+/// ```
+/// use evalsuite_schema::record::Baseline;
+///
+/// let text = r#"{"schema":"evalsuite.baseline/1","suite":"shop","commit":"557ca36","date":"2026-11-22","version":"0.1.0"}
+/// {"case":"refund","target":"default","passed":3,"trials":3,"score":0.91,"spread":0.05,"input":"5d","graders":"a0"}
+/// "#;
+/// let baseline = Baseline::parse(text)?;
+/// assert_eq!(baseline.cases[0].passed, 3);
+/// assert_eq!(baseline.to_text(), text);
+/// # Ok::<(), evalsuite_schema::record::BaselineError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Baseline {
+    /// What the results are of.
+    pub header: BaselineHeader,
+    /// The results, by case and target.
+    pub cases: Vec<BaselineCase>,
+}
+
+/// The first line of a baseline: what its results are of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BaselineHeader {
+    /// [`BaselineHeader::SCHEMA`].
+    pub schema: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// Commit of the run that was accepted last, hexadecimal, with `+` if files differed from it; `None` outside of a repository.
+    pub commit: Option<String>,
+    /// Day on which that run started, such as `2026-11-22` (UTC).
+    pub date: String,
+    /// Version of evalsuite that wrote the file.
+    pub version: String,
+}
+
+impl BaselineHeader {
+    /// Value of `schema` in files of this version.
+    pub const SCHEMA: &'static str = "evalsuite.baseline/1";
+}
+
+/// A line of a baseline: the accepted result of one case and target.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BaselineCase {
+    /// Id of the case.
+    pub case: String,
+    /// Name of the target.
+    pub target: String,
+    /// Trials that passed.
+    pub passed: u32,
+    /// Trials that passed or failed, at least 1.
+    pub trials: u32,
+    /// Mean of their scores, 0 to 1.
+    pub score: Option<f64>,
+    /// Standard deviation of their scores (n − 1); `None` with fewer than two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
+    /// SHA-256 of the input of the agent, hexadecimal.
+    pub input: String,
+    /// SHA-256 of the graders, hexadecimal.
+    pub graders: String,
+    /// The judges that were asked, as `name (model)`, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<String>,
+}
+
+/// How often a case passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum PassState {
+    /// No trial passed.
+    Fails,
+    /// Some trials passed, some failed.
+    Flaky,
+    /// All trials passed.
+    Passes,
+}
+
+impl PassState {
+    /// Of some of the trials passing.
+    pub fn of(passed: u32, trials: u32) -> Self {
+        match passed {
+            0 => Self::Fails,
+            passed if passed < trials => Self::Flaky,
+            _ => Self::Passes,
+        }
+    }
+}
+
+impl BaselineCase {
+    /// How often the case passed.
+    pub fn state(&self) -> PassState {
+        PassState::of(self.passed, self.trials)
+    }
+
+    /// Whether the case has the input and the graders that it had then.
+    pub fn is_same_definition(&self, record: &CaseRecord) -> bool {
+        self.input == record.input_digest && self.graders == record.grader_digest
+    }
+
+    /// What identifies it in its suite.
+    pub fn key(&self) -> (&str, &str) {
+        (&self.case, &self.target)
+    }
+}
+
+impl Baseline {
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// If a line is not what it has to be, or two are about the same case and target.
+    pub fn parse(text: &str) -> Result<Self, BaselineError> {
+        let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+        let (_, first) = lines.next().ok_or_else(|| BaselineError::new(1, "the file is empty"))?;
+        let header: BaselineHeader =
+            serde_json::from_str(first).map_err(|error| BaselineError::new(1, error.to_string()))?;
+        if header.schema != BaselineHeader::SCHEMA {
+            let message = format!("the schema is `{}`, not `{}`", header.schema, BaselineHeader::SCHEMA);
+            return Err(BaselineError::new(1, message));
+        }
+        let mut cases = Vec::new();
+        for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+            cases.push((number, Self::parse_case(number, line)?));
+        }
+        cases.sort_by(|(_, left), (_, right)| left.key().cmp(&right.key()));
+        for pair in cases.windows(2) {
+            if let [(first, left), (second, right)] = pair
+                && left.key() == right.key()
+            {
+                let message = format!("case `{}` with target `{}` is in line {first}, too", right.case, right.target);
+                return Err(BaselineError::new(*second, message));
+            }
+        }
+        Ok(Self { header, cases: cases.into_iter().map(|(_, case)| case).collect() })
+    }
+
+    /// Reads the line of one case in the text of a file, without the other lines; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If the line is not a valid one.
+    pub fn find(text: &str, case: &str, target: &str) -> Result<Option<BaselineCase>, BaselineError> {
+        // Ids are written as JSON texts: a line without this one is about another case.
+        let id = serde_json::Value::from(case).to_string();
+        for (index, line) in text.lines().enumerate().skip(1).filter(|(_, line)| line.contains(&id)) {
+            let found = Self::parse_case(index + 1, line)?;
+            if found.key() == (case, target) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn parse_case(number: usize, line: &str) -> Result<BaselineCase, BaselineError> {
+        let case: BaselineCase =
+            serde_json::from_str(line).map_err(|error| BaselineError::new(number, error.to_string()))?;
+        if case.trials == 0 || case.passed > case.trials {
+            let message = format!("{} of {} trials passed, which is not a result", case.passed, case.trials);
+            return Err(BaselineError::new(number, message));
+        }
+        Ok(case)
+    }
+
+    /// The text of the file, with the cases sorted.
+    pub fn to_text(&self) -> String {
+        let mut cases: Vec<&BaselineCase> = self.cases.iter().collect();
+        cases.sort_by(|left, right| left.key().cmp(&right.key()));
+        let mut text = String::new();
+        let mut add = |line: serde_json::Result<String>| {
+            writeln!(text, "{}", line.expect("texts and numbers are JSON")).expect("writing to a string never fails");
+        };
+        add(serde_json::to_string(&self.header));
+        cases.into_iter().for_each(|case| add(serde_json::to_string(case)));
+        text
+    }
+}
+
+/// Why the text of a baseline cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaselineError {
+    line: usize,
+    message: String,
+}
+
+impl BaselineError {
+    fn new(line: usize, message: impl Into<String>) -> Self {
+        Self { line, message: message.into() }
+    }
+
+    /// Line of the file, from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+}
+
+impl fmt::Display for BaselineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for BaselineError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(id: &str, target: &str) -> BaselineCase {
+        BaselineCase { case: id.into(), target: target.into(), trials: 1, ..BaselineCase::default() }
+    }
+
+    fn text(cases: &[BaselineCase]) -> String {
+        let header = BaselineHeader { schema: BaselineHeader::SCHEMA.into(), ..BaselineHeader::default() };
+        Baseline { header, cases: cases.to_vec() }.to_text()
+    }
+
+    #[test]
+    fn lines_are_sorted_by_case_and_target() {
+        let written = text(&[case("b", "x"), case("a", "y"), case("a", "x")]);
+        let keys: Vec<(String, String)> =
+            Baseline::parse(&written).unwrap().cases.into_iter().map(|case| (case.case, case.target)).collect();
+        let expected = [("a", "x"), ("a", "y"), ("b", "x")].map(|(id, target)| (id.to_owned(), target.to_owned()));
+        assert_eq!(keys, expected);
+        assert_eq!(text(&[case("a", "x"), case("b", "x"), case("a", "y")]), written);
+    }
+
+    #[test]
+    fn one_line_is_found_without_reading_the_others() {
+        let written = text(&[case("a", "x"), case("a \"quoted\"", "x"), case("a", "y")]) + "{ torn\n";
+        assert_eq!(Baseline::find(&written, "a", "y"), Ok(Some(case("a", "y"))));
+        assert_eq!(Baseline::find(&written, "a \"quoted\"", "x"), Ok(Some(case("a \"quoted\"", "x"))));
+        assert_eq!(Baseline::find(&written, "b", "x"), Ok(None));
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let error = |text: &str| Baseline::parse(text).unwrap_err().to_string();
+        assert_eq!(error(""), "line 1: the file is empty");
+        assert_eq!(
+            error(&text(&[]).replace("baseline/1", "baseline/9")),
+            "line 1: the schema is `evalsuite.baseline/9`, not `evalsuite.baseline/1`"
+        );
+        assert!(error(&(text(&[case("a", "x")]) + "<<<<<<< ours\n")).starts_with("line 3: expected value"));
+        let twice = text(&[case("a", "x"), case("a", "x")]);
+        assert_eq!(error(&twice), "line 3: case `a` with target `x` is in line 2, too");
+        let more = BaselineCase { passed: 2, ..case("a", "x") };
+        assert_eq!(error(&text(&[more])), "line 2: 2 of 1 trials passed, which is not a result");
+    }
+}
