@@ -9,10 +9,7 @@ use std::process::ExitCode;
 use evalsuite_report::{Accepted, RunData, accept, read_baseline, write_baseline};
 
 use crate::command_line::Accept;
-use crate::{baselines, stored_runs};
-
-/// Exit code if nothing can be accepted.
-const UNUSABLE: u8 = 2;
+use crate::{CANNOT_WORK, baselines, stored_runs};
 
 pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
     let run = match stored_runs::find(&command.run)? {
@@ -21,7 +18,7 @@ pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
     };
     if let Some(problem) = unusable(command, &run) {
         anstream::eprintln!("error: {problem}");
-        return Ok(ExitCode::from(UNUSABLE));
+        return Ok(ExitCode::from(CANNOT_WORK));
     }
     for problem in &run.problems {
         anstream::eprintln!("warning: {}: {}", problem.file, problem.message);

@@ -12,10 +12,7 @@ use evalsuite_schema::diagnostic::{Code, Diagnostics};
 use evalsuite_schema::{Calibration, Kind, Layout, Suite};
 
 use crate::command_line::{Calibrate, ReportFormat};
-use crate::{stored_runs, suite_request};
-
-/// Exit code if the command line, the file or the environment is invalid.
-const INVALID_INPUT: u8 = 2;
+use crate::{CANNOT_WORK, stored_runs, suite_request};
 
 /// Minimum rank correlation if neither the command line nor the file sets a minimum.
 const MIN_SPEARMAN: f64 = 0.7;
@@ -55,7 +52,7 @@ pub(crate) fn run(command: &Calibrate) -> io::Result<ExitCode> {
 
 fn invalid_input(problem: &str) -> ExitCode {
     anstream::eprintln!("error: {problem}");
-    ExitCode::from(INVALID_INPUT)
+    ExitCode::from(CANNOT_WORK)
 }
 
 /// The samples at a path, or the exit code if there are none; their problems are printed.
@@ -78,7 +75,7 @@ fn samples(path: &Path) -> io::Result<Result<RatedSamples, ExitCode>> {
         if diagnostics.iter().any(|problem| problem.code == Code::UnknownSampleCase) && !path.is_dir() {
             anstream::eprintln!("help: samples name cases: give the directory of their suite");
         }
-        return Ok(Err(ExitCode::from(INVALID_INPUT)));
+        return Ok(Err(ExitCode::from(CANNOT_WORK)));
     };
     let Some(calibration) = calibration else {
         return Ok(Err(invalid_input(&format!("suite `{}` has no calibration.yaml", suite.name))));

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use evalsuite::record::run_directory::OutputDirectory;
 
 use crate::command_line::Clean;
-use crate::stored_runs;
+use crate::{CANNOT_WORK, stored_runs};
 
 pub(crate) fn run(command: &Clean) -> io::Result<ExitCode> {
     let output = OutputDirectory::new(stored_runs::output_path()?);
@@ -42,5 +42,5 @@ pub(crate) fn run(command: &Clean) -> io::Result<ExitCode> {
     if output.latest()?.is_some_and(|latest| !kept.contains(&latest)) {
         output.set_latest(kept.first().map(String::as_str))?;
     }
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if failed { ExitCode::from(CANNOT_WORK) } else { ExitCode::SUCCESS })
 }

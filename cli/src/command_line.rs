@@ -4,9 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+/// The same for all commands.
+const EXIT_CODES: &str = "Exit status: 0 if all is well, 1 if problems were found, 2 if the command could not do its work, 4 if a \
+                          comparison cannot decide.\n`cargo evalsuite COMMAND --help` shows examples.";
+
 /// Check, run and inspect evaluation suites.
 #[derive(Debug, Parser)]
-#[command(name = "cargo evalsuite", bin_name = "cargo evalsuite", version, about)]
+#[command(name = "cargo evalsuite", bin_name = "cargo evalsuite", version, about, after_help = EXIT_CODES)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -31,15 +35,43 @@ pub(crate) enum Command {
     Calibrate(Calibrate),
     Run(Run),
     Schema(Schema),
+    Completions(Completions),
+    Man(Man),
+}
+
+/// Print completions for a shell
+///
+/// They complete `cargo-evalsuite`, which takes the same arguments as `cargo evalsuite`. Exit status: 0 on success.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite completions bash > ~/.local/share/bash-completion/completions/cargo-evalsuite\n  \
+    cargo evalsuite completions fish > ~/.config/fish/completions/cargo-evalsuite.fish"
+)]
+pub(crate) struct Completions {
+    /// Shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Write a man page for every command
+///
+/// Pages of an earlier version are replaced. Exit status: 0 on success, 2 if a page cannot be written.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo evalsuite man ~/.local/share/man/man1")]
+pub(crate) struct Man {
+    /// Directory of the pages, which exists
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
 }
 
 /// Make the results of a run the baseline of its suites
 ///
 /// Writes a file per suite to `.evalsuite/baselines` of its package, to be committed: how many trials of each case and target passed,
 /// their score, and what they are results of. A case is raised freely. It is lowered only if two or more trials all failed, or by
-/// `--force`. Prints what changed and what was kept. Exit status: 0 on success, 2 if the run cannot be accepted or the command line is
-/// invalid, 3 if the run does not exist.
+/// `--force`. Prints what changed and what was kept. Exit status: 0 on success, 2 if the run does not exist or
+/// cannot be accepted.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  cargo evalsuite accept\n  cargo evalsuite accept latest --force refund-large")]
 pub(crate) struct Accept {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
@@ -53,8 +85,11 @@ pub(crate) struct Accept {
 ///
 /// Prints every problem of every file; one that many places share is printed once with their number. Inside a package, the arguments
 /// of `include_eval_suite!` and `evalsuite_build::generate` in its sources are used, and calls whose arguments are not literal are
-/// named. Exit status: 0 if there are no problems, 1 if there are, 2 if the command line is invalid.
+/// named. Exit status: 0 if there are no problems, 1 if there are, 2 if there is no suite or a file cannot be written.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite check\n  cargo evalsuite check suites/shop --deny-warnings\n  cargo evalsuite check --fix\n  cargo evalsuite check --format sarif > evals.sarif"
+)]
 pub(crate) struct Check {
     /// Suites, or directories to search for suites [default: the package or workspace of the current directory]
     pub(crate) paths: Vec<PathBuf>,
@@ -87,11 +122,13 @@ pub(crate) enum Format {
 ///
 /// Pairs the cases whose input and graders are the same. Prints per suite and target the pass rates, the mean difference of the scores
 /// with its 95 % interval, the p-value of a permutation test, the smallest difference that would have been seen, and the cases that
-/// changed. Where several suites, targets or slices are compared, p-values are adjusted for their number (Holm). Examples:
-/// `cargo evalsuite diff 20261121T080000Z-1f2e3d`, `cargo evalsuite diff --baseline --by bucket`. Exit status: 0 without a
-/// regression, 1 on a regression, 2 if the comparison is not possible or the command line is invalid, 3 if a run does not exist, 4 if
-/// fewer than six cases can be compared or more than a tenth has no result.
+/// changed. Where several suites, targets or slices are compared, p-values are adjusted for their number (Holm). Exit status: 0 without
+/// a regression, 1 on a regression, 2 if a run does not exist or the comparison is not possible, 4 if fewer than six cases can be
+/// compared or more than a tenth has no result.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite diff\n  cargo evalsuite diff --baseline --by bucket\n  cargo evalsuite diff 20261121T080000Z-1f2e3d\n  cargo evalsuite diff 20261121T080000Z-1f2e3d 20261122T080000Z-9a8b7c --margin 0.02"
+)]
 pub(crate) struct Diff {
     /// Earlier run: its id or directory [default: the newest one before RUN with a case in common]
     pub(crate) base: Option<String>,
@@ -110,12 +147,13 @@ pub(crate) struct Diff {
 /// Hold a run against requirements
 ///
 /// A gate is `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`. Measures: `pass_rate`, `lower(pass_rate)` (the lower end of its 95 %
-/// interval), `score`, `cost`, `time`, `p50(time)`, `p95(time)`. Keys: `suite`, `target`, `bucket`, `tag`, `metadata.KEY`. Examples:
-/// `cargo evalsuite gate --require "pass_rate >= 90%" --require "suite:shop p95(time) <= 60s"`,
-/// `cargo evalsuite gate --require "score >= 0.8 per bucket" --baseline --margin 0.05`. Exit status: 0 if all gates are met, 1 if one
-/// is missed or the run has regressed, 2 if the gates cannot be checked or the command line is invalid, 3 if a run does not exist, 4 if
-/// it cannot be decided: no cases, missing or torn results, or too few cases to compare.
+/// interval), `score`, `cost`, `time`, `p50(time)`, `p95(time)`. Keys: `suite`, `target`, `bucket`, `tag`, `metadata.KEY`. Exit
+/// status: 0 if all gates are met, 1 if one is missed or the run has regressed, 2 if a run does not exist or the gates cannot be checked,
+/// 4 if it cannot be decided: no cases, missing or torn results, or too few cases to compare.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite gate --require \"pass_rate >= 90%\" --require \"suite:shop p95(time) <= 60s\"\n  cargo evalsuite gate --require \"score >= 0.8 per bucket\" --baseline --margin 0.05"
+)]
 pub(crate) struct Gate {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
@@ -155,7 +193,12 @@ pub(crate) struct ComparisonArguments {
 }
 
 /// Print the code that a suite expands to
+///
+/// Exit status: 0 on success, 1 if the suite has errors.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite expand suites/shop\n  cargo evalsuite expand suites/shop --agent none"
+)]
 pub(crate) struct Expand {
     /// Directory or file of the suite
     pub(crate) path: PathBuf,
@@ -172,8 +215,11 @@ pub(crate) struct Expand {
 
 /// Explain a diagnostic: what it means, why it is reported, an example, and how to fix it
 ///
-/// Example: `cargo evalsuite explain E019`. Exit status: 0 on success, 2 if there is no such diagnostic.
+/// Exit status: 0 on success, 2 if there is no such diagnostic.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite explain E019\n  cargo evalsuite explain unknown-key\n  cargo evalsuite explain"
+)]
 pub(crate) struct Explain {
     /// Code or name, such as `E019` or `unknown-key` [default: list all]
     pub(crate) diagnostic: Option<String>,
@@ -181,8 +227,9 @@ pub(crate) struct Explain {
 
 /// Print the JSON Schema of a kind of file, for editors
 ///
-/// Example: `cargo evalsuite schema case > case.schema.json`. Exit status: 0 on success, 2 if there is no such kind.
+/// Exit status: 0 on success, 2 if there is no such kind.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  cargo evalsuite schema\n  cargo evalsuite schema case > case.schema.json")]
 pub(crate) struct Schema {
     /// Kind of file, such as `eval` or `case` [default: list all]
     pub(crate) kind: Option<String>,
@@ -192,8 +239,9 @@ pub(crate) struct Schema {
 ///
 /// The last test of a suite does this itself where it can know that it is the last. After a run of some tests with nextest,
 /// or of several processes with one `EVALSUITE_RUN_ID`, it cannot: then use this command. Exit status: 0 on success, 1 if a
-/// hook failed or tests are still running, 2 if the command line is invalid, 3 if the run does not exist.
+/// hook failed or a case has no record, 2 if tests are still running or the run does not exist.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  cargo evalsuite finish\n  cargo evalsuite finish 20261121T080000Z-1f2e3d")]
 pub(crate) struct Finish {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
@@ -202,8 +250,9 @@ pub(crate) struct Finish {
 
 /// Remove old runs
 ///
-/// Keeps runs whose tests are still running. Exit status: 0 on success, 1 if a run cannot be removed.
+/// Keeps runs whose tests are still running. Exit status: 0 on success, 2 if a run cannot be removed.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo evalsuite clean --keep 20")]
 pub(crate) struct Clean {
     /// Number of runs to keep, the newest first
     #[arg(long, value_name = "N")]
@@ -212,8 +261,9 @@ pub(crate) struct Clean {
 
 /// List suites with their cases and graders, and runs with their results
 ///
-/// Example: `cargo evalsuite list --format json`. Exit status: 0 on success, 1 if a suite has errors, 2 if the command line is invalid.
+/// Exit status: 0 on success, 1 if a suite has errors, 2 if a run cannot be read.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  cargo evalsuite list\n  cargo evalsuite list suites/shop --format json")]
 pub(crate) struct List {
     /// Suites, or directories to search for suites [default: the package or workspace of the current directory]
     pub(crate) paths: Vec<PathBuf>,
@@ -233,8 +283,9 @@ pub(crate) enum ListFormat {
 /// Merge the parts of a run from several machines
 ///
 /// The parts must have the same run id (set `EVALSUITE_RUN_ID`) and be of the same commit and suite files. Exit status: 0 on
-/// success, 1 if the parts contradict each other; then nothing is written.
+/// success, 1 if the parts contradict each other, 2 if one is missing or the merged run exists; then nothing is written.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo evalsuite merge shard-1 shard-2 --into target/evalsuite")]
 pub(crate) struct Merge {
     /// Parts: run directories, or output directories, of which the newest run is merged
     #[arg(required = true)]
@@ -249,6 +300,9 @@ pub(crate) struct Merge {
 /// Without a word after `new`, a suite. What the arguments leave open is asked on a terminal. Prints what was created and changed;
 /// files that are there stay as they are. Exit status: 0 on success, 2 if nothing was written.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite new\n  cargo evalsuite new suite shop --layout tasks --ci\n  cargo evalsuite new case refund --input \"I want my money back.\" --contains refund\n  cargo evalsuite new grader polite"
+)]
 pub(crate) struct New {
     #[command(subcommand)]
     pub(crate) item: Option<NewItem>,
@@ -265,6 +319,9 @@ pub(crate) enum NewItem {
 
 /// A suite with a case that passes and a case that fails, its test file, build script and dependencies
 #[derive(Debug, Default, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite new suite\n  cargo evalsuite new suite shop --layout tasks --nextest"
+)]
 pub(crate) struct NewSuite {
     /// Name of the suite: it is written to suites/NAME [default: basics]
     pub(crate) name: Option<String>,
@@ -295,6 +352,9 @@ pub(crate) enum LayoutName {
 
 /// A case of a suite
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite new case refund --input \"I want my money back.\" --contains refund\n  cargo evalsuite new case polite --input \"You are late!\" --criteria \"Stays polite.\" --suite suites/shop"
+)]
 pub(crate) struct NewCase {
     /// Id of the case
     pub(crate) id: Option<String>,
@@ -317,6 +377,7 @@ pub(crate) struct NewCase {
 
 /// A grader in Rust: a function, and its name in the call that includes the suite
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo evalsuite new grader polite --suite suites/shop")]
 pub(crate) struct NewGrader {
     /// Name of the function
     pub(crate) name: Option<String>,
@@ -327,6 +388,9 @@ pub(crate) struct NewGrader {
 
 /// A targets file with a command as the agent, and a test file that uses it
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  cargo evalsuite new agent-cli --command \"my-agent --prompt-file {PROMPT_FILE} --out {OUTPUT_FILE}\""
+)]
 pub(crate) struct NewAgentCli {
     /// Directory of the suite [default: the only suite of the package]
     #[arg(long, value_name = "DIR")]
@@ -341,6 +405,7 @@ pub(crate) struct NewAgentCli {
 
 /// A calibration of the suite's judge, with two samples
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo evalsuite new calibration --suite suites/shop")]
 pub(crate) struct NewCalibration {
     /// Directory of the suite [default: the only suite of the package]
     #[arg(long, value_name = "DIR")]
@@ -352,9 +417,12 @@ pub(crate) struct NewCalibration {
 
 /// Grade the evidence of an earlier run again, without calling agents
 ///
-/// Runs `cargo test` with `EVALSUITE_REGRADE`, because graders in Rust are part of the tests. Exit status: that of the tests, 2
-/// if the command line is invalid, 3 if the run does not exist.
+/// Runs `cargo test` with `EVALSUITE_REGRADE`, because graders in Rust are part of the tests. Exit status: 0 if all
+/// tests pass, 1 if some fail, 2 if they cannot be built or the run does not exist.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite regrade\n  cargo evalsuite regrade 20261121T080000Z-1f2e3d --nextest\n  cargo evalsuite regrade latest -- refund"
+)]
 pub(crate) struct Regrade {
     /// Run: its id, its directory, or `latest` for the newest trials of each case
     #[arg(default_value = "latest")]
@@ -370,10 +438,12 @@ pub(crate) struct Regrade {
 /// Show or write what came out of a run
 ///
 /// Prints a summary, or the run in the format of another program. Works on finished, running and merged runs, and does not need the
-/// sources of the suites. Records that are missing or torn are listed in HTML and Markdown and on standard error. Examples:
-/// `cargo evalsuite report --html report.html`, `cargo evalsuite report --format github --markdown "$GITHUB_STEP_SUMMARY"`. Exit
-/// status: 0 on success, 1 if a file cannot be read or written, 2 if the command line is invalid, 3 if the run does not exist.
+/// sources of the suites. Records that are missing or torn are listed in HTML and Markdown and on standard error. Exit status: 0 on
+/// success, 2 if a file cannot be written or the run does not exist.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite report\n  cargo evalsuite report --html report.html\n  cargo evalsuite report --format github --markdown \"$GITHUB_STEP_SUMMARY\"\n  cargo evalsuite report 20261121T080000Z-1f2e3d --junit evals.xml --csv evals.csv"
+)]
 pub(crate) struct Report {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
@@ -407,18 +477,34 @@ pub(crate) struct Report {
     pub(crate) history: usize,
 }
 
-/// Write transcripts in ATIF as an HTML file
+/// Show a case of a run, or transcripts in ATIF
 ///
-/// The files may be from any program: evalsuite's trajectory.json is one of them. Exit status: 0 on success, 1 if a file cannot be
-/// read or written, or is not an ATIF document, 2 if the command line is invalid.
+/// Prints what was asked, the transcript step by step, the graders with their assertions, what changed in the workspace, and the cost: of
+/// the first trial that did not pass, unless `--trial` chooses another. Files may be from any program: evalsuite's trajectory.json is one
+/// of them. Exit status: 0 on success, 2 if a file or run cannot be read, or there is no such case, trial or step.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite show refund-large\n  cargo evalsuite show refund-large --trial 1 --step 3\n  cargo evalsuite show trajectory.json --html transcript.html"
+)]
 pub(crate) struct Show {
-    /// ATIF documents
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// File to write
+    /// Id or test name of a case, or ATIF documents
+    #[arg(required = true, value_name = "CASE|FILE")]
+    pub(crate) names: Vec<String>,
+    /// Run of the case: its id, its directory, or `latest`
+    #[arg(long, value_name = "RUN", default_value = "latest")]
+    pub(crate) run: String,
+    /// Only the case of this target
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    /// Number of the trial; the first is 0
+    #[arg(long, value_name = "N")]
+    pub(crate) trial: Option<u32>,
+    /// Only this step of the transcript; the first is 1
+    #[arg(long, value_name = "N")]
+    pub(crate) step: Option<usize>,
+    /// Write transcripts as an HTML file instead
     #[arg(long, value_name = "FILE")]
-    pub(crate) html: PathBuf,
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -445,6 +531,9 @@ pub(crate) enum ReportedCases {
 /// the required minimum or rated fewer than half of the samples, 2 if the command line, the file or the environment is
 /// invalid.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite calibrate suites/shop\n  cargo evalsuite calibrate labels.jsonl --min-spearman 0.8"
+)]
 pub(crate) struct Calibrate {
     /// JSONL file with one sample per line, calibration.yaml, or suite that has one
     pub(crate) file: PathBuf,
@@ -470,9 +559,13 @@ pub(crate) enum ReportFormat {
 /// Run the tests of cases chosen by tag, bucket or name, and finish the run
 ///
 /// Builds the tests, lists the cases of their suites, runs `cargo test` or nextest with the chosen ones, then does what
-/// `finish` does, and prints how the results compare with the baseline, or without one with the run before. All test programs belong to one run, so after_all hooks run once. Exit status: that of the tests, 1 if no
-/// case is chosen, 2 if the command line is invalid.
+/// `finish` does, and prints how the results compare with the baseline, or without one with the run before. All test programs belong to
+/// one run, so after_all hooks run once. Exit status: 0 if all tests pass, 1 if some fail, 2 if no case is chosen or the tests cannot be
+/// built.
 #[derive(Debug, Clone, Default, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite run\n  cargo evalsuite run --nextest --tag nightly\n  cargo evalsuite run refund -p shop-agent -- --nocapture"
+)]
 pub(crate) struct Run {
     /// Only cases whose id or test name contains one of these texts
     #[arg(value_name = "FILTER")]
@@ -534,10 +627,47 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use clap::Parser;
     use clap::error::ErrorKind;
+    use clap::{CommandFactory, Parser};
 
     use super::CommandLine;
+
+    /// The words of a line of a shell, without what follows a redirection.
+    fn words(line: &str) -> Vec<String> {
+        let command = line.split(" > ").next().unwrap_or_default();
+        let quoted = command.split('"').enumerate();
+        let words = quoted.flat_map(|(index, part)| match index % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        });
+        words.collect()
+    }
+
+    #[test]
+    fn every_command_has_its_exit_codes_and_examples_that_are_valid() {
+        let mut commands: Vec<clap::Command> = CommandLine::command().get_subcommands().cloned().collect();
+        let kinds: Vec<clap::Command> = commands.iter().flat_map(clap::Command::get_subcommands).cloned().collect();
+        assert!(commands.len() > 15 && kinds.len() == 5, "expected all commands");
+        for command in &commands {
+            let about = command.get_long_about().map(ToString::to_string).unwrap_or_default();
+            let about = about.to_lowercase();
+            assert!(about.contains("exit status: 0"), "{} does not say how it exits", command.get_name());
+        }
+        commands.extend(kinds);
+        for command in commands {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let (title, examples) = help.split_once('\n').unwrap_or_default();
+            assert!(title.starts_with("Example"), "{} has no example", command.get_name());
+            for line in examples.lines() {
+                let line = line.trim_start().strip_prefix("cargo evalsuite ").expect("a call of cargo evalsuite");
+                assert!(line.contains(command.get_name()), "{line}");
+                let words = ["cargo evalsuite".to_owned()].into_iter().chain(words(line));
+                if let Err(error) = CommandLine::try_parse_from(words) {
+                    panic!("{line}\n{error}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_command_line_in_the_documents_is_valid() {
@@ -551,12 +681,16 @@ mod tests {
             let shown = text.lines().flat_map(|line| line.split("cargo evalsuite ").skip(1));
             let commands = shown.map(|rest| rest.split(['`', '#']).next().unwrap_or_default().trim());
             for command in commands.filter(|command| !command.contains('…')) {
-                let words = ["cargo evalsuite"]
-                    .into_iter()
-                    .chain(command.split_whitespace().map(|word| if word == "N" { "1" } else { word }));
+                let words = words(command).into_iter().map(|word| if word == "N" { "1".to_owned() } else { word });
+                let words = ["cargo evalsuite".to_owned()].into_iter().chain(words);
                 let error = CommandLine::try_parse_from(words).err();
-                // A sentence may name a command without its arguments.
-                let error = error.filter(|error| error.kind() != ErrorKind::MissingRequiredArgument);
+                // A sentence may name a command without its arguments, or an option without its value.
+                let has_value = !command.split_whitespace().last().is_some_and(|word| word.starts_with("--"));
+                let error = error.filter(|error| match error.kind() {
+                    ErrorKind::MissingRequiredArgument => false,
+                    ErrorKind::InvalidValue => has_value,
+                    _ => true,
+                });
                 assert!(error.is_none(), "{}: cargo evalsuite {command}\n{error:?}", document.display());
                 checked += 1;
             }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use evalsuite_loader::suggest;
 use evalsuite_schema::diagnostic::Code;
 
+use crate::CANNOT_WORK;
 use crate::command_line::Explain;
 
 /// The catalogue of diagnostics: a heading `### E019 unknown-key` and its section for every code.
@@ -32,7 +33,7 @@ pub(crate) fn run(command: &Explain) -> io::Result<ExitCode> {
             if let Some(help) = suggest::did_you_mean(asked, names) {
                 anstream::eprintln!("help: {help}");
             }
-            Ok(ExitCode::from(2))
+            Ok(ExitCode::from(CANNOT_WORK))
         }
     }
 }

@@ -7,6 +7,7 @@ mod cargo_process;
 mod check;
 mod clean;
 mod command_line;
+mod completions;
 mod diff;
 mod expand;
 mod explain;
@@ -15,6 +16,7 @@ mod fixes;
 mod gate;
 mod includes;
 mod list;
+mod man;
 mod merge;
 mod new;
 mod regrade;
@@ -46,6 +48,8 @@ fn main() -> ExitCode {
         Command::Accept(command) => accept::run(&command),
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
+        Command::Completions(command) => completions::run(&command),
+        Command::Man(command) => man::run(&command),
         Command::Diff(command) => diff::run(&command),
         Command::Expand(command) => expand::run(&command),
         Command::Explain(command) => explain::run(&command),

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use evalsuite_loader::keys::{FILES, json_schema};
 use evalsuite_loader::suggest;
 
+use crate::CANNOT_WORK;
 use crate::command_line::Schema;
 
 /// Prints the schema of a kind of file, or the list of kinds.
@@ -22,7 +23,7 @@ pub(crate) fn run(command: &Schema) -> io::Result<ExitCode> {
     let Some(schema) = json_schema(kind) else {
         anstream::eprintln!("error: `{kind}` is not a kind of file");
         anstream::eprintln!("help: {}", suggest::did_you_mean_or_known(kind, &kinds));
-        return Ok(ExitCode::from(2));
+        return Ok(ExitCode::from(CANNOT_WORK));
     };
     writeln!(out, "{schema:#}")?;
     Ok(ExitCode::SUCCESS)

@@ -7,10 +7,8 @@ use std::{env, fs, io};
 use evalsuite::record::run_directory::{LATEST, OutputDirectory, StoredRun};
 use serde::de::DeserializeOwned;
 
+use crate::CANNOT_WORK;
 use crate::cargo_process::cargo;
-
-/// Exit code of commands that name a run that does not exist.
-const UNKNOWN_RUN: u8 = 3;
 
 /// The run with this id or path, or the exit code if there is none; the error is printed.
 ///
@@ -41,7 +39,7 @@ pub(crate) fn find(run: &str) -> io::Result<Result<StoredRun, ExitCode>> {
 /// Prints an error about a run that does not exist.
 pub(crate) fn unknown_run(message: &str) -> ExitCode {
     anstream::eprintln!("error: {message}");
-    ExitCode::from(UNKNOWN_RUN)
+    ExitCode::from(CANNOT_WORK)
 }
 
 /// The run at a path: the path itself, or the newest run of an output directory.

@@ -39,9 +39,9 @@ fn a_run_that_does_not_exist_is_named() {
     let package = Package::new(&[]);
     write_run(&package, "a-run", 0.9, 1);
     let output = package.run_in_output(&["diff", "nothing"]);
-    assert_eq!((output.code, output.out.as_str()), (3, ""));
+    assert_eq!((output.code, output.out.as_str()), (2, ""));
     assert!(output.err.starts_with("error: there is no run `nothing` in "), "{}", output.err);
     let output = package.run_in_output(&["diff"]);
-    assert_eq!(output.code, 3);
+    assert_eq!(output.code, 2);
     assert_eq!(output.err, "error: no earlier run has cases in common with `a-run`\n");
 }

@@ -9,10 +9,10 @@ fn an_unknown_run_is_said_to_be_unknown() {
     let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK)]);
     package.write("src/lib.rs", "");
     let output = package.run(&["finish"]);
-    assert_eq!(output.code, 3, "{}", output.err);
+    assert_eq!(output.code, 2, "{}", output.err);
     assert!(output.err.contains("there are no runs in "), "{}", output.err);
     let output = package.run(&["finish", "20260104T091500Z-4be1f0"]);
-    assert_eq!(output.code, 3);
+    assert_eq!(output.code, 2);
     assert!(output.err.contains("there is no run `20260104T091500Z-4be1f0` in "), "{}", output.err);
     assert_eq!(package.run(&["finish", "a", "b"]).code, 2);
 }

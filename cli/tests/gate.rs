@@ -62,7 +62,7 @@ fn a_mistake_is_an_error_with_its_place() {
         "error: unknown measure `pas_rate`\n  | pas_rate >= 0.9\n  | ^^^^^^^^\n  = help: did you mean `pass_rate`?\n";
     assert_eq!(output.err, expected);
     assert_eq!(package.run_in_output(&["gate"]).code, 2, "there is nothing to check");
-    assert_eq!(package.run_in_output(&["gate", "none", "--require", "score >= 0"]).code, 3);
+    assert_eq!(package.run_in_output(&["gate", "none", "--require", "score >= 0"]).code, 2);
     for (arguments, message) in [
         (["--margin", "2"], "error: --margin is 2, which is not from 0 to 1\n"),
         (["--by", "suite"], "error: --by suite: suites and targets are compared by themselves anyway\n"),

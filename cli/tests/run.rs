@@ -102,7 +102,7 @@ fn set(cases: &[(&str, &str)]) -> BTreeSet<(String, String)> {
 fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
     let chosen = Chosen::new("chosen");
     let ran = chosen.run(&["--tag", "fast", "--tag", "other"]);
-    assert_eq!(ran.code, Some(101), "the code of cargo test\n{}", ran.transcript());
+    assert_eq!(ran.code, Some(1), "a case failed\n{}", ran.transcript());
     let shop = set(&[
         ("shop::judged", "skipped"),
         ("shop::large", "passed"),
@@ -134,13 +134,13 @@ fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
     assert_eq!(chosen.cases(), set(&[("greetings::hello", "passed")]));
 
     let ran = chosen.run(&["--tag", "slow"]);
-    assert_eq!((ran.code, chosen.cases().len()), (Some(1), 0), "{}", ran.transcript());
+    assert_eq!((ran.code, chosen.cases().len()), (Some(2), 0), "{}", ran.transcript());
     ran.says("none of 10 tests of cases is chosen").says("the tags `fast`, `money`; the buckets `manners`");
     assert_eq!(chosen.run(&["--profile", "x", "--release"]).code, Some(2));
 
     chosen.package.write("tests/evals.rs", "fn broken( {}");
     let ran = chosen.run(&["small"]);
-    assert_eq!(ran.code, Some(101), "what cannot be built has the code of cargo\n{}", ran.transcript());
+    assert_eq!(ran.code, Some(2), "what cannot be built cannot be run\n{}", ran.transcript());
     assert_eq!(chosen.package.records().runs(), [] as [&str; 0]);
 }
 
@@ -151,7 +151,7 @@ fn nextest_runs_the_same_cases() {
     }
     let chosen = Chosen::new("chosen_nextest");
     let ran = chosen.run(&["--nextest", "--test", "evals", "rude", "hello"]);
-    assert_eq!(ran.code, Some(100), "the code of nextest\n{}", ran.transcript());
+    assert_eq!(ran.code, Some(1), "a case failed\n{}", ran.transcript());
     assert_eq!(chosen.cases(), set(&[("greetings::hello", "passed"), ("shop::rude", "failed")]));
     assert_eq!(chosen.hooks(), ["before_all", "after_all"], "{}", ran.transcript());
     ran.says("4 tests run: 3 passed, 1 failed").says("shop: 0 passed, 1 failed").says("echo_tasks: 1 passed");

@@ -13,7 +13,7 @@ use evalsuite::record::run_directory::{LEDGER, OutputDirectory, RUN_RECORD};
 
 use self::merge_plan::MergePlan;
 use crate::command_line::Merge;
-use crate::stored_runs;
+use crate::{CANNOT_WORK, stored_runs};
 
 pub(crate) fn run(command: &Merge) -> io::Result<ExitCode> {
     let mut parts: Vec<PathBuf> = Vec::new();
@@ -45,7 +45,7 @@ pub(crate) fn run(command: &Merge) -> io::Result<ExitCode> {
             "error: {} already exists\n  = help: choose another directory with `--into`",
             target.display()
         );
-        return Ok(ExitCode::FAILURE);
+        return Ok(ExitCode::from(CANNOT_WORK));
     }
     // Under another name until it is complete.
     let unfinished = output.run_directory(&format!(".{}.{}", plan.run.run_id, process::id()));

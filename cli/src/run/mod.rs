@@ -15,7 +15,7 @@ use evalsuite::tooling::run_id_or_new;
 use self::chosen_tests::{ChosenTests, choose_tests};
 use crate::cargo_process::exit_code;
 use crate::command_line::Run;
-use crate::{diff, finish, stored_runs};
+use crate::{CANNOT_WORK, diff, finish, stored_runs};
 
 pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
     let suites = match suite_descriptions::describe_suites(command)? {
@@ -26,7 +26,7 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
         ChosenTests::Some(chosen) => chosen,
         ChosenTests::None(message) => {
             anstream::eprintln!("error: {message}");
-            return Ok(ExitCode::FAILURE);
+            return Ok(ExitCode::from(CANNOT_WORK));
         }
     };
     let output = stored_runs::output_path()?;

@@ -8,9 +8,8 @@ use std::{fs, io};
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
 
 use super::cargo_commands::cargo_test;
-use crate::cargo_process::exit_code;
 use crate::command_line::Run;
-use crate::stored_runs;
+use crate::{CANNOT_WORK, stored_runs};
 
 /// Name of a test that every suite has.
 const CHECK: &str = "suite_check";
@@ -61,5 +60,5 @@ pub(super) fn describe_suites(command: &Run) -> io::Result<Result<Vec<SuiteDescr
 /// Prints the output of a failed call of cargo.
 fn failed(output: &Output) -> io::Result<ExitCode> {
     io::stderr().write_all(&output.stdout)?;
-    Ok(exit_code(output.status))
+    Ok(ExitCode::from(CANNOT_WORK))
 }

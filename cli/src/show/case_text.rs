@@ -1,0 +1,142 @@
+//! A trial of a case as text: what was asked, what the agent did, how it was graded.
+
+use std::fs;
+use std::path::Path;
+
+use evalsuite_report::{CaseData, RunData, TrialData};
+use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, TrialRecord, Verdict};
+use evalsuite_schema::{Content, Input};
+use serde_json::Value;
+
+use super::{add_indented, steps};
+
+/// Adds a trial, by default the first that did not pass; with `step` only that step of its transcript.
+///
+/// # Errors
+///
+/// If the case has no such trial, or the trial no such step.
+pub(super) fn add(
+    text: &mut String,
+    run: &RunData,
+    case: &CaseData,
+    trial: Option<u32>,
+    step: Option<usize>,
+) -> Result<(), String> {
+    let found = match trial {
+        Some(number) => case.trials.iter().find(|trial| trial.record.trial == number),
+        None => {
+            let failed = case.trials.iter().find(|trial| trial.record.outcome != CaseOutcome::Passed);
+            failed.or_else(|| case.trials.first())
+        }
+    };
+    let Some(TrialData { directory, record, .. }) = found else {
+        let number = trial.unwrap_or_default();
+        return Err(format!("case `{}` has no trial {number}: it has {}", case.record.case_id, case.trials.len()));
+    };
+    let directory = run.directory.join(directory);
+    let transcript = record.trajectory.as_ref().and_then(|file| read_json(&directory.join(file)));
+    if step.is_none() {
+        add_head(text, run, case, record);
+        if let Some(prompt) = prompt(&directory) {
+            text.push_str("\nprompt\n");
+            add_indented(text, "  ", &prompt);
+        }
+    }
+    match &transcript {
+        Some(document) => steps::add(text, document, step)?,
+        None if step.is_some() => return Err("the trial has no transcript".to_owned()),
+        None => {}
+    }
+    if step.is_none() {
+        add_results(text, record, &directory, transcript.is_none());
+    }
+    Ok(())
+}
+
+fn add_head(text: &mut String, run: &RunData, case: &CaseData, record: &TrialRecord) {
+    let score = record.score.map(|score| format!("  score {score:.2}, needs {:.2}", record.threshold));
+    let (outcome, score) = (record.outcome.as_str(), score.unwrap_or_default());
+    text.push_str(&format!("{} ({}@{}): {outcome}{score}\n", record.case_id, record.suite, record.target));
+    let (number, trials) = (record.trial, case.trials.len());
+    text.push_str(&format!("  {}  test {}\n", record.location, record.test_name));
+    text.push_str(&format!("  run {}  trial {number}, the first is 0, of {trials}\n", run.run_id));
+    if let Some(reason) = &record.reason {
+        add_indented(text, "  ", &reason.message);
+    }
+}
+
+fn add_results(text: &mut String, record: &TrialRecord, directory: &Path, needs_answer: bool) {
+    if let Some(answer) = record.answer.as_ref().filter(|_| needs_answer) {
+        text.push_str("\nanswer\n");
+        add_indented(text, "  ", answer);
+    }
+    let turns = record.turns.iter().flatten().flat_map(|turn| &turn.graders);
+    let graders: Vec<&GraderRecord> = record.graders.iter().chain(turns).collect();
+    if !graders.is_empty() {
+        text.push_str("\ngraders\n");
+        graders.iter().for_each(|grader| add_grader(text, grader, "  "));
+    }
+    let patch = record.workspace.as_ref().and_then(|workspace| workspace.patch.as_ref());
+    if let Some(patch) = patch.and_then(|file| fs::read_to_string(directory.join(file)).ok()) {
+        text.push_str("\nchanges\n");
+        add_indented(text, "  ", &patch);
+    }
+    let mut cost = Vec::new();
+    cost.extend(record.cost_usd.map(|usd| format!("{usd:.4} USD")));
+    cost.extend(record.judge_cost_usd.map(|usd| format!("{usd:.4} USD for judges")));
+    cost.extend(record.usage.as_ref().map(|usage| format!("{} input and {} output tokens", usage.input, usage.output)));
+    cost.extend(record.duration_ms.map(|ms| format!("{ms} ms")));
+    cost.extend(record.model.as_ref().map(|model| format!("model {model}")));
+    if !cost.is_empty() {
+        text.push_str(&format!("\ncost  {}\n", cost.join(", ")));
+    }
+}
+
+fn add_grader(text: &mut String, grader: &GraderRecord, indent: &str) {
+    let mark = match (grader.state, grader.verdict) {
+        (GraderState::Error, _) => "!",
+        (_, Some(Verdict::Pass)) => "✓",
+        (_, Some(Verdict::Fail)) => "✗",
+        _ => "–",
+    };
+    let value = grader.value.map(|value| format!("  {value:.2}")).unwrap_or_default();
+    text.push_str(&format!("{indent}{mark} {}{value}  {}\n", grader.name, grader.location));
+    let deeper = format!("{indent}    ");
+    for assertion in &grader.assertions {
+        let mark = if assertion.passed { "✓" } else { "✗" };
+        add_indented(text, &deeper, &format!("{mark} {}", assertion.text));
+        let parts =
+            [("expected", &assertion.expected), ("actual", &assertion.actual), ("evidence", &assertion.evidence)];
+        for (name, value) in parts.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
+            add_indented(text, &format!("{deeper}  "), &format!("{name}: {value}"));
+        }
+    }
+    for note in [&grader.rationale, &grader.error].into_iter().flatten() {
+        add_indented(text, &deeper, note);
+    }
+    grader.members.iter().for_each(|member| add_grader(text, member, &deeper));
+}
+
+/// What the agent was asked, from the evidence of the trial.
+fn prompt(directory: &Path) -> Option<String> {
+    let mut evidence = read_json(&directory.join("evidence.json"))?;
+    let input: Input = serde_json::from_value(evidence["seen"]["input"].take()).ok()?;
+    let messages = match input {
+        Input::Data(data) => return serde_json::to_string_pretty(&data).ok(),
+        Input::Messages(messages) => messages,
+    };
+    let texts = messages.iter().map(|message| {
+        let content = match &message.content {
+            Some(Content::Text(text)) => text.clone(),
+            Some(other) => serde_json::to_string_pretty(other).unwrap_or_default(),
+            None => String::new(),
+        };
+        format!("{}: {content}", message.role.as_str())
+    });
+    Some(texts.collect::<Vec<_>>().join("\n"))
+}
+
+/// `None` if the file is missing or torn: what is there is shown.
+fn read_json(file: &Path) -> Option<Value> {
+    serde_json::from_slice(&fs::read(file).ok()?).ok()
+}

@@ -1,0 +1,95 @@
+//! `cargo evalsuite show`.
+
+mod case_text;
+mod steps;
+
+use std::error::Error;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::{fs, io};
+
+use evalsuite_loader::suggest;
+use evalsuite_report::{CaseData, RunData, Transcript, write_transcripts};
+use serde_json::Value;
+
+use crate::command_line::Show;
+use crate::{CANNOT_WORK, stored_runs};
+
+pub(crate) fn run(command: &Show) -> io::Result<ExitCode> {
+    let [name] = command.names.as_slice() else { return show_files(command) };
+    if command.html.is_some() || Path::new(name).is_file() { show_files(command) } else { show_case(command, name) }
+}
+
+fn show_files(command: &Show) -> io::Result<ExitCode> {
+    let (mut transcripts, mut documents) = (Vec::new(), Vec::new());
+    for name in &command.names {
+        let file = Path::new(name);
+        let text = fs::read(file).map_err(|error| at(file, error.kind(), &error))?;
+        let invalid = |error: &dyn Error| at(file, io::ErrorKind::InvalidData, error);
+        transcripts.push(Transcript::parse(name.clone(), &text).map_err(|error| invalid(&error))?);
+        documents.push(serde_json::from_slice::<Value>(&text).map_err(|error| invalid(&error))?);
+    }
+    let Some(page) = &command.html else {
+        let mut text = String::new();
+        for (name, document) in command.names.iter().zip(&documents) {
+            text.push_str(&format!("{name}\n"));
+            steps::add(&mut text, document, command.step).map_err(invalid_input)?;
+            steps::add_metrics(&mut text, document);
+        }
+        return print(&text);
+    };
+    write_transcripts(&transcripts, page).map_err(|error| at(page, error.kind(), &error))?;
+    writeln!(anstream::stdout().lock(), "{}", page.display())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_case(command: &Show, name: &str) -> io::Result<ExitCode> {
+    let run = match stored_runs::find(&command.run)? {
+        Ok(run) => RunData::read(run.path())?,
+        Err(code) => return Ok(code),
+    };
+    let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
+    let is_wanted = |case: &&CaseData| {
+        [&case.record.case_id, &case.record.test_name].contains(&&name.to_owned())
+            && command.target.as_ref().is_none_or(|target| *target == case.record.target)
+    };
+    let found: Vec<&CaseData> = cases().filter(is_wanted).collect();
+    if found.is_empty() {
+        anstream::eprintln!("error: run `{}` has no case `{name}`", run.run_id);
+        if let Some(help) = suggest::did_you_mean(name, cases().map(|case| case.record.case_id.as_str())) {
+            anstream::eprintln!("help: {help}");
+        }
+        return Ok(ExitCode::from(CANNOT_WORK));
+    }
+    let mut text = String::new();
+    for case in found {
+        case_text::add(&mut text, &run, case, command.trial, command.step).map_err(invalid_input)?;
+    }
+    print(&text)
+}
+
+/// Prints a text without what could disturb a terminal: agents have written most of it.
+fn print(text: &str) -> io::Result<ExitCode> {
+    let mut out = anstream::stdout().lock();
+    for line in text.lines() {
+        writeln!(out, "{}", evalsuite_schema::terminal::lines(line).trim_end())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Adds each line with an indent.
+fn add_indented(text: &mut String, indent: &str, lines: &str) {
+    for line in lines.lines() {
+        text.push_str(&format!("{indent}{line}\n"));
+    }
+}
+
+fn invalid_input(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+fn at(path: &Path, kind: io::ErrorKind, error: &dyn Error) -> io::Error {
+    let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+    io::Error::new(kind, format!("{}: {error}{cause}", path.display()))
+}
