@@ -8,11 +8,14 @@ use std::process::ExitCode;
 
 use evalsuite_build::expansion;
 use evalsuite_loader::{LoadedSuite, Request, find_targets_file, load, load_targets, render};
-use evalsuite_schema::diagnostic::Diagnostics;
+use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::command_line::{Check, Format};
 use crate::includes::Includes;
 use crate::{includes, suite_request};
+
+/// Problems that are printed, at most: of more, the errors come first.
+const MAX_PRINTED: usize = 1000;
 
 /// What suites use of a targets file.
 struct TargetsUse {
@@ -38,6 +41,9 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     diagnostics.sort();
     let mut out = anstream::AutoStream::auto(io::stdout().lock());
     print(&mut out, command.format, &diagnostics)?;
+    if let Some(more) = diagnostics.len().checked_sub(MAX_PRINTED).filter(|more| *more > 0) {
+        anstream::eprintln!("note: {MAX_PRINTED} problems are printed, {more} more are not");
+    }
     if command.format == Format::Text {
         let suites = count(suites.len(), "suite");
         writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), count(tests, "test"))?;
@@ -148,7 +154,11 @@ fn count(number: usize, what: &str) -> String {
 }
 
 fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics) -> io::Result<()> {
-    for diagnostic in diagnostics {
+    let mut printed: Vec<&Diagnostic> = diagnostics.iter().collect();
+    if printed.len() > MAX_PRINTED {
+        printed.sort_by_key(|diagnostic| diagnostic.severity() != Severity::Error);
+    }
+    for diagnostic in printed.into_iter().take(MAX_PRINTED) {
         match format {
             Format::Text => writeln!(out, "{}\n", render::text(diagnostic, render::Style::Colored))?,
             Format::Json => writeln!(out, "{}", render::json(diagnostic))?,
