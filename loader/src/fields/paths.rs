@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use evalsuite_schema::PathRef;
 
 use super::shared_files::SharedFiles;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::read::node::Node;
 use crate::request::Request;
 use crate::source::{Files, relative_to};
@@ -278,6 +278,11 @@ impl<'a> Scope<'a> {
             Ok(found) => {
                 self.note_missed(&found.missed);
                 Some(found)
+            }
+            // Looking for a near name lists a directory.
+            Err(SearchFailure::Missing(tried)) if are_many(d) => {
+                let message = format!("{what}: {} `{written}` not found", kind.noun());
+                fields::reject(code, node.span, message, self.tried(&tried, None), d)
             }
             Err(miss) => {
                 d.push(self.describe(miss, written, node, what, (code, kind)));

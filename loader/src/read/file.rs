@@ -18,8 +18,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 ///
 /// The text is without a leading byte order mark; the digest is of the bytes as they are.
 pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostics) -> Option<(FileId, Arc<str>)> {
-    let before = files.bytes_read();
-    if before > MAX_TOTAL {
+    if files.bytes_read() > MAX_TOTAL {
         // The file that went beyond it was reported.
         return None;
     }
@@ -30,9 +29,12 @@ pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostic
             match std::str::from_utf8(&bytes[start..]) {
                 Ok(text) => {
                     let text: Arc<str> = text.into();
-                    let file = files.add_text(path, Arc::clone(&text), digest);
-                    if before + text.len() <= MAX_TOTAL {
+                    let (file, total) = files.add_counted(path, Arc::clone(&text), digest);
+                    if total <= MAX_TOTAL {
                         return Some((file, text));
+                    }
+                    if total - text.len() > MAX_TOTAL {
+                        return None;
                     }
                     ReadProblem::too_much(MAX_TOTAL)
                 }

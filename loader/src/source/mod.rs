@@ -96,11 +96,16 @@ impl Files {
 
     /// Adds a directory, or a file without text.
     pub fn add(&self, path: &Path) -> FileId {
-        self.insert(path, None, None)
+        self.insert(path, None, None).0
     }
 
     /// Adds a file that was read.
     pub fn add_text(&self, path: &Path, text: Arc<str>, digest: [u8; 32]) -> FileId {
+        self.insert(path, Some(text), Some(digest)).0
+    }
+
+    /// The same, with the number of bytes of all texts up to this one: no two threads get the same.
+    pub(crate) fn add_counted(&self, path: &Path, text: Arc<str>, digest: [u8; 32]) -> (FileId, usize) {
         self.insert(path, Some(text), Some(digest))
     }
 
@@ -119,14 +124,14 @@ impl Files {
         })
     }
 
-    fn insert(&self, path: &Path, text: Option<Arc<str>>, digest: Option<[u8; 32]>) -> FileId {
+    fn insert(&self, path: &Path, text: Option<Arc<str>>, digest: Option<[u8; 32]>) -> (FileId, usize) {
         let shown = self.shown(path).into();
         let mut looked_at = self.lock();
         looked_at.read += text.as_ref().map_or(0, |text| text.len());
         let text = text.filter(|_| looked_at.read <= MAX_KEPT);
         let id = FileId(u32::try_from(looked_at.files.len()).expect("fewer than 2^32 files are looked at"));
         looked_at.files.push(SourceFile { path: path.to_path_buf(), shown, text, digest });
-        id
+        (id, looked_at.read)
     }
 
     /// The file with this id.
