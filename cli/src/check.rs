@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use evalsuite_build::expansion;
 use evalsuite_loader::{LoadedSuite, Request, find_targets_file, load, load_targets, render};
-use evalsuite_schema::diagnostic::Diagnostics;
+use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::command_line::{Check, Format};
 use crate::includes::Includes;
@@ -16,6 +16,9 @@ use crate::{CANNOT_WORK, fixes, includes, sarif, suite_request};
 
 /// Most rounds of `--fix`: what is behind a misspelled key is read once the key is right.
 const MOST_FIXES: usize = 10;
+
+/// Problems that are printed, at most: of more, the errors come first.
+const MAX_PRINTED: usize = 1000;
 
 /// What suites use of a targets file.
 struct TargetsUse {
@@ -41,7 +44,10 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     // Suites share targets files, and a suite may be included twice: each problem is printed once.
     diagnostics.sort();
     let mut out = anstream::AutoStream::auto(io::stdout().lock());
-    print(&mut out, command.format, &diagnostics, &roots)?;
+    print(&mut out, command.format, &most_important(&diagnostics), &roots)?;
+    if let Some(more) = diagnostics.len().checked_sub(MAX_PRINTED).filter(|more| *more > 0) {
+        anstream::eprintln!("note: {MAX_PRINTED} problems are printed, {more} more are not");
+    }
     if command.format == Format::Text {
         let suites = count(suites.len(), "suite");
         writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), count(tests, "test"))?;
@@ -162,6 +168,16 @@ fn with_parents(suites: Vec<PathBuf>, includes: &Includes) -> Vec<PathBuf> {
 
 fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The problems that are printed: all, or of very many the first errors.
+fn most_important(diagnostics: &Diagnostics) -> Diagnostics {
+    if diagnostics.len() <= MAX_PRINTED {
+        return diagnostics.clone();
+    }
+    let mut printed: Vec<&Diagnostic> = diagnostics.iter().collect();
+    printed.sort_by_key(|diagnostic| diagnostic.severity() != Severity::Error);
+    printed.into_iter().take(MAX_PRINTED).cloned().collect()
 }
 
 fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, roots: &BTreeSet<PathBuf>) -> io::Result<()> {

@@ -442,3 +442,39 @@ fn no_color_wins_over_a_request_for_colors() {
     let plain = package.run_with(&["check"], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]);
     assert!(!plain.out.contains('\u{1b}'), "{}", plain.out);
 }
+
+#[test]
+fn very_many_problems_are_counted_and_the_errors_are_printed_first() {
+    let unknown: Vec<String> = (0..1500).map(|number| format!("x{number}")).collect();
+    let yaml =
+        format!("tests:\n- id: a\n  input: b\n  criteria: c\n  assert: [d]\n  depends_on: [{}]\n", unknown.join(", "));
+    let package = Package::new(&[("suites/greet/EVAL.yaml", &yaml)]);
+    let output = package.run(&["check", "suites/greet"]);
+    assert_eq!(output.code, 1);
+    assert_eq!(output.out.matches("error[E").count(), 1000);
+    assert!(!output.out.contains("warning[W001 deprecated-key]"), "a warning takes the place of an error");
+    assert!(output.out.ends_with("1500 errors, 1 warning in 1 suite with 0 tests\n"));
+    assert_eq!(output.err, "note: 1000 problems are printed, 501 more are not\n");
+    let lines = package.run(&["check", "suites/greet", "--format", "json"]).out;
+    assert_eq!(lines.lines().count(), 1000);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_linked_suite_file_is_checked_and_links_to_devices_and_foreign_files_are_not_read() {
+    let package = Package::new(&[("shared/eval.yaml", "tests:\n- {id: a, criteria: b, input: c, typo: d}\n")]);
+    let link = |target: &str, name: &str| {
+        let path = package.root().join(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        std::os::unix::fs::symlink(target, path).expect("a link");
+    };
+    link("../../shared/eval.yaml", "suites/linked/EVAL.yaml");
+    link("/etc/hostname", "suites/foreign/EVAL.yaml");
+    link("/dev/zero", "suites/linked/targets.yaml");
+    link("/dev/zero", "src/device.rs");
+    let output = package.run(&["check", "suites"]);
+    assert_eq!(output.code, 1);
+    assert!(output.out.contains("unknown key `typo`"), "{}", output.out);
+    assert!(output.out.contains("resolves to `/etc/hostname`, outside the package"), "{}", output.out);
+    assert!(output.out.ends_with(" errors in 2 suites with 0 tests\n"), "{}", output.out);
+}

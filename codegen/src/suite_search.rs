@@ -2,6 +2,8 @@
 //!
 //! Not a walk with `walkdir`: which directories are searched depends on the files beside them.
 
+use std::fs;
+use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 /// What is below a directory.
@@ -22,9 +24,9 @@ const RUN_RECORD: &str = "run.json";
 /// Directories with the cases of the suite beside them.
 const CASE_DIRECTORIES: &[&str] = &["tasks", "cases"];
 
-/// Searches `directory` and everything below it, in the order of names. Hidden directories, links, `target`, `node_modules`
-/// and `workspace` are left out, as are records of runs and JSON Lines files: a suite cannot be told from data there. What cannot be read is
-/// left out too; loading a suite reports it.
+/// Searches `directory` and everything below it, in the order of names. Hidden directories, links to directories, `target`,
+/// `node_modules` and `workspace` are left out, as are records of runs and JSON Lines files: a suite cannot be told from data there. What
+/// cannot be read is left out too; loading a suite reports it, as it does a suite file that is a bad link.
 pub fn below(directory: &Path) -> FoundSuites {
     let mut found = FoundSuites::default();
     search(directory, &mut found);
@@ -35,9 +37,12 @@ fn search(directory: &Path, found: &mut FoundSuites) {
     let mut eval_files = Vec::new();
     let mut has_suite_json = false;
     let mut directories = Vec::new();
-    for (name, is_directory) in entries(directory) {
-        if is_directory {
+    let mut linked_directories = Vec::new();
+    for (name, kind) in entries(directory) {
+        if kind.is_dir() {
             directories.push(name);
+        } else if kind.is_symlink() && directory.join(&name).is_dir() {
+            linked_directories.push(name);
         } else if name == RUN_RECORD {
             return;
         } else if name.eq_ignore_ascii_case("suite.json") {
@@ -50,7 +55,7 @@ fn search(directory: &Path, found: &mut FoundSuites) {
         |name: &String| ["case.yaml", "case.yml"].iter().any(|file| directory.join(name).join(file).is_file());
     match eval_files.len() {
         _ if has_suite_json => found.suites.push(directory.to_path_buf()),
-        0 if directories.iter().any(is_bare) => {
+        0 if directories.iter().chain(&linked_directories).any(is_bare) => {
             found.suites.push(directory.to_path_buf());
             return;
         }
@@ -80,18 +85,18 @@ fn is_eval_file(name: &str) -> bool {
     ["eval.yaml", "eval.yml"].contains(&name.as_str()) || name.ends_with(".eval.yaml") || name.ends_with(".eval.yml")
 }
 
-/// Names of files and directories, sorted; `true` for directories.
-fn entries(directory: &Path) -> Vec<(String, bool)> {
-    let Ok(read) = std::fs::read_dir(directory) else { return Vec::new() };
-    let mut entries: Vec<(String, bool)> = read
+/// Names and kinds of the files, directories and links, sorted.
+fn entries(directory: &Path) -> Vec<(String, FileType)> {
+    let Ok(read) = fs::read_dir(directory) else { return Vec::new() };
+    let mut entries: Vec<(String, FileType)> = read
         .filter_map(|entry| {
             let entry = entry.ok()?;
             let kind = entry.file_type().ok()?;
             let name = entry.file_name().into_string().ok()?;
-            (kind.is_dir() || kind.is_file()).then_some((name, kind.is_dir()))
+            (kind.is_dir() || kind.is_file() || kind.is_symlink()).then_some((name, kind))
         })
         .collect();
-    entries.sort();
+    entries.sort_by(|one, other| one.0.cmp(&other.0));
     entries
 }
 
@@ -149,5 +154,20 @@ mod tests {
             ]
         );
         assert_eq!(names(root.path(), &found.packages), ["nested"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn suite_files_and_case_directories_that_are_links_are_found() {
+        let root = tree(&["shared/x.yaml", "shared/case/case.yaml", "suites/linked/notes.md", "suites/bare/notes.md"]);
+        let link = |target: &str, name: &str| {
+            std::os::unix::fs::symlink(target, root.path().join(name)).expect("a link");
+        };
+        link("../../shared/x.yaml", "suites/linked/EVAL.yaml");
+        link("/dev/zero", "suites/suite.json");
+        link("../../shared/case", "suites/bare/a");
+        link("../suites", "shared/again");
+        let found = below(root.path());
+        assert_eq!(names(root.path(), &found.suites), ["shared", "suites", "suites/bare", "suites/linked"]);
     }
 }

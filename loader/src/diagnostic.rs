@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use evalsuite_schema::diagnostic;
+use evalsuite_schema::diagnostic::Severity;
 
 use crate::source::{FileId, Files, LineIndex, Span};
 
@@ -37,7 +38,16 @@ pub(crate) fn resolve(diagnostics: Diagnostics, files: &Files) -> diagnostic::Di
             files.range(span, index.as_ref())
         })
     };
-    let mut resolved: diagnostic::Diagnostics = diagnostics.into_iter().map(&mut resolve_one).collect();
+    let mut resolved = diagnostic::Diagnostics::new();
+    let [errors, warnings] = [Severity::Error, Severity::Warning].map(|severity| diagnostics.left_out(severity));
+    let last = diagnostics.iter().rev().find_map(|problem| problem.place);
+    if let Some(span) = last.filter(|_| errors + warnings > 0) {
+        // Added before the others, where it takes the place of the last error.
+        let message = format!("too many problems: {} more are not listed", errors + warnings + usize::from(errors > 0));
+        let place = files.locate(Span::whole(span.file));
+        resolved.report(Code::LimitExceeded, place, message, "correct those that are listed first");
+    }
+    resolved.append(diagnostics.map(&mut resolve_one));
     resolved.sort();
     resolved
 }

@@ -13,9 +13,10 @@
 
 // The modules in layers: each uses only those above it.
 pub mod names;
-mod request;
 
 pub mod source;
+
+mod request;
 
 mod diagnostic;
 

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::source::plain_text;
+
 /// What to load, and how.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -67,8 +69,8 @@ impl Request {
 /// Directory of the Cargo workspace around a package: paths are shown relative to it.
 pub fn workspace_root(package_root: &Path) -> PathBuf {
     let is_workspace = |directory: &&Path| {
-        std::fs::read_to_string(directory.join("Cargo.toml"))
-            .is_ok_and(|manifest| manifest.lines().any(|line| line.trim_start().starts_with("[workspace")))
+        plain_text(&directory.join("Cargo.toml"))
+            .is_some_and(|manifest| manifest.lines().any(|line| line.trim_start().starts_with("[workspace")))
     };
     package_root.ancestors().find(is_workspace).unwrap_or(package_root).to_path_buf()
 }

@@ -32,7 +32,8 @@ pub fn find_targets_file(suite_root: &Path, package_root: &Path) -> Option<PathB
         .ancestors()
         .take_while(|directory| directory.starts_with(boundary))
         .flat_map(|directory| NAMES.iter().map(move |name| directory.join(name)))
-        .find(|path| path.is_file())
+        // A broken link and a device are reported when they are read.
+        .find(|path| path.is_file() || path.is_symlink() && !path.is_dir())
 }
 
 /// The result of [`load_targets`].
@@ -119,6 +120,12 @@ struct ReadEntry {
 }
 
 fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<ReadEntry>> {
+    if path.is_symlink()
+        && let Some(reason) = scope.roots.escape(path, &scope.files.shown(path))
+    {
+        let place = Span::whole(scope.files.add(path));
+        return fields::reject(Code::PathEscape, place, reason, "copy the file into the package", d);
+    }
     let (file, text) = read::read_text(path, scope.files, d)?;
     let root = read::parse_yaml(file, &text, d)?;
     if root.as_mapping().is_none() {

@@ -1,8 +1,8 @@
 //! The sources of a package that may include suites.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use evalsuite_loader::source::plain_text;
 use walkdir::{DirEntry, WalkDir};
 
 /// Directories of a package with sources.
@@ -30,7 +30,8 @@ pub(crate) fn of_package(root: &Path) -> Vec<SourceFile> {
         .chain(walked)
         .filter(is_rust)
         .filter_map(|path| {
-            let text = fs::read_to_string(&path).ok()?;
+            // A link may lead to a device.
+            let text = plain_text(&path)?;
             let has_calls = text.contains("include_eval_suite") || text.contains("evalsuite_build");
             let shown = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
             has_calls.then_some(SourceFile { path, shown, text })

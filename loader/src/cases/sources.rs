@@ -11,6 +11,9 @@ use crate::fields::paths::{Kind, Scope};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 
+/// Patterns of one suite, at most: each is a search of the directories.
+const MAX_PATTERNS: usize = 500;
+
 const FILE_SCHEME: &str = "file://";
 
 /// A place that cases are read from.
@@ -39,6 +42,12 @@ pub(crate) fn read<'n>(tests: &'n Entry, scope: Scope<'_>, d: &mut Diagnostics) 
         Data::Sequence(items) => {
             if items.is_empty() {
                 d.report(Code::NoCases, node.span, "`tests` is empty", "add a case, or name where they are");
+            }
+            let is_pattern = |item: &&Node| item.as_str().is_some_and(evalsuite_discovery::is_glob);
+            if let Some(item) = items.iter().filter(is_pattern).nth(MAX_PATTERNS) {
+                let message = format!("more than {MAX_PATTERNS} patterns in `tests`");
+                d.report(Code::LimitExceeded, item.span, message, "write patterns that match more files");
+                return sources;
             }
             for item in items {
                 element(item, scope, &mut sources, d);

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use evalsuite_schema::PathRef;
 
 use super::shared_files::SharedFiles;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::read::node::Node;
 use crate::request::Request;
 use crate::source::{Files, relative_to};
@@ -151,19 +151,8 @@ pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Root
             tried.push(path);
             continue;
         }
-        match path.canonicalize() {
-            Ok(real) if real.starts_with(&roots.real_boundary) => {}
-            Ok(real) => {
-                return Err(SearchFailure::Escape(format!(
-                    "`{written}` resolves to `{}`, outside the {}",
-                    real.display(),
-                    roots.outer()
-                )));
-            }
-            Err(_) => {
-                // A broken link, or a cycle of links.
-                return Err(SearchFailure::Escape(format!("`{written}` is a broken link")));
-            }
+        if let Some(reason) = roots.escape(&path, written) {
+            return Err(SearchFailure::Escape(reason));
         }
         if kind.fits(&path) {
             let reference = PathRef { written: written.to_owned(), path: roots.compiled(&path) };
@@ -182,6 +171,16 @@ pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Root
 }
 
 impl Roots {
+    /// Why `path`, shown as `written`, may not be read although it exists: a link leads out of the boundary, in circles or
+    /// nowhere.
+    pub(crate) fn escape(&self, path: &Path, written: &str) -> Option<String> {
+        match path.canonicalize() {
+            Ok(real) if real.starts_with(&self.real_boundary) => None,
+            Ok(real) => Some(format!("`{written}` resolves to `{}`, outside the {}", real.display(), self.outer())),
+            Err(_) => Some(format!("`{written}` is a broken link")),
+        }
+    }
+
     fn outer(&self) -> &'static str {
         if self.only_root || self.boundary == self.suite_root { "suite" } else { "package" }
     }
@@ -279,6 +278,11 @@ impl<'a> Scope<'a> {
             Ok(found) => {
                 self.note_missed(&found.missed);
                 Some(found)
+            }
+            // Looking for a near name lists a directory.
+            Err(SearchFailure::Missing(tried)) if are_many(d) => {
+                let message = format!("{what}: {} `{written}` not found", kind.noun());
+                fields::reject(code, node.span, message, self.tried(&tried, None), d)
             }
             Err(miss) => {
                 d.push(self.describe(miss, written, node, what, (code, kind)));

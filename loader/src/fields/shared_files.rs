@@ -16,7 +16,7 @@ use crate::source::{FileId, Files, Span};
 pub(crate) type Text = (FileId, Arc<str>);
 
 /// Maximum size in bytes of all copies of shared text and settings.
-const MAX_COPIED: usize = 256 << 20;
+const MAX_COPIED: usize = 128 << 20;
 
 /// The content of files that were read; `None` for those with problems.
 type ReadOnce<T> = Mutex<BTreeMap<PathBuf, Option<T>>>;

@@ -1,16 +1,16 @@
 //! Reads text files.
 
-use std::fs::{File, FileType};
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::{fs, io};
 
 use sha2::{Digest, Sha256};
 
-use super::MAX_BYTES;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::plain_file::{ReadProblem, read_bytes};
 use crate::source::{FileId, Files, Span};
+
+/// Bytes of all files of a load, at most: what cases hold of them stays in memory.
+const MAX_TOTAL: usize = 128 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -18,6 +18,10 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 ///
 /// The text is without a leading byte order mark; the digest is of the bytes as they are.
 pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostics) -> Option<(FileId, Arc<str>)> {
+    if files.bytes_read() > MAX_TOTAL {
+        // The file that went beyond it was reported.
+        return None;
+    }
     let problem = match read_bytes(path) {
         Ok(bytes) => {
             let digest: [u8; 32] = Sha256::digest(&bytes).into();
@@ -25,7 +29,14 @@ pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostic
             match std::str::from_utf8(&bytes[start..]) {
                 Ok(text) => {
                     let text: Arc<str> = text.into();
-                    return Some((files.add_text(path, Arc::clone(&text), digest), text));
+                    let (file, total) = files.add_counted(path, Arc::clone(&text), digest);
+                    if total <= MAX_TOTAL {
+                        return Some((file, text));
+                    }
+                    if total - text.len() > MAX_TOTAL {
+                        return None;
+                    }
+                    ReadProblem::too_much(MAX_TOTAL)
                 }
                 Err(error) => ReadProblem::invalid_utf8(start + error.valid_up_to()),
             }
@@ -35,75 +46,4 @@ pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostic
     let place = Span::whole(files.add(path));
     diagnostics.push(Diagnostic::new(problem.code, problem.message).at(place).help(problem.help));
     None
-}
-
-struct ReadProblem {
-    code: Code,
-    message: String,
-    help: &'static str,
-}
-
-impl ReadProblem {
-    fn unreadable(message: impl Into<String>, help: &'static str) -> Self {
-        Self { code: Code::UnreadableFile, message: message.into(), help }
-    }
-
-    fn io(error: &io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::PermissionDenied => Self::unreadable("permission denied", "make the file readable"),
-            io::ErrorKind::NotFound => Self::unreadable("no such file", "create it, or remove what names it"),
-            _ => Self::unreadable(format!("cannot be read: {error}"), "only plain files can be read"),
-        }
-    }
-
-    fn invalid_utf8(offset: usize) -> Self {
-        let message = format!("invalid UTF-8 at byte {offset}");
-        Self { code: Code::InvalidUtf8, message, help: "save the file as UTF-8" }
-    }
-
-    fn too_large() -> Self {
-        let message = format!("larger than {} MiB", MAX_BYTES >> 20);
-        Self { code: Code::LimitExceeded, message, help: "split the file" }
-    }
-}
-
-fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadProblem> {
-    if path.to_str().is_none() {
-        return Err(ReadProblem::unreadable("the name is not UTF-8", "rename it"));
-    }
-    // Looking comes before opening: opening a FIFO waits for somebody to write to it.
-    check(&fs::metadata(path).map_err(|error| ReadProblem::io(&error))?)?;
-    let file = File::open(path).map_err(|error| ReadProblem::io(&error))?;
-    let metadata = file.metadata().map_err(|error| ReadProblem::io(&error))?;
-    check(&metadata)?;
-    let expected = usize::try_from(metadata.len()).unwrap_or(MAX_BYTES);
-    let mut bytes = Vec::with_capacity(expected + 1);
-    // One byte more than allowed detects a file that is too large, even if it grew since its size was checked.
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|error| ReadProblem::io(&error))?;
-    if bytes.len() > MAX_BYTES { Err(ReadProblem::too_large()) } else { Ok(bytes) }
-}
-
-fn check(metadata: &fs::Metadata) -> Result<(), ReadProblem> {
-    if !metadata.is_file() {
-        let kind = describe(metadata.file_type());
-        return Err(ReadProblem::unreadable(format!("expected a file, found {kind}"), "only plain files can be read"));
-    }
-    if metadata.len() > MAX_BYTES as u64 { Err(ReadProblem::too_large()) } else { Ok(()) }
-}
-
-fn describe(kind: FileType) -> &'static str {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        if kind.is_fifo() {
-            return "a named pipe";
-        }
-        if kind.is_socket() {
-            return "a socket";
-        }
-        if kind.is_block_device() || kind.is_char_device() {
-            return "a device";
-        }
-    }
-    if kind.is_dir() { "a directory" } else { "something else" }
 }

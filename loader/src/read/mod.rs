@@ -21,5 +21,5 @@ const MAX_DEPTH: usize = 64;
 /// Values of a file, with aliases expanded, at most.
 const MAX_NODES: usize = 100_000;
 
-/// Bytes of a file, and of the text that its anchors and aliases copy, at most.
-const MAX_BYTES: usize = 16 << 20;
+/// Bytes of the text that the anchors and aliases of a file copy, at most.
+const MAX_COPIED: usize = 16 << 20;

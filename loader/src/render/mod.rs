@@ -40,7 +40,9 @@ pub fn report(diagnostics: &Diagnostics, style: Style) -> String {
 
 /// How many problems there are: `2 errors, 1 warning`, or `no problems`.
 pub fn summary(diagnostics: &Diagnostics) -> String {
-    let count = |severity: Severity| diagnostics.iter().filter(|found| found.severity() == severity).count();
+    let count = |severity: Severity| {
+        diagnostics.iter().filter(|found| found.severity() == severity).count() + diagnostics.left_out(severity)
+    };
     let parts: Vec<String> = [Severity::Error, Severity::Warning]
         .into_iter()
         .filter_map(|severity| match count(severity) {

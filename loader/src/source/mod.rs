@@ -1,14 +1,17 @@
 //! Files that were looked at, and places in them.
 
 mod line_index;
+pub(crate) mod plain_file;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use evalsuite_schema::Location;
 use evalsuite_schema::diagnostic::SourceRange;
+use sha2::{Digest, Sha256};
 
 pub use evalsuite_schema::diagnostic::Position;
+pub use plain_file::plain_text;
 
 pub(crate) use line_index::LineIndex;
 
@@ -55,23 +58,34 @@ pub struct SourceFile {
     pub path: PathBuf,
     /// How it is shown: relative to the workspace root, with `/` separators.
     pub shown: Arc<str>,
-    /// Its text; `None` for directories and for files that could not be read as text.
+    /// Its text; `None` for directories, for files that could not be read as text, and where there is so much text that not
+    /// all of it is kept.
     pub text: Option<Arc<str>>,
     /// SHA-256 of its bytes; `None` for directories and unreadable files.
     pub digest: Option<[u8; 32]>,
 }
 
+/// Bytes of text that are kept, at most, to show the lines of problems.
+const MAX_KEPT: usize = 32 << 20;
+
 /// All files of one load. Shared by the threads that read cases.
 #[derive(Debug)]
 pub struct Files {
     shown_from: PathBuf,
-    files: Mutex<Vec<SourceFile>>,
+    looked_at: Mutex<LookedAt>,
+}
+
+#[derive(Debug, Default)]
+struct LookedAt {
+    files: Vec<SourceFile>,
+    /// Bytes of all texts that were read.
+    read: usize,
 }
 
 impl Files {
     /// Files whose paths are shown relative to `root`, the workspace root.
     pub fn new(root: &Path) -> Self {
-        Self { shown_from: root.to_path_buf(), files: Mutex::new(Vec::new()) }
+        Self { shown_from: root.to_path_buf(), looked_at: Mutex::default() }
     }
 
     /// How `path` is shown: relative to the workspace root if it is inside, with `/` separators.
@@ -82,25 +96,47 @@ impl Files {
 
     /// Adds a directory, or a file without text.
     pub fn add(&self, path: &Path) -> FileId {
-        self.insert(path, None, None)
+        self.insert(path, None, None).0
     }
 
     /// Adds a file that was read.
     pub fn add_text(&self, path: &Path, text: Arc<str>, digest: [u8; 32]) -> FileId {
+        self.insert(path, Some(text), Some(digest)).0
+    }
+
+    /// The same, with the number of bytes of all texts up to this one: no two threads get the same.
+    pub(crate) fn add_counted(&self, path: &Path, text: Arc<str>, digest: [u8; 32]) -> (FileId, usize) {
         self.insert(path, Some(text), Some(digest))
     }
 
-    fn insert(&self, path: &Path, text: Option<Arc<str>>, digest: Option<[u8; 32]>) -> FileId {
-        let file = SourceFile { path: path.to_path_buf(), shown: self.shown(path).into(), text, digest };
-        let mut files = self.lock();
-        let id = FileId(u32::try_from(files.len()).expect("fewer than 2^32 files are looked at"));
-        files.push(file);
-        id
+    /// Number of bytes of all texts that were added, also of those that are not kept.
+    pub(crate) fn bytes_read(&self) -> usize {
+        self.lock().read
+    }
+
+    /// The text of a file as it was when it was read; `None` if that is not known any more.
+    pub(crate) fn text(&self, file: &SourceFile) -> Option<Arc<str>> {
+        file.text.clone().or_else(|| {
+            let digest = file.digest?;
+            let text = plain_file::read_bytes(&file.path).ok().filter(|bytes| Sha256::digest(bytes)[..] == digest)?;
+            let text = String::from_utf8(text).ok()?;
+            Some(text.strip_prefix('\u{feff}').unwrap_or(&text).into())
+        })
+    }
+
+    fn insert(&self, path: &Path, text: Option<Arc<str>>, digest: Option<[u8; 32]>) -> (FileId, usize) {
+        let shown = self.shown(path).into();
+        let mut looked_at = self.lock();
+        looked_at.read += text.as_ref().map_or(0, |text| text.len());
+        let text = text.filter(|_| looked_at.read <= MAX_KEPT);
+        let id = FileId(u32::try_from(looked_at.files.len()).expect("fewer than 2^32 files are looked at"));
+        looked_at.files.push(SourceFile { path: path.to_path_buf(), shown, text, digest });
+        (id, looked_at.read)
     }
 
     /// The file with this id.
     pub fn get(&self, id: FileId) -> SourceFile {
-        self.lock()[id.0 as usize].clone()
+        self.lock().files[id.0 as usize].clone()
     }
 
     /// The start of a span as records and reports name it; without line and column for a file or directory as a whole.
@@ -124,15 +160,15 @@ impl Files {
     }
 
     pub(crate) fn line_index(&self, file: FileId) -> Option<LineIndex> {
-        self.get(file).text.map(LineIndex::new)
+        self.text(&self.get(file)).map(LineIndex::new)
     }
 
     /// Every file that was looked at, in no particular order.
     pub fn all(&self) -> Vec<SourceFile> {
-        self.lock().clone()
+        self.lock().files.clone()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<SourceFile>> {
-        self.files.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, LookedAt> {
+        self.looked_at.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

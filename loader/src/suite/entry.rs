@@ -28,6 +28,19 @@ pub(crate) enum Layout {
     Lines { file: PathBuf },
 }
 
+impl Layout {
+    /// The file of the suite, if it has one.
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Layout::Tasks { suite_json: file }
+            | Layout::Combined { suite_json: file }
+            | Layout::Cases { eval_file: file }
+            | Layout::Lines { file } => Some(file),
+            Layout::Directories => None,
+        }
+    }
+}
+
 /// An entry that was found.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
@@ -64,6 +77,12 @@ pub(crate) fn find(request: &Request, files: &Files, d: &mut Diagnostics) -> Opt
         only_root: matches!(layout, Layout::Tasks { .. }),
         suite_root: root,
     };
+    if let Some(file) = layout.file().filter(|file| file.is_symlink())
+        && let Some(reason) = roots.escape(file, &files.shown(file))
+    {
+        d.report(Code::PathEscape, Span::whole(files.add(file)), reason, "copy the file into the suite");
+        return None;
+    }
     Some(Entry { layout, roots, stem })
 }
 

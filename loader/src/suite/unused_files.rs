@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::cases::PlacedCase;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{Scope, normalize};
-use crate::source::{SourceFile, Span};
+use crate::source::{Span, plain_text};
 
 /// Maximum number of files that are reported one by one.
 const MAX_SHOWN: usize = 20;
@@ -28,8 +28,7 @@ pub(crate) fn report(watched: &[(String, String)], cases: &[PlacedCase], scope: 
         if unread.is_empty() {
             continue;
         }
-        let named = NamedFiles::of(cases, &directory, &found.others, scope);
-        let unused: Vec<&String> = unread.into_iter().filter(|path| !named.contain(&directory, path)).collect();
+        let unused = unused(unread, cases, &directory, &found.others, scope);
         for below in unused.iter().take(MAX_SHOWN) {
             let path = directory.join(below);
             let shown = scope.files.shown(&path);
@@ -66,45 +65,59 @@ fn help(kind: &str, directory: &Path, path: &str, scope: Scope<'_>) -> String {
     format!("if it is a case, name it `{own}`; else start its name with `_`")
 }
 
-/// What cases and the files around them name.
-struct NamedFiles {
-    /// Files and directories that cases refer to.
-    paths: BTreeSet<PathBuf>,
-    texts: Vec<String>,
+/// The files below `directory` that neither cases nor the files around them name.
+fn unused<'f>(
+    mut files: Vec<&'f String>,
+    cases: &[PlacedCase],
+    directory: &Path,
+    others: &[String],
+    scope: Scope<'_>,
+) -> Vec<&'f String> {
+    let mut paths = BTreeSet::new();
+    for placed in cases {
+        if let Ok(case) = serde_json::to_value(&placed.checked.case) {
+            collect(&case, &scope.roots.package_root, &mut paths);
+        }
+    }
+    files.retain(|path| {
+        let full = directory.join(path);
+        !full.ancestors().take_while(|around| *around != directory).any(|around| paths.contains(around))
+    });
+    let mut files: Vec<(&String, Names<'_>)> = files.into_iter().map(|path| (path, Names::of(path))).collect();
+    // One text at a time: together they may be larger than the memory.
+    for file in scope.files.all() {
+        if let Some(text) = scope.files.text(&file) {
+            files.retain(|(_, names)| !names.are_in(&text));
+        }
+    }
+    for other in others {
+        let path = directory.join(other);
+        let is_small = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() <= MAX_SEARCHED);
+        // What is not text names nothing.
+        if let Some(text) = is_small.then(|| plain_text(&path)).flatten() {
+            files.retain(|(_, names)| !names.are_in(&text));
+        }
+    }
+    files.into_iter().map(|(path, _)| path).collect()
 }
 
-impl NamedFiles {
-    fn of(cases: &[PlacedCase], directory: &Path, others: &[String], scope: Scope<'_>) -> Self {
-        let mut paths = BTreeSet::new();
-        for placed in cases {
-            if let Ok(case) = serde_json::to_value(&placed.checked.case) {
-                collect(&case, &scope.roots.package_root, &mut paths);
-            }
-        }
-        let mut texts: Vec<String> =
-            scope.files.all().into_iter().filter_map(|SourceFile { text, .. }| Some(text?.to_string())).collect();
-        for other in others {
-            let path = directory.join(other);
-            let is_small = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() <= MAX_SEARCHED);
-            // What is not text names nothing.
-            texts.extend(is_small.then(|| std::fs::read_to_string(&path).ok()).flatten());
-        }
-        Self { paths, texts }
+/// How a text may name a file.
+struct Names<'p> {
+    file: &'p str,
+    folders: Vec<String>,
+}
+
+impl<'p> Names<'p> {
+    fn of(path: &'p str) -> Self {
+        let mut parts = path.split('/');
+        let file = parts.next_back().unwrap_or_default();
+        // The first of the directories is that of the case.
+        let folders = parts.skip(1).flat_map(|folder| [format!("{folder}/"), format!("/{folder}")]).collect();
+        Self { file, folders }
     }
 
-    /// Whether the file at `path`, below `directory`, or a directory around it is named.
-    fn contain(&self, directory: &Path, path: &str) -> bool {
-        let full = directory.join(path);
-        let mut around = full.ancestors().take_while(|around| *around != directory);
-        if around.any(|around| self.paths.contains(around)) {
-            return true;
-        }
-        let mut parts = path.split('/');
-        let name = parts.next_back().unwrap_or_default();
-        // The first of the directories is that of the case.
-        let folders: Vec<String> =
-            parts.skip(1).flat_map(|folder| [format!("{folder}/"), format!("/{folder}")]).collect();
-        self.texts.iter().any(|text| text.contains(name) || folders.iter().any(|folder| text.contains(folder)))
+    fn are_in(&self, text: &str) -> bool {
+        text.contains(self.file) || self.folders.iter().any(|folder| text.contains(folder))
     }
 }
 

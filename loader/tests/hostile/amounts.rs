@@ -176,9 +176,9 @@ fn very_many_targets_and_repos_end() {
     Package::with_eval_file(text).load().is_valid(1);
     let text = format!(
         "execution: {{targets: [{}]}}\ntests:\n- {{id: a, criteria: b, input: c}}\n",
-        list(30_000, |_| "t".to_owned())
+        list(15_000, |_| "t".to_owned())
     );
-    Package::with_eval_file(text).load().only(&vec![Code::InvalidTarget; 29_999]);
+    Package::with_eval_file(text).load().only(&vec![Code::InvalidTarget; 14_999]);
     let repos = list(10_000, |number| format!("{{path: r{number}, source: {{type: git, url: u}}}}"));
     one_case(&format!("workspace: {{repos: [{repos}]}}")).load().is_valid(1);
     let names = |prefix: &str| list(20_000, |number| format!("{prefix}{number}"));
@@ -267,4 +267,73 @@ fn very_many_variables_end() {
     let said = package.load_entry("cases.jsonl");
     assert!(said.problems.iter().all(|(code, ..)| *code == Code::UnknownTemplateVariable));
     said.has_at(Code::UnknownTemplateVariable, "p.md", 2);
+}
+
+#[test]
+fn lines_that_are_not_json_are_reported_up_to_a_limit() {
+    let package = Package::new();
+    package.write("cases.jsonl", "x\n".repeat(150_000));
+    let said = package.load_entry("cases.jsonl");
+    said.is_refused().has_at(Code::LimitExceeded, "cases.jsonl", 0);
+    assert_eq!(said.problems.len(), 1001);
+}
+
+#[test]
+fn very_many_errors_are_counted() {
+    let package = Package::new();
+    package.write(
+        "cases.jsonl",
+        lines(3, |case| {
+            let keys = list(12_000, |number| format!("\"key{number}\": 1"));
+            format!("{{\"id\": \"{case}\", \"criteria\": \"b\", \"input\": \"c\", {keys}}}")
+        }),
+    );
+    let said = package.load_entry("cases.jsonl");
+    said.is_refused().has_at(Code::LimitExceeded, "cases.jsonl", 0);
+    assert_eq!(said.problems.len(), 20_000);
+    assert!(said.text.contains("too many problems: 16001 more are not listed"), "{}", said.text);
+}
+
+#[test]
+fn a_few_kilobytes_of_includes_do_not_fill_the_memory() {
+    let include = |name: &str| format!("assertions: [{}]\n", list(250, |_| format!("{{include: ./{name}.yaml}}")));
+    for assertion in ["x", "{type: contains}", "{type: contains, value: x}", "{type: my-grader, typo: x}"] {
+        let package = Package::new();
+        package.write("suite/a/case.yaml", format!("{CASE}{}", include("one")));
+        package.write("suite/a/one.yaml", include("two"));
+        package.write("suite/a/two.yaml", include("three"));
+        package.write("suite/a/three.yaml", format!("assertions: [{}]\n", list(250, |_| assertion.to_owned())));
+        let said = package.load();
+        let is_limit = |(code, ..): &&(Code, String, u32)| *code == Code::LimitExceeded;
+        assert!(said.problems.iter().any(|problem| is_limit(&problem)), "{assertion}: {:?}", said.first());
+    }
+}
+
+#[test]
+fn the_files_of_a_suite_have_a_size_together_whatever_threads_do() {
+    let package = Package::new();
+    let long = "x".repeat(14 << 20);
+    for case in 0..10 {
+        package.write(&format!("suite/{case}/case.yaml"), format!("{CASE}metadata: {{a: {long}}}\n"));
+    }
+    package.load().only(&[Code::LimitExceeded]).has(Code::LimitExceeded, "suite/9/case.yaml");
+
+    // On several threads, any file may be the one that is too much, but only one is.
+    let package = Package::new();
+    for case in 0..130 {
+        package.write(&format!("suite/{case}/case.yaml"), format!("{CASE}metadata: {{a: {}}}\n", &long[..1 << 20]));
+    }
+    package.load().only(&[Code::LimitExceeded]);
+}
+
+#[test]
+fn lines_of_problems_are_shown_where_not_all_text_is_kept() {
+    let package = Package::new();
+    let long = "x".repeat(14 << 20);
+    for case in 0..4 {
+        package.write(&format!("suite/{case}/case.yaml"), format!("{CASE}metadata: {{a: {long}}}\ntypo{case}: true\n"));
+    }
+    let said = package.load();
+    said.only(&[Code::UnknownKey; 4]);
+    assert!(said.text.contains("4 | typo3: true"), "{}", said.text);
 }

@@ -180,3 +180,37 @@ fn suites_that_are_bad_links_are_refused() {
     package.link("suite/cases", "cases");
     package.load().is_refused();
 }
+
+#[test]
+fn suite_files_and_targets_files_that_lead_out_of_the_package_are_not_shown() {
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("secret");
+    std::fs::write(&secret, "root:$6$secret:19000:0\nother: [\n").unwrap();
+    let secret = secret.to_str().unwrap();
+    for target in [secret, "/proc/kmsg", "/dev/zero", "nothing"] {
+        for name in ["EVAL.yaml", "suite.json", "cases.jsonl"] {
+            let package = Package::new();
+            package.write("suite/cases/a/case.yaml", CASE);
+            package.link(&format!("suite/{name}"), target);
+            let said = package.load_entry(&format!("suite/{name}"));
+            said.is_refused();
+            assert!(!said.text.contains("root:"), "{}", said.text);
+            if target == secret {
+                said.only(&[Code::PathEscape]).has(Code::PathEscape, &format!("suite/{name}"));
+            }
+        }
+        let package = Package::with_eval_file("tests: []\n");
+        package.link("suite/targets.yaml", target);
+        let problems = package.load_targets("suite");
+        problems.only(&[Code::PathEscape]).has(Code::PathEscape, "suite/targets.yaml");
+        assert!(!problems.text.contains("root:"), "{}", problems.text);
+    }
+    // Inside of the package, a link is as good as a copy.
+    let package = Package::new();
+    package.write("shared/eval.yaml", "tests:\n- {id: a, criteria: b, input: c}\n");
+    package.write("shared/targets.yaml", "targets: []\n");
+    package.link("suite/EVAL.yaml", "../shared/eval.yaml");
+    package.link("suite/targets.yaml", "../shared/targets.yaml");
+    package.load().is_valid(1);
+    package.load_targets("suite").only(&[]);
+}

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use evalsuite_loader::{Request, load, render};
-use evalsuite_schema::diagnostic::Code;
+use evalsuite_loader::{Request, find_targets_file, load, load_targets, render};
+use evalsuite_schema::diagnostic::{Code, Diagnostics};
 use tempfile::TempDir;
 
 /// Far more than any of these takes. What it tells is whether a load ends at all.
@@ -74,26 +74,32 @@ impl Package {
         request.workspace_root = self.directory.path().to_path_buf();
         load_within_limits(request)
     }
+
+    /// Loads the targets file nearest to the directory `suite`.
+    fn load_targets(&self, suite: &str) -> Said {
+        let mut request = Request::new("", self.directory.path());
+        request.workspace_root = self.directory.path().to_path_buf();
+        let file = find_targets_file(&self.path(suite), self.directory.path()).unwrap();
+        within_limits("targets file", move || {
+            let loaded = load_targets(&file, &request);
+            Said::new(&loaded.problems_of(loaded.names()), None)
+        })
+    }
 }
 
 fn load_within_limits(request: Request) -> Said {
-    let (sender, receiver) = mpsc::channel();
     let entry = request.entry.clone();
-    let thread = std::thread::spawn(move || {
+    within_limits(&entry, move || {
         let loaded = load(&request);
-        let problems = loaded.diagnostics.iter().map(|diagnostic| {
-            let place = diagnostic.place.as_ref().expect("problems of files have a place");
-            (diagnostic.code, place.file.clone(), place.start().map_or(0, |start| start.line))
-        });
-        let shown = loaded.diagnostics.iter().take(5);
-        let text: Vec<String> = shown.map(|diagnostic| render::text(diagnostic, render::Style::Plain)).collect();
-        let said = Said {
-            problems: problems.collect(),
-            text: text.join("\n"),
-            cases: loaded.suite.map(|suite| suite.cases.len()),
-        };
+        Said::new(&loaded.diagnostics, loaded.suite.map(|suite| suite.cases.len()))
+    })
+}
+
+fn within_limits(entry: &str, read: impl FnOnce() -> Said + Send + 'static) -> Said {
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
         // The receiver is gone if this took too long.
-        let _ = sender.send(said);
+        let _ = sender.send(read());
     });
     match receiver.recv_timeout(LIMIT) {
         Ok(said) => {
@@ -133,6 +139,16 @@ fn assert_memory() {
 }
 
 impl Said {
+    fn new(diagnostics: &Diagnostics, cases: Option<usize>) -> Self {
+        let problems = diagnostics.iter().map(|diagnostic| {
+            let place = diagnostic.place.as_ref().expect("problems of files have a place");
+            (diagnostic.code, place.file.clone(), place.start().map_or(0, |start| start.line))
+        });
+        let shown = diagnostics.iter().take(5);
+        let text: Vec<String> = shown.map(|diagnostic| render::text(diagnostic, render::Style::Plain)).collect();
+        Self { problems: problems.collect(), text: text.join("\n"), cases }
+    }
+
     #[track_caller]
     fn has(&self, code: Code, file: &str) -> &Self {
         let is_it = |(found, at, _): &&(Code, String, u32)| *found == code && at == file;

@@ -96,3 +96,13 @@ fn globs_do_not_search_the_disk() {
     package.write("shared/cases.jsonl", "{\"id\": \"a\", \"criteria\": \"b\", \"input\": \"c\"}\n");
     package.load().is_valid(1);
 }
+
+#[test]
+fn very_many_globs_are_not_searched() {
+    let patterns = "- 'file://**/*.yaml'\n".repeat(90_000);
+    Package::with_eval_file(format!("tests:\n{patterns}")).load().only(&[Code::LimitExceeded]).has_at(
+        Code::LimitExceeded,
+        "suite/EVAL.yaml",
+        502,
+    );
+}

@@ -46,6 +46,7 @@ impl Diagnostics {
     /// places. The order stays.
     #[must_use]
     pub fn grouped(self) -> Self {
+        let mut result = self.without_list();
         let mut groups: Vec<(Diagnostic, Vec<SourceRange>)> = Vec::new();
         let mut first: HashMap<(Code, String), usize> = HashMap::new();
         for diagnostic in self {
@@ -60,7 +61,8 @@ impl Diagnostics {
             }
             groups.push((diagnostic, Vec::new()));
         }
-        groups.into_iter().map(|(diagnostic, others)| grouped(diagnostic, others)).collect()
+        groups.into_iter().for_each(|(diagnostic, others)| result.push(grouped(diagnostic, others)));
+        result
     }
 
     /// One problem per place, as before [`grouped`](Self::grouped), in the order of groups.

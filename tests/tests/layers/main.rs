@@ -37,8 +37,8 @@ const TIDY: &[&str] = &["schema", "discovery", "loader", "codegen", "macros", "r
 
 const LOADER: &[&str] = &[
     "names",
-    "request",
     "source",
+    "request",
     "diagnostic",
     "keys",
     "read",

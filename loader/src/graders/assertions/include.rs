@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
 use crate::fields::paths::{Kind, SearchFailure};
@@ -15,6 +16,9 @@ const MAX_LEVELS: usize = 3;
 
 /// Bytes that an include counts for at least: finding a template takes its time, too.
 const LEAST_SIZE: usize = 2048;
+
+/// Bytes that a grader takes with its texts.
+const GRADER_SIZE: usize = 2 * size_of::<ParsedGrader>();
 
 /// Directories of templates, and the endings of their names, as they are tried.
 const DIRECTORIES: &[&str] = &[".evalsuite/templates", ".agentv/templates"];
@@ -45,7 +49,8 @@ pub(super) fn expand(
     let files = cx.scope.files;
     let tree = cx.scope.shared.tree(&path, files, d)?;
     let items = entries(&tree, d)?;
-    if !cx.scope.shared.may_copy(tree.size().max(LEAST_SIZE), node.span, d) {
+    let size = tree.size() + items.len() * GRADER_SIZE;
+    if !cx.scope.shared.may_copy(size.max(LEAST_SIZE), node.span, d) {
         return None;
     }
     let template = IncludedTemplate { path: &path, parent: cx.templates };

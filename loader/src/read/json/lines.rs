@@ -3,7 +3,10 @@
 use super::reader::Reader;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::read::node::Node;
-use crate::source::FileId;
+use crate::source::{FileId, Span};
+
+/// Lines that are not JSON, after which no others are read.
+const MAX_INVALID: usize = 1000;
 
 /// The values of JSON lines, without those that are not JSON: these are reported.
 ///
@@ -12,6 +15,7 @@ pub(crate) fn parse_jsonl(file: FileId, text: &str, diagnostics: &mut Diagnostic
     let mut values = Vec::new();
     let mut nodes = 0;
     let mut number = 0;
+    let mut invalid = 0;
     for line in text.split('\n') {
         let line = line.strip_suffix('\r').unwrap_or(line);
         number += 1;
@@ -22,8 +26,16 @@ pub(crate) fn parse_jsonl(file: FileId, text: &str, diagnostics: &mut Diagnostic
             Ok(value) => values.push(value),
             Err(problem) => {
                 let limit_is_of_file = problem.code == Code::LimitExceeded && nodes > crate::read::MAX_NODES;
+                let place = problem.place;
                 diagnostics.push(*problem);
+                invalid += 1;
                 if limit_is_of_file {
+                    break;
+                }
+                if let Some(place) = place.filter(|_| invalid == MAX_INVALID) {
+                    let message = format!("{MAX_INVALID} lines are not JSON: those that follow are not read");
+                    let help = "write one JSON object per line";
+                    diagnostics.report(Code::LimitExceeded, Span::whole(place.file), message, help);
                     break;
                 }
             }

@@ -124,7 +124,7 @@ fn long_text_within_the_limits_is_read() {
 fn equal_keys_do_not_take_quadratic_time() {
     let start = Instant::now();
     let (_, problems) = yaml(&"a: 1\n".repeat(40_000));
-    assert_eq!(problems.len(), 39_999);
+    assert_eq!(problems.len(), Diagnostics::MAX_ERRORS, "the others are counted");
     assert!(start.elapsed() < BOUND);
 }
 

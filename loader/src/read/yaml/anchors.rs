@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::read::node::{Data, Node};
-use crate::read::{MAX_BYTES, MAX_DEPTH, MAX_NODES};
+use crate::read::{MAX_COPIED, MAX_DEPTH, MAX_NODES};
 use crate::source::Span;
 
 /// The values of anchors, and how much of them was copied: a few lines of aliases can expand to more than fits in memory.
@@ -39,7 +39,7 @@ impl Anchors {
         if self.kept.nodes > MAX_NODES {
             return Err(too_many_nodes(node.span));
         }
-        if self.kept.bytes > MAX_BYTES {
+        if self.kept.bytes > MAX_COPIED {
             return Err(too_much_text(node.span));
         }
         while self.values.len() <= anchor {
@@ -70,7 +70,7 @@ impl Anchors {
             return Err(too_many_nodes(span));
         }
         self.copied += anchored.size.bytes;
-        if self.copied > MAX_BYTES {
+        if self.copied > MAX_COPIED {
             return Err(too_much_text(span));
         }
         Ok(Node { span, data: anchored.node.data.clone() })
@@ -110,6 +110,6 @@ pub(super) fn too_many_nodes(span: Span) -> Diagnostic {
 }
 
 fn too_much_text(span: Span) -> Diagnostic {
-    let message = format!("anchors and aliases copy more than {} MiB of text", MAX_BYTES >> 20);
+    let message = format!("anchors and aliases copy more than {} MiB of text", MAX_COPIED >> 20);
     Diagnostic::new(Code::LimitExceeded, message).at(span).help("split the file")
 }
