@@ -1,39 +1,47 @@
 //! `cargo evalsuite check`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use evalsuite_build::expansion;
-use evalsuite_loader::{Request, find_targets_file, load, load_targets, render};
+use evalsuite_loader::{LoadedSuite, Request, find_targets_file, load, load_targets, render};
 use evalsuite_schema::diagnostic::Diagnostics;
 
 use crate::command_line::{Check, Format};
 use crate::includes::Includes;
-use crate::{includes, suite_request};
+use crate::{CANNOT_WORK, fixes, includes, sarif, suite_request};
+
+/// Most rounds of `--fix`: what is behind a misspelled key is read once the key is right.
+const MOST_FIXES: usize = 10;
+
+/// What suites use of a targets file.
+struct TargetsUse {
+    request: Request,
+    /// The entries that they name.
+    names: BTreeSet<String>,
+}
 
 pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     let (suites, includes) = suites(command)?;
     if suites.is_empty() {
         anstream::eprintln!("error: no suite found\n  = help: name a suite: `cargo evalsuite check suites/my_agent`");
-        return Ok(ExitCode::FAILURE);
+        return Ok(ExitCode::from(CANNOT_WORK));
     }
-    let mut found = Found::default();
-    for suite in &suites {
-        let request = suite_request::request(suite)?;
-        found.check_suite(suite, &request, &includes);
-        let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
-        if let Some(file) = find_targets_file(directory, &request.package_root) {
-            found.diagnostics.append(load_targets(&file, &request).diagnostics.grouped());
+    let mut checked = check(&suites, &includes)?;
+    for _ in 0..MOST_FIXES {
+        if !command.fix || fixes::apply(&checked.0.diagnostics.clone().ungrouped(), &checked.1)? == 0 {
+            break;
         }
+        checked = check(&suites, &includes)?;
     }
-    let Found { mut diagnostics, tests, is_denied } = found;
+    let (Found { mut diagnostics, tests, is_denied, .. }, roots) = checked;
     // Suites share targets files, and a suite may be included twice: each problem is printed once.
     diagnostics.sort();
     let mut out = anstream::AutoStream::auto(io::stdout().lock());
-    print(&mut out, command.format, &diagnostics)?;
+    print(&mut out, command.format, &diagnostics, &roots)?;
     if command.format == Format::Text {
         let suites = count(suites.len(), "suite");
         writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), count(tests, "test"))?;
@@ -46,6 +54,19 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
+/// Checks all suites; with what is wrong, the directories that paths are shown relative to.
+fn check(suites: &[PathBuf], includes: &Includes) -> io::Result<(Found, BTreeSet<PathBuf>)> {
+    let mut found = Found::default();
+    let mut roots = BTreeSet::new();
+    for suite in suites {
+        let request = suite_request::request(suite)?;
+        roots.insert(request.workspace_root.clone());
+        found.check_suite(suite, request, includes);
+    }
+    found.check_targets_files();
+    Ok((found, roots))
+}
+
 /// What is wrong with the suites.
 #[derive(Default)]
 struct Found {
@@ -54,16 +75,21 @@ struct Found {
     tests: usize,
     /// Whether the arguments of an include make an error of a warning.
     is_denied: bool,
+    /// The targets files of suites that nothing includes. Suites of a package often share one.
+    targets_files: BTreeMap<PathBuf, TargetsUse>,
 }
 
 impl Found {
-    /// Checks a suite as the compiler does for each of its includes; without one, the suite alone.
-    fn check_suite(&mut self, suite: &Path, request: &Request, includes: &Includes) {
+    /// Checks a suite as the compiler does for each of its includes; without one, the suite and what it names in a targets file.
+    fn check_suite(&mut self, suite: &Path, request: Request, includes: &Includes) {
         let includes = includes.of_suite(suite);
         if includes.is_empty() {
-            let loaded = load(request);
-            self.tests += loaded.suite.map_or(0, |suite| suite.tests.len());
+            let loaded = load(&request);
             self.diagnostics.append(loaded.diagnostics.grouped());
+            if let Some(loaded) = loaded.suite {
+                self.tests += loaded.tests.len();
+                self.use_targets_file(suite, request, &loaded);
+            }
         }
         for include in includes {
             let (problems, tests) = expansion::check(include.binding.clone(), &include.context);
@@ -73,6 +99,21 @@ impl Found {
                 // Arguments that mean nothing are reported by the compiler where they are written.
                 self.diagnostics.append(problem.as_diagnostic().cloned().into_iter().collect());
             }
+        }
+    }
+
+    fn use_targets_file(&mut self, suite: &Path, request: Request, loaded: &LoadedSuite) {
+        let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
+        let Some(file) = find_targets_file(directory, &request.package_root) else { return };
+        let used = self.targets_files.entry(file).or_insert_with(|| TargetsUse { request, names: BTreeSet::new() });
+        used.names.extend(loaded.targets_file_entries().into_iter().map(str::to_owned));
+    }
+
+    /// Reports each targets file once, with the problems of the entries that suites name.
+    fn check_targets_files(&mut self) {
+        for (file, used) in &self.targets_files {
+            let problems = load_targets(file, &used.request).problems_of(used.names.iter().map(String::as_str));
+            self.diagnostics.append(problems.grouped());
         }
     }
 }
@@ -123,13 +164,31 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics) -> io::Result<()> {
-    for diagnostic in diagnostics {
-        match format {
-            Format::Text => writeln!(out, "{}\n", render::text(diagnostic, render::Style::Colored))?,
-            Format::Json => writeln!(out, "{}", render::json(diagnostic))?,
-            Format::Github => writeln!(out, "{}", render::github(diagnostic))?,
+fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, roots: &BTreeSet<PathBuf>) -> io::Result<()> {
+    let each_place = || {
+        let mut places = diagnostics.clone().ungrouped();
+        places.sort();
+        places
+    };
+    match format {
+        Format::Text => {
+            diagnostics.iter().try_for_each(|it| writeln!(out, "{}\n", render::text(it, render::Style::Colored)))
         }
+        Format::Short => each_place().iter().try_for_each(|it| writeln!(out, "{}", render::one_line(it))),
+        Format::Json => diagnostics.iter().try_for_each(|it| writeln!(out, "{}", render::json(it))),
+        Format::Sarif => writeln!(out, "{}", sarif::log(&each_place(), &path_in_repository(roots))),
+        Format::Github => write!(out, "{}", render::github_annotations(diagnostics)),
     }
-    Ok(())
+}
+
+/// The path from the root of the repository to the directory that paths are shown relative to, with a `/` at its end if there is one.
+fn path_in_repository(roots: &BTreeSet<PathBuf>) -> String {
+    // Suites of several workspaces at once are seldom, and then in one repository at its root.
+    let [root] = roots.iter().collect::<Vec<_>>()[..] else { return String::new() };
+    let repository = root.ancestors().find(|directory| directory.join(".git").exists());
+    let path = repository.and_then(|repository| root.strip_prefix(repository).ok());
+    match path.map(|path| path.to_string_lossy().replace('\\', "/")) {
+        Some(path) if !path.is_empty() => path + "/",
+        _ => String::new(),
+    }
 }

@@ -23,6 +23,7 @@ pub(crate) fn run(command: &Clean) -> io::Result<ExitCode> {
     let mut kept: Vec<String> = Vec::new();
     for (index, (_, id, run)) in runs.into_iter().enumerate() {
         if index < command.keep || run.is_in_use()? {
+            run.remove_temporary_files()?;
             kept.push(id);
             continue;
         }

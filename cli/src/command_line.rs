@@ -22,12 +22,15 @@ pub(crate) enum Command {
     Finish(Finish),
     Gate(Gate),
     Clean(Clean),
+    List(List),
     Merge(Merge),
+    New(New),
     Regrade(Regrade),
     Report(Report),
     Show(Show),
     Calibrate(Calibrate),
     Run(Run),
+    Schema(Schema),
 }
 
 /// Make the results of a run the baseline of its suites
@@ -61,15 +64,22 @@ pub(crate) struct Check {
     /// Exit with status 1 on warnings too
     #[arg(long)]
     pub(crate) deny_warnings: bool,
+    /// Change the files where one answer is certain: a name that is one edit away, an old name of a key, a number that is meant as text
+    #[arg(long)]
+    pub(crate) fix: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Text with the lines of the files
     Text,
+    /// One line per place, `FILE:LINE:COLUMN: error[E019]: MESSAGE`, for editors
+    Short,
     /// One JSON object per line
     Json,
-    /// GitHub Actions annotations
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// GitHub Actions annotations, at most ten of each kind
     Github,
 }
 
@@ -169,6 +179,15 @@ pub(crate) struct Explain {
     pub(crate) diagnostic: Option<String>,
 }
 
+/// Print the JSON Schema of a kind of file, for editors
+///
+/// Example: `cargo evalsuite schema case > case.schema.json`. Exit status: 0 on success, 2 if there is no such kind.
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// Kind of file, such as `eval` or `case` [default: list all]
+    pub(crate) kind: Option<String>,
+}
+
 /// Run the pending after_all hooks of a run, remove its base workspaces, and summarize it
 ///
 /// The last test of a suite does this itself where it can know that it is the last. After a run of some tests with nextest,
@@ -191,6 +210,26 @@ pub(crate) struct Clean {
     pub(crate) keep: usize,
 }
 
+/// List suites with their cases and graders, and runs with their results
+///
+/// Example: `cargo evalsuite list --format json`. Exit status: 0 on success, 1 if a suite has errors, 2 if the command line is invalid.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Suites, or directories to search for suites [default: the package or workspace of the current directory]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Format of the list
+    #[arg(long, value_enum, default_value_t = ListFormat::Human)]
+    pub(crate) format: ListFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// Tables
+    Human,
+    /// One JSON object
+    Json,
+}
+
 /// Merge the parts of a run from several machines
 ///
 /// The parts must have the same run id (set `EVALSUITE_RUN_ID`) and be of the same commit and suite files. Exit status: 0 on
@@ -203,6 +242,112 @@ pub(crate) struct Merge {
     /// Output directory for the merged run [default: that of the package]
     #[arg(long, value_name = "DIR")]
     pub(crate) into: Option<PathBuf>,
+}
+
+/// Write a suite, a case, a grader, a targets file or a calibration into a package
+///
+/// Without a word after `new`, a suite. What the arguments leave open is asked on a terminal. Prints what was created and changed;
+/// files that are there stay as they are. Exit status: 0 on success, 2 if nothing was written.
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    #[command(subcommand)]
+    pub(crate) item: Option<NewItem>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum NewItem {
+    Suite(NewSuite),
+    Case(NewCase),
+    Grader(NewGrader),
+    AgentCli(NewAgentCli),
+    Calibration(NewCalibration),
+}
+
+/// A suite with a case that passes and a case that fails, its test file, build script and dependencies
+#[derive(Debug, Default, Args)]
+pub(crate) struct NewSuite {
+    /// Name of the suite: it is written to suites/NAME [default: basics]
+    pub(crate) name: Option<String>,
+    /// Layout of the files [default: cases]
+    #[arg(long, value_enum)]
+    pub(crate) layout: Option<LayoutName>,
+    /// Add the profile `ci` to .config/nextest.toml
+    #[arg(long)]
+    pub(crate) nextest: bool,
+    /// Add a workflow of GitHub Actions, and the profile of nextest that it uses
+    #[arg(long)]
+    pub(crate) ci: bool,
+    /// Clone of evalsuite whose crates are used instead of the published ones
+    #[arg(long, value_name = "DIR")]
+    pub(crate) crates: Option<PathBuf>,
+    /// Overwrite files
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LayoutName {
+    /// EVAL.yaml, and a directory per case with case.yaml
+    Cases,
+    /// suite.json, and a JSON file per task
+    Tasks,
+}
+
+/// A case of a suite
+#[derive(Debug, Args)]
+pub(crate) struct NewCase {
+    /// Id of the case
+    pub(crate) id: Option<String>,
+    /// Directory of the suite [default: the only suite of the package]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) suite: Option<PathBuf>,
+    /// What the agent is asked
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) input: Option<String>,
+    /// Text that the answer has to contain
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) contains: Option<String>,
+    /// What a judge checks, instead of a text
+    #[arg(long, value_name = "TEXT", conflicts_with = "contains")]
+    pub(crate) criteria: Option<String>,
+    /// Overwrite files
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// A grader in Rust: a function, and its name in the call that includes the suite
+#[derive(Debug, Args)]
+pub(crate) struct NewGrader {
+    /// Name of the function
+    pub(crate) name: Option<String>,
+    /// Directory of the suite [default: the only suite of the package]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) suite: Option<PathBuf>,
+}
+
+/// A targets file with a command as the agent, and a test file that uses it
+#[derive(Debug, Args)]
+pub(crate) struct NewAgentCli {
+    /// Directory of the suite [default: the only suite of the package]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) suite: Option<PathBuf>,
+    /// Command that reads {PROMPT_FILE} and writes the answer to {OUTPUT_FILE} [default: one that repeats the prompt]
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+    /// Overwrite files
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// A calibration of the suite's judge, with two samples
+#[derive(Debug, Args)]
+pub(crate) struct NewCalibration {
+    /// Directory of the suite [default: the only suite of the package]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) suite: Option<PathBuf>,
+    /// Overwrite files
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Grade the evidence of an earlier run again, without calling agents

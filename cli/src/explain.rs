@@ -21,9 +21,9 @@ pub(crate) fn run(command: &Explain) -> io::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     };
-    match find(asked).and_then(section) {
-        Some(text) => {
-            writeln!(out, "{text}")?;
+    match find(asked).and_then(Section::of) {
+        Some(section) => {
+            writeln!(out, "{}", section.plain())?;
             Ok(ExitCode::SUCCESS)
         }
         None => {
@@ -42,15 +42,36 @@ fn find(asked: &str) -> Option<Code> {
     Code::ALL.iter().copied().find(|code| code.as_str().eq_ignore_ascii_case(asked) || code.name() == asked)
 }
 
-/// The section of a diagnostic without its fences, which a terminal does not need.
-fn section(code: Code) -> Option<String> {
-    let heading = format!("### {code}\n");
-    let start = CATALOGUE.find(&heading)? + "### ".len();
-    let rest = &CATALOGUE[start..];
-    let end = rest.find("\n### ").or_else(|| rest.find("\n## ")).unwrap_or(rest.len());
-    let section = rest[..end].split("\n## ").next().unwrap_or_default();
-    let lines = section.lines().filter(|line| !line.starts_with("```"));
-    Some(lines.map(|line| line.replace("**", "")).collect::<Vec<_>>().join("\n").trim_end().to_owned())
+/// The section of a diagnostic in the catalogue.
+pub(crate) struct Section {
+    /// Markdown, from the code on.
+    text: &'static str,
+}
+
+impl Section {
+    pub(crate) fn of(code: Code) -> Option<Self> {
+        let heading = format!("### {code}\n");
+        let start = CATALOGUE.find(&heading)? + "### ".len();
+        let rest = &CATALOGUE[start..];
+        let end = rest.find("\n### ").or_else(|| rest.find("\n## ")).unwrap_or(rest.len());
+        Some(Self { text: rest[..end].split("\n## ").next().unwrap_or_default() })
+    }
+
+    /// Without fences, which a terminal does not need.
+    pub(crate) fn plain(&self) -> String {
+        let lines = self.text.lines().filter(|line| !line.starts_with("```"));
+        lines.map(|line| line.replace("**", "")).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+    }
+
+    /// What follows the heading.
+    pub(crate) fn markdown(&self) -> &str {
+        self.text.split_once('\n').map_or("", |(_, rest)| rest).trim()
+    }
+
+    /// What the diagnostic means: the first paragraph, in one line.
+    pub(crate) fn summary(&self) -> String {
+        self.markdown().split("\n\n").next().unwrap_or_default().replace('\n', " ")
+    }
 }
 
 #[cfg(test)]
@@ -60,7 +81,7 @@ mod tests {
     #[test]
     fn every_diagnostic_has_a_section_of_its_own() {
         for code in Code::ALL {
-            let text = section(*code).unwrap_or_else(|| panic!("{code} has no section"));
+            let text = Section::of(*code).unwrap_or_else(|| panic!("{code} has no section")).plain();
             assert_eq!(text.lines().next(), Some(code.to_string().as_str()));
             assert_eq!(text.matches("\nFix: ").count(), 1, "{text}");
         }

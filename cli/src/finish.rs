@@ -1,10 +1,12 @@
 //! `cargo evalsuite finish`.
 
-use std::io;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::{env, io};
 
+use evalsuite::CaseOutcome;
+use evalsuite::record::{CaseRecord, ReasonCode, RunSummary};
 use evalsuite::tooling::{SummaryText, finish_run};
 
 use crate::command_line::Finish;
@@ -15,15 +17,19 @@ pub(crate) fn run(command: &Finish) -> io::Result<ExitCode> {
         Ok(run) => run,
         Err(code) => return Ok(code),
     };
-    Ok(if finish_and_summarize(run.path())? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if finish_and_summarize(run.path(), true)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Finishes a run and prints its summary; `false` if a hook failed or something could not be removed.
+/// Most tests that are listed.
+const SHOWN: usize = 10;
+
+/// Finishes a run and prints its summary; `false` if a hook failed, something could not be removed, or a case has no record
+/// because its process died. `names_not_started`: prints the tests that were not started, too.
 ///
 /// # Errors
 ///
 /// If the run's files cannot be read or written.
-pub(crate) fn finish_and_summarize(run: &Path) -> io::Result<bool> {
+pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::Result<bool> {
     let finished = finish_run(run).map_err(io::Error::other)?;
     let mut out = anstream::stdout().lock();
     match finished.hooks {
@@ -37,9 +43,39 @@ pub(crate) fn finish_and_summarize(run: &Path) -> io::Result<bool> {
         for problem in &suite.problems {
             writeln!(out, "{}: {problem}", suite.suite)?;
         }
+        if !suite.problems.is_empty() {
+            writeln!(out, "{}: {} without a record", suite.suite, count(suite.problems.len(), "case"))?;
+        }
+        // A run of selected cases does not start the others.
+        if names_not_started && !suite.not_started.is_empty() {
+            let tests = suite.not_started.iter().map(String::as_str).take(SHOWN).collect::<Vec<_>>().join(", ");
+            let more = if suite.not_started.len() > SHOWN { ", …" } else { "" };
+            let count = count(suite.not_started.len(), "test");
+            writeln!(out, "{}: {count} not started: {tests}{more}", suite.suite)?;
+        }
     }
+    warn_of_skips(&finished.summary);
     for problem in &finished.problems {
         anstream::eprintln!("error: {problem}");
     }
-    Ok(finished.problems.is_empty())
+    Ok(finished.problems.is_empty() && finished.summary.suites.iter().all(|suite| suite.problems.is_empty()))
+}
+
+fn count(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// On a CI server, skipped cases are easily overlooked: test runners count them as passed.
+fn warn_of_skips(summary: &RunSummary) {
+    let is_on = |name: &str| env::var(name).is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
+    let is_selected =
+        |case: &&CaseRecord| case.reason.as_ref().is_none_or(|reason| reason.code != ReasonCode::Filtered);
+    let cases = summary.suites.iter().flat_map(|suite| &suite.cases);
+    let skipped = cases.filter(|case| case.outcome == CaseOutcome::Skipped).filter(is_selected).count();
+    if skipped > 0 && is_on("CI") && !is_on("EVALSUITE_REQUIRE") {
+        let (cases, count) = if skipped == 1 { ("case was", "counts") } else { ("cases were", "count") };
+        anstream::eprintln!(
+            "warning: {skipped} {cases} skipped and {count} as passed; EVALSUITE_REQUIRE=1 turns skipped cases into errors"
+        );
+    }
 }

@@ -11,12 +11,17 @@ mod diff;
 mod expand;
 mod explain;
 mod finish;
+mod fixes;
 mod gate;
 mod includes;
+mod list;
 mod merge;
+mod new;
 mod regrade;
 mod report;
 mod run;
+mod sarif;
+mod schema;
 mod show;
 mod stored_runs;
 mod suite_request;
@@ -28,19 +33,16 @@ use clap::Parser;
 
 use self::command_line::{Command, CommandLine};
 
+/// Exit code of a command that could not do its work: the command line, a file or the environment is at fault.
+pub(crate) const CANNOT_WORK: u8 = 2;
+
 fn main() -> ExitCode {
     // Cargo runs `cargo-evalsuite evalsuite …`; called directly, the program does not get the second word.
     let mut arguments: Vec<_> = std::env::args_os().collect();
     if arguments.get(1).is_some_and(|argument| argument == "evalsuite") {
         arguments.remove(1);
     }
-    let command = CommandLine::parse_from(arguments).command;
-    // Of these, 1 says that the run is worse than it may be.
-    let failure = match command {
-        Command::Accept(_) | Command::Diff(_) | Command::Gate(_) => ExitCode::from(2),
-        _ => ExitCode::FAILURE,
-    };
-    let result = match command {
+    let result = match CommandLine::parse_from(arguments).command {
         Command::Accept(command) => accept::run(&command),
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
@@ -50,16 +52,19 @@ fn main() -> ExitCode {
         Command::Finish(command) => finish::run(&command),
         Command::Gate(command) => gate::run(&command),
         Command::Clean(command) => clean::run(&command),
+        Command::List(command) => list::run(&command),
         Command::Merge(command) => merge::run(&command),
+        Command::New(command) => new::run(&command),
         Command::Regrade(command) => regrade::run(&command),
         Command::Report(command) => report::run(&command),
         Command::Show(command) => show::run(&command),
         Command::Run(command) => run::run(&command),
+        Command::Schema(command) => schema::run(&command),
     };
     match result {
         Ok(code) => code,
         // The reader has stopped reading, as in `… | head`.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::from(CANNOT_WORK),
         Err(error) => {
             let mut text = error.to_string();
             let mut source = error.source();
@@ -68,7 +73,7 @@ fn main() -> ExitCode {
                 source = cause.source();
             }
             anstream::eprintln!("error: {text}");
-            failure
+            ExitCode::from(CANNOT_WORK)
         }
     }
 }

@@ -7,21 +7,13 @@ use std::path::{Component, Path, PathBuf};
 use evalsuite_build::suite_search;
 use evalsuite_loader::{Request, workspace_root};
 
-/// A request for the suite at `path`, with the package around it as its boundary.
+/// A request for the suite at `path`.
 ///
 /// # Errors
 ///
 /// If the path is not UTF-8, or the current directory is gone.
 pub(crate) fn request(path: &Path) -> io::Result<Request> {
-    let path = absolute(path)?;
-    // Outside of every package the directory of the suite is the boundary.
-    let root = path.ancestors().skip(1).find(|directory| directory.join("Cargo.toml").is_file());
-    let root = root.or_else(|| path.parent()).unwrap_or(&path);
-    let entry = path.strip_prefix(root).unwrap_or(&path);
-    match entry.to_str() {
-        Some(entry) => Ok(Request::new(entry.replace('\\', "/"), root)),
-        None => Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is not UTF-8", path.display()))),
-    }
+    Request::of_suite(&absolute(path)?, &std::env::current_dir()?)
 }
 
 /// The suites at or below `path`; `path` itself if there are none, for loading it reports what is missing.

@@ -72,7 +72,7 @@ fn nothing_found_is_not_green() {
     let package = Package::new(&[]);
     std::fs::remove_dir_all(package.root().join("suites")).expect("the folder of suites");
     let output = package.run(&["check"]);
-    assert_eq!(output.code, 1);
+    assert_eq!(output.code, 2);
     assert!(output.err.contains("no suite found"), "{}", output.err);
 }
 
@@ -98,10 +98,14 @@ fn packages_of_a_workspace_are_searched() {
 #[test]
 fn a_targets_file_is_checked_once_for_all_suites_that_share_it() {
     let targets = "targets:\n  - name: small\n    provider: cli\n    command: my-agent {PROMT}\n  - name: big\n    use_target: bgi\n";
-    let eval = "tests:\n  - id: a\n    input: Hello\n    criteria: Says hello.\n";
+    let eval = |target: &str| {
+        format!("execution: {{target: {target}}}\ntests:\n  - id: a\n    input: Hello\n    criteria: Says hello.\n")
+    };
     let package = Package::new(&[
         ("suites/card_agent/tasks/a.json", TASK),
-        ("suites/greet/EVAL.yaml", eval),
+        ("suites/greet/EVAL.yaml", &eval("small")),
+        ("suites/leave/EVAL.yaml", &eval("small")),
+        ("suites/wait/EVAL.yaml", &eval("big")),
         ("suites/.evalsuite/targets.yaml", targets),
     ]);
     let output = package.run(&["check"]);
@@ -110,6 +114,32 @@ fn a_targets_file_is_checked_once_for_all_suites_that_share_it() {
     assert!(output.out.contains("--> suites/.evalsuite/targets.yaml:4:14"), "{}", output.out);
     assert!(output.out.contains("did you mean `PROMPT`?"), "{}", output.out);
     assert_eq!(output.out.matches("E071 target-not-runnable").count(), 1, "{}", output.out);
+}
+
+#[test]
+fn without_a_package_a_suite_may_use_the_whole_repository() {
+    let eval = "x-anchors: &a [bun, run, ../graders/x.ts]\ninput: [{role: user, content: [{type: file, value: /AGENTS.md}]}]\ntests:\n  - \
+                id: a\n    input: Hello\n    assertions: [{type: code-grader, command: *a}]\n";
+    let package = Package::new(&[
+        ("repository/examples/x/evals/EVAL.yaml", eval),
+        ("repository/examples/x/graders/x.ts", "//"),
+        ("repository/AGENTS.md", "Be nice."),
+    ]);
+    std::fs::remove_file(package.root().join("Cargo.toml")).expect("no package");
+    let suite = "repository/examples/x/evals";
+    let output = package.run(&["check", suite]);
+    assert_eq!(output.code, 1, "only the current directory is around the suite:\n{}", output.out);
+    assert_eq!(output.out.matches("error[").count(), 1, "{}", output.out);
+    assert!(
+        output.out.contains("error[E018 missing-path]: a `file` part: file `/AGENTS.md` not found"),
+        "{}",
+        output.out
+    );
+    package.write("repository/.git/HEAD", "ref: refs/heads/main");
+    let output = package.run(&["check", suite]);
+    assert_eq!(output.out, "no problems in 1 suite with 1 test\n");
+    let missing = package.run(&["check", "repository/zzz"]);
+    assert!(missing.out.contains("the path is relative to the current directory"), "{}", missing.out);
 }
 
 #[test]
@@ -291,4 +321,124 @@ fn what_the_macro_refuses_is_refused() {
         package.run(&["check"]).out.contains("error[E010 entry-not-found]"),
         "an include is checked wherever it is"
     );
+}
+
+/// Nine wrong cases of one suite, with an error that they share and a warning.
+fn many_problems() -> Package {
+    let package = Package::new(&[("suites/shop/EVAL.yaml", "name: shop\n")]);
+    for id in 1..=9 {
+        let case = "input: hello\nassert:\n  - { type: contains, valeu: hello }\n";
+        package.write(&format!("suites/shop/cases/c{id}/case.yaml"), case);
+    }
+    package
+}
+
+#[test]
+fn short_lines_name_every_place() {
+    let package = many_problems();
+    let output = package.run(&["check", "--format", "short"]);
+    assert_eq!(output.code, 1);
+    assert_eq!(output.out.lines().count(), 9 * 3, "{}", output.out);
+    let missing = "suites/shop/cases/c1/case.yaml:3:5: error[E";
+    let expected = [
+        "suites/shop/cases/c1/case.yaml:2:1: warning[W001]: `assert` is now `assertions` (help: rename it to `assertions`)",
+        missing,
+        "suites/shop/cases/c1/case.yaml:3:23: error[E019]: unknown key `valeu` in `contains` (help: did you mean `value`?)",
+    ];
+    for (line, expected) in output.out.lines().zip(expected) {
+        assert!(line.starts_with(expected), "{line}");
+    }
+    let whole = Package::new(&[("suites/shop/EVAL.yaml", "name: shop\n"), ("suites/shop/cases/a/case.yaml", "")]);
+    let output = whole.run(&["check", "--format", "short"]);
+    assert!(output.out.starts_with("suites/shop/cases/a/case.yaml:1:1: error[E"), "{}", output.out);
+}
+
+#[test]
+fn sarif_has_the_catalogue_as_rules_and_a_result_per_place() {
+    let package = many_problems();
+    let output = package.run(&["check", "--format", "sarif"]);
+    assert_eq!(output.code, 1);
+    let log: serde_json::Value = serde_json::from_str(&output.out).expect("one JSON object");
+    assert_eq!((&log["version"], log["runs"].as_array().map(Vec::len)), (&"2.1.0".into(), Some(1)));
+    let (rules, results) = (&log["runs"][0]["tool"]["driver"]["rules"], &log["runs"][0]["results"]);
+    assert_eq!(results.as_array().map(Vec::len), Some(27), "{}", output.out);
+    for result in results.as_array().expect("a list") {
+        let index = usize::try_from(result["ruleIndex"].as_u64().expect("an index")).expect("a small number");
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+        assert_eq!(rules[index]["defaultConfiguration"]["level"], result["level"]);
+        assert!(result["message"]["text"].as_str().is_some_and(|text| !text.is_empty() && !text.contains("times)")));
+    }
+    let place = &results[0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "suites/shop/cases/c1/case.yaml");
+    assert_eq!(place["region"], serde_json::json!({ "startLine": 2, "startColumn": 1, "endLine": 2, "endColumn": 7 }));
+
+    let below = Package::new(&[]);
+    std::fs::create_dir(below.root().join(".git")).expect("a repository");
+    below.write("agents/shop/Cargo.toml", "[package]\nname = \"shop\"\n[workspace]\n");
+    below.write("agents/shop/suites/a/EVAL.yaml", "tests: 1\n");
+    let output = below.run(&["check", "agents/shop/suites/a", "--format", "sarif"]);
+    assert!(output.out.contains("\"uri\":\"agents/shop/suites/a/EVAL.yaml\""), "{}", output.out);
+}
+
+#[test]
+fn github_shows_ten_annotations_of_a_kind() {
+    let package = Package::new(&[("suites/shop/EVAL.yaml", "name: shop\n")]);
+    for id in 1..=12 {
+        let case = format!("input: hello\nassertions:\n  - {{ type: contains, valeu{id}: hello }}\n");
+        package.write(&format!("suites/shop/cases/c{id}/case.yaml"), &case);
+    }
+    let output = package.run(&["check", "--format", "github"]);
+    let lines: Vec<&str> = output.out.lines().collect();
+    assert_eq!(lines.len(), 10, "{}", output.out);
+    assert_eq!(lines[9], "::error title=evalsuite::15 more errors; `cargo evalsuite check` shows them all");
+}
+
+#[test]
+fn what_is_certain_is_fixed_in_both_layouts() {
+    let task = TASK.replace("\"description\"", "\"descripton\"").replace("\"hello\" }", "5 }");
+    let case = "# mine\ninput: Pay 19.90 €   # here\nassert:\n  - { type: contains, vaule: 19.90 }\n  - { type: execution-metrics, max_tool_cals: 3 }\n  - { type: tool-trajectory, mode: exactt, expected: [{ tool: pay }] }\n";
+    let package = Package::new(&[
+        ("suites/card_agent/tasks/a.json", &task),
+        ("suites/shop/EVAL.yaml", "name: shop\n"),
+        ("suites/shop/cases/a/case.yaml", case),
+        ("tests/evals.rs", "include_eval_suite!(\"suites/shop\", agent = a);"),
+    ]);
+    let output = package.run(&["check", "--fix", "--deny-warnings"]);
+    assert_eq!((output.code, output.out.as_str()), (0, "no problems in 2 suites with 2 tests\n"), "{}", output.err);
+    let read = |path: &str| std::fs::read_to_string(package.root().join(path)).expect(path);
+    assert_eq!(read("suites/card_agent/tasks/a.json"), TASK.replace("\"hello\" }", "\"5\" }"));
+    assert_eq!(
+        read("suites/shop/cases/a/case.yaml"),
+        "# mine\ninput: Pay 19.90 €   # here\nassertions:\n  - { type: contains, value: \"19.90\" }\n  - { type: execution-metrics, max_tool_calls: 3 }\n  - { type: tool-trajectory, mode: exact, expected: [{ tool: pay }] }\n"
+    );
+    assert!(
+        output.err.contains("fixed suites/shop/cases/a/case.yaml:3:1: assert is now assertions\n"),
+        "{}",
+        output.err
+    );
+    assert!(
+        output.err.contains("fixed suites/shop/cases/a/case.yaml:4:30: 19.90 is now \"19.90\"\n"),
+        "{}",
+        output.err
+    );
+}
+
+#[test]
+fn what_is_not_certain_is_not_fixed() {
+    let case = "input: hello\nasserts:\n  - { type: contains, value: hello }\n";
+    let package = Package::new(&[("suites/shop/EVAL.yaml", "name: shop\n"), ("suites/shop/cases/a/case.yaml", case)]);
+    let output = package.run(&["check", "--fix"]);
+    assert_eq!((output.code, output.err.as_str()), (1, ""));
+    assert!(output.out.contains("help: did you mean `assertions`?"), "{}", output.out);
+    let written = std::fs::read_to_string(package.root().join("suites/shop/cases/a/case.yaml")).expect("the case");
+    assert_eq!(written, case);
+}
+
+#[test]
+fn no_color_wins_over_a_request_for_colors() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", "{}")]);
+    let colored = package.run_with(&["check"], &[("CLICOLOR_FORCE", "1")]);
+    assert!(colored.out.contains('\u{1b}'), "{}", colored.out);
+    let plain = package.run_with(&["check"], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]);
+    assert!(!plain.out.contains('\u{1b}'), "{}", plain.out);
 }

@@ -26,3 +26,27 @@ fn a_run_without_hooks_is_summed_up() {
     assert!(output.out.starts_with("no hooks were left to run\n"), "{}", output.out);
     assert!(package.root().join("runs/r/summary.json").is_file());
 }
+
+#[test]
+fn what_died_and_what_was_not_started_is_counted_and_named() {
+    let package = Package::new(&[]);
+    let test = |name: &str| format!(r#"{{"program": "p", "test_name": "evals::{name}", "case_id": "{name}"}}"#);
+    let tests = ["a", "b", "c"].map(test).join(", ");
+    package.write("runs/r/suites/s/suite.json", &format!(r#"{{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": [{tests}]}}"#));
+    package.write(
+        "runs/r/suites/s/cases/a-12345678/trial-000/started.json",
+        r#"{"schema": "evalsuite.started/1", "run_id": "r", "suite": "s", "case_id": "a", "target": "default", "trial": 0, "pid": 1, "lock": "locks/a-12345678.lock", "started_at": "2026-01-04T09:15:00Z"}"#,
+    );
+    package.write("runs/r/suites/s/cases/a-12345678/trial-000/.result.json.0123456789abcdef.tmp", "{");
+    let output = package.run(&["finish", "runs/r"]);
+    assert_eq!(output.code, 1, "{}", output.out);
+    for line in [
+        "s: evaluation error (agent/process_died): case `a` (target `default`)  process 1 died in trial 0\n",
+        "s: 1 case without a record\n",
+        "s: 2 tests not started: evals::b, evals::c\n",
+    ] {
+        assert!(output.out.contains(line), "{line} is missing in {}", output.out);
+    }
+    let trial = package.root().join("runs/r/suites/s/cases/a-12345678/trial-000");
+    assert_eq!(std::fs::read_dir(trial).unwrap().count(), 1, "the temporary file is removed");
+}

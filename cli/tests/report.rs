@@ -101,3 +101,50 @@ fn files_in_the_formats_of_other_programs_are_written() {
     assert!(read("evals.csv").starts_with("run_id,suite,case_id,target,trial,"));
     assert!(read("summary.md").starts_with("# Build\n## Evaluation: "), "the summary of a job is appended to");
 }
+
+#[test]
+fn a_file_above_20_mb_is_warned_about() {
+    let package = package();
+    let cases = package.root().join("out/runs/run-2/suites/refunds-00000000/cases");
+    let trial = fs::read_dir(cases).unwrap().next().unwrap().unwrap().path().join("trial-000/agent");
+    fs::create_dir_all(&trial).unwrap();
+    // Text that cannot be compressed: the upper bits of a linear congruential generator.
+    let mut state = 1_u64;
+    for file in 0..14 {
+        let text: Vec<u8> = (0..2 << 20)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                b' ' + 1 + u8::try_from((state >> 33) % 90).unwrap()
+            })
+            .collect();
+        fs::write(trial.join(format!("{file}.txt")), text).unwrap();
+    }
+    let output = package.run_in_output(&["report", "--html", "report.html"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.ends_with(" MB)\n"), "{}", output.out);
+    assert_eq!(
+        output.err,
+        "warning: browsers take long to open a file of this size; use --html-dir, or --only failed\n"
+    );
+}
+
+#[test]
+fn a_merged_run_is_reported_like_any_other() {
+    let package = package();
+    let part = |name: &str, absent: &[&str]| {
+        let run = SyntheticRun::new("merged", 12, 2).write(&package.root().join(name));
+        for suite in absent {
+            fs::remove_dir_all(run.join("suites").join(suite)).unwrap();
+        }
+    };
+    part("one", &["scheduling-00000001", "repair-00000002"]);
+    part("two", &["refunds-00000000"]);
+    let merged = package.run_in_output(&["merge", "one/runs/merged", "two/runs/merged", "--into", "out"]);
+    assert_eq!(merged.code, 0, "{}", merged.err);
+    let output = package.run_in_output(&["report", "merged", "--html", "report.html"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    let data = evalsuite_report::RunData::read(package.root().join("out/runs/merged")).unwrap();
+    assert_eq!(data.problems, []);
+    assert_eq!(data.suites.iter().map(|suite| suite.cases.len()).collect::<Vec<_>>(), [4, 4, 4]);
+    assert_eq!(data.record.unwrap().shards.len(), 2);
+}

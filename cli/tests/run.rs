@@ -52,6 +52,7 @@ impl Chosen {
             .write("suites/shop/cases/small/case.yaml", "input: small refund, please\n")
             .write("suites/shop/cases/large/case.yaml", "input: large refund, please\n")
             .write("suites/shop/cases/rude/case.yaml", "input: large refund, now\n")
+            .write("suites/shop/cases/judged/case.yaml", "input: refund, please\nassertions: [It is polite.]\n")
             .write("suites/card/suite.json", suites::SUITE_JSON)
             .write("suites/card/tasks/hello.json", &bucket)
             .write("suites/card/tasks/suite_check/inner.json", &suites::task("inner", "hello", "hello"));
@@ -71,6 +72,7 @@ impl Chosen {
             .with_cargo()
             .env("EVALSUITE_OUTPUT", PathBuf::from("../..").join(output))
             .env("HOOK_LOG", self.log.as_os_str())
+            .env("CI", "true")
             .run()
     }
 
@@ -101,13 +103,20 @@ fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
     let chosen = Chosen::new("chosen");
     let ran = chosen.run(&["--tag", "fast", "--tag", "other"]);
     assert_eq!(ran.code, Some(101), "the code of cargo test\n{}", ran.transcript());
-    let shop = set(&[("shop::large", "passed"), ("shop::rude", "failed"), ("shop::small", "passed")]);
+    let shop = set(&[
+        ("shop::judged", "skipped"),
+        ("shop::large", "passed"),
+        ("shop::rude", "failed"),
+        ("shop::small", "passed"),
+    ]);
     assert_eq!(chosen.cases(), shop, "of the library and of the tests\n{}", ran.transcript());
-    assert_eq!(chosen.package.records().cases().len(), 6, "each of them has its records");
+    assert_eq!(chosen.package.records().cases().len(), 8, "each of them has its records");
     assert_eq!(chosen.package.records().runs().len(), 1, "all test programs are one run");
     assert_eq!(chosen.hooks(), ["before_all", "after_all"], "{}", ran.transcript());
-    ran.says("] shop::rude: failed, score 0.00").says("evalsuite: [3/3] shop::");
-    ran.says("1 hook was run").says("shop: 4 passed, 2 failed, 0 error, 0 skipped").says("summary.json");
+    ran.says("] shop::rude: failed, score 0.00").says("evalsuite: [4/4] shop::");
+    ran.says("1 hook was run").says("shop: 4 passed, 2 failed, 0 error, 2 skipped").says("summary.json");
+    ran.says("  skipped  judged, judged: needs a judge\n    help: add `judge = …` to the suite's macro, or set EVALSUITE_JUDGE");
+    ran.says("warning: 2 cases were skipped and count as passed; EVALSUITE_REQUIRE=1 turns skipped cases into errors");
     ran.says("  target   passed  failed  error  skipped  score").says("  grader").says("  contains");
     ran.is_silent_about("is_no_evaluation").says("test shop::suite_check ... ok");
 
@@ -126,7 +135,7 @@ fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
 
     let ran = chosen.run(&["--tag", "slow"]);
     assert_eq!((ran.code, chosen.cases().len()), (Some(1), 0), "{}", ran.transcript());
-    ran.says("none of 8 tests of cases is chosen").says("the tags `fast`, `money`; the buckets `manners`");
+    ran.says("none of 10 tests of cases is chosen").says("the tags `fast`, `money`; the buckets `manners`");
     assert_eq!(chosen.run(&["--profile", "x", "--release"]).code, Some(2));
 
     chosen.package.write("tests/evals.rs", "fn broken( {}");
@@ -150,7 +159,6 @@ fn nextest_runs_the_same_cases() {
     ran.says("2 tests run: 2 passed").says("shop: 1 passed").says("evalsuite: [1/1] shop::small: passed, score 1.00");
 }
 
-/// On a terminal, which `script` emulates.
 #[cfg(target_os = "linux")]
 #[test]
 fn progress_is_live_on_a_terminal() {
@@ -160,12 +168,10 @@ fn progress_is_live_on_a_terminal() {
             "'{}' evalsuite run --test evals hello small",
             assert_cmd::cargo::cargo_bin!("cargo-evalsuite").display()
         );
-        Call::program("script", &chosen.package)
-            .args(["--quiet", "--return", "--flush", "--command", &command, "/dev/null"])
+        Call::on_terminal(&command, &chosen.package)
             .with_cargo()
             .without_env("CARGO_TERM_COLOR")
             .without_env("CI")
-            .env("TERM", "xterm-256color")
             .env("NO_COLOR", color)
             .env("HOOK_LOG", chosen.log.as_os_str())
             .run()

@@ -16,11 +16,14 @@ pub struct FoundSuites {
 /// Directories in which there are no suites.
 const NEVER_SEARCHED: &[&str] = &["target", "node_modules", "workspace"];
 
+/// A directory with this file has the records of a run, which have a `suite.json` too.
+const RUN_RECORD: &str = "run.json";
+
 /// Directories with the cases of the suite beside them.
 const CASE_DIRECTORIES: &[&str] = &["tasks", "cases"];
 
 /// Searches `directory` and everything below it, in the order of names. Hidden directories, links, `target`, `node_modules`
-/// and `workspace` are left out, as are JSON Lines files: a suite cannot be told from data there. What cannot be read is
+/// and `workspace` are left out, as are records of runs and JSON Lines files: a suite cannot be told from data there. What cannot be read is
 /// left out too; loading a suite reports it.
 pub fn below(directory: &Path) -> FoundSuites {
     let mut found = FoundSuites::default();
@@ -35,6 +38,8 @@ fn search(directory: &Path, found: &mut FoundSuites) {
     for (name, is_directory) in entries(directory) {
         if is_directory {
             directories.push(name);
+        } else if name == RUN_RECORD {
+            return;
         } else if name.eq_ignore_ascii_case("suite.json") {
             has_suite_json = true;
         } else if is_eval_file(&name) {
@@ -126,6 +131,8 @@ mod tests {
             "suites/.hidden/EVAL.yaml",
             "suites/target/EVAL.yaml",
             "other/data.jsonl",
+            "records/runs/1/run.json",
+            "records/runs/1/suites/eval/suite.json",
             "nested/Cargo.toml",
             "nested/EVAL.yaml",
         ]);

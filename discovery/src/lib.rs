@@ -4,6 +4,7 @@
 //! answer because the rules are here and nowhere else.
 
 mod calibration;
+mod data_files;
 mod directories;
 mod glob;
 mod link;
@@ -13,6 +14,7 @@ mod tasks;
 use std::path::Path;
 
 pub use calibration::{calibration_names, stem};
+pub use data_files::{DataFiles, data_files};
 pub use glob::is_glob;
 
 /// Deepest nesting of directories that is followed.

@@ -1,5 +1,6 @@
 //! What to load: an entry path, and where it is searched.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What to load, and how.
@@ -8,7 +9,8 @@ use std::path::{Path, PathBuf};
 pub struct Request {
     /// The entry path as written: relative to the package root, or, starting with `./`, to [`Request::source_dir`].
     pub entry: String,
-    /// Directory of the package's `Cargo.toml`, the outer boundary of every path search.
+    /// Directory of the package's `Cargo.toml`, the outer boundary of every path search; see [`Request::of_suite`] for suites
+    /// without a package.
     pub package_root: PathBuf,
     /// Paths are shown relative to this directory.
     pub workspace_root: PathBuf,
@@ -39,6 +41,27 @@ impl Request {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
+
+    /// Loads the suite at `path`, which is absolute. Its package root is the package around it, else the repository (`.git`),
+    /// else `here`, the directory in which a command is run; a suite that is not below `here` is searched alone.
+    ///
+    /// # Errors
+    ///
+    /// If the path is not UTF-8.
+    pub fn of_suite(path: &Path, here: &Path) -> io::Result<Self> {
+        let around = |name: &str| path.ancestors().find(|directory| directory.join(name).exists());
+        let alone = || if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+        let root = around("Cargo.toml").or_else(|| around(".git"));
+        let root = root.unwrap_or_else(|| if path.starts_with(here) { here } else { alone() });
+        let entry = match path.strip_prefix(root).unwrap_or(path).to_str() {
+            Some("") => ".".to_owned(),
+            Some(entry) => entry.replace('\\', "/"),
+            None => {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is not UTF-8", path.display())));
+            }
+        };
+        Ok(Self::new(entry, root))
+    }
 }
 
 /// Directory of the Cargo workspace around a package: paths are shown relative to it.
@@ -48,4 +71,33 @@ pub fn workspace_root(package_root: &Path) -> PathBuf {
             .is_ok_and(|manifest| manifest.lines().any(|line| line.trim_start().starts_with("[workspace")))
     };
     package_root.ancestors().find(is_workspace).unwrap_or(package_root).to_path_buf()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_package_else_the_repository_else_the_current_directory_is_the_boundary() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let suite = root.join("repository/member/evals/x");
+        fs::create_dir_all(&suite).unwrap();
+        let request = |path: &Path, here: &str| {
+            let request = Request::of_suite(path, &root.join(here)).unwrap();
+            let below = request.package_root.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+            (below, request.entry)
+        };
+        let expected = |root: &str, entry: &str| (root.to_owned(), entry.to_owned());
+        assert_eq!(request(&suite, "repository/member"), expected("repository/member", "evals/x"));
+        assert_eq!(request(&suite, "elsewhere"), expected("repository/member/evals/x", "."));
+        // In a worktree it is a file.
+        fs::write(root.join("repository/.git"), "gitdir: elsewhere\n").unwrap();
+        assert_eq!(request(&suite, "repository/member"), expected("repository", "member/evals/x"));
+        assert_eq!(request(&root.join("repository"), "elsewhere"), expected("repository", "."));
+        fs::write(root.join("repository/member/Cargo.toml"), "[package]\n").unwrap();
+        assert_eq!(request(&suite, "repository"), expected("repository/member", "evals/x"));
+    }
 }

@@ -1,16 +1,17 @@
 //! targets.yaml: agents that are commands.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
+use evalsuite_schema::{CliTarget, HealthCheck, PathRef, Probe, Provider, TargetEntry, TargetsFile, diagnostic};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::Fields;
 use crate::fields::paths::{Kind, Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
-use crate::keys::Status;
 use crate::keys::targets::{CLI_TARGET, HEALTHCHECK, TARGET, TARGETS_FILE};
+use crate::keys::{Status, placeholder};
 use crate::read::node::{Entry, Node};
 use crate::request::Request;
 use crate::source::{Files, Span};
@@ -19,9 +20,6 @@ use crate::{fields, read, suggest};
 /// Paths of a targets file, relative to each directory that is searched.
 const NAMES: &[&str] =
     &["targets.yaml", "targets.yml", ".agentv/targets.yaml", ".agentv/targets.yml", ".evalsuite/targets.yaml"];
-
-/// What a command may hold in braces.
-const PLACEHOLDERS: &[&str] = &["PROMPT", "PROMPT_FILE", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE"];
 
 /// Longest chain of `use_target`.
 const MAX_ALIASES: usize = 5;
@@ -41,12 +39,47 @@ pub fn find_targets_file(suite_root: &Path, package_root: &Path) -> Option<PathB
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LoadedTargets {
-    /// The entries; `None` if one of the diagnostics is an error.
+    /// The entries without errors; `None` if the file itself has one.
     pub targets: Option<TargetsFile>,
-    /// All problems, by position.
-    pub diagnostics: evalsuite_schema::diagnostic::Diagnostics,
+    /// The problems that belong to no entry, by position.
+    pub file_problems: diagnostic::Diagnostics,
     /// The files that were looked at.
     pub files: Files,
+    entries: Vec<CheckedEntry>,
+}
+
+/// An entry with its problems.
+#[derive(Debug)]
+struct CheckedEntry {
+    name: String,
+    /// The entry that it is an alias of.
+    alias_of: Option<String>,
+    problems: diagnostic::Diagnostics,
+}
+
+impl LoadedTargets {
+    /// The problems of the file, and of the entries that the targets and judges `names` lead to. Other entries are never used.
+    pub fn problems_of<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> diagnostic::Diagnostics {
+        let mut reached = BTreeSet::new();
+        for name in names {
+            let mut next = Some(name);
+            while let Some(entry) = next.and_then(|name| self.entries.iter().find(|entry| entry.name == name)) {
+                next = entry.alias_of.as_deref().filter(|_| reached.insert(entry.name.as_str()));
+                reached.insert(&entry.name);
+            }
+        }
+        let mut problems = self.file_problems.clone();
+        for entry in self.entries.iter().filter(|entry| reached.contains(entry.name.as_str())) {
+            problems.append(entry.problems.clone());
+        }
+        problems.sort();
+        problems
+    }
+
+    /// Names of all entries, in order, also of those with errors.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.name.as_str())
+    }
 }
 
 /// Reads and checks the targets file at `path`. Only the package root and workspace root of `request` matter.
@@ -55,16 +88,37 @@ pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
     let mut d = Diagnostics::new();
     let roots = Roots::of_file(path, &request.package_root);
     let dir = &roots.suite_root;
-    let targets = read(path, Scope { request, roots: &roots, files: &files, shared: &shared, dir }, &mut d);
-    let diagnostics = resolve(d, &files);
-    LoadedTargets { targets: targets.filter(|_| !diagnostics.has_errors()), diagnostics, files }
+    let entries = read(path, Scope { request, roots: &roots, files: &files, shared: &shared, dir }, &mut d);
+    let file_problems = resolve(d, &files);
+    let mut targets = TargetsFile::default();
+    let mut checked = Vec::new();
+    for ReadEntry { name, target, problems, .. } in entries.unwrap_or_default() {
+        let problems = resolve(problems, &files);
+        let alias_of = target.as_ref().and_then(|target| match &target.provider {
+            Provider::Alias(next) => Some(next.clone()),
+            Provider::Cli(_) | Provider::Other(_) => None,
+        });
+        checked.push(CheckedEntry { name, alias_of, problems: problems.clone() });
+        targets.targets.extend(target.filter(|_| !problems.has_errors()));
+    }
+    let targets = Some(targets).filter(|_| !file_problems.has_errors());
+    LoadedTargets { targets, file_problems, files, entries: checked }
 }
 
 fn invalid<T>(span: Span, message: impl Into<String>, help: &str, d: &mut Diagnostics) -> Option<T> {
     fields::reject(Code::TargetsFile, span, message, help, d)
 }
 
-fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFile> {
+/// An entry while the file is read.
+struct ReadEntry {
+    name: String,
+    span: Span,
+    /// `None` if it cannot be decoded.
+    target: Option<TargetEntry>,
+    problems: Diagnostics,
+}
+
+fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Vec<ReadEntry>> {
     let (file, text) = read::read_text(path, scope.files, d)?;
     let root = read::parse_yaml(file, &text, d)?;
     if root.as_mapping().is_none() {
@@ -75,7 +129,7 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFil
             d,
         );
     }
-    let mut fields = Fields::new(&root, &TARGETS_FILE, d)?;
+    let mut fields = Fields::new(&root, &TARGETS_FILE, d)?.at_top();
     fields.get("$schema");
     let entry = fields.get("targets");
     let problems = d.len();
@@ -88,62 +142,75 @@ fn read(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetsFil
         }
         return None;
     };
-    let mut file = TargetsFile::default();
-    let mut spans: Vec<Span> = Vec::new();
+    let mut entries: Vec<ReadEntry> = Vec::new();
     for node in fields::list(&entry.value, "`targets`", d)? {
-        let Some(target) = target(node, scope, d) else { continue };
-        match file.targets.iter().position(|other| other.name == target.name) {
-            Some(first) => d.push(
-                Diagnostic::new(Code::TargetsFile, format!("target `{}` is defined twice", target.name))
+        let mut problems = Diagnostics::new();
+        let Some((name, target)) = target(node, scope, &mut problems) else {
+            // Without a name it may be the target that a suite means.
+            d.append(problems);
+            continue;
+        };
+        match entries.iter_mut().find(|other| other.name == name) {
+            Some(first) => first.problems.push(
+                Diagnostic::new(Code::TargetsFile, format!("target `{name}` is defined twice"))
                     .at(node.span)
-                    .related(spans[first], "first here")
+                    .related(first.span, "first here")
                     .help("rename one"),
             ),
-            None => {
-                file.targets.push(target);
-                spans.push(node.span);
-            }
+            None => entries.push(ReadEntry { name, span: node.span, target, problems }),
         }
     }
-    aliases(&file, &spans, d);
-    Some(file)
+    aliases(&mut entries);
+    Some(entries)
 }
 
-fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<TargetEntry> {
+/// The name of an entry, and the entry if it can be decoded.
+fn target(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<(String, Option<TargetEntry>)> {
     let mut fields = Fields::new(node, &TARGET, d)?;
     let name = fields.read_required("name", fields::text, d);
-    let alias = fields.get("use_target");
-    let provider = match (alias, fields.get("provider")) {
+    let provider = provider(fields, scope, d);
+    let (name, location) = (name?, scope.files.location(node.span));
+    Some((name.clone(), provider.map(|provider| TargetEntry { name, location, provider })))
+}
+
+fn provider(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Provider> {
+    match (fields.get("use_target"), fields.get("provider")) {
         (Some(entry), provider) => {
             if let Some(provider) = provider {
                 let message = "`use_target` and `provider` contradict each other";
                 d.report(Code::ConflictingKeys, provider.key_span, message, "keep one");
             }
+            without_effect(&mut fields, d);
             fields.finish(d);
-            Provider::Alias(fields::text(&entry.value, "`use_target`", d)?)
+            fields::text(&entry.value, "`use_target`", d).map(Provider::Alias)
         }
         (None, Some(entry)) => {
             let word = fields::text(&entry.value, "`provider`", d)?;
             if word == "cli" {
-                Provider::Cli(Box::new(cli(fields, scope, d)?))
+                cli(fields, scope, d).map(|target| Provider::Cli(Box::new(target)))
             } else {
                 // Settings of another provider are another tool's business.
-                Provider::Other(word)
+                Some(Provider::Other(word))
             }
         }
         (None, None) => {
             fields.missing(Code::MissingKey, "provider", d);
-            return None;
+            None
         }
-    };
-    let location = scope.files.location(node.span);
-    Some(TargetEntry { name: name?, location, provider })
+    }
+}
+
+/// Reports the keys of another tool.
+fn without_effect(fields: &mut Fields<'_>, d: &mut Diagnostics) {
+    for key in TARGET.common.iter().filter(|key| matches!(key.status, Status::NoEffect(_))) {
+        fields.no_effect(key.name, d);
+    }
 }
 
 fn cli(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<CliTarget> {
     fields.narrow(&CLI_TARGET);
     let command = fields.require("command", d).and_then(|entry| command(&entry.value, d));
-    let cwd = fields.get("cwd").and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
+    let cwd = fields.get("cwd").and_then(|entry| directory(&entry.value, scope, d));
     let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
     let files_format =
         fields.get_renamed("files_format", d).and_then(|entry| fields::text(&entry.value, &fields::label(entry), d));
@@ -154,26 +221,35 @@ fn cli(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<
     };
     let keep_temp_files = flag("keep_temp_files", d).unwrap_or(false);
     let verbose = flag("verbose", d).unwrap_or(false);
-    if let Some(entry) = fields.get("provider_batching")
-        && fields::boolean(&entry.value, "`provider_batching`", d) == Some(true)
-    {
-        let message = "`provider_batching` is not supported";
-        d.report(Code::TargetNotRunnable, entry.key_span, message, "delete it: one process runs per case");
+    let batching = fields.get("provider_batching");
+    let is_batching =
+        batching.and_then(|entry| fields::boolean(&entry.value, "`provider_batching`", d)).unwrap_or(false);
+    if let Some(entry) = batching.filter(|_| is_batching) {
+        // Whether the target runs as a command is not known here.
+        let message = "`provider_batching` has no effect";
+        d.report(Code::NoEffect, entry.key_span, message, "delete it: one process runs per case");
     }
-    for key in CLI_TARGET.keys.iter().filter(|key| matches!(key.status, Status::NoEffect(_))) {
-        fields.no_effect(key.name, d);
-    }
+    without_effect(&mut fields, d);
     fields.finish(d);
     Some(CliTarget {
         command: command?,
-        cwd: cwd.map(|found| found.reference),
+        cwd,
         timeout_seconds,
         files_format: files_format.unwrap_or_else(|| "{path}".to_owned()),
         healthcheck,
         env,
         keep_temp_files,
         verbose,
+        provider_batching: is_batching,
     })
+}
+
+/// A directory; one with variables is looked for when the command runs.
+fn directory(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
+    match node.as_str().filter(|text| Syntax::Variable.is_in(text)) {
+        Some(text) => Some(PathRef { written: text.to_owned(), path: text.to_owned() }),
+        None => scope.find(node, "`cwd`", Kind::Directory, d).map(|found| found.reference),
+    }
 }
 
 fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
@@ -182,8 +258,12 @@ fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
         return fields::reject(Code::InvalidCommand, node.span, "`command` is empty", "write a shell command", d);
     }
     let is_upper_case = |name: &&str| !name.bytes().any(|byte| byte.is_ascii_lowercase());
-    for name in Syntax::Command.names(&text).filter(is_upper_case).filter(|name| !PLACEHOLDERS.contains(name)) {
-        let help = suggest::did_you_mean_or_known(name, PLACEHOLDERS);
+    for name in Syntax::Command
+        .names(&text)
+        .filter(is_upper_case)
+        .filter(|name| !placeholder::is_known(placeholder::OF_COMMANDS, name))
+    {
+        let help = suggest::did_you_mean_or_known(name, &placeholder::names(placeholder::OF_COMMANDS));
         d.report(Code::UnknownPlaceholder, node.span, format!("unknown placeholder `{{{name}}}`"), help);
     }
     Some(text)
@@ -192,14 +272,14 @@ fn command(node: &Node, d: &mut Diagnostics) -> Option<String> {
 fn healthcheck(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<HealthCheck> {
     let mut fields = Fields::new(&entry.value, &HEALTHCHECK, d)?;
     let (url, command) = (fields.get("url"), fields.get("command"));
-    let cwd = fields.get("cwd").and_then(|entry| scope.find(&entry.value, "`cwd`", Kind::Directory, d));
+    let cwd = fields.get("cwd").and_then(|entry| directory(&entry.value, scope, d));
     let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
     fields.finish(d);
     let probe = match (url, command) {
         (Some(url), None) => Probe::Url(fields::text(&url.value, "`url`", d)?),
         (None, Some(command)) => {
             let command = fields::text(&command.value, "`command`", d)?;
-            Probe::Command { command, cwd: cwd.map(|found| found.reference) }
+            Probe::Command { command, cwd }
         }
         (Some(_), Some(command)) => {
             return fields::reject(
@@ -227,30 +307,33 @@ fn env(entry: &Entry, d: &mut Diagnostics) -> Vec<(String, String)> {
     entries.iter().filter_map(|entry| value(entry, d)).collect()
 }
 
-/// Every alias refers to an entry, in a few steps.
-fn aliases(file: &TargetsFile, spans: &[Span], d: &mut Diagnostics) {
-    let find = |name: &str| file.targets.iter().find(|target| target.name == name);
-    for (target, span) in file.targets.iter().zip(spans) {
-        let mut current = target;
+/// Every alias refers to an entry, in a few steps. What an alias with variables refers to is known when the tests run.
+fn aliases(entries: &mut [ReadEntry]) {
+    let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+    let next: Vec<Option<String>> = entries
+        .iter()
+        .map(|entry| match &entry.target.as_ref()?.provider {
+            Provider::Alias(next) if !Syntax::Variable.is_in(next) => Some(next.clone()),
+            _ => None,
+        })
+        .collect();
+    for (index, entry) in entries.iter_mut().enumerate() {
+        let mut current = index;
         let mut steps = 0;
-        while let Provider::Alias(next) = &current.provider {
+        while let Some(wanted) = &next[current] {
             steps += 1;
             if steps > MAX_ALIASES {
                 let message =
-                    format!("`use_target` of `{}` is circular, or longer than {MAX_ALIASES} steps", target.name);
-                d.report(Code::TargetsFile, *span, message, "name a target that runs");
+                    format!("`use_target` of `{}` is circular, or longer than {MAX_ALIASES} steps", entry.name);
+                entry.problems.report(Code::TargetsFile, entry.span, message, "name a target that runs");
                 break;
             }
-            let Some(found) = find(next) else {
+            let Some(found) = names.iter().position(|name| name == wanted) else {
                 if steps == 1 {
-                    let names: Vec<&str> = file.targets.iter().map(|target| target.name.as_str()).collect();
-                    let help = suggest::did_you_mean_or_known(next, &names);
-                    d.report(
-                        Code::TargetNotRunnable,
-                        *span,
-                        format!("`use_target` names `{next}`, which is not defined"),
-                        help,
-                    );
+                    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+                    let message = format!("`use_target` names `{wanted}`, which is not defined");
+                    let help = suggest::did_you_mean_or_known(wanted, &known);
+                    entry.problems.report(Code::TargetNotRunnable, entry.span, message, help);
                 }
                 break;
             };

@@ -163,3 +163,32 @@ fn the_same_run_gives_the_same_file() {
     let run = RunData::read(SyntheticRun::new("run", 12, 2).write(root.path())).unwrap();
     assert_eq!(Page::of(&HtmlReport::new(run.clone())).text, Page::of(&HtmlReport::new(run)).text);
 }
+
+#[test]
+fn trials_that_do_not_count_cost_all_the_same() {
+    let root = tempfile::tempdir().unwrap();
+    let mut run = RunData::read(SyntheticRun::new("run", 3, 2).write(root.path())).unwrap();
+    let record = &mut run.suites[0].cases[0].record;
+    let mut surplus = record.trials[0].clone();
+    (surplus.cost_usd, surplus.judge_cost_usd) = (Some(0.5), Some(0.25));
+    record.surplus = vec![surplus.clone(), surplus];
+    let page = Page::of(&HtmlReport::new(run));
+    assert_eq!(page.index["cases"]["surplus"], serde_json::json!([[2, 1.0, 0.5], null, null]));
+}
+
+#[test]
+fn the_base_has_its_place_in_time_among_the_earlier_runs() {
+    let root = tempfile::tempdir().unwrap();
+    let mut runs: Vec<RunData> = [("a", 1), ("b", 2), ("c", 3), ("d", 4)]
+        .map(|(id, day)| {
+            let mut run = SyntheticRun::new(id, 3, 1);
+            run.started_at = format!("2026-11-0{day}T00:00:00.000Z");
+            RunData::read(run.write(root.path())).unwrap()
+        })
+        .into();
+    let (run, base) = (runs.pop().unwrap(), runs.remove(1));
+    let page = Page::of(&HtmlReport::new(run).with_history(runs).with_base(base));
+    let ids: Vec<&str> =
+        page.index["past"].as_array().unwrap().iter().map(|past| past["run"]["id"].as_str().unwrap()).collect();
+    assert_eq!((ids, &page.index["base"]), (vec!["a", "b", "c"], &Value::from(1)));
+}

@@ -68,6 +68,14 @@ fn fold(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
+/// The known name that was certainly meant: one edit away, and no other name is near.
+pub fn certain<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    match nearest(written, known)[..] {
+        [only] if strsim::osa_distance(&fold(written), &fold(only)) <= 1 => Some(only),
+        _ => None,
+    }
+}
+
 /// "did you mean `a` or `b`?", if something is close.
 pub fn did_you_mean<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
     let nearest = nearest(written, known);
@@ -119,6 +127,15 @@ mod tests {
         let help = did_you_mean_or_known("retries", &["trials", "threshold"]);
         assert!(help.starts_with("EVALSUITE_RETRIES "), "{help}");
         assert_eq!(did_you_mean_or_known("repeat", &["trials"]), "did you mean `trials`?");
+    }
+
+    #[test]
+    fn one_edit_is_certain_unless_another_name_is_near() {
+        assert_eq!(certain("tiemout", ["timeout", "threshold"]), Some("timeout"));
+        assert_eq!(certain("Max_Tool_Calls", ["max_tool_calls"]), Some("max_tool_calls"));
+        assert_eq!(certain("timeot", ["timeout", "timeot1"]), None);
+        assert_eq!(certain("tmeot", ["timeout"]), None, "two edits");
+        assert_eq!(certain("asserts", ["assertions"]), None, "a synonym");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct TargetEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
-    /// Another entry.
+    /// Another entry. A name with `${{ NAME }}` is resolved when a run starts.
     Alias(String),
     /// A command.
     Cli(Box<CliTarget>),
@@ -39,7 +39,8 @@ pub enum Provider {
 pub struct CliTarget {
     /// Shell command with placeholders such as `{PROMPT}`.
     pub command: String,
-    /// Working directory where the trial has no workspace; `None`: the directory of the eval file.
+    /// Working directory where the trial has no workspace; `None`: the directory of the eval file. One with `${{ NAME }}` is
+    /// resolved when the command runs, relative to the directory of the targets file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathRef>,
     /// Limit in seconds where the case sets none.
@@ -57,6 +58,9 @@ pub struct CliTarget {
     pub keep_temp_files: bool,
     /// Whether the command line is logged.
     pub verbose: bool,
+    /// Whether one process is asked to answer all cases, which is not supported: such a target cannot be run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub provider_batching: bool,
 }
 
 /// How the health of a target is checked.
@@ -79,7 +83,7 @@ pub enum Probe {
     Command {
         /// Shell command.
         command: String,
-        /// Working directory.
+        /// Working directory, as that of the command.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cwd: Option<PathRef>,
     },

@@ -13,7 +13,7 @@ use evalsuite_build::expansion::Context;
 use evalsuite_loader::Request;
 
 use self::calls::Call;
-use self::source_files::SourceFile;
+pub(crate) use self::source_files::{SourceFile, of_package as source_files};
 use crate::suite_request;
 
 /// The includes of suites in the sources of packages.
@@ -42,7 +42,7 @@ impl Includes {
     pub(crate) fn of_packages(roots: &[PathBuf]) -> io::Result<Self> {
         let mut includes = Self::default();
         for root in roots {
-            for file in source_files::of_package(root) {
+            for file in source_files(root) {
                 includes.add_file(root, &file)?;
             }
         }

@@ -10,16 +10,16 @@ const DIRECTORIES: &[&str] = &["src", "tests", "examples", "benches"];
 
 /// A source file that names the macro or the generator.
 #[derive(Debug)]
-pub(super) struct SourceFile {
-    pub(super) path: PathBuf,
+pub(crate) struct SourceFile {
+    pub(crate) path: PathBuf,
     /// The path relative to the package.
-    pub(super) shown: String,
-    pub(super) text: String,
+    pub(crate) shown: String,
+    pub(crate) text: String,
 }
 
 /// The source files of the package at `root` with calls in them, and its build script. Packages in its directories have sources of
 /// their own.
-pub(super) fn of_package(root: &Path) -> Vec<SourceFile> {
+pub(crate) fn of_package(root: &Path) -> Vec<SourceFile> {
     let is_own = |entry: &DirEntry| !(entry.file_type().is_dir() && entry.path().join("Cargo.toml").is_file());
     let walked = DIRECTORIES.iter().flat_map(|directory| {
         let walk = WalkDir::new(root.join(directory)).sort_by_file_name().into_iter().filter_entry(is_own);

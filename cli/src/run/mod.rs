@@ -41,7 +41,7 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
     let run = OutputDirectory::new(output).run_directory(&id);
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
-        finish::finish_and_summarize(&run)?;
+        finish::finish_and_summarize(&run, false)?;
         if let Some(run) = StoredRun::open(&run) {
             print_comparison(&run)?;
         }

@@ -1,5 +1,6 @@
 //! The arguments of `include_eval_suite!`, as a binding.
 
+mod table;
 mod values;
 
 use evalsuite_loader::suggest;
@@ -10,23 +11,7 @@ use syn::parse::{Parse, ParseStream};
 
 use crate::binding::{Binding, Problem};
 
-const NAMES: &[&str] = &[
-    "agent",
-    "agents",
-    "graders",
-    "judge",
-    "judges",
-    "judge_confirm",
-    "targets",
-    "require_env",
-    "require_commands",
-    "name",
-    "ignore",
-    "fixtures",
-    "embed",
-    "deny_warnings",
-    "allow",
-];
+pub use table::{ARGUMENTS, Argument};
 
 /// The arguments of a call, as far as they could be parsed.
 pub struct Arguments {
@@ -59,6 +44,10 @@ impl Parse for Arguments {
     }
 }
 
+fn is_known(name: &str) -> bool {
+    ARGUMENTS.iter().any(|argument| argument.name == name)
+}
+
 /// Parses a comma and the argument after it, if there is one.
 fn next_argument(
     input: ParseStream<'_>,
@@ -76,8 +65,8 @@ fn next_argument(
     let expected = "expected an argument such as `agent = my_agent`";
     let name = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), expected))?;
     let text = name.to_string();
-    if !NAMES.contains(&text.as_str()) {
-        let help = suggest::did_you_mean_or_known(&text, NAMES);
+    if !is_known(&text) {
+        let help = suggest::did_you_mean_or_known(&text, &table::names());
         return Err(syn::Error::new(name.span(), format!("unknown argument `{text}`; {help}")));
     }
     if seen.contains(&text) {
@@ -123,7 +112,7 @@ fn value(name: &str, input: ParseStream<'_>, binding: &mut Binding, problems: &m
         "ignore" => binding.ignore = Some(values::string(input, "the reason why the tests are ignored")?),
         "fixtures" => binding.fixtures = values::on_or_off(input)?,
         "embed" => binding.embed = values::on_or_off(input)?,
-        // NAMES has no other name.
+        // The table has no other name.
         _ => {}
     }
     Ok(())
@@ -139,8 +128,7 @@ fn skip_argument(input: ParseStream<'_>) {
 
 fn starts_argument(input: ParseStream<'_>) -> bool {
     skip_token(input);
-    let is_named =
-        input.is_empty() || Ident::parse_any(input).is_ok_and(|name| NAMES.contains(&name.to_string().as_str()));
+    let is_named = input.is_empty() || Ident::parse_any(input).is_ok_and(|name| is_known(&name.to_string()));
     is_named || input.peek(Token![=]) && !input.peek(Token![=>]) && !input.peek(Token![==])
 }
 

@@ -3,7 +3,7 @@
 use quote::ToTokens;
 use syn::LitStr;
 
-use super::parse;
+use super::{ARGUMENTS, parse};
 use crate::binding::{Agent, Binding, Judge, NamedExpr};
 
 fn bad(arguments: &str) -> Vec<String> {
@@ -175,4 +175,40 @@ fn all_wrong_arguments_are_reported() {
 fn an_argument_unlike_all_names_gets_the_list() {
     let errors = bad(r#""s", something_else = 1"#);
     assert!(errors[0].contains("; known: `agent`, `agents`, `graders`"), "{}", errors[0]);
+}
+
+#[test]
+fn every_example_of_the_table_is_an_argument_of_its_name() {
+    for argument in ARGUMENTS {
+        good(&format!("\"suites/x\", {}", argument.example));
+        let name = argument.example.split(' ').next();
+        assert_eq!(name, Some(argument.name));
+    }
+}
+
+#[test]
+fn the_page_about_the_macro_is_that_of_the_table() {
+    let mut page = "# The macro\n\n```text\ninclude_eval_suite! {\n    \"suites/shop\",               relative to Cargo.toml; `./…` is \
+                    relative to the source file\n    agent = shop_agent,          see below\n    graders = [max_words],\n}\n```\n\n\
+                    It expands to items, so it belongs in a module, not in a function. They are a module named after the directory, \
+                    with the tests, `SUITE` (all cases with their source locations) and `evals()` (the suite bound to its agent, for \
+                    use outside of tests).\n\nTo review the generated code, or to do without the macro, let the build script write it \
+                    with `evalsuite_build::generate(\"suites/shop\").write()`, which requires the feature `generate` of \
+                    `evalsuite-build`. Every argument has a method of the same name.\n\n\
+                    | argument | value | default | since | meaning |\n| --- | --- | --- | --- | --- |\n"
+        .to_owned();
+    for argument in ARGUMENTS {
+        let or_dash = |text: &'static str| if text.is_empty() { "–" } else { text };
+        let (value, default) =
+            (if argument.value.is_empty() { "none: a flag" } else { argument.value }, or_dash(argument.default));
+        let (name, doc, example) = (argument.name, argument.doc, argument.example);
+        page.push_str(&format!("| `{name}` | {value} | {default} | 0.1 | {doc}<br>Example: `{example}` |\n"));
+    }
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/macro.md");
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    let help = "`UPDATE_REFERENCE=1 cargo test -p evalsuite-build` updates docs/reference/macro.md";
+    assert!(committed == page, "{help}");
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use evalsuite_loader::{LoadedTargets, Request};
 use evalsuite_schema::diagnostic::Diagnostic;
+use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{PathRef, Probe, Provider, TargetsFile};
 
 use super::references::{Need, Reference};
@@ -28,6 +29,7 @@ pub(crate) fn command_files(
         .targets
         .iter()
         .flat_map(directories)
+        .filter(|directory| !Syntax::Variable.is_in(&directory.path))
         .map(|directory| Reference { path: directory.path.clone(), need: Need::WorkingDirectory });
     let found = std::iter::once(written).chain(directories).try_for_each(|reference| contents.add(&reference));
     checked(found.map(|()| contents), &loaded.files, file)

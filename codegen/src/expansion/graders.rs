@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_loader::source::Files;
 use evalsuite_loader::{GraderUse, names, suggest};
-use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics};
+use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use evalsuite_schema::grader::BUILT_IN;
 
 use crate::binding::folded;
@@ -22,8 +22,9 @@ pub(super) fn agree(registered: &[String], used: &[String]) -> bool {
 pub(super) fn unknown(registered: &[String], uses: &[GraderUse], files: &Files) -> Diagnostics {
     let folded_names = all_folded(registered);
     let unknown: Vec<&GraderUse> = uses.iter().filter(|grader| !folded_names.contains(&folded(&grader.name))).collect();
-    let meant =
-        |name: &str| suggest::did_you_mean(name, registered.iter().map(String::as_str).chain(BUILT_IN.iter().copied()));
+    let known = || registered.iter().map(String::as_str).chain(BUILT_IN.iter().copied());
+    let meant = |name: &str| suggest::did_you_mean(name, known());
+    let fix = |name: &str| suggest::certain(name, known()).map(|meant| Fix::Replace(meant.to_owned()));
     let missing: BTreeSet<&str> =
         unknown.iter().map(|grader| grader.name.as_str()).filter(|name| meant(name).is_none()).collect();
     let mut diagnostics: Diagnostics = unknown
@@ -32,6 +33,7 @@ pub(super) fn unknown(registered: &[String], uses: &[GraderUse], files: &Files) 
             Diagnostic::new(Code::UnknownGrader, format!("unknown grader `{}`", grader.name))
                 .at(files.locate(grader.span))
                 .help_if(meant(&grader.name).map(|meant| with_registered(meant, registered)))
+                .fix_if(fix(&grader.name))
         })
         .collect();
     diagnostics.sort();

@@ -209,11 +209,12 @@ impl Expansion {
         let loaded = load_targets(&file, &context.request);
         if has_agents {
             let place = SourceRange::whole(loaded.files.shown(&file));
+            let used: Vec<&str> = facts.map(|facts| targets_file::entries(facts).collect()).unwrap_or_default();
             let undefined = match (&loaded.targets, facts) {
-                (Some(targets), Some(facts)) => targets_file::undefined(targets, &place, &self.binding, facts),
+                (Some(_), Some(facts)) => targets_file::undefined(&loaded, &place, &self.binding, facts),
                 _ => Vec::new(),
             };
-            self.add_all(context, loaded.diagnostics.clone().grouped().into_iter().chain(undefined));
+            self.add_all(context, loaded.problems_of(used).grouped().into_iter().chain(undefined));
         }
         if self.binding.embed && !matches!(self.embedded, Embedded::Off) {
             match embed::command_files(&file, &loaded, &context.request) {

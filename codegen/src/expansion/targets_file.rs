@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use evalsuite_loader::{Request, find_targets_file, suggest};
-use evalsuite_schema::TargetsFile;
+use evalsuite_loader::{LoadedTargets, Request, find_targets_file, suggest};
 use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
+use evalsuite_schema::placeholder::Syntax;
 
 use super::{Context, targets};
 use crate::binding;
@@ -27,17 +27,25 @@ pub(super) fn missing(binding: &Binding, context: &Context, facts: &SuiteFacts) 
     Some(Diagnostic::new(Code::NoTargetsFile, message).help(help))
 }
 
+/// The entries of a targets file that the targets and judges of a suite name.
+pub(super) fn entries(facts: &SuiteFacts) -> impl Iterator<Item = &str> {
+    let judges = facts.judges.named.iter().map(|judge| judge.name.as_str());
+    facts.entries.iter().map(|(_, entry)| entry.as_str()).chain(judges)
+}
+
 /// A warning for every target of the suite that the targets file does not define. Another file may be named when the tests run.
 pub(super) fn undefined(
-    file: &TargetsFile,
+    file: &LoadedTargets,
     place: &SourceRange,
     binding: &Binding,
     facts: &SuiteFacts,
 ) -> Vec<Diagnostic> {
-    let defined: Vec<&str> = file.targets.iter().map(|target| target.name.as_str()).collect();
+    let defined: Vec<&str> = file.names().collect();
     let own = binding::names(&binding.agents);
     let by_command = facts.entries.iter().filter(|(target, _)| !own.contains(target)).map(|(_, entry)| entry);
-    let undefined: BTreeSet<&String> = by_command.filter(|entry| !defined.contains(&entry.as_str())).collect();
+    // An entry named by a variable is known when the tests run.
+    let literal = by_command.filter(|entry| !Syntax::Variable.is_in(entry));
+    let undefined: BTreeSet<&String> = literal.filter(|entry| !defined.contains(&entry.as_str())).collect();
     let warning = |entry: &String| {
         Diagnostic::new(Code::UndefinedTarget, format!("target `{entry}` of the suite is not defined"))
             .at(place.clone())

@@ -94,6 +94,7 @@ pub(crate) fn read(
         return None;
     }
     if around.directory.is_some() {
+        fields = fields.at_top();
         fields.get("$schema");
     }
     let (id, id_span) = id::read(&mut fields, around.directory, d);

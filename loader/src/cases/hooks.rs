@@ -5,16 +5,14 @@ use std::path::Path;
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::{Argument, Command, Hook, Hooks, PathRef, Reset};
 
-use crate::diagnostic::{Code, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::{Fields, command};
+use crate::keys::placeholder;
 use crate::keys::workspace::{HOOK, HOOKS, RESETS};
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, suggest};
 
-/// What a command may hold in double braces.
-const PLACEHOLDERS: &[&str] =
-    &["workspace_path", "test_id", "eval_run_id", "case_input", "case_metadata", "suite_dir", "case_dir", "target"];
 /// The name of each hook, whether it may reset the workspace, and its timeout.
 const NAMES: [(&str, bool, u64); 4] = [
     ("before_all", false, 60_000),
@@ -31,6 +29,9 @@ pub(crate) struct WrittenHook {
     cwd: Option<PathRef>,
     reset: Option<Reset>,
 }
+
+/// Hooks of a workspace that several runs share.
+const OF_REUSED_WORKSPACES: &[&str] = &["on_reuse", "on_finish"];
 
 /// The hooks of one `workspace` or target.
 #[derive(Debug, Clone, Default)]
@@ -55,9 +56,17 @@ pub(crate) fn read(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Writte
         enabled: fields.read("enabled", fields::boolean, d),
         hooks: NAMES.map(|(name, may_reset, _)| fields.get(name).and_then(|entry| hook(entry, may_reset, scope, d))),
     };
+    for name in OF_REUSED_WORKSPACES {
+        fields.no_effect(name, d);
+    }
     for entry in fields.rest() {
         let help = suggest::did_you_mean_or_known(&entry.key, &fields.known());
-        d.report(Code::InvalidHook, entry.key_span, format!("unknown hook `{}`", entry.key), help);
+        d.push(
+            Diagnostic::new(Code::InvalidHook, format!("unknown hook `{}`", entry.key))
+                .at(entry.key_span)
+                .help(help)
+                .fix_if(fields.certain_key(entry)),
+        );
     }
     set
 }
@@ -95,9 +104,9 @@ fn read_command(node: &Node, what: &str, scope: Scope<'_>, cwd: Option<&Path>, d
             .collect(),
     };
     for name in texts.into_iter().flat_map(|text| Syntax::TemplateBesideVariables.names(text)) {
-        if !PLACEHOLDERS.contains(&name) {
+        if !placeholder::is_known(placeholder::OF_HOOKS, name) {
             let message = format!("`{{{{ {name} }}}}` is not a placeholder of hooks, and is left as it is");
-            let help = suggest::did_you_mean_or_known(name, PLACEHOLDERS);
+            let help = suggest::did_you_mean_or_known(name, &placeholder::names(placeholder::OF_HOOKS));
             d.report(Code::UnknownTemplateVariable, node.span, message, help);
         }
     }

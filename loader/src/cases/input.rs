@@ -3,7 +3,7 @@
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, media_type};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::fields::paths::{Kind, Scope};
+use crate::fields::paths::Scope;
 use crate::fields::{Fields, label};
 use crate::keys::message::{CONTENT_PART, MESSAGE, ROLES, TOOL_CALL};
 use crate::read::node::{Data, Entry, Node};
@@ -60,7 +60,7 @@ pub(crate) fn files(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Vec
 
 /// A file that is read when a trial runs; an empty one is probably a mistake.
 fn text_file(node: &Node, what: &str, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
-    let found = scope.find(node, what, Kind::File, d)?;
+    let found = scope.find_in_message(node, what, d)?;
     if std::fs::metadata(&found.path).is_ok_and(|metadata| metadata.len() == 0) {
         let shown = scope.files.shown(&found.path);
         d.push(Diagnostic::new(Code::EmptyFile, format!("`{shown}` is empty")).at(node.span));
@@ -200,7 +200,7 @@ fn part(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
 }
 
 fn image(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Part> {
-    let found = scope.find(node, "an `image` part", Kind::File, d)?;
+    let found = scope.find_in_message(node, "an `image` part", d)?;
     let extension = found.path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let Some(media_type) = media_type::of_extension(extension).filter(|found| found.starts_with(IMAGE)) else {
         let known: Vec<&str> = media_type::extensions(IMAGE).collect();

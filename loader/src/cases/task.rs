@@ -30,7 +30,7 @@ pub(crate) fn read(
     scope: Scope<'_>,
     d: &mut Diagnostics,
 ) -> Option<CheckedCase> {
-    let mut fields = Fields::new(node, &TASK, d)?;
+    let mut fields = Fields::new(node, &TASK, d)?.at_top();
     fields.get("$schema");
     let (id, id_span) = id::read_task(&mut fields, d);
     let description = fields.read_required("description", fields::text, d);

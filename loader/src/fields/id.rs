@@ -1,6 +1,6 @@
 //! Ids of cases.
 
-use crate::diagnostic::{Code, Diagnostics};
+use crate::diagnostic::{Code, Diagnostics, QUOTE_IT};
 use crate::fields;
 use crate::fields::Fields;
 use crate::read::node::{Data, Node};
@@ -30,8 +30,8 @@ fn parse(node: &Node, interpolated: bool, d: &mut Diagnostics) -> Option<String>
             let literal = !interpolated || fields::literal(text, node, "`id`", d);
             return literal.then(|| check(text, node.span, d)).flatten();
         }
-        Data::Number(number) => (format!("`id` is the number {number}"), format!("quote it: \"{number}\"")),
-        Data::Bool(value) => (format!("`id` is the boolean {value}"), format!("quote it: \"{value}\"")),
+        Data::Number(number) => (format!("`id` is the number {number}"), QUOTE_IT.to_owned()),
+        Data::Bool(value) => (format!("`id` is the boolean {value}"), QUOTE_IT.to_owned()),
         _ => (format!("`id` must be text, found {}", node.kind()), "write text".to_owned()),
     };
     fields::reject(Code::InvalidId, node.span, what.0, what.1, d)

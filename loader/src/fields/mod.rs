@@ -8,7 +8,7 @@ pub(crate) mod shared_files;
 use evalsuite_schema::Object;
 use evalsuite_schema::placeholder::Syntax;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, QUOTE_IT};
 use crate::keys::{Key, Range, Status, Table, range};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
@@ -21,6 +21,15 @@ pub(crate) struct Fields<'n> {
     entries: &'n [Entry],
     common: &'static [Key],
     keys: &'static [Key],
+    is_top: bool,
+}
+
+/// Start of the keys that are the author's own, such as those with YAML anchors.
+const OWN: &str = "x-";
+
+/// Whether a key is the author's own.
+pub(crate) fn is_own(key: &str) -> bool {
+    key.starts_with(OWN)
 }
 
 impl<'n> Fields<'n> {
@@ -39,7 +48,7 @@ impl<'n> Fields<'n> {
         let Some(entries) = node.as_mapping() else {
             return wrong_type(node, object.what, "a mapping", d);
         };
-        Some(Self { node, what: object.what, entries, common, keys: object.keys })
+        Some(Self { node, what: object.what, entries, common, keys: object.keys, is_top: false })
     }
 
     /// The keys of a file's root; anything but a mapping is root-not-mapping.
@@ -48,7 +57,12 @@ impl<'n> Fields<'n> {
             let message = format!("expected a mapping, found {}", root.kind());
             return reject(Code::RootNotMapping, root.span, message, help, d);
         }
-        Self::new(root, object, d)
+        Self::new(root, object, d).map(Self::at_top)
+    }
+
+    /// Marks the keys as those at the top of a file, which is the usual place for keys of one's own.
+    pub(crate) fn at_top(self) -> Self {
+        Self { is_top: true, ..self }
     }
 
     /// Goes on with the keys of another object, which has the same common keys.
@@ -101,11 +115,11 @@ impl<'n> Fields<'n> {
             if let Some(first) = current {
                 conflict(first, entry, d);
             } else {
-                d.report(
-                    Code::DeprecatedKey,
-                    entry.key_span,
-                    format!("`{old}` is now `{new}`"),
-                    format!("rename it to `{new}`"),
+                d.push(
+                    Diagnostic::new(Code::DeprecatedKey, format!("`{old}` is now `{new}`"))
+                        .at(entry.key_span)
+                        .help(format!("rename it to `{new}`"))
+                        .fix_if(Some(Fix::Replace(new.to_owned()))),
                 );
                 current = Some(entry);
             }
@@ -190,10 +204,11 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Entries whose keys are not in the table; the caller handles them instead of [`Fields::finish`].
+    /// Entries whose keys are not in the table, without the author's own; the caller handles them instead of [`Fields::finish`].
     pub(crate) fn rest(&self) -> impl Iterator<Item = &'n Entry> {
         let (common, keys) = (self.common, self.keys);
-        self.entries.iter().filter(move |entry| !is_in(common, &entry.key) && !is_in(keys, &entry.key))
+        let is_unknown = move |entry: &&Entry| !is_in(common, &entry.key) && !is_in(keys, &entry.key);
+        self.entries.iter().filter(is_unknown).filter(|entry| !is_own(&entry.key))
     }
 
     /// The keys that can be suggested.
@@ -208,14 +223,28 @@ impl<'n> Fields<'n> {
         self.rest().any(|entry| !suggest::nearest(&entry.key, keys.iter().copied()).is_empty())
     }
 
+    /// The key that an unknown one certainly means, unless that is there too.
+    pub(crate) fn certain_key(&self, entry: &Entry) -> Option<Fix> {
+        let meant = suggest::certain(&entry.key, self.known())?;
+        let is_there = self.entries.iter().any(|other| other.key == meant);
+        (!is_there).then(|| Fix::Replace(meant.to_owned()))
+    }
+
     /// Reports every key that is not in the table.
     pub(crate) fn finish(self, d: &mut Diagnostics) {
         for entry in self.rest() {
-            d.push(
-                Diagnostic::new(Code::UnknownKey, format!("unknown key `{}` in {}", entry.key, self.what))
-                    .at(entry.key_span)
-                    .help(suggest::did_you_mean_or_known(&entry.key, &self.known())),
-            );
+            let (key, known) = (&entry.key, self.known());
+            let help = suggest::did_you_mean(key, known.iter().copied()).unwrap_or_else(|| {
+                let known = suggest::listed(&known);
+                if self.is_top {
+                    format!("write `{OWN}{key}` if the key is your own; known: {known}")
+                } else {
+                    format!("known: {known}")
+                }
+            });
+            let message = format!("unknown key `{key}` in {}", self.what);
+            let fix = self.certain_key(entry);
+            d.push(Diagnostic::new(Code::UnknownKey, message).at(entry.key_span).help(help).fix_if(fix));
         }
     }
 }
@@ -268,17 +297,13 @@ pub(crate) fn reject<T>(
 
 /// Reports a value of another type: `` `criteria` must be text, found a list ``.
 pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Diagnostics) -> Option<T> {
-    reject(
-        Code::WrongType,
-        node.span,
-        format!("{what} must be {expected}, found {}", node.kind()),
-        match (&node.data, expected) {
-            (Data::Number(number), "text") => format!("quote it: \"{number}\""),
-            (Data::Bool(value), "text") => format!("quote it: \"{value}\""),
-            _ => format!("write {expected}"),
-        },
-        d,
-    )
+    let (help, fix) = match (&node.data, expected) {
+        (Data::Number(_) | Data::Bool(_), "text") => (QUOTE_IT.to_owned(), Some(Fix::Quote)),
+        _ => (format!("write {expected}"), None),
+    };
+    let message = format!("{what} must be {expected}, found {}", node.kind());
+    d.push(Diagnostic::new(Code::WrongType, message).at(node.span).help(help).fix_if(fix));
+    None
 }
 
 /// The key as messages name it.
@@ -420,14 +445,18 @@ pub(crate) fn choice<T: Clone>(
     }
     choices.iter().find(|(word, _)| *word == text).map(|(_, value)| value.clone()).or_else(|| {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        reject(
-            Code::InvalidChoice,
-            node.span,
-            format!("{what} is `{text}`, which is not one of {}", suggest::quoted(&words, "and")),
-            suggest::did_you_mean(&text, words.iter().copied())
-                .unwrap_or_else(|| format!("write {}", suggest::quoted(&words, "or"))),
-            d,
-        )
+        let message = format!("{what} is `{text}`, which is not one of {}", suggest::quoted(&words, "and"));
+        let meant = suggest::certain(&text, words.iter().copied());
+        d.push(
+            Diagnostic::new(Code::InvalidChoice, message)
+                .at(node.span)
+                .help(
+                    suggest::did_you_mean(&text, words.iter().copied())
+                        .unwrap_or_else(|| format!("write {}", suggest::quoted(&words, "or"))),
+                )
+                .fix_if(meant.map(|meant| Fix::Replace(meant.to_owned()))),
+        );
+        None
     })
 }
 

@@ -242,6 +242,22 @@ impl<'a> Scope<'a> {
         self.find_text(&written, node, what, (Code::MissingPath, kind), d)
     }
 
+    /// As [`Scope::find`] for a file of a message, whose path may start with `/`: it is then relative to the boundary.
+    pub(crate) fn find_in_message(&self, node: &Node, what: &str, d: &mut Diagnostics) -> Option<FoundPath> {
+        let written = fields::literal_text(node, what, d)?;
+        let expected = (Code::MissingPath, Kind::File);
+        let Some(rest) = written.trim().strip_prefix('/') else {
+            return self.find_text(&written, node, what, expected, d);
+        };
+        match search(rest.trim_start_matches('/'), Kind::File, std::slice::from_ref(&self.roots.boundary), self.roots) {
+            Ok(found) => Some(FoundPath { reference: PathRef { written, ..found.reference }, ..found }),
+            Err(failure) => {
+                d.push(self.describe(failure, &written, node, what, expected));
+                None
+            }
+        }
+    }
+
     /// Registers missing paths that would take precedence over the one that was found if they were created. Inside of the
     /// suite, every change is noticed anyway.
     pub(crate) fn note_missed(&self, places: &[PathBuf]) {

@@ -15,7 +15,18 @@ use crate::source::Span;
 
 /// Reads a list of criteria; `what` is its key. `None`: a problem was reported.
 pub(crate) fn list(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<Criterion>> {
-    let items = fields::list(node, what, d)?;
+    of_items(fields::list(node, what, d)?, node.span, d)
+}
+
+/// As [`list`]; one criterion may be written as text.
+pub(crate) fn one_or_list(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<Criterion>> {
+    match &node.data {
+        Data::String(_) => of_items(std::slice::from_ref(node), node.span, d),
+        _ => list(node, what, d),
+    }
+}
+
+fn of_items(items: &[Node], place: Span, d: &mut Diagnostics) -> Option<Vec<Criterion>> {
     let mut criteria: Vec<Criterion> = Vec::with_capacity(items.len());
     let mut places: Vec<CriterionSpans> = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
@@ -52,7 +63,7 @@ pub(crate) fn list(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<C
         }
     }
     if is_valid && !criteria.is_empty() && criteria.iter().all(|criterion| criterion.weight == 0.0) {
-        d.report(Code::ZeroTotalWeight, node.span, "every criterion has weight 0", "give one a weight");
+        d.report(Code::ZeroTotalWeight, place, "every criterion has weight 0", "give one a weight");
         is_valid = false;
     }
     is_valid.then_some(criteria)

@@ -40,7 +40,7 @@ pub(super) fn rubrics(
     }
     let judge = settings(fields, scope, d);
     let entry = entry?;
-    let criteria = criteria::list(&entry.value, &label(entry), d)?;
+    let criteria = criteria::one_or_list(&entry.value, &label(entry), d)?;
     if criteria.is_empty() {
         let message = format!("{} is empty", label(entry));
         return fields::reject(Code::MissingGraderSetting, entry.value.span, message, "add a criterion", d);

@@ -8,11 +8,10 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::Kind;
 use crate::fields::{Fields, command};
 use crate::keys::judged::PROMPT_COMMAND;
+use crate::keys::placeholder::{OF_AGGREGATORS, OF_PROMPTS, Placeholder, is_known, names};
 use crate::read::node::{Data, Node};
 use crate::source::{FileId, Position, Span};
 use crate::{fields, suggest};
-
-const VARIABLES: &[&str] = &["input", "output", "expected_output", "criteria", "file_changes", "tool_calls"];
 
 /// Maximum number of unknown variables that are reported for one file: a file with more is not a prompt.
 const MOST_REPORTED: usize = 100;
@@ -24,9 +23,6 @@ const ANSWERS: &[&str] = &["output", "expected_output"];
 const OLD_VARIABLES: &[(&str, &str)] =
     &[("input_text", "input"), ("output_text", "output"), ("expected_output_text", "expected_output")];
 
-/// The only variable of an aggregator's prompt.
-const RESULTS: &[&str] = &["EVALUATOR_RESULTS_JSON"];
-
 /// Extensions by which a text is recognised as the name of a file.
 const ENDINGS: &[&str] = &[".md", ".txt", ".prompt", ".tmpl", ".jinja", ".j2", ".hbs", ".liquid"];
 
@@ -34,7 +30,7 @@ const ENDINGS: &[&str] = &[".md", ".txt", ".prompt", ".tmpl", ".jinja", ".j2", "
 pub(super) fn grader(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
     match &node.data {
         Data::Mapping(_) => from_command(node, cx, d),
-        Data::String(text) => from_text(text, node, cx, VARIABLES, d),
+        Data::String(text) => from_text(text, node, cx, OF_PROMPTS, d),
         _ => fields::wrong_type(node, "`prompt`", "text or `{command: […]}`", d),
     }
 }
@@ -42,7 +38,7 @@ pub(super) fn grader(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) ->
 /// Reads `prompt` of a composite's aggregator: text or a file.
 pub(super) fn aggregator(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
     let text = fields::string(node, "`prompt`", d)?;
-    from_text(&text, node, cx, RESULTS, d)
+    from_text(&text, node, cx, OF_AGGREGATORS, d)
 }
 
 fn from_command(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<Prompt> {
@@ -57,7 +53,13 @@ fn from_command(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Opti
     Some(Prompt::Command { run: PreparedCommand { command, cwd: None }, config: config? })
 }
 
-fn from_text(text: &str, node: &Node, cx: GraderContext<'_>, known: &[&str], d: &mut Diagnostics) -> Option<Prompt> {
+fn from_text(
+    text: &str,
+    node: &Node,
+    cx: GraderContext<'_>,
+    known: &'static [Placeholder],
+    d: &mut Diagnostics,
+) -> Option<Prompt> {
     if let Some(path) = text.trim().strip_prefix("file://") {
         return from_file(path, node, cx, known, d);
     }
@@ -81,7 +83,13 @@ fn looks_like_path(text: &str) -> bool {
         && (text.starts_with("./") || text.starts_with("../") || ENDINGS.iter().any(|ending| text.ends_with(ending)))
 }
 
-fn from_file(path: &str, node: &Node, cx: GraderContext<'_>, known: &[&str], d: &mut Diagnostics) -> Option<Prompt> {
+fn from_file(
+    path: &str,
+    node: &Node,
+    cx: GraderContext<'_>,
+    known: &'static [Placeholder],
+    d: &mut Diagnostics,
+) -> Option<Prompt> {
     let scope = cx.scope;
     if !fields::literal(path, node, "`prompt`", d) {
         return None;
@@ -101,13 +109,13 @@ fn from_file(path: &str, node: &Node, cx: GraderContext<'_>, known: &[&str], d: 
     let mut reported = 0;
     for variable in Syntax::Template.placeholders(&text) {
         shows_answer |= ANSWERS.contains(&variable.name);
-        if !known.contains(&variable.name) && reported < MOST_REPORTED {
+        if !is_known(known, variable.name) && reported < MOST_REPORTED {
             reported += 1;
             let span = places.of(variable.range);
             shows_answer |= ANSWERS.contains(&check(variable.name, span, known, d));
         }
     }
-    if !shows_answer && known == VARIABLES {
+    if !shows_answer && std::ptr::eq(known, OF_PROMPTS) {
         return fields::reject(
             Code::PromptWithoutAnswer,
             Span::new(file, Position::START, Position::START),
@@ -121,17 +129,17 @@ fn from_file(path: &str, node: &Node, cx: GraderContext<'_>, known: &[&str], d: 
 }
 
 /// Reports an old or unknown variable, and returns its current name.
-fn check<'v>(name: &'v str, span: Span, known: &[&str], d: &mut Diagnostics) -> &'v str {
-    if known.contains(&name) {
+fn check<'v>(name: &'v str, span: Span, known: &'static [Placeholder], d: &mut Diagnostics) -> &'v str {
+    if is_known(known, name) {
         return name;
     }
-    if let Some((old, new)) = OLD_VARIABLES.iter().find(|(old, new)| *old == name && known.contains(new)) {
+    if let Some((old, new)) = OLD_VARIABLES.iter().find(|(old, new)| *old == name && is_known(known, new)) {
         let message = format!("`{{{{ {old} }}}}` is now `{{{{ {new} }}}}`");
         d.report(Code::DeprecatedKey, span, message, format!("rename it to `{new}`"));
         return new;
     }
     let message = format!("`{{{{ {name} }}}}` is not a variable of this prompt, and is left as it is");
-    d.report(Code::UnknownTemplateVariable, span, message, suggest::did_you_mean_or_known(name, known));
+    d.report(Code::UnknownTemplateVariable, span, message, suggest::did_you_mean_or_known(name, &names(known)));
     name
 }
 

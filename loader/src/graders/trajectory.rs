@@ -91,6 +91,8 @@ fn call(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> Optio
     let matching = fields.get_renamed("args_match", d).and_then(|entry| args_match(entry, d));
     let limit = fields.get_renamed("max_duration_ms", d);
     let max_duration_ms = limit.and_then(|entry| fields::not_negative(&entry.value, &label(entry), d));
+    fields.no_effect("input", d);
+    fields.no_effect("output", d);
     fields.finish(d);
     let has_limits = matches!(mode, None | Some(TrajectoryMode::InOrder | TrajectoryMode::Exact));
     if let (Some(entry), false) = (limit, has_limits) {

@@ -5,7 +5,7 @@ use evalsuite_schema::{Aggregation, OnDependencyFailure, OnTurnFailure};
 use super::execution::{CASE_EXECUTION, CASE_REQUIRES};
 use super::grader::{ASSERTIONS, OLD_ASSERTIONS};
 use super::judged::CRITERIA;
-use super::message::{CONTENT, EXPECTED_OUTPUT, INPUT};
+use super::message::{EXPECTED_OUTPUT, INPUT, TURN_INPUT};
 use super::workspace::CASE_WORKSPACE;
 use super::{Key, SCHEMA, Table, Type, words};
 use crate::diagnostic::Code;
@@ -22,15 +22,19 @@ pub(crate) const EVALUATORS: &[(&str, ()); 1] = &[("llm-grader", ())];
 const ID: Type =
     Type::Pattern(r"^(?=[\s\S]*\S)(?![\s\S]*\$\{\{)[^\u0000-\u001f\u007f-\u009f]+$", "text without control characters");
 
+const ID_KEY: Key = Key::new(
+    "id",
+    ID,
+    "Identifies the case in the suite and names its test. A case in a directory of its own is named by the directory.",
+    "refund-small",
+)
+.codes(&[Code::InvalidId, Code::DuplicateId, Code::TestNameCollision]);
+
+static IN_A_LIST: &[Key] = &[ID_KEY.required()];
+
+static IN_A_FILE: &[Key] = &[SCHEMA[0], ID_KEY.default("the name of the case's directory")];
+
 static CASE_KEYS: &[Key] = &[
-    Key::new(
-        "id",
-        ID,
-        "Identifies the case in the suite and names its test. A case in a directory of its own is named by the directory.",
-        "refund-small",
-    )
-    .default("the name of the case's directory; required elsewhere")
-    .codes(&[Code::InvalidId, Code::DuplicateId, Code::TestNameCollision, Code::MissingKey]),
     Key::new("execution", Type::Object(&CASE_EXECUTION), "How the case runs.", "{timeout_seconds: 60}"),
     Key::new(
         "criteria",
@@ -80,10 +84,9 @@ static CASE_KEYS: &[Key] = &[
     Key::new(
         "input",
         INPUT,
-        "What the agent gets: text, which becomes a message of the user, or a list of messages. A conversation can do without.",
+        "What the agent gets: text, which becomes a message of the user, or a list of messages. Required, except in a conversation.",
         "Order 1182 arrived broken.",
     )
-    .required()
     .codes(&[Code::MissingInput, Code::InvalidInput, Code::RoleMarker]),
     Key::new(
         "input_files",
@@ -136,18 +139,19 @@ pub(crate) static CASE: Table = Table::new(
     "a case",
     "One case: an element of `tests`, of a list of cases, or a line of a JSONL file.",
     CASE_KEYS,
-);
+)
+.with(IN_A_LIST);
 
 pub(crate) static CASE_FILE: Table =
     Table::new("case-file", "a case", "One case in a file of its own, `cases/<name>/case.yaml`.", CASE_KEYS)
-        .with(SCHEMA);
+        .with(IN_A_FILE);
 
 pub(crate) static TURN: Table = Table::new(
     "turn",
     "a turn",
     "One turn of a conversation.",
     &[
-        Key::new("input", CONTENT, "The user's message: text, or a list of parts.", "And my refund?")
+        Key::new("input", TURN_INPUT, "The user's message: text, or a list of parts.", "And my refund?")
             .required()
             .codes(&[Code::ConversationMismatch]),
         Key::new("expected_output", EXPECTED_OUTPUT, "The reference answer of this turn.", "It is on its way.")

@@ -143,7 +143,7 @@ pub(crate) static SUITE_TARGET: Table = Table::new(
         Key::new("name", Type::Literal, "Name of the target, part of the names of its tests.", "large")
             .required()
             .codes(&[Code::InvalidTarget]),
-        Key::new("use_target", Type::Literal, "Entry of the targets file that is used under this name.", "gpt")
+        Key::new("use_target", Type::Text, "Entry of the targets file that is used under this name.", "gpt")
             .default("the entry named `name`"),
         Key::new(
             "hooks",

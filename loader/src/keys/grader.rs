@@ -2,7 +2,7 @@
 
 use evalsuite_schema::grader::{DateFormat, FieldAggregation};
 
-use super::judged::{CRITERIA, JUDGE, PREPROCESSOR, PROMPT};
+use super::judged::{CRITERIA, JUDGE, PREPROCESSOR, PROMPT, SOME_CRITERIA};
 use super::range::{FRACTION, NOT_NEGATIVE, PASS_MARK, POSITIVE};
 use super::{Key, SCHEMA, Table, Type, words};
 use crate::diagnostic::Code;
@@ -40,7 +40,7 @@ pub(crate) static TEMPLATE: Table = Table::new(
 .with(SCHEMA);
 
 /// What every grader of the cases layout has.
-pub(crate) static COMMON: &[Key] = &[
+pub static COMMON: &[Key] = &[
     Key::new("type", Type::Literal, "The type: a built-in one, or the name of a grader in Rust. `_` and `-` are the same in names of built-in types.", "contains")
         .required()
         .codes(&[Code::MissingGraderSetting, Code::UnknownGrader, Code::RemovedGraderType, Code::DeprecatedKey]),
@@ -98,8 +98,16 @@ pub static RUST_GRADER: Table = Table::new(
 .with(COMMON);
 
 /// The table of a built-in type.
-pub(super) const fn grader(id: &'static str, what: &'static str, doc: &'static str, keys: &'static [Key]) -> Table {
-    Table::new(id, what, doc, keys).with(COMMON)
+pub(super) const fn grader(
+    id: &'static str,
+    what: &'static str,
+    example: &'static str,
+    doc: &'static str,
+    keys: &'static [Key],
+) -> Table {
+    let mut table = Table::new(id, what, doc, keys).with(COMMON);
+    table.example = example;
+    table
 }
 
 static VALUE: &[Key] = &[Key::new("value", Type::NotEmpty, "The text.", "\"19.90\"").required()];
@@ -107,25 +115,68 @@ static VALUES: &[Key] = &[Key::new("value", Type::Some(&Type::NotEmpty), "The te
     .required()
     .codes(&[Code::BlankValue])];
 
-pub(crate) static CONTAINS: Table = grader("contains", "`contains`", "The answer contains the text.", VALUE);
-pub(crate) static CONTAINS_ANY: Table =
-    grader("contains-any", "`contains-any`", "The answer contains at least one of the texts.", VALUES);
-pub(crate) static CONTAINS_ALL: Table =
-    grader("contains-all", "`contains-all`", "The answer contains all of the texts.", VALUES);
-pub(crate) static ICONTAINS: Table = grader("icontains", "`icontains`", "Like `contains`, ignoring case.", VALUE);
-pub(crate) static ICONTAINS_ANY: Table =
-    grader("icontains-any", "`icontains-any`", "Like `contains-any`, ignoring case.", VALUES);
-pub(crate) static ICONTAINS_ALL: Table =
-    grader("icontains-all", "`icontains-all`", "Like `contains-all`, ignoring case.", VALUES);
-pub(crate) static STARTS_WITH: Table =
-    grader("starts-with", "`starts-with`", "The trimmed answer starts with the text.", VALUE);
-pub(crate) static ENDS_WITH: Table =
-    grader("ends-with", "`ends-with`", "The trimmed answer ends with the text.", VALUE);
-pub(crate) static EQUALS: Table = grader("equals", "`equals`", "The trimmed answer is the text.", VALUE);
+pub(crate) static CONTAINS: Table = grader(
+    "contains",
+    "`contains`",
+    r#"{ type: contains, value: "19.90", required: true }"#,
+    "The answer contains the text.",
+    VALUE,
+);
+pub(crate) static CONTAINS_ANY: Table = grader(
+    "contains-any",
+    "`contains-any`",
+    r#"{ type: contains-any, value: [refund, reimburse], weight: 2 }"#,
+    "The answer contains at least one of the texts.",
+    VALUES,
+);
+pub(crate) static CONTAINS_ALL: Table = grader(
+    "contains-all",
+    "`contains-all`",
+    r#"{ type: contains-all, value: ["1182", "19.90"] }"#,
+    "The answer contains all of the texts.",
+    VALUES,
+);
+pub(crate) static ICONTAINS: Table = grader(
+    "icontains",
+    "`icontains`",
+    r#"{ type: icontains, value: refund }"#,
+    "Like `contains`, ignoring case.",
+    VALUE,
+);
+pub(crate) static ICONTAINS_ANY: Table = grader(
+    "icontains-any",
+    "`icontains-any`",
+    r#"{ type: icontains-any, value: [sorry, apologies] }"#,
+    "Like `contains-any`, ignoring case.",
+    VALUES,
+);
+pub(crate) static ICONTAINS_ALL: Table = grader(
+    "icontains-all",
+    "`icontains-all`",
+    r#"{ type: icontains-all, value: [order, refund] }"#,
+    "Like `contains-all`, ignoring case.",
+    VALUES,
+);
+pub(crate) static STARTS_WITH: Table = grader(
+    "starts-with",
+    "`starts-with`",
+    r#"{ type: starts-with, value: Dear }"#,
+    "The trimmed answer starts with the text.",
+    VALUE,
+);
+pub(crate) static ENDS_WITH: Table = grader(
+    "ends-with",
+    "`ends-with`",
+    r#"{ type: ends-with, value: Your shop }"#,
+    "The trimmed answer ends with the text.",
+    VALUE,
+);
+pub(crate) static EQUALS: Table =
+    grader("equals", "`equals`", r#"{ type: equals, value: approved }"#, "The trimmed answer is the text.", VALUE);
 
 pub(crate) static REGEX: Table = grader(
     "regex",
-    "`regex`",
+    "`regex`", r#"{ type: regex, value: '\b19[.,]90\b', flags: i }"#,
     "The pattern matches anywhere in the answer.",
     &[
         Key::new("value", Type::NotEmpty, "The pattern, in the syntax of the crate `fancy-regex`.", "'\\b19[.,]90\\b'")
@@ -140,7 +191,11 @@ pub(crate) static REGEX: Table = grader(
 pub(crate) static SIMILAR: Table = grader(
     "similar",
     "`similar`",
-    "The edit similarity of answer and text, 1 − edit distance / length of the longer text, reaches the pass mark.",
+    r#"{ type: similar, value: Refund approved., threshold: 0.9, ignore_case: true }"#,
+    "The edit similarity of answer and text, 1 − edit distance / length of the longer text, reaches the pass mark. Insertions, \
+     deletions and replacements of characters (Unicode scalar values) are counted after trimming both texts, and the count is exact. \
+     If the product of the lengths of the differing parts exceeds 10^10 (two texts of 100 000 characters), the grader returns an error \
+     rather than a guess. A runaway answer compared with a short `value` is well below that limit and scores close to 0.",
     &[
         Key::new(
             "value",
@@ -156,12 +211,17 @@ pub(crate) static SIMILAR: Table = grader(
     ],
 );
 
-pub(crate) static IS_JSON: Table = grader("is-json", "`is-json`", "The answer is one JSON value.", &[]);
+pub(crate) static IS_JSON: Table =
+    grader("is-json", "`is-json`", r#"{ type: is-json }"#, "The answer is one JSON value.", &[]);
 
 pub(crate) static JSON_SCHEMA: Table = grader(
     "json-schema",
     "`json-schema`",
-    "The answer, without code fences, is JSON that conforms to a JSON Schema. Needs the feature `json-schema` of `evalsuite`.",
+    r#"{ type: json-schema, schema: ./refund.schema.json }"#,
+    "The answer, without code fences, is JSON that conforms to a JSON Schema. The schema is checked at compile time: misspelled \
+     keywords, invalid patterns, references out of the file and reference cycles are reported with their location. `format` is enforced \
+     in all drafts, and nothing is ever fetched. The validator takes a while to compile and is therefore a feature: \
+     `cargo add --dev evalsuite --features json-schema`. Without it, the generated test `suite_check` reports that the feature is missing.",
     &[Key::new(
         "schema",
         Type::File,
@@ -175,6 +235,7 @@ pub(crate) static JSON_SCHEMA: Table = grader(
 pub(crate) static LATENCY: Table = grader(
     "latency",
     "`latency`",
+    r#"{ type: latency, threshold: 5000 }"#,
     "The duration is at most `threshold`.",
     &[Key::new("threshold", Type::Number(&NOT_NEGATIVE), "Longest duration that passes.", "5000")
         .required()
@@ -184,6 +245,7 @@ pub(crate) static LATENCY: Table = grader(
 pub(crate) static COST: Table = grader(
     "cost",
     "`cost`",
+    r#"{ type: cost, budget: 0.05 }"#,
     "The cost is at most `budget`.",
     &[Key::new("budget", Type::Number(&NOT_NEGATIVE), "Highest cost that passes.", "0.05")
         .required()
@@ -204,6 +266,7 @@ const fn limit(
 pub(crate) static TOKEN_USAGE: Table = grader(
     "token-usage",
     "`token-usage`",
+    r#"{ type: token-usage, max_total: 20000 }"#,
     "Token counts are within their limits, of which there is at least one.",
     &[
         limit("max_total", &["maxTotal"], "tokens", "Largest sum of input, output and cached tokens.", "20000"),
@@ -215,6 +278,7 @@ pub(crate) static TOKEN_USAGE: Table = grader(
 pub(crate) static EXECUTION_METRICS: Table = grader(
     "execution-metrics",
     "`execution-metrics`",
+    r#"{ type: execution-metrics, max_tool_calls: 10, max_duration_ms: 30000 }"#,
     "Several limits at once, of which there is at least one; the score is the share that is kept.",
     &[
         limit("max_tool_calls", &["maxToolCalls"], "calls", "Largest number of tool calls.", "10"),
@@ -264,6 +328,7 @@ pub(crate) const DATE_FORMATS: &[(&str, DateFormat); 8] = &[
 pub(crate) static FIELD_ACCURACY: Table = grader(
     "field-accuracy",
     "`field-accuracy`",
+    r#"{ type: field-accuracy, fields: [{ path: total, match: numeric_tolerance, tolerance: 0.01 }] }"#,
     "Fields of a JSON answer match the reference answer.",
     &[
         Key::new("fields", Type::Some(&Type::Object(&FIELD)), "The fields.", "[{path: total, match: exact}]")
@@ -323,7 +388,7 @@ pub(crate) static FIELD: Table = Table::new(
 
 pub(crate) static CODE_GRADER: Table = grader(
     "code-grader",
-    "`code-grader`",
+    "`code-grader`", r#"{ type: code-grader, command: [python3, ./graders/totals.py] }"#,
     "A command decides, by its exit status or with a JSON object on standard output (see the protocols). Keys that are not in \
      this table are added to `config`.",
     &[
@@ -350,6 +415,7 @@ pub(crate) static CODE_GRADER: Table = grader(
 pub(crate) static COMPOSITE: Table = grader(
     "composite",
     "`composite`",
+    r#"{ type: composite, aggregator: { type: threshold, threshold: 0.5 }, assertions: [{ type: is-json }, { type: contains, value: paid }] }"#,
     "Several graders in one, at most 4 levels deep.",
     &[
         Key::new(
@@ -381,7 +447,7 @@ pub(crate) static AGGREGATOR: Table = Table::new(
     &[
         Key::new(
             "type",
-            Type::Choice(AGGREGATORS),
+            Type::OneOf(&[Type::Choice(AGGREGATORS), Type::Choice(&["code_grader", "llm_grader"])]),
             "The weighted mean of the members; the share of passing members, compared with `threshold`; a command; or a judge. \
              `_` and `-` are the same in `code-grader` and `llm-grader`.",
             "threshold",
@@ -408,7 +474,7 @@ pub(crate) static AGGREGATOR: Table = Table::new(
 
 pub(crate) static LLM_GRADER: Table = grader(
     "llm-grader",
-    "`llm-grader`",
+    "`llm-grader`", r#"{ type: llm-grader, prompt: Is the tone of the answer friendly? }"#,
     "A judge passes the answer. Without `prompt` and `rubrics`, it grades by the case's `criteria` and reference answer.",
     &[
         Key::new(
@@ -435,12 +501,13 @@ pub(crate) static LLM_GRADER: Table = grader(
 pub(crate) static RUBRICS: Table = grader(
     "rubrics",
     "`rubrics`",
+    r#"{ type: rubrics, criteria: [Names the order number, { id: tone, outcome: Polite, weight: 2 }] }"#,
     "A judge checks the answer criterion by criterion. Plain texts among assertions are one such grader.",
     &[
         Key::new(
             "criteria",
-            CRITERIA,
-            "The criteria, at least one.",
+            Type::OneOf(&[Type::Text, SOME_CRITERIA]),
+            "The criteria, at least one; a single one may be written as text.",
             "[Names the order number, {id: tone, outcome: Polite, weight: 2}]",
         )
         .required()
@@ -460,9 +527,10 @@ pub(crate) static RUBRICS: Table = grader(
 pub(crate) static RUBRIC: Table = grader(
     "rubric",
     "`rubric`",
+    r#"{ type: rubrics, criteria: [Names the order number] }"#,
     "The old name of `rubrics`.",
     &[
-        Key::new("rubrics", CRITERIA, "The criteria, at least one.", "[Names the order number]")
+        Key::new("rubrics", Type::OneOf(&[Type::Text, SOME_CRITERIA]), "The criteria, at least one.", "[Names the order number]")
             .or("criteria")
             .required(),
         JUDGE[0],

@@ -8,6 +8,9 @@ use crate::diagnostic::Code;
 /// A list of criteria.
 pub(crate) const CRITERIA: Type = Type::List(&Type::OneOf(&[Type::Text, Type::Object(&CRITERION)]));
 
+/// As [`CRITERIA`], at least one.
+pub(crate) const SOME_CRITERIA: Type = Type::Some(&Type::OneOf(&[Type::Text, Type::Object(&CRITERION)]));
+
 pub(crate) static CRITERION: Table = Table::new(
     "criterion",
     "a criterion",

@@ -15,6 +15,10 @@ pub(crate) const PARTS: &[&str] = &["text", "file", "image"];
 pub(crate) const CONTENT: Type =
     Type::OneOf(&[Type::AnyText, Type::Data, Type::List(&Type::OneOf(&[Type::AnyText, Type::Object(&CONTENT_PART)]))]);
 
+/// Input of a turn.
+pub(crate) const TURN_INPUT: Type =
+    Type::OneOf(&[Type::NotEmpty, Type::Some(&Type::OneOf(&[Type::AnyText, Type::Object(&CONTENT_PART)]))]);
+
 /// Input of a case or a suite.
 pub(crate) const INPUT: Type = Type::OneOf(&[Type::NotEmpty, Type::Some(&Type::Object(&MESSAGE))]);
 

@@ -8,8 +8,10 @@ pub(crate) mod calibration;
 pub(crate) mod case;
 pub(crate) mod execution;
 pub(crate) mod grader;
+mod json_schema;
 pub(crate) mod judged;
 pub(crate) mod message;
+pub mod placeholder;
 pub(crate) mod range;
 pub(crate) mod suite;
 pub(crate) mod targets;
@@ -22,7 +24,8 @@ mod tests;
 
 use crate::diagnostic::Code;
 
-pub use grader::{GRADERS, RUST_GRADER};
+pub use grader::{COMMON as GRADER_KEYS, GRADERS, RUST_GRADER};
+pub use json_schema::json_schema;
 pub use range::Range;
 
 /// A mapping with a fixed set of keys.
@@ -41,11 +44,13 @@ pub struct Table {
     pub keys: &'static [Key],
     /// Whether keys that are not in the table are settings, too.
     pub is_open: bool,
+    /// For a grader: the whole of one.
+    pub example: &'static str,
 }
 
 impl Table {
     const fn new(id: &'static str, what: &'static str, doc: &'static str, keys: &'static [Key]) -> Self {
-        Self { id, what, doc, common: &[], keys, is_open: false }
+        Self { id, what, doc, common: &[], keys, is_open: false, example: "" }
     }
 
     const fn with(mut self, common: &'static [Key]) -> Self {
@@ -250,6 +255,32 @@ pub const FILES: &[(&str, Type)] = &[
     ("template", Type::Object(&grader::TEMPLATE)),
     ("workspace", Type::Object(&workspace::WORKSPACE)),
 ];
+
+/// Every table: those of the roots of [`FILES`] and what is below them, then those of graders.
+pub fn tables() -> Vec<&'static Table> {
+    let mut found = Vec::new();
+    for (_, root) in FILES {
+        collect(root, &mut found);
+    }
+    found.extend(GRADERS.iter().copied().chain([&RUST_GRADER, &grader::RUBRIC]));
+    let mut next = 0;
+    while let Some(table) = found.get(next) {
+        for key in table.all_keys() {
+            collect(&key.value, &mut found);
+        }
+        next += 1;
+    }
+    found
+}
+
+fn collect(value: &Type, found: &mut Vec<&'static Table>) {
+    match value {
+        Type::Object(table) if found.iter().all(|known| known.id != table.id) => found.push(table),
+        Type::List(of) | Type::Some(of) | Type::Map(of) => collect(of, found),
+        Type::OneOf(types) => types.iter().for_each(|of| collect(of, found)),
+        _ => {}
+    }
+}
 
 /// Notes in tests that a key was read, which has to be in one of the tables.
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub(crate) static EVAL_FILE: Table = Table::new(
             "regression",
         )
         .default("`capability`"),
-        Key::new("description", Type::Text, "What the suite is about, in at most 1024 characters.", "Refunds of a shop.")
+        Key::new("description", Type::Pattern(r"^(?=[\s\S]*\S)[\s\S]{1,1024}$", "text of at most 1024 characters"), "What the suite is about.", "Refunds of a shop.")
             .codes(&[Code::OutOfRange]),
         Key::new("version", Type::AnyText, "Version of the suite, shown in records.", "\"1.2\""),
         Key::new("author", Type::AnyText, "Author of the suite.", "Shop team"),

@@ -19,6 +19,11 @@ pub(crate) static TARGETS_FILE: Table = Table::new(
 )
 .with(SCHEMA);
 
+/// A key of another tool.
+const fn of_another_tool(name: &'static str, doc: &'static str, example: &'static str) -> Key {
+    Key::new(name, Type::Any, doc, example).no_effect("delete it")
+}
+
 static TARGET_KEYS: &[Key] = &[
     Key::new("name", Type::Text, "Name of the target.", "default").required().codes(&[Code::TargetsFile]),
     Key::new(
@@ -35,15 +40,16 @@ static TARGET_KEYS: &[Key] = &[
         "cli",
     )
     .codes(&[Code::MissingKey, Code::TargetNotRunnable]),
+    of_another_tool("grader_target", "The judge.", "gpt"),
+    of_another_tool("judge_target", "The judge.", "gpt"),
+    of_another_tool("workers", "How many trials run at the same time.", "4"),
+    of_another_tool("max_retries", "How often a call is repeated.", "2"),
+    of_another_tool("fallback_targets", "Targets that are used after a failure.", "[gpt]"),
+    of_another_tool("subagent_mode_allowed", "Whether the target may be a subagent.", "true"),
 ];
 
 /// An entry that names another one.
 pub(crate) static TARGET: Table = Table::new("target", "a target", "A name for another target.", &[]).with(TARGET_KEYS);
-
-/// A key of another tool.
-const fn of_another_tool(name: &'static str, doc: &'static str, example: &'static str) -> Key {
-    Key::new(name, Type::Any, doc, example).no_effect("delete it")
-}
 
 pub(crate) static CLI_TARGET: Table = Table::new(
     "cli-target",
@@ -86,16 +92,11 @@ pub(crate) static CLI_TARGET: Table = Table::new(
         Key::new(
             "provider_batching",
             Type::Boolean,
-            "Whether several cases go to one process. Only `false` is supported.",
+            "Whether several cases go to one process. With `true` the target cannot run.",
             "false",
         )
         .default("`false`")
-        .codes(&[Code::TargetNotRunnable]),
-        of_another_tool("grader_target", "The judge.", "gpt"),
-        of_another_tool("workers", "How many trials run at the same time.", "4"),
-        of_another_tool("max_retries", "How often a call is repeated.", "2"),
-        of_another_tool("fallback_targets", "Targets that are used after a failure.", "[gpt]"),
-        of_another_tool("subagent_mode_allowed", "Whether the target may be a subagent.", "true"),
+        .codes(&[Code::NoEffect, Code::TargetNotRunnable]),
     ],
 )
 .with(TARGET_KEYS);

@@ -29,7 +29,7 @@ const ARGS_MATCH_DOC: &str = "How arguments are compared: `exact`, the call has 
 
 pub(crate) static TOOL_TRAJECTORY: Table = grader(
     "tool-trajectory",
-    "`tool-trajectory`",
+    "`tool-trajectory`", r#"{ type: tool-trajectory, mode: in_order, expected: [{ tool: find_order, args: { id: 1182 } }, { tool: refund }] }"#,
     "The agent called the expected tools. A transcript without tool calls is judged only if the agent reports that it is complete.",
     &[
         Key::new(
@@ -83,12 +83,16 @@ pub(crate) static EXPECTED_CALL: Table = Table::new(
         .old(&["maxDurationMs"])
         .unit("milliseconds")
         .codes(&[Code::SettingConflict]),
+        Key::new("input", Type::Any, "The arguments, as another tool writes them.", "{id: 1182}").no_effect("write `args`"),
+        Key::new("output", Type::Any, "The result of the call, as another tool writes it.", "found")
+            .no_effect("delete it: results of calls are not compared"),
     ],
 );
 
 pub(crate) static SKILL_TRIGGER: Table = grader(
     "skill-trigger",
     "`skill-trigger`",
+    r#"{ type: skill-trigger, skill: refunds, should_trigger: false }"#,
     "The agent used a skill, or left it alone.",
     &[
         Key::new("should_trigger", Type::Boolean, "Whether the skill should be used.", "false").default("`true`"),

@@ -84,6 +84,10 @@ pub(crate) static HOOKS: Table = Table::new(
             "{command: [./collect_logs], timeout_ms: 10000}",
         ),
         Key::new("after_all", HOOK_TYPE, "Runs once, after the last trial of the suite.", "[./stop_database]"),
+        Key::new("on_reuse", Type::Any, "Runs where another tool uses a workspace again.", "{command: [./reset]}")
+            .no_effect("delete it: every trial gets a workspace of its own"),
+        Key::new("on_finish", Type::Any, "Runs where another tool is done with a workspace.", "{command: [./reset]}")
+            .no_effect("delete it: every trial gets a workspace of its own"),
     ],
 );
 
@@ -94,7 +98,7 @@ pub(crate) static HOOK: Table = Table::new(
     "a hook",
     "A hook with settings. It gets a JSON object on standard input (see the protocols).",
     &[
-        Key::new("cwd", Type::Directory, "Working directory.", "./scripts").default("the workspace; in a workspace file, its directory"),
+        Key::new("cwd", Type::Directory, "Working directory.", "./scripts").default("the suite's directory; in a workspace file, its directory"),
         Key::new(
             "command",
             Type::Command,

@@ -1,7 +1,10 @@
 //! What a load returns: the checked suite, its tests and all problems.
 
+use std::collections::BTreeSet;
+
 use evalsuite_schema::diagnostic::Diagnostics;
-use evalsuite_schema::{Calibration, Case, Suite};
+use evalsuite_schema::grader::AskedJudge;
+use evalsuite_schema::{Calibration, Case, Grader, Suite};
 
 use crate::source::{Files, Span};
 
@@ -35,6 +38,30 @@ pub struct LoadedSuite {
     pub tests: Vec<Test>,
     /// What judges are measured by.
     pub calibration: Option<Calibration>,
+}
+
+impl LoadedSuite {
+    /// Names of the entries of a targets file that its tests need, as far as no Rust code answers in their place: its targets,
+    /// and the judges that its graders name.
+    pub fn targets_file_entries(&self) -> BTreeSet<&str> {
+        let mut names: BTreeSet<&str> =
+            self.suite.targets.iter().map(|target| target.use_target.as_deref().unwrap_or(&target.name)).collect();
+        let has_matrix = !names.is_empty();
+        for LoadedCase { case, .. } in &self.cases {
+            if !has_matrix {
+                names.insert(case.target.as_deref().unwrap_or("default"));
+            }
+            let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
+            let graders = case.graders.iter().chain(turns.flat_map(|turn| &turn.graders));
+            names.extend(graders.flat_map(Grader::with_members).filter_map(
+                |grader| match grader.config.asked_judge() {
+                    Some(AskedJudge::Named(name)) => Some(name),
+                    _ => None,
+                },
+            ));
+        }
+        names
+    }
 }
 
 /// A checked case.

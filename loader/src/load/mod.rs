@@ -18,7 +18,7 @@ use crate::fields::shared_files::SharedFiles;
 use crate::request::Request;
 use crate::source::{Files, Span};
 use crate::suite::entry::{Entry, Layout};
-use crate::suite::{cross_check, entry, eval_file, suite_json};
+use crate::suite::{cross_check, entry, eval_file, suite_json, unused_files};
 use crate::{calibration, cases, names};
 
 pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedSuite, Test};
@@ -77,7 +77,9 @@ fn read(
         d.report(Code::LimitExceeded, place, message, "list fewer targets, or split the suite");
         return None;
     }
+    cross_check::unjudged_criteria(&cases, place, d);
     let calibration = calibration(entry, &cases, scope, d);
+    unused_files::report(&watched, &cases, scope, d);
     suite.digest = digest(files, roots);
     for case in &cases {
         for (name, span) in &case.checked.user_graders {

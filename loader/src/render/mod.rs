@@ -2,6 +2,7 @@
 
 mod github;
 mod json;
+mod one_line;
 mod short;
 mod text;
 
@@ -10,8 +11,9 @@ mod tests;
 
 use evalsuite_schema::diagnostic::{Diagnostics, Severity};
 
-pub use github::github;
+pub use github::{github, github_annotations};
 pub use json::json;
+pub use one_line::one_line;
 pub use short::short;
 pub use text::{text, text_without_severity};
 

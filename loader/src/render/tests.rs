@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics, SourceRange};
 
-use super::{Style, github, json, report, short, summary, text, text_without_severity};
+use super::{Style, github, github_annotations, json, one_line, report, short, summary, text, text_without_severity};
 use crate::source::{FileId, Files, Position, Span};
 
 struct Fixture {
@@ -396,4 +396,37 @@ fn github_gets_commands_with_escapes() {
         github(&Diagnostic::new(Code::MissingCaseFile, "no case.yaml").at(fixture.whole(directory))),
         "::warning file=cases/a,title=W002 missing-case-file::no case.yaml"
     );
+}
+
+#[test]
+fn a_line_for_problem_matchers_starts_with_the_place() {
+    let fixture = Fixture::new();
+    let line = one_line(&unknown_key(&fixture));
+    assert!(line.starts_with("suites/"), "{line}");
+    assert!(line.contains(": error[E019]: unknown key"), "{line}");
+    let whole = fixture.whole(fixture.file("a.yaml", ""));
+    let empty = Diagnostic::new(Code::EmptyFile, "the file\nis empty").at(whole);
+    assert_eq!(
+        one_line(&empty),
+        "a.yaml:1:1: warning[W012]: the file is empty".replace("W012", Code::EmptyFile.as_str())
+    );
+    let unused = Diagnostic::new(Code::UnusedGrader, "unused grader `x`").help("delete it");
+    assert_eq!(one_line(&unused), "warning[W016]: unused grader `x` (help: delete it)");
+}
+
+#[test]
+fn of_many_annotations_the_weightiest_are_shown() {
+    let fixture = Fixture::new();
+    let place = |line| fixture.range(fixture.file("a.yaml", "a\n"), (line, 1), (line, 2));
+    let error = |line| Diagnostic::new(Code::WrongType, format!("error {line}")).at(place(line));
+    let warning = |line| Diagnostic::new(Code::NoEffect, format!("warning {line}")).at(place(line));
+    let mut all: Diagnostics = (1..=10).map(warning).chain((1..=11).map(error)).collect();
+    all.push(error(12).related(place(13), "also here"));
+    let text = github_annotations(&all);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 9 + 1 + 10, "{text}");
+    assert!(lines[0].contains("::error 12"), "it has two places: {text}");
+    assert!(lines[1].contains("::error 1%0A") || lines[1].ends_with("::error 1"), "{text}");
+    assert_eq!(lines[9], "::error title=evalsuite::3 more errors; `cargo evalsuite check` shows them all");
+    assert!(lines[10..].iter().all(|line| line.starts_with("::warning file=a.yaml")), "ten fit: {text}");
 }

@@ -50,6 +50,13 @@ impl LineIndex {
         Self { text, lines, bytes }
     }
 
+    /// The text of a range in one line.
+    pub(crate) fn text(&self, (start, end): (Position, Position)) -> &str {
+        let line = &self.lines[self.line(start.line as usize)];
+        let at = |position: Position| line.start + (position.column as usize).saturating_sub(1).min(line.len());
+        self.characters(at(start)..at(end).max(at(start)))
+    }
+
     /// The line of a range. Of a range of several lines, the first is shown; a range after the end of the text is moved
     /// there.
     pub(super) fn excerpt(&self, start: Position, end: Position) -> Excerpt {

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
-use evalsuite_schema::Suite;
+use evalsuite_schema::grader::GraderConfig;
+use evalsuite_schema::record::GraderKind;
+use evalsuite_schema::{Grader, Suite};
 
 use crate::cases::PlacedCase;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, are_many};
 use crate::source::{Files, Span};
 use crate::{names, suggest};
 
@@ -37,6 +39,39 @@ fn unique_ids(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
             }
         }
     }
+}
+
+/// Criteria beside graders of which none asks a judge, or is code that might: such criteria check nothing.
+pub(crate) fn unjudged_criteria(cases: &[PlacedCase], place: Span, d: &mut Diagnostics) {
+    // A grader with an error may be the one that judges.
+    if d.has_errors() {
+        return;
+    }
+    let may_judge = |grader: &Grader| {
+        let config = &grader.config;
+        config.asked_judge().is_some()
+            || config.kind() == GraderKind::Command
+            || matches!(config, GraderConfig::User { .. })
+    };
+    let is_unjudged = |case: &&PlacedCase| {
+        let case = &case.checked.case;
+        case.criteria.is_some()
+            && case.conversation.is_none()
+            && !case.graders.is_empty()
+            && !case.graders.iter().flat_map(Grader::with_members).any(may_judge)
+    };
+    let mut unjudged = cases.iter().filter(is_unjudged);
+    let Some(first) = unjudged.next() else { return };
+    let message = match 1 + unjudged.count() {
+        1 => format!("`criteria` of case `{}` are documentation only: no grader judges them", first.checked.case.id),
+        number => format!("`criteria` of {number} cases are documentation only: no grader judges them"),
+    };
+    d.push(
+        Diagnostic::new(Code::UnjudgedCriteria, message)
+            .at(Span::whole(place.file))
+            .related(first.checked.span, "the first case")
+            .help("add `- type: llm-grader` to the assertions of the suite or the case, or allow `unjudged-criteria`"),
+    );
 }
 
 /// Two targets of the matrix must not become one module.
@@ -121,12 +156,14 @@ fn dependencies(cases: &[PlacedCase], d: &mut Diagnostics) {
             } else if !index.contains_key(id.as_str()) {
                 // Searching all ids is slow: it is skipped if there are many mistakes.
                 let near = if are_many(d) { None } else { suggest::did_you_mean(id, index.keys().copied()) };
+                // Without a near id none is certain.
+                let meant = near.as_ref().and_then(|_| suggest::certain(id, index.keys().copied()));
                 let help = near.unwrap_or_else(|| "name the id of a case of this suite".to_owned());
-                d.report(
-                    Code::UnknownDependency,
-                    *span,
-                    format!("`depends_on` names `{id}`, which is not a case"),
-                    help,
+                d.push(
+                    Diagnostic::new(Code::UnknownDependency, format!("`depends_on` names `{id}`, which is not a case"))
+                        .at(*span)
+                        .help(help)
+                        .fix_if(meant.map(|meant| Fix::Replace(meant.to_owned()))),
                 );
             }
         }

@@ -87,15 +87,25 @@ fn locate(request: &Request, files: &Files, d: &mut Diagnostics) -> Option<PathB
     if written.trim().is_empty() || !path.exists() {
         let shown = files.shown(&path);
         let near = nearest_existing(&path).map(|path| format!("did you mean `{}`?", files.shown(&path)));
-        let base = files.shown(base);
         d.push(
             Diagnostic::new(Code::EntryNotFound, format!("`{shown}` not found"))
                 .at(whole(&path))
-                .help(near.unwrap_or_else(|| format!("the path is relative to `{base}`"))),
+                .help(near.unwrap_or_else(|| format!("the path is relative to {}", base_of(request)))),
         );
         return None;
     }
     Some(path)
+}
+
+/// The directory that the entry path is relative to.
+fn base_of(request: &Request) -> &'static str {
+    if request.source_dir.is_some() && request.entry.starts_with("./") {
+        "the directory of this source file"
+    } else if request.package_root.join("Cargo.toml").is_file() {
+        "the directory of the package's Cargo.toml"
+    } else {
+        "the current directory"
+    }
 }
 
 /// The path with its first missing component replaced by the nearest name that exists, if all of it exists then.

@@ -54,7 +54,7 @@ pub(crate) fn read<'n>(
     d: &mut Diagnostics,
 ) -> Option<(EvalFile, Option<&'n Entry>)> {
     let copied_before = scope.shared.copied();
-    let mut fields = Fields::new(root, &EVAL_FILE, d)?;
+    let mut fields = Fields::new(root, &EVAL_FILE, d)?.at_top();
     fields.get("$schema");
     let name = fields.get("name").and_then(|entry| name(&entry.value, d));
     let kind_entry = fields.get("kind");

@@ -4,3 +4,4 @@ pub(crate) mod cross_check;
 pub(crate) mod entry;
 pub(crate) mod eval_file;
 pub(crate) mod suite_json;
+pub(crate) mod unused_files;

@@ -92,12 +92,17 @@ pub(crate) fn compare(
             None => return Err(format!("{} is not at {}:{}:{}", expected.code, expected.file, place.0, place.1)),
         }
     }
-    match open.iter().find(|found| !follow_ups.contains(&found.code)) {
+    match open.iter().find(|found| !follow_ups.contains(&found.code) && !may_be_anywhere(found.code)) {
         Some(surplus) => {
             Err(format!("unexpected {} at {}:{}:{}", surplus.code, surplus.file, surplus.line, surplus.column))
         }
         None => Ok(()),
     }
+}
+
+/// Whether valid suites have this warning: the generator puts graders together without regard to who judges the criteria.
+pub(crate) fn may_be_anywhere(code: Code) -> bool {
+    code == Code::UnjudgedCriteria
 }
 
 /// Line and column; 0 and 0 for a file as a whole, column 0 where it does not matter.

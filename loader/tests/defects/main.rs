@@ -6,6 +6,7 @@ mod choices;
 mod generate;
 mod project;
 mod render;
+mod schemas;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +25,8 @@ const VARIANTS: usize = 4;
 fn assert_valid(project: &Project) {
     let package = tempfile::tempdir().unwrap();
     project.write(package.path());
-    let found = check::diagnostics(project, package.path());
+    let mut found = check::diagnostics(project, package.path());
+    found.retain(|found| !check::may_be_anywhere(found.code));
     assert!(found.is_empty(), "a valid suite has diagnostics:\n{}", check::describe(project, &found));
 }
 

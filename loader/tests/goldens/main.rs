@@ -45,8 +45,10 @@ impl Package {
 
     fn targets_report(&self) -> String {
         let loaded = load_targets(&self.root().join("targets.yaml"), &self.request());
-        assert_eq!(loaded.targets.is_none(), loaded.diagnostics.has_errors());
-        render::report(&loaded.diagnostics, Style::Plain)
+        let problems = loaded.problems_of(loaded.names());
+        let usable = loaded.targets.iter().flat_map(|file| &file.targets).count();
+        assert_eq!(usable < loaded.names().count() || loaded.targets.is_none(), problems.has_errors());
+        render::report(&problems, Style::Plain)
     }
 }
 
@@ -77,6 +79,127 @@ fn unreadable_file() {
 }
 
 #[test]
+fn a_missing_suite_says_what_its_path_is_relative_to() {
+    let package = Package::new(&[("Cargo.toml", "[package]\n"), ("src/lib.rs", "")]);
+    let help = |entry: &str, source: &str| {
+        let mut request = Request::new(entry, package.root());
+        request.source_dir = Some(package.root().join(source));
+        load(&request).diagnostics.iter().find_map(|problem| problem.help.clone()).unwrap_or_default()
+    };
+    assert_eq!(help("evals", "src"), "the path is relative to the directory of the package's Cargo.toml");
+    assert_eq!(help("./evals", "src"), "the path is relative to the directory of this source file");
+}
+
+#[test]
+fn a_file_that_several_cases_miss_is_one_problem() {
+    let case = |id: &str| format!("- id: {id}\n  input: Hello\n  criteria: Answers\n  input_files: [brief.md]\n");
+    let cases: String = ["a", "b", "c", "d", "e"].map(case).concat();
+    let report = Package::new(&[("suite/EVAL.yaml", &format!("tests:\n{cases}"))]).report();
+    shows("missing-in-several-cases", &report);
+}
+
+#[test]
+fn what_other_tools_write_and_nobody_needs_is_a_warning() {
+    let eval = "x-anchors: {greet: &greet Greets}\nworkspace: {template: t, x-why: here, hooks: {x-more: 1, on_reuse: {reset: fast}, on_finish: {clean: always}}}\n\
+                tests:\n- id: a\n  input: Hello\n  x-ticket: 12\n  assertions:\n  - {type: rubrics, criteria: *greet, x-why: new}\n  \
+                - {type: tool-trajectory, mode: exact, expected: [{tool: get, input: {a: 1}, output: b}]}\n";
+    let package = Package::new(&[("suite/EVAL.yaml", eval), ("suite/t/a.txt", "a")]);
+    shows("warnings-for-keys-of-other-tools", &package.report());
+    assert!(package.load().suite.is_some());
+}
+
+#[test]
+fn the_help_for_an_unknown_key_at_the_top_of_a_file_names_keys_of_ones_own() {
+    let eval = "governance: {owner: me}\ntests:\n- {id: a, input: Hello, criteria: Greets, governance: 1}\n";
+    let loaded = Package::new(&[("suite/EVAL.yaml", eval)]).load();
+    let help: Vec<&str> = loaded.diagnostics.iter().filter_map(|problem| problem.help.as_deref()).collect();
+    let [top, case] = help.as_slice() else { panic!("{help:?}") };
+    assert!(top.starts_with("write `x-governance` if the key is your own; known: `$schema`"), "{top}");
+    assert!(case.starts_with("known: `id`"), "{case}");
+}
+
+#[test]
+fn what_has_to_be_quoted_is_the_source() {
+    let eval = "tests:\n- {id: 007, input: Hello, criteria: 1.10}\n- {id: 0x1F, input: Hello, criteria: 123456789012345678901234}\n\
+                - {id: True, input: Hello, criteria: False}\n";
+    let loaded = Package::new(&[("suite/EVAL.yaml", eval)]).load();
+    let help: Vec<&str> = loaded.diagnostics.iter().filter_map(|problem| problem.help.as_deref()).collect();
+    let written = ["007", "1.10", "0x1F", "123456789012345678901234", "True", "False"];
+    assert_eq!(help, written.map(|written| format!("quote it: \"{written}\"")));
+}
+
+#[test]
+fn a_comment_that_may_be_text_is_a_warning() {
+    let problems = |value: &str| {
+        let eval = format!("tests:\n- id: a\n  criteria: Answers\n  input: {value}\n");
+        let loaded = Package::new(&[("suite/EVAL.yaml", &eval)]).load();
+        loaded.diagnostics.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    for cut in ["Order #1182 arrived", "Order\t#a", "Hello #ärger", "a b\n    c #1"] {
+        assert_eq!(problems(cut), "W022", "{cut}");
+    }
+    for whole in
+        ["Order # 1182", "'Order' #1182", "Order#1182", "Hello\n  #1182", "|\n    Order #1182", "Order #", "Order #-1"]
+    {
+        assert_eq!(problems(whole), "", "{whole}");
+    }
+}
+
+#[test]
+fn files_that_nothing_reads_are_named() {
+    let package = Package::new(&[
+        ("suite/EVAL.yaml", "tests: ./cases/\n"),
+        (
+            "suite/cases/a/case.yaml",
+            "criteria: Answers\ninput: [{role: user, content: [{type: file, value: brief.json}]}]\n",
+        ),
+        ("suite/cases/a/brief.json", "{}"),
+        ("suite/cases/a/case2.yaml", CASE),
+        ("suite/cases/a/sub/case.yaml", CASE),
+        ("suite/cases/a/_notes.yaml", "mine"),
+        ("suite/cases/a/workspace/package.json", "{}"),
+        ("suite/cases/a/check.py", "open('expected.json')"),
+        ("suite/cases/a/expected.json", "{}"),
+        (
+            "suite/cases/b/case.yaml",
+            "criteria: Answers\ninput: Hello\nassertions: [{type: code-grader, command: ./check.sh data/golden}]\n",
+        ),
+        ("suite/cases/b/check.sh", "exit 0"),
+        ("suite/cases/b/data/golden/x.json", "{}"),
+        ("suite/cases/broken.yaml", "a: [\n"),
+        ("suite/cases/list.jsonl", "{}\n"),
+        ("suite/cases/refund.yml", CASE),
+    ]);
+    shows("unused-files", &package.report());
+    let tasks = Package::new(&[
+        ("suite/suite.json", "{\"name\": \"a\", \"agent_name\": \"b\"}"),
+        ("suite/tasks/a.json", "{\"id\": \"a\", \"description\": \"A\", \"graders\": [{\"name\": \"mine\"}]}"),
+        ("suite/tasks/b.yaml", "id: b\n"),
+    ]);
+    shows("unused-files-among-tasks", &tasks.report());
+}
+
+#[test]
+fn criteria_that_no_grader_judges_are_one_warning() {
+    let case = |id: &str, assertion: &str| {
+        format!("- {{id: {id}, input: Hello, criteria: Polite, assertions: [{assertion}]}}\n")
+    };
+    let contains = "{type: contains, value: hello}";
+    let report = |cases: &[String]| {
+        let eval = format!("tests:\n{}", cases.concat());
+        Package::new(&[("suite/EVAL.yaml", &eval), ("suite/check.sh", "exit 0")]).report()
+    };
+    shows("unjudged-criteria", &report(&[case("a", contains), case("b", contains), case("c", "Polite")]));
+    for judge in ["{type: llm-grader}", "{type: mine}", "{type: code-grader, command: [./check.sh]}", "Polite"] {
+        assert_eq!(report(&[case("a", &format!("{contains}, {judge}"))]), "no problems", "{judge}");
+    }
+    let nested = format!(
+        "{{type: composite, assertions: [{contains}, {{type: llm-grader}}], aggregator: {{type: weighted_average}}}}"
+    );
+    assert_eq!(report(&[case("a", &nested)]), "no problems");
+}
+
+#[test]
 fn targets_file() {
     for (name, text) in [
         ("targets-file-root", "- name: a\n  provider: cli\n"),
@@ -98,6 +221,26 @@ fn target_not_runnable() {
     let text = "targets:\n- name: a\n  provider: cli\n  command: run {PROMPT_FILE}\n  provider_batching: true\n- name: b\n  \
                 use_target: codx\n- name: codex\n  provider: codex-cli\n  anything: else\n";
     shows("target-not-runnable", &Package::new(&[("targets.yaml", text)]).targets_report());
+}
+
+#[test]
+fn only_problems_of_targets_that_are_used_are_reported() {
+    let text = "targets:\n- name: default\n  use_target: ${{ AGENT_TARGET }}\n- name: nightly\n  use_target: mini\n- name: mini\n  \
+                provider: cli\n  command: run {PROMT}\n- name: typo\n  use_target: mni\n- name: batch\n  provider: cli\n  \
+                command: run\n  provider_batching: true\n  cwd: ${{ DIRECTORY }}\n- name: azure\n  provider: azure\n  anything: 1\n";
+    let package = Package::new(&[("targets.yaml", text)]);
+    let loaded = load_targets(&package.root().join("targets.yaml"), &package.request());
+    let codes = |names: &[&str]| {
+        let problems = loaded.problems_of(names.iter().copied());
+        problems.iter().map(|problem| problem.code.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(codes(&["default", "azure", "not-defined"]), "", "a variable is resolved when a run starts");
+    assert_eq!(codes(&["nightly"]), "E072", "an alias leads to its target");
+    assert_eq!(codes(&["mini", "nightly"]), "E072", "once");
+    assert_eq!(codes(&["typo", "batch"]), "E071 W004");
+    let usable: Vec<&str> =
+        loaded.targets.iter().flat_map(|file| &file.targets).map(|entry| entry.name.as_str()).collect();
+    assert_eq!(usable, ["default", "nightly", "batch", "azure"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ class BreakdownView {
     if (report.targets.length > 1) groups.push(['target', 'Target', (it) => [it.target], (name) => `target:${quoted(name)}`]);
     if (report.tags.length) groups.push(['tag', 'Tag', (it) => it.tags, (name) => `@${quoted(name)}`]);
     for (const name of report.keys) groups.push([name, name, (it) => groupNames(it, `metadata.${name}`), (value) => `metadata.${quoted(name)}:${quoted(value)}`]);
-    this.element.replaceChildren(
+    replace(this.element,
       el('div', { class: 'view-head' }, el('h1', {}, 'Breakdown'), route.q && el('span', { class: 'muted' }, 'Filter ', el('code', {}, route.q))),
       el('div', { class: 'panels' },
         this.graders(cases),
@@ -62,14 +62,14 @@ class BreakdownView {
     const rows = [...groups].map(([name, members]) => ({ name, counts: tally(members) })).sort((a, b) => (a.counts.rate ?? 2) - (b.counts.rate ?? 2) || b.counts.run - a.counts.run);
     return this.panel(label, el('table', { class: 'plain rates' },
       el('thead', {}, el('tr', {}, [el('th', { scope: 'col' }, el('span', { class: 'hidden' }, label)), el('th', { scope: 'col' }, 'Pass rate'), el('th', { scope: 'col' }, 'Cases')])),
-      el('tbody', {}, rows.slice(0, 12).map(({ name, counts }) => el('tr', {}, el('th', { scope: 'row' }, el('a', { href: hrefTo({ view: 'cases', q: query(name) }) }, name)),
+      el('tbody', {}, rows.slice(0, 12).map(({ name, counts }) => el('tr', {}, el('th', { scope: 'row' }, el('a', { href: hrefTo({ view: 'cases', q: query(name) }) }, clip(name))),
         el('td', {}, rateBar(counts)), el('td', { class: 'number' }, `${count(counts.p)} / ${count(counts.run)}`))))),
     rows.length > 12 && el('p', { class: 'note' }, `${plural(rows.length - 12, 'more value')}; group the table of cases by ${label} to see all.`));
   }
 
   board(title, cases, value) {
     if (!cases.length) return null;
-    return this.panel(title, el('ol', { class: 'board' }, cases.slice(0, 8).map((it) => el('li', {}, sign(it.shown), el('a', { href: hrefTo({ view: 'case', case: it.key, trial: '' }) }, it.id), el('span', { class: 'board-value' }, value(it))))));
+    return this.panel(title, el('ol', { class: 'board' }, cases.slice(0, 8).map((it) => el('li', {}, sign(it.shown), el('a', { href: hrefTo({ view: 'case', case: it.key, trial: '' }) }, clip(it.id)), el('span', { class: 'board-value' }, value(it))))));
   }
 
   /** Errors and skips by reason. */
@@ -119,7 +119,7 @@ class RunView {
     const { run, suites, problems, past } = this.report;
     const fact = (label, ...value) => el('div', {}, el('dt', {}, label), el('dd', {}, value));
     const base = basePast(this.report);
-    this.element.replaceChildren(
+    replace(this.element,
       el('div', { class: 'view-head' }, el('h1', {}, 'Run')),
       problems.length > 0 && el('section', { class: 'callout is-error' }, sign('e', { label: false, size: 18 }), el('div', {}, el('p', { class: 'message' }, `${plural(problems.length, 'file')} could not be read`),
         el('ul', {}, problems.slice(0, 100).map((problem) => el('li', {}, el('code', {}, problem.file), ` ${problem.message}`))), problems.length > 100 && el('p', {}, `and ${problems.length - 100} more`))),

@@ -12,12 +12,12 @@ class CaseView {
     const it = report.byKey.get(route.case);
     this.it = it;
     if (!it) {
-      this.element.replaceChildren(el('div', { class: 'empty' }, el('h2', {}, 'This report has no such case'), el('p', {}, el('code', {}, route.case)), el('a', { class: 'primary', href: hrefTo({ view: 'cases', case: '' }) }, 'Show all cases')));
+      replace(this.element, el('div', { class: 'empty' }, el('h2', {}, 'This report has no such case'), el('p', {}, el('code', {}, route.case)), el('a', { class: 'primary', href: hrefTo({ view: 'cases', case: '' }) }, 'Show all cases')));
       return;
     }
     const turn = {};
     this.turn = turn;
-    this.element.replaceChildren(this.head(it), el('p', { class: 'note loading' }, 'Loading…'));
+    replace(this.element, this.head(it), el('p', { class: 'note loading' }, 'Loading…'));
     let details, problem;
     try {
       details = await report.details(it);
@@ -26,7 +26,7 @@ class CaseView {
     }
     if (this.turn !== turn) return;
     this.details = details;
-    this.element.replaceChildren(this.head(it), ...(details ? this.body(it, details) : [this.withoutDetails(it, problem)]));
+    replace(this.element, this.head(it), ...(details ? this.body(it, details) : [this.withoutDetails(it, problem)]));
   }
 
   head(it) {
@@ -43,7 +43,7 @@ class CaseView {
         el('span', { class: 'spacer' }),
         at >= 0 && el('span', { class: 'muted position' }, `${count(at + 1)} of ${count(order.length)}`),
         step(-1, 'Previous case', 'back'), step(1, 'Next case', 'next')),
-      el('div', { class: 'title' }, el('h1', {}, it.id), pill(it.shown), scoreFact(it), locationMark({ file: it.file, line: it.line })));
+      el('div', { class: 'title' }, el('h1', {}, clip(it.id, 1000)), pill(it.shown), scoreFact(it), locationMark({ file: it.file, line: it.line })));
   }
 
   withoutDetails(it, problem) {
@@ -132,10 +132,11 @@ class CaseView {
         fact('Agent', el('code', {}, it.agent || NONE)), fact('Target', it.target),
         record?.mode && record.mode !== 'live' && fact('Mode', record.mode, record.regraded_run && ` of ${record.regraded_run}`),
         fact('Rule', ruleText(it)),
+        it.surplus > 0 && fact('Surplus', `${plural(it.surplus, 'trial')} ran at the same time and ${it.surplus === 1 ? 'does' : 'do'} not count`),
         it.interval && it.completed > 1 && fact('95 % interval', `${score(it.interval[0])} to ${score(it.interval[1])}`),
-        it.tags.length > 0 && fact('Tags', it.tags.map((tag) => el('a', { class: 'chip', href: hrefTo({ view: 'cases', case: '', trial: '', q: `@${quoted(tag)}` }) }, `@${tag}`))),
-        Object.entries(it.metadata).map(([name, value]) => fact(name, typeof value === 'object' ? el('code', {}, JSON.stringify(value))
-          : el('a', { href: hrefTo({ view: 'cases', case: '', trial: '', q: `metadata.${quoted(name)}:${quoted(String(value))}` }) }, String(value)))),
+        it.tags.length > 0 && fact('Tags', it.tags.map((tag) => el('a', { class: 'chip', href: hrefTo({ view: 'cases', case: '', trial: '', q: `@${quoted(clip(tag))}` }) }, `@${clip(tag)}`))),
+        Object.entries(it.metadata).map(([name, value]) => fact(name, typeof value === 'object' ? el('code', {}, clip(JSON.stringify(value), 2000))
+          : el('a', { href: hrefTo({ view: 'cases', case: '', trial: '', q: `metadata.${quoted(name)}:${quoted(String(value))}` }) }, clip(String(value))))),
         record?.started_at && fact('Started', moment(record.started_at, true)),
         fact('Test', el('code', {}, it.test || NONE)),
         trial && fact('Records', el('code', { class: 'path' }, trial.directory))),

@@ -63,6 +63,8 @@ class CasesView {
 
   draw() {
     const { report, past } = this;
+    const controls = () => [...this.element.querySelectorAll('.toolbar select, .toolbar input, .row.head button')];
+    const focused = controls().indexOf(document.activeElement);
     this.table?.remove();
     this.table = new CaseTable(report, past);
     this.input = el('input', {
@@ -79,7 +81,9 @@ class CasesView {
       past && el('label', { class: 'check' }, el('input', { type: 'checkbox', checked: route.different === '1', on: { change: (event) => go({ different: event.target.checked ? '1' : '' }, { replace: true }) } }), 'Different only'),
       this.hits);
     this.empty = el('div', { class: 'empty', hidden: true });
-    this.element.replaceChildren(summary(report, past), this.toolbar, this.problems, this.table.element, this.empty);
+    replace(this.element, summary(report, past), this.toolbar, this.problems, this.table.element, this.empty);
+    // The controls are new, the one that was used keeps the focus.
+    controls()[focused]?.focus({ preventScroll: true });
     this.update();
   }
 
@@ -108,11 +112,11 @@ class CasesView {
     if (document.activeElement !== this.input) this.input.value = route.q;
     const turn = ++this.search;
     const first = this.select();
-    this.problems.replaceChildren(...first.filter.problems.map((problem) => el('p', {}, problem)));
+    replace(this.problems, ...first.filter.problems.map((problem) => el('p', {}, problem)));
     let { cases } = first;
     if (first.filter.deep.length) {
       const isStale = () => turn !== this.search;
-      const progress = (share) => this.hits.replaceChildren(`searching ${percent(share, 0)}`);
+      const progress = (share) => replace(this.hits, `searching ${percent(share, 0)}`);
       progress(0);
       const found = await searchDetails(report, cases, first.filter.deep, progress, isStale);
       if (!found) return;
@@ -121,11 +125,11 @@ class CasesView {
     this.order = cases;
     this.table.show(this.groups(cases));
     const all = cases.length === report.cases.length;
-    this.hits.replaceChildren(all ? plural(cases.length, 'case') : `${count(cases.length)} of ${plural(report.cases.length, 'case')}`);
+    replace(this.hits, all ? plural(cases.length, 'case') : `${count(cases.length)} of ${plural(report.cases.length, 'case')}`);
     announce(`${cases.length} cases`);
     this.empty.hidden = cases.length > 0;
     this.table.element.hidden = cases.length === 0;
-    if (!cases.length) this.empty.replaceChildren(...noCases(report, past));
+    if (!cases.length) replace(this.empty, ...noCases(report, past));
     this.queried = route.q;
   }
 
@@ -206,7 +210,7 @@ function measures(report, cases) {
   const trials = cases.flatMap((it) => it.trials);
   const values = (name) => trials.map((trial) => trial[name]);
   const tokens = (name, at) => sum(trials.map((trial) => trial[name] && trial[name][at]));
-  const total = sum(values('ms')), agent = sum(values('cost')), judge = sum(values('judgeCost'));
+  const total = sum(values('ms')), agent = sum(cases.map((it) => it.cost)), judge = sum(cases.map((it) => it.judgeCost));
   const scored = cases.filter((it) => it.score !== null && (it.outcome === 'p' || it.outcome === 'f')).map((it) => it.score);
   const [input, output, cached] = [0, 1, 2].map((at) => tokens('tokens', at));
   const measure = (label, value, note) => el('div', {}, el('dt', {}, label), el('dd', {}, value, note && el('span', { class: 'muted' }, note)));

@@ -32,8 +32,10 @@ class Report {
   }
 
   add(it) {
-    let key = it.suite + '/' + it.id + '@' + it.target;
-    for (let n = 2; this.byKey.has(key); n++) key = `${it.suite}/${it.id}@${it.target}~${n}`;
+    // Keys are in addresses.
+    const name = `${it.suite}/${clip(it.id)}@${it.target}`;
+    let key = name;
+    for (let n = 2; this.byKey.has(key); n++) key = `${name}~${n}`;
     it.key = key;
     this.byKey.set(key, it);
     this.cases.push(it);
@@ -85,14 +87,16 @@ class Case {
     this.graders = report.graderLists[columns.graders[i]].map(name);
     this.attempt = columns.runnerAttempt[i];
     this.answers = columns.answers[i];
+    const [surplus, surplusCost, surplusJudgeCost] = columns.surplus[i] || [0, null, null];
+    this.surplus = surplus;
     this.detailsAt = columns.details[i];
     const first = columns.firstTrial[i];
     const end = i + 1 < columns.firstTrial.length ? columns.firstTrial[i + 1] : report.trials.index.length;
     this.trials = [];
     for (let t = first; t < end; t++) this.trials.push(trialAt(report.trials, t, name));
     this.ms = mean(this.trials.map((it) => it.ms));
-    this.cost = sum(this.trials.map((it) => it.cost));
-    this.judgeCost = sum(this.trials.map((it) => it.judgeCost));
+    this.cost = sum([...this.trials.map((it) => it.cost), surplusCost]);
+    this.judgeCost = sum([...this.trials.map((it) => it.judgeCost), surplusJudgeCost]);
     this.tokens = sum(this.trials.map((it) => it.tokens && it.tokens[0] + it.tokens[1] + it.tokens[2]));
     this.bucket = typeof this.metadata.failure_bucket === 'string' ? this.metadata.failure_bucket : null;
   }

@@ -40,7 +40,7 @@ function patchLines(lines, most = 400) {
       el('span', { class: 'code' }, foldedLine(line))));
   });
   if (lines.length <= most) return body;
-  const more = button(`Show all ${count(lines.length)} lines`, () => body.parentElement.replaceChildren(patchLines(lines, Infinity)), { class: 'more' });
+  const more = button(`Show all ${count(lines.length)} lines`, () => replace(body.parentElement, patchLines(lines, Infinity)), { class: 'more' });
   return [body, more];
 }
 

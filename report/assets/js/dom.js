@@ -26,11 +26,18 @@ function fill(element, attributes, children) {
   return element;
 }
 
+/** Puts these children in the place of all others. */
+function replace(element, ...children) {
+  element.replaceChildren();
+  append(element, children);
+}
+
 function append(element, children) {
   for (const child of children.flat(Infinity)) {
     if (child === undefined || child === null || child === false) continue;
     if (child instanceof Node) element.append(child);
-    else element.append(...textNodes(String(child)));
+    // One by one: a call has room for some ten thousand arguments only.
+    else for (const node of textNodes(String(child))) element.append(node);
   }
 }
 
@@ -41,6 +48,7 @@ function textNodes(text) {
   let from = 0;
   for (let at = 0; at < text.length; at++) {
     if (!UNSEEN.test(text[at])) continue;
+    if (nodes.length > 1000) break;
     if (at > from) nodes.push(document.createTextNode(text.slice(from, at)));
     const code = text.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0');
     const escape = document.createElement('span');
@@ -49,12 +57,19 @@ function textNodes(text) {
     nodes.push(escape);
     from = at + 1;
   }
-  if (from < text.length) nodes.push(document.createTextNode(text.slice(from)));
+  // Thousands of them would make the page slow: the rest has no elements of its own.
+  if (from < text.length) nodes.push(document.createTextNode(plain(text.slice(from))));
   return nodes;
+}
+
+/** The beginning of a text that should be short, but need not be. */
+function clip(text, most = 300) {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
 /** The same escapes in a plain text, for titles and labels. */
 function plain(text) {
+  if (!UNSEEN.test(text)) return String(text);
   let shown = '';
   for (const character of String(text)) {
     shown += UNSEEN.test(character) ? `‹U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}›` : character;

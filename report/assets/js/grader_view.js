@@ -16,6 +16,7 @@ function graderView(grader, texts, depth = 0) {
   const facts = [
     grader.required && el('span', { class: 'chip strong' }, 'required'),
     grader.weight !== 1 && el('span', { class: 'chip' }, `weight ${grader.weight}`),
+    grader.crashed && el('span', { class: 'chip is-failed' }, 'crashed'),
     grader.negated && el('span', { class: 'chip' }, 'negated'),
     grader.advisory && el('span', { class: 'chip', title: plain(grader.advisory) }, 'does not count'),
   ];

@@ -27,7 +27,7 @@ class GridView {
       on: { mousemove: (event) => this.hover(event), mouseleave: () => this.point(null), click: (event) => this.pick(event), keydown: (event) => this.keyed(event), focus: () => this.point(this.at || [0, 0]) } });
     this.readout = el('p', { class: 'readout', 'aria-live': 'polite' });
     const options = [['rate', 'Runs'], ['trials', 'Trials of this run']];
-    this.element.replaceChildren(
+    replace(this.element,
       el('div', { class: 'view-head' }, el('h1', {}, byTrial ? 'Cases by trial' : 'Cases by run'),
         report.past.length > 0 && pick('Columns', options, byTrial ? 'trials' : 'rate', (measure) => go({ measure }, { replace: true })),
         route.q && el('span', { class: 'muted' }, 'Filter ', el('code', {}, route.q))),
@@ -68,7 +68,7 @@ class GridView {
       const y = this.head + line * row;
       if (row >= 12) {
         paper.fillStyle = colour('ink');
-        const name = plain(it.id);
+        const name = plain(clip(it.id));
         paper.fillText(name.length > 32 ? `${name.slice(0, 31)}…` : name, 0, y + 12);
       }
       this.columns.forEach((column, at) => cellMark(paper, column.of(it), this.left + at * wide, y, wide - GAP, Math.max(1, row - GAP), colour));
@@ -95,8 +95,8 @@ class GridView {
     this.at = at;
     if (at) {
       const it = this.cases[at[1]], column = this.columns[at[0]];
-      this.readout.replaceChildren(el('strong', {}, it.id), ` · ${column.label} · ${column.of(it).text}`);
-    } else this.readout.replaceChildren('Point at a cell, or move with the arrow keys. Enter opens the case.');
+      replace(this.readout, el('strong', {}, clip(it.id)), ` · ${column.label} · ${column.of(it).text}`);
+    } else replace(this.readout, 'Point at a cell, or move with the arrow keys. Enter opens the case.');
     this.paint();
   }
 

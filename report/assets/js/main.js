@@ -15,7 +15,11 @@ async function start() {
   page.views = { cases: new CasesView(report), case: new CaseView(report, order), grid: new GridView(report, order), trends: new TrendsView(report), breakdown: new BreakdownView(report, order), run: new RunView(report) };
   addEventListener('hashchange', show);
   addEventListener('keydown', keyed);
-  addEventListener('beforeprint', () => document.querySelectorAll('article.page details').forEach((details) => { details.open = true; }));
+  addEventListener('beforeprint', () => {
+    if (route.view === 'cases') page.views.cases.table.print(true);
+    document.querySelectorAll('article.page details').forEach((details) => { details.open = true; });
+  });
+  addEventListener('afterprint', () => page.views.cases.table?.print(false));
   show();
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
   return undefined;
@@ -28,14 +32,15 @@ function show() {
   const { views } = page;
   const same = page.shown === route.view;
   const changed = (...names) => names.some((name) => before[name] !== route[name]);
-  page.bar.replaceChildren(drawHeader(page.report));
+  replace(page.bar, drawHeader(page.report));
   // What the other views show is what the filter of the table lets through; texts in quotes were looked up there.
   if (route.view !== 'cases' && (!page.order.length || changed('q', 'different', 'base', 'sort', 'dir'))) page.order = views.cases.queried === route.q && views.cases.order ? views.cases.order : views.cases.select().cases;
   if (route.view === 'cases') {
     if (!same || changed('group', 'sort', 'dir', 'base', 'different')) views.cases.draw();
     else views.cases.update();
-    if (!same) page.main.replaceChildren(views.cases.element);
-    if (!same) requestAnimationFrame(returnToRow);
+    if (!same) replace(page.main, views.cases.element);
+    if (!same) requestAnimationFrame(page.toFilter ? focusFilter : returnToRow);
+    page.toFilter = false;
   } else {
     if (page.shown === 'cases') {
       page.order = views.cases.order || page.order;
@@ -43,13 +48,21 @@ function show() {
       views.cases.table.remove();
     }
     if (!same) {
-      page.main.replaceChildren(views[route.view].element);
+      replace(page.main, views[route.view].element);
       scrollTo(0, 0);
     }
     if (route.view === 'case' && changed('case')) scrollTo(0, 0);
     views[route.view].draw();
   }
+  // What had the focus is gone; readers go on at the new content.
+  if (!same && page.shown && route.view !== 'cases') page.main.focus({ preventScroll: true });
   page.shown = route.view;
+}
+
+function focusFilter() {
+  const { input } = page.views.cases;
+  input.focus();
+  input.select();
 }
 
 /** Back in the table, the case that was open has the focus. */
@@ -88,8 +101,9 @@ function keyAction(event) {
     case '?': return showHelp;
     case 't': return toggleTheme;
     case '/': return () => {
-      if (!onTable) go({ view: 'cases', case: '', trial: '' });
-      requestAnimationFrame(() => requestAnimationFrame(() => { const input = document.getElementById('filter'); input.focus(); input.select(); }));
+      if (onTable) return focusFilter();
+      page.toFilter = true;
+      return go({ view: 'cases', case: '', trial: '', measure: DEFAULTS.measure });
     };
     case 'j': return onCase ? () => views.case.moveCase(1) : onTable && (() => views.cases.table.move(1));
     case 'k': return onCase ? () => views.case.moveCase(-1) : onTable && (() => views.cases.table.move(-1));

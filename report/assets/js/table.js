@@ -1,6 +1,6 @@
 // The table of cases. Only the rows near the window are in the document: at most 60.
 
-const ROW = 38, MOST_ROWS = 60;
+const ROW = 38, MOST_ROWS = 60, MOST_PRINTED = 2000;
 
 const COLUMNS = [
   { id: 'outcome', label: '', title: 'Outcome' },
@@ -31,6 +31,12 @@ class CaseTable {
     addEventListener('resize', this.paint);
   }
 
+  /** Paper has no window: all rows are there while it is printed. */
+  print(printing) {
+    this.printing = printing;
+    this.draw();
+  }
+
   remove() {
     removeEventListener('scroll', this.paint);
     removeEventListener('resize', this.paint);
@@ -58,7 +64,7 @@ class CaseTable {
     this.current = kept >= 0 ? kept : Math.min(this.current, Math.max(0, this.rows.length - 1));
     this.body.style.height = `${this.rows.length * ROW}px`;
     this.element.setAttribute('aria-rowcount', this.rows.length + 1);
-    this.body.replaceChildren();
+    replace(this.body);
     this.shown.clear();
     this.draw();
   }
@@ -69,6 +75,11 @@ class CaseTable {
     const overscan = Math.max(0, Math.floor((MOST_ROWS - visible) / 2));
     const from = Math.max(0, Math.min(Math.floor(-top / ROW) - Math.min(overscan, 8), this.rows.length - 1));
     const to = Math.min(this.rows.length, from + Math.min(MOST_ROWS, visible + 2 * Math.min(overscan, 8)));
+    if (this.printing) this.drawRange(0, Math.min(this.rows.length, MOST_PRINTED));
+    else this.drawRange(from, to);
+  }
+
+  drawRange(from, to) {
     for (const [index, element] of this.shown) {
       if (index >= from && index < to) continue;
       // The focused row stays focused while it scrolls out of sight.
@@ -76,11 +87,12 @@ class CaseTable {
       element.remove();
       this.shown.delete(index);
     }
-    for (let index = from; index < to; index++) {
+    // From the last to the first, so that each stands before its successor: readers follow the order of the document.
+    for (let index = to - 1; index >= from; index--) {
       if (this.shown.has(index)) continue;
       const element = this.row(index);
       this.shown.set(index, element);
-      this.body.append(element);
+      this.body.insertBefore(element, this.shown.get(index + 1) ?? null);
     }
   }
 
@@ -99,7 +111,7 @@ class CaseTable {
     const cell = (name, ...content) => el('div', { role: 'gridcell', class: `cell c-${name}` }, content);
     const cells = {
       outcome: () => cell('outcome', sign(it.shown)),
-      id: () => cell('id', el('a', { class: 'id', href: hrefTo({ view: 'case', case: it.key, trial: '' }), tabindex: -1 }, it.id),
+      id: () => cell('id', el('a', { class: 'id', href: hrefTo({ view: 'case', case: it.key, trial: '' }), tabindex: -1 }, clip(it.id)),
         el('span', { class: 'where' }, subtitle(this.report, it)), it.reason && el('span', { class: 'because' }, it.reason)),
       trials: () => cell('trials', trialSigns(it)),
       score: () => cell('score', scoreBar(it.score, it.threshold)),
@@ -124,7 +136,7 @@ class CaseTable {
     };
     return el('div', { class: closed ? 'row group closed' : 'row group', role: 'row', 'aria-expanded': String(!closed), on: { click: flip } },
       el('div', { role: 'gridcell', class: 'cell', 'aria-colspan': this.columns.length },
-        icon('down'), el('strong', {}, group.name || 'none'),
+        icon('down'), el('strong', {}, clip(group.name) || 'none'),
         el('span', { class: 'muted' }, plural(group.cases.length, 'case')),
         outcomeBar(counts), el('span', { class: 'rate' }, percent(counts.rate))));
   }

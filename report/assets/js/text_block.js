@@ -8,11 +8,16 @@ function textBlock(text, { lines = MANY_LINES, label = 'Text', omitted = 0, clas
   const all = text.split('\n');
   const draw = (most) => {
     const parts = [];
+    let plainLines = '';
     all.slice(0, most).forEach((line, at) => {
-      if (at) parts.push(document.createTextNode('\n'));
-      parts.push(...foldedLine(line));
+      if (at) plainLines += '\n';
+      if (line.length <= LONG_LINE) plainLines += line;
+      else {
+        parts.push(plainLines, foldedLine(line));
+        plainLines = '';
+      }
     });
-    body.replaceChildren(...parts);
+    replace(body, parts, plainLines);
   };
   const block = el('div', { class: 'text' }, body);
   block.append(button(icon('copy'), (event) => copy(text, event.currentTarget), { class: 'copy quiet', 'aria-label': `Copy ${label.toLowerCase()}` }));

@@ -6,7 +6,7 @@ function startTranscripts(index) {
   const shownAt = () => Math.min(Math.max(0, (Number(location.hash.slice(2)) || 1) - 1), index.transcripts.length - 1);
   const draw = () => {
     const at = shownAt();
-    main.replaceChildren(...transcriptPage(index.transcripts, at));
+    replace(main, ...transcriptPage(index.transcripts, at));
     document.title = plain(index.transcripts[at].name);
   };
   addEventListener('hashchange', draw);
@@ -27,8 +27,8 @@ function transcriptPage(transcripts, at) {
   const fact = (label, value) => value !== undefined && value !== null && el('div', {}, el('dt', {}, label), el('dd', {}, value));
   const verdict = trajectory.extra?.evalsuite || trajectory.extra?.reward;
   return [
-    el('header', { class: 'case-head' }, el('div', { class: 'title' }, el('h1', {}, name), verdict && verdictPill(verdict))),
-    transcripts.length > 1 && el('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Transcripts' }, transcripts.map((it, number) => el('a', { role: 'tab', href: `#/${number + 1}`, 'aria-selected': String(number === at), tabindex: number === at ? 0 : -1 }, it.name.split('/').pop()))),
+    el('header', { class: 'case-head' }, el('div', { class: 'title' }, el('h1', { class: 'path' }, name), verdict && verdictPill(verdict))),
+    transcripts.length > 1 && el('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Transcripts' }, transcripts.map((it, number) => el('a', { role: 'tab', href: `#/${number + 1}`, 'aria-selected': String(number === at), tabindex: number === at ? 0 : -1 }, it.name.split('/').slice(-2).join('/')))),
     el('div', { class: 'columns' },
       el('div', { class: 'main' }, el('section', { class: 'part' }, el('h2', {}, 'Transcript'), transcript(trajectory)), subagents(trajectory)),
       el('aside', { class: 'facts', 'aria-label': 'Facts' }, el('dl', {},

@@ -9,7 +9,7 @@ class TrendsView {
   draw() {
     const { report } = this;
     if (!report.past.length) {
-      this.element.replaceChildren(el('div', { class: 'empty' }, el('h2', {}, 'No earlier runs'), el('p', {}, 'Trends need at least two runs of a suite in the same output directory. ', el('code', {}, '--history N'), ' says how many are shown.')));
+      replace(this.element, el('div', { class: 'empty' }, el('h2', {}, 'No earlier runs'), el('p', {}, 'Trends need at least two runs of a suite in the same output directory. ', el('code', {}, '--history N'), ' says how many are shown.')));
       return;
     }
     const suites = [...new Set(report.totals.map((it) => it.suite))];
@@ -31,7 +31,7 @@ class TrendsView {
       linePlot({ title: 'Cost of the agent', labels, show: dollars, from: 0, series: [{ values: costs }] }),
       linePlot({ title: 'Mean time of a trial', labels, show: duration, from: 0, series: [{ values: weighted('ms') }] }),
     ].filter(Boolean);
-    this.element.replaceChildren(
+    replace(this.element,
       el('div', { class: 'view-head' }, el('h1', {}, `The last ${count(runs.length)} runs`),
         suites.length > 1 && pick('Suite', [['', 'All'], ...suites.map((suite) => [suite, suite])], chosen, (measure) => go({ measure: measure || DEFAULTS.measure }, { replace: true }))),
       el('p', { class: 'note' }, 'Shaded: 95 % interval of the rate (Wilson). Runs may differ in their cases; the grid shows which.'),

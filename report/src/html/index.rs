@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use evalsuite_schema::record::{
-    CalibrationRecord, CaseOutcome, CaseRecord, CiRun, GitState, GraderState, Stability, TrialRecord, Usage, Verdict,
+    CalibrationRecord, CaseOutcome, CaseRecord, CiRun, GitState, GraderState, Stability, TrialRecord, TrialSummary,
+    Usage, Verdict,
 };
 use evalsuite_schema::{Kind, Object};
 use serde::Serialize;
@@ -120,6 +121,8 @@ struct CaseColumns {
     runner_attempt: Vec<u32>,
     /// The first of its trials.
     first_trial: Vec<usize>,
+    /// Trials that do not count: their number, and the cost of agent and judges in US dollars.
+    surplus: Vec<Option<(usize, f64, f64)>>,
     /// Number of different answers of its trials.
     answers: Vec<usize>,
     /// Chunk, and place in it.
@@ -249,6 +252,11 @@ impl CaseColumns {
         self.tags.push(first.map(|trial| trial.tags.iter().map(|tag| names.index(tag)).collect()).unwrap_or_default());
         self.metadata.push(first.map(|trial| trial.metadata.clone()).unwrap_or_default());
         self.runner_attempt.push(record.runner_attempt);
+        let cost = |of: fn(&TrialSummary) -> Option<f64>| record.surplus.iter().filter_map(of).sum::<f64>();
+        self.surplus.push(
+            (!record.surplus.is_empty())
+                .then(|| (record.surplus.len(), cost(|trial| trial.cost_usd), cost(|trial| trial.judge_cost_usd))),
+        );
         let mut answers: Vec<&Option<String>> = trials.iter().map(|trial| &trial.answer).collect();
         answers.sort();
         answers.dedup();

@@ -151,13 +151,14 @@ impl HtmlReport {
         self.base.as_ref().or(self.history.last())
     }
 
-    /// The history, with the base in it.
+    /// The history with the base in it, by time.
     fn runs_before(&self) -> Vec<&RunData> {
         let mut runs: Vec<&RunData> = self.history.iter().collect();
         if let Some(base) = &self.base
             && runs.iter().all(|run| run.run_id != base.run_id)
         {
-            runs.insert(0, base);
+            runs.push(base);
+            runs.sort_by_key(|run| run.record.as_ref().map(|record| &record.started_at));
         }
         runs
     }

@@ -6,7 +6,7 @@ use super::{HITS, assert_quiet, browser, report};
 fn filters_let_through_what_they_say() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    browser.open(&report(directory.path(), 60, None), "");
+    browser.open(&report(directory.path(), 60), "");
     browser.evaluate("globalThis.chosen = (query) => { const filter = parseFilter(query, page.report, basePast(page.report)); return filter.problems.length ? filter.problems : page.report.cases.filter(filter.test).map((it) => it.i); }");
     browser.evaluate("globalThis.all = (test) => page.report.cases.filter(test).map((it) => it.i)");
     for (query, test) in [
@@ -66,7 +66,7 @@ fn filters_let_through_what_they_say() {
 fn texts_in_quotes_are_found_in_prompts_and_answers() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    browser.open(&report(directory.path(), 60, None), "#/?q=%22hunter2%22");
+    browser.open(&report(directory.path(), 60), "#/?q=%22hunter2%22");
     browser.wait(&format!("{HITS} === '6 of 60 cases'"));
     browser.open(&directory.path().join("report.html"), "#/?q=%22no%20such%20text%22");
     browser.wait("!document.querySelector('.empty').hidden && document.querySelector('.empty h2').textContent === 'No case matches'");
@@ -77,7 +77,7 @@ fn texts_in_quotes_are_found_in_prompts_and_answers() {
 fn the_address_holds_filter_order_and_groups() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    let file = report(directory.path(), 60, None);
+    let file = report(directory.path(), 60);
     browser.open(&file, "#/?q=suite:refunds&sort=time&group=metadata.language&dir=down");
     let times =
         browser.evaluate("page.order.length || page.views.cases.order.map(it => it.ms).filter(ms => ms !== null)");

@@ -1,13 +1,27 @@
 //! Texts that are made to become something else stay texts.
 
-use super::{assert_quiet, browser, report};
+use std::path::{Path, PathBuf};
+
+use evalsuite_report::{HtmlReport, RunData};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+use super::{assert_quiet, browser};
+
+/// The report of a run whose first case has this text everywhere.
+fn report(directory: &Path, hostile: &str) -> PathBuf {
+    let mut run = SyntheticRun::new("run", 3, 2);
+    run.hostile = Some(hostile.to_owned());
+    let file = directory.join("report.html");
+    HtmlReport::new(RunData::read(run.write(directory)).unwrap()).write_file(&file).unwrap();
+    file
+}
 
 #[test]
 fn hostile_texts_are_shown_as_text() {
     let Some(mut browser) = browser() else { return };
     let markup = "</script><img src=x onerror=\"globalThis.hacked=1\"><b id=hacked>$& $` ${globalThis.hacked=1} <!-- \u{2028}\u{2029}\0\u{202e}gnp.exe\u{7} ]]>&lt;";
     let directory = tempfile::tempdir().unwrap();
-    let file = report(directory.path(), 12, Some(markup));
+    let file = report(directory.path(), markup);
     let case = "page.report.cases.find(it => it.id.includes('hacked'))";
     browser.open(&file, "");
     // The whole text came through, to the last character.
@@ -38,7 +52,7 @@ fn a_line_of_a_megabyte_is_folded_and_whole_on_demand() {
     let Some(mut browser) = browser() else { return };
     let line = "long ".repeat(200_000);
     let directory = tempfile::tempdir().unwrap();
-    let file = report(directory.path(), 3, Some(&line));
+    let file = report(directory.path(), &line);
     browser.open(&file, "#/?q=");
     browser.evaluate("go({ view: 'case', case: page.report.cases.find(it => it.id.length > 1000).key, trial: '' })");
     browser.wait("Boolean(document.querySelector('#answer pre'))");
@@ -53,8 +67,22 @@ fn a_line_of_a_megabyte_is_folded_and_whole_on_demand() {
 fn a_script_that_gets_into_the_page_does_not_run() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    browser.open(&report(directory.path(), 3, None), "");
+    browser.open(&report(directory.path(), "calm"), "");
     browser.evaluate("{ const script = document.createElement('script'); script.textContent = 'globalThis.hacked = 1'; document.body.append(script); }");
     assert_eq!(browser.evaluate("typeof globalThis.hacked"), "undefined");
     assert!(browser.reports.iter().any(|report| report.contains("Content Security Policy")), "{:?}", browser.reports);
+}
+
+#[test]
+fn a_text_of_very_many_lines_is_whole_on_demand() {
+    let Some(mut browser) = browser() else { return };
+    let lines = "a\u{202e}\n".repeat(120_000);
+    let directory = tempfile::tempdir().unwrap();
+    let file = report(directory.path(), &lines);
+    browser.open(&file, "");
+    browser.evaluate("go({ view: 'case', case: page.report.cases.find(it => it.id.length > 1000).key, trial: '' })");
+    browser.wait("Boolean(document.querySelector('#answer .more'))");
+    browser.evaluate("document.querySelector('#answer .more').click()");
+    assert_eq!(browser.evaluate("document.querySelector('#answer pre').textContent.split('\\n').length"), 120_001);
+    assert_quiet(&browser);
 }

@@ -12,7 +12,7 @@ fn hash(browser: &mut Browser) -> String {
 fn every_view_is_reached_with_the_keyboard() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    browser.open(&report(directory.path(), 30, None), "");
+    browser.open(&report(directory.path(), 30), "");
     let focused = "document.activeElement.querySelector('.id')?.textContent ?? ''";
 
     // Down and up in the table, into a case and back to its row.
@@ -35,6 +35,7 @@ fn every_view_is_reached_with_the_keyboard() {
     browser.wait(&format!("{tab}.startsWith('Trial 2')"));
     browser.press("ArrowLeft");
     browser.wait(&format!("{tab}.startsWith('Trial 1')"));
+    assert_eq!(browser.evaluate("document.activeElement.id"), "main");
     browser.press("a");
     browser.wait(&format!("{tab}.startsWith('Side by side')"));
     browser.press("a");
@@ -56,6 +57,14 @@ fn every_view_is_reached_with_the_keyboard() {
     browser.press("Escape");
     browser.wait("!location.hash.includes('q=')");
 
+    // From another view, the filter takes the focus in the table.
+    browser.press("4");
+    browser.wait("location.hash === '#/trends'");
+    browser.press("/");
+    browser.wait("location.hash === '#/' && document.activeElement.id === 'filter'");
+    browser.press("Escape");
+    browser.wait("document.activeElement.id !== 'filter'");
+
     // Views, different only, help.
     for (key, view) in [("2", "breakdown"), ("3", "grid"), ("4", "trends"), ("5", "run"), ("1", "")] {
         browser.press(key);
@@ -75,7 +84,7 @@ fn every_view_is_reached_with_the_keyboard() {
 fn the_table_tells_assistive_technology_what_it_shows() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    browser.open(&report(directory.path(), 30, None), "");
+    browser.open(&report(directory.path(), 30), "");
     assert_eq!(browser.evaluate("document.querySelector('[role=grid]').getAttribute('aria-rowcount')"), "31");
     let rows = browser.evaluate(
         "[...document.querySelectorAll('.rows [role=row]')].map(row => Number(row.getAttribute('aria-rowindex')))",

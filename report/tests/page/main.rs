@@ -29,12 +29,11 @@ fn browser() -> Option<Browser> {
 }
 
 /// The report of the newest of three made-up runs.
-fn report(directory: &Path, cases: usize, hostile: Option<&str>) -> PathBuf {
+fn report(directory: &Path, cases: usize) -> PathBuf {
     let mut last = None;
     for (index, day) in (18..21).enumerate() {
         let mut run = SyntheticRun::new(format!("run-{index}"), cases, 3);
         run.started_at = format!("2026-11-{day}T08:00:00.000Z");
-        run.hostile = hostile.map(str::to_owned);
         last = Some(run.write(directory));
     }
     let run = RunData::read(last.unwrap()).unwrap();

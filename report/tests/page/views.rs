@@ -5,13 +5,13 @@ use std::fs;
 use evalsuite_report::{Details, HtmlReport, RunData};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
-use super::{assert_quiet, browser, report};
+use super::{ROWS, assert_quiet, browser, report};
 
 #[test]
 fn the_page_of_a_case_shows_everything_that_was_recorded() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    browser.open(&report(directory.path(), 30, None), "");
+    browser.open(&report(directory.path(), 30), "");
     browser.evaluate("go({ view: 'case', case: page.report.cases.find(it => it.outcome === 'f').key, trial: '1' })");
     browser.wait("Boolean(document.querySelector('.tabs'))");
     browser.evaluate("document.querySelectorAll('details').forEach(it => { it.open = true; })");
@@ -47,7 +47,7 @@ fn the_page_of_a_case_shows_everything_that_was_recorded() {
 fn runs_are_compared_case_by_case() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    browser.open(&report(directory.path(), 30, None), "#/?different=1");
+    browser.open(&report(directory.path(), 30), "#/?different=1");
     let kinds = "[...new Set(page.views.cases.order.map(it => it.change(basePast(page.report)).kind))]";
     let kinds: Vec<String> = serde_json::from_value(browser.evaluate(kinds)).unwrap();
     assert!(!kinds.is_empty() && !kinds.contains(&"same".to_owned()), "{kinds:?}");
@@ -65,7 +65,7 @@ fn runs_are_compared_case_by_case() {
 fn colours_follow_the_system_and_the_button() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
-    let file = report(directory.path(), 12, None);
+    let file = report(directory.path(), 12);
     let paper = "getComputedStyle(document.body).backgroundColor";
     browser.open(&file, "");
     let light = browser.evaluate(paper);
@@ -132,4 +132,53 @@ fn a_directory_loads_its_chunks_when_they_are_needed() {
     browser.open(&page, "");
     browser.evaluate("go({ view: 'case', case: page.report.cases[0].key })");
     browser.wait("document.querySelector('.empty h2')?.textContent === 'The details cannot be read'");
+}
+
+#[test]
+fn no_view_shows_what_only_a_program_understands() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let file = report(directory.path(), 30);
+    browser.open(&file, "");
+    let case = browser.evaluate("page.report.cases[0].key").as_str().unwrap().to_owned();
+    let case = browser.evaluate(&format!("encodeURIComponent({})", serde_json::Value::from(case)));
+    let case = case.as_str().unwrap();
+    for hash in [
+        "#/",
+        "#/?group=tag",
+        "#/breakdown",
+        "#/grid",
+        "#/trends",
+        "#/run",
+        &format!("#/case/{case}"),
+        &format!("#/case/{case}?trial=all"),
+    ] {
+        browser.open(&file, hash);
+        browser.wait("!document.querySelector('.loading') && document.querySelector('main').innerText.length > 100");
+        let text = browser.evaluate("document.body.innerText").as_str().unwrap().to_owned();
+        for word in ["[object", "undefined", "NaN", "null", "false", "true"] {
+            assert!(!text.contains(word), "{hash} shows {word:?}:\n{text}");
+        }
+    }
+    assert_quiet(&browser);
+}
+
+#[test]
+fn paper_has_all_rows() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    browser.open(&report(directory.path(), 90), "");
+    assert!(browser.evaluate(ROWS).as_u64().unwrap() <= 60);
+    browser.evaluate("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(browser.evaluate(ROWS), 90);
+    let ids = "[...document.querySelectorAll('.rows .row')].map(row => Number(row.getAttribute('aria-rowindex')))";
+    let places: Vec<u64> = serde_json::from_value(browser.evaluate(ids)).unwrap();
+    assert!(places.is_sorted(), "rows follow the order of the table in the document: {places:?}");
+    let dark = serde_json::json!([{ "name": "prefers-color-scheme", "value": "dark" }]);
+    browser.call("Emulation.setEmulatedMedia", serde_json::json!({ "media": "print", "features": dark }));
+    let paper = browser.evaluate("getComputedStyle(document.body).backgroundColor");
+    assert_eq!(paper, "rgb(255, 255, 255)", "the dark theme is not printed");
+    browser.evaluate("dispatchEvent(new Event('afterprint'))");
+    assert!(browser.evaluate(ROWS).as_u64().unwrap() <= 60);
+    assert_quiet(&browser);
 }

@@ -8,8 +8,8 @@ use crate::entry::run_error::RunError;
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{sorted_entries, write_json};
 use crate::platform::redaction::Redactor;
-use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::layout::{BASE_WORKSPACES, CaseDirectoryName, SUMMARY};
+use crate::record::run_directory::{RunDirectory, StoredRun};
 use crate::record::summary;
 use crate::run::settings::Settings;
 use crate::run::{Session, end_own_base};
@@ -28,7 +28,8 @@ pub struct FinishedRun {
     pub file: PathBuf,
 }
 
-/// Runs the pending hooks after all tests of a run, removes its base workspaces and writes its `summary.json`.
+/// Runs the pending hooks after all tests of a run, removes its base workspaces and what killed processes left, and writes its
+/// `summary.json`.
 ///
 /// `run` is the directory of the run. Call this when no test of the run is running; further calls do no harm.
 ///
@@ -72,6 +73,9 @@ pub fn finish_run(run: &Path) -> Result<FinishedRun, RunError> {
         let ended = session.end(echo).map_err(failed)?;
         hooks += ended.hooks;
         problems.extend(ended.problems);
+    }
+    if let Some(stored) = StoredRun::open(run.path()) {
+        stored.remove_temporary_files().map_err(failed)?;
     }
     let summary = summarize_run(run.path())?;
     let file = run.path().join(SUMMARY);

@@ -10,6 +10,7 @@ pub(crate) mod rated_samples;
 pub(crate) mod report;
 pub(crate) mod run_error;
 pub(crate) mod run_options;
+pub(crate) mod skip_notice;
 pub(crate) mod suite_check;
 pub(crate) mod suite_description;
 pub(crate) mod test_entry;

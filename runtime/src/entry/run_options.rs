@@ -69,7 +69,8 @@ impl RunOptions {
         self
     }
 
-    /// Sets the number of trials of every case, at most 1000.
+    /// Sets the number of trials of every case, at most 1000. In a suite of kind `capability`, one passed trial passes the case: more
+    /// trials make it easier.
     pub fn with_trials(mut self, trials: NonZeroUsize) -> Self {
         self.trials = Some(trials);
         self

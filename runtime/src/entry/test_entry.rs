@@ -8,6 +8,7 @@ use std::time::Instant;
 use evalsuite_schema::record::{CaseOutcome, CaseRecord, Expectation, ReasonCode};
 
 use crate::entry::long_cases::LongCases;
+use crate::entry::skip_notice::SkippedTest;
 use crate::entry::{suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
@@ -43,6 +44,10 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
         for problem in test.end(!report.fails_test()) {
             notice::say(&problem);
         }
+        let record = report.record();
+        if let Some(reason) = record.reason.as_ref().filter(|_| record.outcome == CaseOutcome::Skipped) {
+            SkippedTest { suite: &record.suite, name: &record.test_name, reason }.show(settings, &run);
+        }
         Ok(report)
     });
     match report {
@@ -77,19 +82,22 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
             RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), run_id(settings.run_id()))
                 .map_err(|error| setting_error(&error))?;
         let measured = calibration::measured(&evals, settings, &run);
-        Ok((measured.map_err(|error| format!("evaluation error (setup): {error}"))?, settings.require))
+        let measured = measured.map_err(|error| format!("evaluation error (setup): {error}"))?;
+        if let (Some(Err(reason)), false) = (&measured, settings.require) {
+            SkippedTest { suite: name, name: &format!("judge calibration of {name}"), reason }.show(settings, &run);
+        }
+        Ok((measured, settings.require))
     });
     match measured {
         Err(text) => fail(text),
         Ok((None, _)) => fail(format!("evaluation error (select/unsupported): suite `{name}` has no calibration")),
-        Ok((Some(Err(reason)), false)) => {
-            notice::say(&format!("SKIPPED judge calibration of {name}: {}", reason.message));
-        }
+        Ok((Some(Err(_)), false)) => {}
         Ok((Some(Err(reason)), true)) => fail(format!(
-            "evaluation error ({}/{}): judge calibration ({name}) {}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors",
+            "evaluation error ({}/{}): judge calibration ({name}) {}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors{}",
             reason.stage.as_str(),
             ReasonCode::Required.as_str(),
-            reason.message
+            reason.message,
+            reason.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default(),
         )),
         Ok((Some(Ok(report)), _)) if !report.is_measured() => {
             let code = report.record().samples.iter().find_map(|sample| sample.code).unwrap_or(ReasonCode::JudgeError);

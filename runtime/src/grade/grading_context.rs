@@ -73,7 +73,8 @@ impl GradingContext<'_> {
         }
     }
 
-    fn grader_files(&self) -> GraderFiles {
+    /// Writes the files of graders.
+    pub(crate) fn grader_files(&self) -> GraderFiles {
         GraderFiles::new(self.trial_dir, self.redactor)
     }
 }

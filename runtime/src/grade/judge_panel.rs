@@ -75,12 +75,11 @@ fn question<'a>(
     // The first one that takes the file applies: the grader's own come before the suite's.
     let own = settings.preprocessors.as_deref().unwrap_or_default();
     let preprocessors = [own, context.preprocessors].concat();
-    let ShownAnswer { text, images } =
-        shown_answer(&preprocessors, context.evidence, context.places, |preprocessor, name, input| {
-            let command = PreparedCommand { command: preprocessor.command.clone(), cwd: None };
-            grader_command::output(&command, input, context)
-                .map_err(|error| NoQuestion::Preprocessor { name: name.to_owned(), error })
-        })?;
+    let ShownAnswer { text, images } = shown_answer(&preprocessors, context.evidence, |preprocessor, name, input| {
+        let command = PreparedCommand { command: preprocessor.command.clone(), cwd: None };
+        grader_command::output(&command, input, context)
+            .map_err(|error| NoQuestion::Preprocessor { name: name.to_owned(), error })
+    })?;
     let variables = PromptVariables::new(&text, context.evidence, context.places);
     let shape = ReplyShape::of(criteria);
     let user = user_prompt(prompt, (shape, criteria), &variables, |command, config| {

@@ -32,7 +32,7 @@ impl AskingGrader {
     /// Where commands that judge run.
     pub(crate) fn command_site(&self) -> JudgeCommandSite<'_> {
         JudgeCommandSite {
-            directory: self.directory.clone(),
+            directory: self.files.directory(&self.directory),
             workspace: &self.workspace,
             environment: &self.environment,
             redactor: self.files.redactor(),

@@ -10,11 +10,12 @@ use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::model::messages::answer;
 use crate::platform::environment;
 use crate::platform::redaction::Redactor;
+use crate::platform::untrusted::UntrustedDirectory;
 
 /// Where a command that judges runs.
 pub(crate) struct JudgeCommandSite<'a> {
     /// Where the files of its calls go.
-    pub(crate) directory: PathBuf,
+    pub(crate) directory: UntrustedDirectory,
     pub(crate) workspace: &'a Path,
     pub(crate) environment: &'a CommandEnvironment,
     pub(crate) redactor: &'a Redactor,
@@ -22,7 +23,7 @@ pub(crate) struct JudgeCommandSite<'a> {
 
 struct CommandJudge {
     agent: CliAgent,
-    directory: PathBuf,
+    directory: UntrustedDirectory,
     workspace: PathBuf,
     environment: CommandEnvironment,
     redactor: Redactor,

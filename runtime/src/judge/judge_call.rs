@@ -22,8 +22,7 @@ pub(crate) fn ask(
     request: JudgeRequest,
     cassette: &Cassette,
 ) -> Result<JudgeReply, JudgeError> {
-    let mut key =
-        request.to_key().map_err(|error| JudgeError::permanent(format!("an image cannot be read: {error}")))?;
+    let mut key = request.to_key();
     key["grader"] = json!(grader);
     // Replies of the default judge can be replayed without it; a named judge is recorded under its name.
     key["judge"] = json!(judge.is_named.then_some(&judge.name));

@@ -14,6 +14,7 @@ use crate::model::agent::{LoadTargets, UnusableTarget};
 use crate::model::cassette::Cassette;
 use crate::model::judge::{BoundJudge, IntoJudge, Judge, JudgeError, JudgeReply, JudgeRequest, Judges};
 use crate::model::suite_location::SuiteLocation;
+use crate::platform::environment;
 
 /// A judge and its name in records.
 #[derive(Debug, Clone)]
@@ -191,7 +192,7 @@ impl JudgeChoice<'_> {
         }
         if let Some(commands) = self.commands {
             let agent = (commands.load)(commands.places, commands.file)
-                .and_then(|targets| CliAgent::select(targets, name))
+                .and_then(|targets| CliAgent::select(targets, name, environment::var))
                 .map_err(|error| NoJudge::Target { name: name.to_owned(), error })?;
             if [Some(name), Some(&agent.name)].contains(&commands.under_test) {
                 return Err(NoJudge::UnderTest { name: name.to_owned() });

@@ -162,6 +162,28 @@ fn kind(value: &Value) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::protocol_schema;
+
+    #[test]
+    fn the_examples_of_the_protocol_are_judgements() {
+        let read: Vec<Judgement> = protocol_schema::examples("judge-reply")
+            .iter()
+            .zip([ReplyShape::FreeForm, ReplyShape::Checklist, ReplyShape::Ranges, ReplyShape::FreeForm])
+            .map(|(example, shape)| read(shape, &example.to_string()).unwrap())
+            .collect();
+        assert!(
+            matches!(
+                read.as_slice(),
+                [
+                    Judgement::FreeForm { .. },
+                    Judgement::Checklist { .. },
+                    Judgement::Ranges { .. },
+                    Judgement::Undecided(_)
+                ]
+            ),
+            "{read:?}"
+        );
+    }
 
     fn problem(shape: ReplyShape, reply: &str) -> String {
         match read(shape, reply) {

@@ -1,20 +1,23 @@
 //! The answer as judges are shown it: its text with the text of its files, and its images.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::{fmt, fs, io};
 
 use evalsuite_schema::grader::Preprocessor;
 use evalsuite_schema::media_type::of_extension;
 use evalsuite_schema::{Content, Part, PathRef, Role};
 use serde_json::{Value, json};
 
+use crate::model::answer_files::AnswerFiles;
 use crate::model::evidence::Evidence;
 use crate::model::judge::JudgeImage;
-use crate::model::suite_location::SuiteLocation;
 use crate::platform::excerpt::trim;
+use crate::platform::untrusted::OpenError;
 
-/// Largest file that is shown to a judge, in bytes.
+/// Largest file that is shown to a judge as text, in bytes.
 const LARGEST: u64 = 1024 * 1024;
+/// Largest image that is shown to a judge, in bytes.
+const LARGEST_IMAGE: u64 = 20 * 1024 * 1024;
 
 /// Media type of a file whose extension is unknown.
 const UNKNOWN_MEDIA_TYPE: &str = "application/octet-stream";
@@ -29,23 +32,24 @@ pub(crate) struct ShownAnswer {
 /// Why an answer cannot be shown to a judge.
 #[derive(Debug)]
 pub(crate) enum UnshownAnswer {
-    ImageMissing { written: String, path: PathBuf },
-    Unreadable { name: String, path: PathBuf, error: io::Error },
-    TooLarge { name: String, bytes: u64 },
+    Image { written: String, path: PathBuf, error: OpenError },
+    File { name: String, path: PathBuf, error: OpenError },
     Binary { name: String, extension: String },
 }
 
 impl fmt::Display for UnshownAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ImageMissing { written, path } => {
-                write!(f, "the image `{written}` of the answer does not exist ({})", path.display())
+            Self::Image { written, path, error } => {
+                write!(f, "the image `{written}` of the answer {error} ({})", path.display())
             }
-            Self::Unreadable { name, path, error } => {
-                write!(f, "the file `{name}` of the answer cannot be read ({}): {error}", path.display())
-            }
-            Self::TooLarge { name, bytes } => {
-                write!(f, "the file `{name}` of the answer has {bytes} bytes, more than the {LARGEST} a judge is shown")
+            Self::File { name, path, error: OpenError::TooLarge { bytes, limit } } => write!(
+                f,
+                "the file `{name}` of the answer has {bytes} bytes, more than the {limit} a judge is shown ({})",
+                path.display()
+            ),
+            Self::File { name, path, error } => {
+                write!(f, "the file `{name}` of the answer {error} ({})", path.display())
             }
             Self::Binary { name, extension } => {
                 let written = if extension.is_empty() { UNKNOWN_MEDIA_TYPE } else { extension };
@@ -68,31 +72,31 @@ impl fmt::Display for UnshownAnswer {
 pub(crate) fn shown_answer<E: From<UnshownAnswer>>(
     preprocessors: &[Preprocessor],
     evidence: &Evidence<'_>,
-    places: &SuiteLocation,
     mut preprocess: impl FnMut(&Preprocessor, &str, &Value) -> Result<String, E>,
 ) -> Result<ShownAnswer, E> {
-    let parts = answer_parts(evidence);
+    let (parts, files) = (answer_parts(evidence), &evidence.facts().files);
     let mut images = Vec::new();
     let mut texts = Vec::new();
     for part in parts {
         match part {
             Part::Text(text) => texts.push(text.clone()),
             Part::Image { file, media_type } => {
-                let path = path_of_agent(file, evidence, places);
-                if !path.is_file() {
-                    return Err(UnshownAnswer::ImageMissing { written: file.written.clone(), path }.into());
-                }
-                images.push(JudgeImage { media_type: media_type.clone(), path });
+                let (path, written) = (files.path(file), file.written.clone());
+                let bytes = match files.read(file, LARGEST_IMAGE) {
+                    Ok(bytes) => bytes.into(),
+                    Err(error) => return Err(UnshownAnswer::Image { written, path, error }.into()),
+                };
+                images.push(JudgeImage { media_type: media_type.clone(), path, bytes });
             }
             Part::File(file) => {
-                let path = path_of_agent(file, evidence, places);
-                let length = fs::metadata(&path).map_err(|error| unreadable(file, &path, error))?.len();
+                let path = files.path(file);
                 let extension = extension_of(&path);
                 let text = match preprocessors.iter().find(|preprocessor| takes(&preprocessor.media_type, &extension)) {
                     Some(preprocessor) => {
+                        files.check(file).map_err(|error| unreadable(file, &path, error))?;
                         preprocess(preprocessor, &file.path, &command_input(file, &path, &extension))?
                     }
-                    None => text_of(file, &path, length, extension)?,
+                    None => text_of(files, file, &path, extension)?,
                 };
                 let written = if file.written.is_empty() { &file.path } else { &file.written };
                 texts.push(format!("[[ file: {written} ]]\n{text}"));
@@ -113,25 +117,16 @@ fn answer_parts<'a>(evidence: &'a Evidence<'_>) -> &'a [Part] {
     }
 }
 
-/// The path of a file that an agent names: in its workspace, unless the path is absolute.
-pub(crate) fn path_of_agent(file: &PathRef, evidence: &Evidence<'_>, places: &SuiteLocation) -> PathBuf {
-    let own = evidence.workspace().join(&file.path);
-    if own.exists() { own } else { places.resolve(file) }
-}
-
 fn extension_of(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
 }
 
-fn unreadable(file: &PathRef, path: &Path, error: io::Error) -> UnshownAnswer {
-    UnshownAnswer::Unreadable { name: file.path.clone(), path: path.to_owned(), error }
+fn unreadable(file: &PathRef, path: &Path, error: OpenError) -> UnshownAnswer {
+    UnshownAnswer::File { name: file.path.clone(), path: path.to_owned(), error }
 }
 
-fn text_of(file: &PathRef, path: &Path, bytes: u64, extension: String) -> Result<String, UnshownAnswer> {
-    if bytes > LARGEST {
-        return Err(UnshownAnswer::TooLarge { name: file.path.clone(), bytes });
-    }
-    match String::from_utf8(fs::read(path).map_err(|error| unreadable(file, path, error))?) {
+fn text_of(files: &AnswerFiles, file: &PathRef, path: &Path, extension: String) -> Result<String, UnshownAnswer> {
+    match String::from_utf8(files.read(file, LARGEST).map_err(|error| unreadable(file, path, error))?) {
         Ok(text) if !text.contains('\0') => Ok(text.replace("\r\n", "\n")),
         _ => Err(UnshownAnswer::Binary { name: file.path.clone(), extension }),
     }

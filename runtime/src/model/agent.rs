@@ -120,11 +120,14 @@ impl From<Diagnostic> for UnusableTarget {
     }
 }
 
-/// A valid targets file.
+/// A targets file.
 #[derive(Debug)]
 pub(crate) struct Targets {
     pub(crate) path: PathBuf,
+    /// The entries that can be used.
     pub(crate) file: TargetsFile,
+    /// The other entries, in order: name, and what is wrong.
+    pub(crate) broken: Vec<(String, UnusableTarget)>,
 }
 
 impl RustAgent {

@@ -1,7 +1,7 @@
 //! What graders see of a trial.
 
 use std::marker::PhantomData;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use evalsuite_schema::{Content, Input, Message, Object, ReferenceSolution, Role,
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::model::answer_files::AnswerFiles;
 use crate::model::dependency::{Dependencies, Dependency};
 use crate::model::judge::SuiteJudge;
 use crate::model::judge::suite_judge::Inquiry;
@@ -67,9 +68,9 @@ pub(crate) struct Facts {
     pub(crate) started_at: String,
     pub(crate) ended_at: String,
     pub(crate) state: Object,
+    pub(crate) files: AnswerFiles,
     pub(crate) model: Option<String>,
     pub(crate) agent_metadata: Object,
-    pub(crate) workspace: PathBuf,
     pub(crate) changes: WorkspaceChanges,
     pub(crate) diff: String,
     pub(crate) dependencies: Arc<Dependencies>,
@@ -174,7 +175,7 @@ impl Evidence<'_> {
 
     /// The trial's workspace, as the agent left it.
     pub fn workspace(&self) -> &Path {
-        &self.facts.workspace
+        &self.facts.files.workspace
     }
 
     /// Files the agent changed in the workspace.

@@ -58,18 +58,27 @@ pub(crate) fn role_blocks(messages: &[Message]) -> String {
     messages.iter().filter_map(said).collect::<Vec<_>>().join("\n\n")
 }
 
+/// Every file and image that the messages name, in order.
+pub(crate) fn named_files<'m>(messages: impl IntoIterator<Item = &'m Message>) -> impl Iterator<Item = &'m PathRef> {
+    parts(messages).filter_map(|part| match part {
+        Part::File(file) | Part::Image { file, .. } => Some(file),
+        Part::Text(_) => None,
+    })
+}
+
+fn parts<'m>(messages: impl IntoIterator<Item = &'m Message>) -> impl Iterator<Item = &'m Part> {
+    messages.into_iter().flat_map(|message| match &message.content {
+        Some(Content::Parts(parts)) => parts.as_slice(),
+        _ => &[],
+    })
+}
+
 /// Every file part of the messages, in order.
 pub(crate) fn file_parts<'m>(messages: impl IntoIterator<Item = &'m Message>) -> impl Iterator<Item = &'m PathRef> {
-    messages
-        .into_iter()
-        .flat_map(|message| match &message.content {
-            Some(Content::Parts(parts)) => parts.as_slice(),
-            _ => &[],
-        })
-        .filter_map(|part| match part {
-            Part::File(file) => Some(file),
-            Part::Text(_) | Part::Image { .. } => None,
-        })
+    parts(messages).filter_map(|part| match part {
+        Part::File(file) => Some(file),
+        Part::Text(_) | Part::Image { .. } => None,
+    })
 }
 
 /// The input as an agent gets it. A file is shown as its absolute path.

@@ -1,6 +1,7 @@
 //! The types that users write against: suites, trials, evidence, outcomes and scores, and the traits of agents, graders and judges.
 
 pub(crate) mod agent;
+pub(crate) mod answer_files;
 pub(crate) mod callable;
 pub(crate) mod captured_spans;
 pub(crate) mod cassette;

@@ -1,9 +1,11 @@
 //! Reading and writing files that other processes use at the same time.
 
+use std::collections::hash_map::RandomState;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fs, io};
 
 use serde::Serialize;
@@ -11,6 +13,9 @@ use serde::de::DeserializeOwned;
 
 use crate::platform::json;
 use crate::platform::redaction::Redactor;
+
+/// End of the names of temporary files.
+const TEMPORARY: &str = ".tmp";
 
 /// Reads JSON; `None` without a file.
 ///
@@ -56,7 +61,8 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_file(path, bytes, false)
 }
 
-fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
+/// JSON with secrets hidden, as it is written to a file.
+pub(crate) fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
     let mut value = serde_json::to_value(value)?;
     redactor.apply_to(&mut value);
     let mut bytes = serde_json::to_vec_pretty(&value)?;
@@ -64,14 +70,25 @@ fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<Vec
     Ok(bytes)
 }
 
+/// Name of a temporary file or directory that stands for `name` until it is renamed. It is a new one in every process, also in
+/// one that has the id of another: the first process of every container has the same.
+pub(crate) fn temporary_name(name: &OsStr) -> OsString {
+    let random = RandomState::new().build_hasher().finish();
+    format!(".{}.{random:016x}{TEMPORARY}", name.to_string_lossy()).into()
+}
+
+/// Whether a file has a name that [`temporary_name`] gave.
+pub(crate) fn is_temporary(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with('.') && name.ends_with(TEMPORARY)
+}
+
 /// Writes to a temporary file in the same directory and renames it.
 fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
-    static COUNTER: AtomicU32 = AtomicU32::new(0);
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"));
     };
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let temporary = directory.join(format!(".{}.{}-{number}.tmp", name.to_string_lossy(), std::process::id()));
+    let temporary = directory.join(temporary_name(name));
     let created = match File::create_new(&temporary) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             fs::create_dir_all(directory)?;
@@ -80,7 +97,11 @@ fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
         result => result,
     };
     let written = created.and_then(|mut file| {
+        #[cfg(test)]
+        tests::delay();
         file.write_all(bytes)?;
+        #[cfg(test)]
+        tests::delay();
         if flush { file.sync_all() } else { Ok(()) }
     });
     let result = written.and_then(|()| fs::rename(&temporary, path));
@@ -127,8 +148,32 @@ pub(crate) fn sorted_entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 #[cfg(test)]
+pub(crate) use self::tests::delayed_writes;
+
+#[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::collections::BTreeSet;
+    use std::thread;
+    use std::time::Duration;
+
     use super::*;
+
+    thread_local! {
+        static DELAY: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    }
+
+    /// Runs `work` with a pause between any two steps of a write of this thread.
+    pub(crate) fn delayed_writes<T>(pause: Duration, work: impl FnOnce() -> T) -> T {
+        DELAY.set(pause);
+        let result = work();
+        DELAY.set(Duration::ZERO);
+        result
+    }
+
+    pub(super) fn delay() {
+        thread::sleep(DELAY.get());
+    }
 
     #[test]
     fn a_file_is_replaced_as_a_whole_and_nothing_is_left_behind() {
@@ -138,5 +183,19 @@ mod tests {
         replace_file(&path, b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_temporary_file_of_a_killed_process_with_the_same_id_is_not_in_the_way() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file.json");
+        let names: BTreeSet<_> = (0..100).map(|_| temporary_name(OsStr::new("file.json"))).collect();
+        assert_eq!(names.len(), 100);
+        for number in 0..100 {
+            let name = format!(".file.json.{}-{number}.tmp", std::process::id());
+            fs::write(directory.path().join(name), "left behind").unwrap();
+        }
+        replace_file(&path, b"one").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one");
     }
 }

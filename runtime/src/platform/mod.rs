@@ -14,6 +14,10 @@ pub(crate) mod json;
 pub(crate) mod notice;
 pub(crate) mod permissions;
 pub(crate) mod process;
+#[cfg(test)]
+pub(crate) mod protocol_schema;
 pub(crate) mod redaction;
 pub(crate) mod shell_quoting;
 pub(crate) mod symlinks;
+pub(crate) mod terminal;
+pub(crate) mod untrusted;

@@ -9,9 +9,10 @@ use evalsuite_schema::embedded::{ARCHIVE, Header, Kind, Pair};
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::{SuiteLocation, extracted_path};
 use crate::platform::digest::{file_key, sha256};
-use crate::platform::permissions::{remove_directory, set_mode};
+use crate::platform::permissions::set_mode;
 use crate::platform::redaction::Redactor;
 use crate::platform::symlinks::make_symlink;
+use crate::platform::untrusted::remove_directory;
 use crate::record::coordination::run_once;
 use crate::record::run_directory::RunDirectory;
 

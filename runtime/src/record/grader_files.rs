@@ -1,11 +1,11 @@
 //! The files that graders write beside the record of a trial.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::record::Note;
 
 use crate::platform::redaction::Redactor;
+use crate::platform::untrusted::UntrustedDirectory;
 
 /// Writes the files of a trial's graders, without secrets.
 #[derive(Debug, Clone)]
@@ -23,6 +23,12 @@ impl GraderFiles {
         &self.redactor
     }
 
+    /// A directory in the trial's.
+    pub(crate) fn directory(&self, path: &Path) -> UntrustedDirectory {
+        // A path that is not below it is refused when it is used.
+        UntrustedDirectory::new(&self.trial_dir).join(path.strip_prefix(&self.trial_dir).unwrap_or(path))
+    }
+
     /// Writes a text; returns its path relative to the trial's directory.
     ///
     /// # Errors
@@ -30,8 +36,8 @@ impl GraderFiles {
     /// A note that the file cannot be written.
     pub(crate) fn write(&self, directory: &Path, file: &str, text: &str) -> Result<String, Note> {
         let path = directory.join(file);
-        fs::create_dir_all(directory)
-            .and_then(|()| fs::write(&path, self.redactor.apply(text)))
+        self.directory(directory)
+            .write(file, self.redactor.apply(text).as_bytes())
             .map_err(|error| Note::new("output_not_kept", format!("{}: {error}", path.display())))?;
         let relative = path.strip_prefix(&self.trial_dir).unwrap_or(&path);
         Ok(relative.display().to_string())

@@ -16,8 +16,7 @@ use crate::run::dependencies::Unmet;
 use crate::run::plan::Plan;
 use crate::run::settings::Settings;
 use crate::run::trials::{CaseTrials, run_trials};
-use crate::run::{dependencies, requirements};
-use crate::workspace;
+use crate::run::{dependencies, earlier_records, requirements};
 
 /// Runs a case with all its trials and writes its records.
 ///
@@ -41,8 +40,7 @@ pub(crate) fn run_case(
 
 /// Runs a case whose lock is held, and before it the cases that it depends on.
 fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
-    // An earlier run with the same id, or one that was killed, may have left files.
-    workspace::remove_directory(&plan.directory).map_err(|error| plan.unwritable(error))?;
+    let earlier = earlier_records::set_aside(&plan.directory).map_err(|error| plan.unwritable(error))?;
     let prevented = match reason_to_skip(&plan) {
         Some(reason) => Some(Unmet { outcome: CaseOutcome::Skipped, reason }),
         None => dependencies::run_dependencies(&mut plan, run_locked_case).unwrap_or_else(|error| {
@@ -64,7 +62,9 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
             (trials, end)
         }
     };
-    write_record(&plan, trials, end).map_err(|error| plan.unwritable(error))
+    let report = write_record(&plan, trials, end).map_err(|error| plan.unwritable(error))?;
+    earlier.remove().map_err(|error| plan.unwritable(error))?;
+    Ok(report)
 }
 
 /// Why a case is skipped before anything of it runs.
@@ -75,5 +75,6 @@ fn reason_to_skip(plan: &Plan<'_>) -> Option<Reason> {
         let message = format!("target `{target}` is not selected by EVALSUITE_TARGET");
         return Some(Reason::new(Stage::Select, ReasonCode::Filtered, message));
     }
-    requirements::missing(&plan.case, plan.evals.registry(), plan.judges(), plan.settings.mode)
+    let missing = requirements::missing(&plan.case, plan.evals.registry(), plan.judges(), plan.settings.mode)?;
+    Some(missing.reason(plan.suite, plan.recording(0).is_ok_and(|path| path.is_file())))
 }

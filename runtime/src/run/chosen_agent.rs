@@ -9,6 +9,7 @@ use crate::agents::command::cli_agent::CliAgent;
 use crate::model::agent::{Bound, RustAgent};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
+use crate::platform::environment;
 use crate::run::settings::Settings;
 
 /// The agent of a target.
@@ -29,8 +30,8 @@ impl ChosenAgent {
         };
         let entry = suite.targets.iter().find(|entry| entry.name == target);
         let name = entry.and_then(|entry| entry.use_target.as_deref()).unwrap_or(target);
-        let command =
-            load(places, settings.targets_file.as_deref()).and_then(|targets| CliAgent::select(targets, name));
+        let command = load(places, settings.targets_file.as_deref())
+            .and_then(|targets| CliAgent::select(targets, name, environment::var));
         match command {
             Ok(command) => Self::Command(Box::new(command)),
             Err(error) => Self::Unusable(error.to_string()),

@@ -9,6 +9,7 @@ pub(crate) mod case_report;
 pub(crate) mod case_setup;
 pub(crate) mod chosen_agent;
 pub(crate) mod dependencies;
+pub(crate) mod earlier_records;
 pub(crate) mod hooks;
 pub(crate) mod limits;
 pub(crate) mod plan;

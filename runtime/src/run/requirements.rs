@@ -8,32 +8,74 @@ use evalsuite_schema::{Case, Grader, GraderConfig};
 
 use crate::judge::judge_choice::JudgeChoice;
 use crate::model::evals::Registry;
+use crate::model::suite::EvalSuite;
 use crate::platform::environment;
+use crate::run::rerun;
 use crate::run::settings::Settings;
 use crate::run::turn_graders::turn_graders;
 
-/// Why a case is skipped, if a requirement is not met.
-pub(crate) fn missing(case: &Case, registry: &Registry, judges: JudgeChoice<'_>, mode: Mode) -> Option<Reason> {
-    // A replay needs neither the agent's keys nor a judge.
-    let is_replay = mode == Mode::Replay;
-    let reason = |code, message: String| Some(Reason::new(Stage::Requirements, code, message));
+/// A requirement that is not met.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Requirement<'c> {
+    NoDocker,
+    Variable(&'c str),
+    Program(&'c str),
+    Judge,
+}
+
+/// The requirement of a case that is not met, if there is one.
+pub(crate) fn missing<'c>(
+    case: &'c Case,
+    registry: &Registry,
+    judges: JudgeChoice<'_>,
+    mode: Mode,
+) -> Option<Requirement<'c>> {
     if case.workspace.as_ref().is_some_and(|workspace| workspace.docker) {
-        return reason(ReasonCode::DockerUnsupported, "docker workspaces are not supported".to_owned());
+        return Some(Requirement::NoDocker);
     }
+    // A replay needs neither the agent's keys nor a judge.
     let is_unset = |name: &&String| environment::var_os(name).is_none_or(|value| value.is_empty());
-    if !is_replay
-        && mode != Mode::Regrade
+    if !matches!(mode, Mode::Replay | Mode::Regrade)
         && let Some(name) = case.requires.env.iter().find(is_unset)
     {
-        return reason(ReasonCode::RequirementMissing, format!("environment variable {name} is not set"));
+        return Some(Requirement::Variable(name));
     }
     if let Some(program) = case.requires.commands.iter().find(|program| !is_on_path(program)) {
-        return reason(ReasonCode::RequirementMissing, format!("program `{program}` is not on PATH"));
+        return Some(Requirement::Program(program));
     }
-    if !judges.is_recorded && !judges.has_default() && needs_judge(case, registry) {
-        return reason(ReasonCode::RequirementMissing, "needs a judge".to_owned());
+    (!judges.is_recorded && !judges.has_default() && needs_judge(case, registry)).then_some(Requirement::Judge)
+}
+
+impl Requirement<'_> {
+    /// Why the case is skipped, and how to meet the requirement. `is_recorded` says whether there is a recording of the case.
+    pub(crate) fn reason(&self, suite: &EvalSuite, is_recorded: bool) -> Reason {
+        let reason = |message: String| Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, message);
+        match self {
+            Self::NoDocker => {
+                let message = "docker workspaces are not supported";
+                Reason::new(Stage::Requirements, ReasonCode::DockerUnsupported, message)
+            }
+            Self::Variable(name) => {
+                let replay =
+                    format!(", or replay the recording: `EVALSUITE_MODE=replay {}`", rerun::suite_command(suite));
+                let replay = if is_recorded { replay.as_str() } else { "" };
+                reason(format!("environment variable {name} is not set")).with_help(format!("set {name}{replay}"))
+            }
+            Self::Program(program) => reason(format!("program `{program}` is not on PATH"))
+                .with_help(format!("install `{program}`, or add its directory to PATH")),
+            Self::Judge => reason("needs a judge".to_owned()).with_help(judge_help(suite)),
+        }
     }
-    None
+}
+
+/// How to supply a judge.
+fn judge_help(suite: &EvalSuite) -> String {
+    let feature = if cfg!(feature = "judge") { "" } else { " (with the feature `judge` of `evalsuite`)" };
+    format!(
+        "add `judge = …` to the suite's macro, or set EVALSUITE_JUDGE_URL, EVALSUITE_JUDGE_MODEL and \
+         EVALSUITE_JUDGE_API_KEY{feature}; with a judge, `EVALSUITE_MODE=record {}` records its replies for runs without one",
+        rerun::suite_command(suite)
+    )
 }
 
 /// Turns a skip into an error where EVALSUITE_REQUIRE is set, unless the case was not selected.
@@ -42,7 +84,8 @@ pub(crate) fn refuse_skip(settings: &Settings, outcome: &mut CaseOutcome, reason
     if settings.require && *outcome == CaseOutcome::Skipped && reason.code != ReasonCode::Filtered {
         *outcome = CaseOutcome::Error;
         reason.code = ReasonCode::Required;
-        reason.message = format!("{}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors", reason.message);
+        let help = reason.help.take().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+        reason.message = format!("{}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors{help}", reason.message);
     }
 }
 
@@ -107,11 +150,7 @@ mod tests {
         Grader::new("g", Location::new("f", 1, 1), config)
     }
 
-    fn message(case: &Case) -> Option<String> {
-        in_mode(case, Mode::Live).map(|reason| reason.message)
-    }
-
-    fn in_mode(case: &Case, mode: Mode) -> Option<Reason> {
+    fn in_mode(case: &Case, mode: Mode) -> Option<Requirement<'_>> {
         let (judges, options) = (Judges::default(), JudgeOptions::default());
         missing(
             case,
@@ -121,17 +160,21 @@ mod tests {
         )
     }
 
+    fn in_live_mode(case: &Case) -> Option<Requirement<'_>> {
+        in_mode(case, Mode::Live)
+    }
+
     #[test]
     fn a_case_without_its_variable_or_program_is_skipped() {
-        assert_eq!(message(&case(|_| ())), None);
+        assert_eq!(in_live_mode(&case(|_| ())), None);
         let variable = case(|case| case.requires.env.push("EVALSUITE_NO_SUCH_VARIABLE".into()));
-        assert_eq!(message(&variable).unwrap(), "environment variable EVALSUITE_NO_SUCH_VARIABLE is not set");
+        assert_eq!(in_live_mode(&variable), Some(Requirement::Variable("EVALSUITE_NO_SUCH_VARIABLE")));
         for mode in [Mode::Replay, Mode::Regrade] {
             assert_eq!(in_mode(&variable, mode), None, "no agent is called");
         }
         let program = case(|case| case.requires.commands.push("no-such-program".into()));
-        assert_eq!(message(&program).unwrap(), "program `no-such-program` is not on PATH");
-        assert_eq!(message(&case(|case| case.requires.commands.push("cargo".into()))), None);
+        assert_eq!(in_live_mode(&program), Some(Requirement::Program("no-such-program")));
+        assert_eq!(in_live_mode(&case(|case| case.requires.commands.push("cargo".into()))), None);
     }
 
     #[test]
@@ -141,9 +184,9 @@ mod tests {
             members: vec![grader(GraderConfig::IsJson), judge],
             aggregator: Aggregator::Threshold { threshold: 0.5 },
         });
-        assert_eq!(message(&case(|case| case.graders.push(grader(composite)))).unwrap(), "needs a judge");
+        assert_eq!(in_live_mode(&case(|case| case.graders.push(grader(composite)))), Some(Requirement::Judge));
         let nothing = case(|case| case.graders.clear());
-        assert_eq!(message(&nothing).unwrap(), "needs a judge");
+        assert_eq!(in_live_mode(&nothing), Some(Requirement::Judge));
         assert_eq!(in_mode(&nothing, Mode::Replay), None);
     }
 
@@ -159,6 +202,6 @@ mod tests {
         assert!(missing(&judged, &Registry::default(), choice, Mode::Live).is_none());
         let settings = JudgeSettings { target: Some("strict".into()), ..JudgeSettings::default() };
         let named = Rubrics { judge: settings, ..Rubrics::default() };
-        assert_eq!(message(&case(|case| case.graders.push(grader(GraderConfig::Rubrics(named))))), None);
+        assert_eq!(in_live_mode(&case(|case| case.graders.push(grader(GraderConfig::Rubrics(named))))), None);
     }
 }

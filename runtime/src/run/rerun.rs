@@ -1,4 +1,6 @@
-//! The command line that runs a test again.
+//! The command lines that run tests again.
+
+use crate::model::suite::EvalSuite;
 
 /// The command that runs a test again, with the test runner of this process.
 pub(crate) fn command(package: &str, test: &str) -> String {
@@ -7,4 +9,11 @@ pub(crate) fn command(package: &str, test: &str) -> String {
     } else {
         format!("cargo test -p {package} -- --exact {test}")
     }
+}
+
+/// The command that runs all tests of a suite again, with the test runner of this process.
+pub(crate) fn suite_command(suite: &EvalSuite) -> String {
+    let runner = if std::env::var_os("NEXTEST").is_some() { "nextest run" } else { "test" };
+    let module = suite.module_path.split_once("::").map(|(_crate_name, module)| format!(" {module}::"));
+    format!("cargo {runner} -p {}{}", suite.package, module.unwrap_or_default())
 }

@@ -79,6 +79,11 @@ impl Settings {
         self.run_id.as_deref().or(self.runner.run_id.as_deref())
     }
 
+    /// Whether nextest runs the tests, each in a process of its own.
+    pub(crate) fn is_nextest(&self) -> bool {
+        self.runner.run_id.is_some()
+    }
+
     /// The environment of this process, read once.
     ///
     /// # Errors

@@ -7,9 +7,10 @@ use std::{fs, io};
 
 use crate::platform::files::error_at;
 use crate::platform::symlinks::make_symlink;
+use crate::platform::untrusted::EntryKind;
 use crate::workspace::remove_entry::remove_entry;
 use crate::workspace::template_links::stays_inside;
-use crate::workspace::tree_walk::{TreeEntry, walk};
+use crate::workspace::tree_walk::{TreeEntry, WalkLimits, walk};
 
 /// Which files of a directory are copied, and where its links may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,29 +42,40 @@ struct TreeCopy<'a> {
 impl TreeCopy<'_> {
     fn run(&self) -> io::Result<()> {
         let mut directories = Vec::new();
-        for entry in walk(self.from, |name| self.leaves_out(name)) {
-            let TreeEntry { path: source, relative_path, file_type, .. } = entry?;
+        let mut entries = walk(self.from, |name| self.leaves_out(name));
+        for entry in entries.by_ref() {
+            let TreeEntry { path: source, relative_path, kind, .. } = entry?;
             let target = self.to.join(relative_path);
-            if file_type.is_symlink() {
-                self.link(&source, &target)?;
-            } else if file_type.is_dir() {
-                if fs::symlink_metadata(&target).is_ok_and(|there| !there.is_dir()) {
-                    remove_entry(&target).map_err(|error| error_at(&target, &error))?;
+            match kind {
+                EntryKind::Link => self.link(&source, &target)?,
+                EntryKind::Directory => {
+                    if fs::symlink_metadata(&target).is_ok_and(|there| !there.is_dir()) {
+                        remove_entry(&target).map_err(|error| error_at(&target, &error))?;
+                    }
+                    fs::create_dir_all(&target).map_err(|error| error_at(&target, &error))?;
+                    directories.push((source, target));
                 }
-                fs::create_dir_all(&target).map_err(|error| error_at(&target, &error))?;
-                directories.push((source, target));
-            } else if file_type.is_file() {
-                if !source.file_name().is_some_and(|name| self.leaves_out(name)) {
+                EntryKind::File if source.file_name().is_some_and(|name| self.leaves_out(name)) => {}
+                EntryKind::File => {
                     let metadata = fs::symlink_metadata(&source).map_err(|error| error_at(&source, &error))?;
                     file(&source, &metadata, &target)?;
                 }
-            } else if self.mode == CopyMode::Template {
-                return Err(io::Error::other(format!(
-                    "{} is neither a file, a directory nor a link",
-                    source.display()
-                )));
+                EntryKind::Other if self.mode == CopyMode::Template => {
+                    return Err(io::Error::other(format!(
+                        "{} is neither a file, a directory nor a link",
+                        source.display()
+                    )));
+                }
+                // Sockets and pipes belong to the process that made them: a copy would lead nowhere.
+                EntryKind::Other => {}
             }
-            // Sockets and pipes belong to the process that made them: a copy would lead nowhere.
+        }
+        if entries.is_cut() {
+            let WalkLimits { entries, depth } = WalkLimits::default();
+            return Err(io::Error::other(format!(
+                "{} has more than {entries} entries, or directories nested more than {depth} deep",
+                self.from.display()
+            )));
         }
         // After their content: a directory may be read-only, and its time is that of its last change.
         for (source, target) in directories.iter().rev() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
-use crate::platform::permissions::remove_directory;
+use crate::platform::untrusted::remove_directory;
 
 /// Removes a file, link or directory if it exists, even if directories in it are read-only.
 ///

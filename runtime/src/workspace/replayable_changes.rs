@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::platform::files::error_at;
 use crate::platform::permissions::set_mode;
 use crate::platform::symlinks::make_symlink;
+use crate::platform::untrusted::UntrustedDirectory;
 use crate::workspace::remove_entry::remove_entry;
 use crate::workspace::snapshot::{Snapshot, SnapshotEntry};
 use crate::workspace::value_placeholders::Placeholders;
@@ -69,6 +70,10 @@ impl ReplayableChanges {
         let size: u64 = changed.iter().filter_map(|(_, entry)| entry.as_file()).map(|file| file.size).sum();
         changes.deleted =
             before.entries().map(|(path, _)| path).filter(|path| after.get(path).is_none()).cloned().collect();
+        if after.left_out().is_cut {
+            changes.left_out = Some(format!("the workspace is too large to be recorded: {}", after.left_out()));
+            return Ok(changes);
+        }
         if size > LIMIT {
             changes.left_out =
                 Some(format!("the agent wrote {size} bytes to its workspace; at most {LIMIT} are recorded"));
@@ -79,8 +84,18 @@ impl ReplayableChanges {
                 SnapshotEntry::Directory => (None, Content::Directory {}),
                 SnapshotEntry::Link(destination) => (None, Content::Link(destination.clone())),
                 SnapshotEntry::File(file) => {
-                    let bytes = fs::read(directory.join(path)).map_err(|error| error_at(Path::new(path), &error))?;
-                    (file.mode.map(|mode| format!("{mode:o}")), content(bytes, path, placeholders)?)
+                    let content = match file.text() {
+                        Some(text) => Content::Text(text.to_string()),
+                        None => {
+                            let bytes = UntrustedDirectory::new(directory).read(path, LIMIT);
+                            content(
+                                bytes.map_err(|error| error_at(Path::new(path), &error.into()))?,
+                                path,
+                                placeholders,
+                            )?
+                        }
+                    };
+                    (file.mode.map(|mode| format!("{mode:o}")), content)
                 }
             };
             changes.written.push(WrittenEntry { path: path.clone(), mode, content });
@@ -223,7 +238,7 @@ mod tests {
             let shape = |(path, entry): (&String, &SnapshotEntry)| match entry {
                 SnapshotEntry::Directory => (path.clone(), None, None),
                 SnapshotEntry::Link(destination) => (path.clone(), None, Some(destination.clone())),
-                SnapshotEntry::File(file) => (path.clone(), file.mode, file.text.as_deref().map(str::to_owned)),
+                SnapshotEntry::File(file) => (path.clone(), file.mode, file.text().map(ToString::to_string)),
             };
             Snapshot::take(root).unwrap().entries().map(shape).collect()
         };

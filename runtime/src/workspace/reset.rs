@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::Metadata;
+use std::fs::{Metadata, Permissions};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -66,7 +66,7 @@ pub(crate) fn restore(
         }
         repos.insert(directory);
     }
-    Restoration { pristine, workspace, repos, reset }.directory(pristine, workspace, false)
+    Restoration { pristine, workspace, repos, reset }.run()
 }
 
 struct Restoration<'a> {
@@ -76,13 +76,41 @@ struct Restoration<'a> {
     reset: Reset,
 }
 
+/// A directory of the base and its counterpart in the workspace.
+struct DirectoryPair {
+    from: PathBuf,
+    to: PathBuf,
+    /// Whether it is in a directory of generated files.
+    in_cache: bool,
+}
+
 impl Restoration<'_> {
-    fn directory(&self, from: &Path, to: &Path, in_cache: bool) -> io::Result<()> {
+    fn run(&self) -> io::Result<()> {
+        let mut directories =
+            vec![DirectoryPair { from: self.pristine.to_owned(), to: self.workspace.to_owned(), in_cache: false }];
+        let mut permissions = Vec::new();
+        while let Some(pair) = directories.pop() {
+            self.directory(&pair, &mut directories, &mut permissions)?;
+        }
+        // After their content, the deepest first: a directory may be read-only.
+        for (target, permissions) in permissions.into_iter().rev() {
+            fs::set_permissions(&target, permissions).map_err(|error| error_at(&target, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Restores what is directly in a directory. The directories in it are added to `directories`.
+    fn directory(
+        &self,
+        DirectoryPair { from, to, in_cache }: &DirectoryPair,
+        directories: &mut Vec<DirectoryPair>,
+        permissions: &mut Vec<(PathBuf, Permissions)>,
+    ) -> io::Result<()> {
         let wanted = names(from).map_err(|error| error_at(from, &error))?;
         for name in names(to).map_err(|error| error_at(to, &error))?.difference(&wanted) {
             let path = to.join(name);
             // A fast reset leaves what an agent adds to caches.
-            let is_cache = in_cache || CACHES.iter().any(|cache| name == cache);
+            let is_cache = *in_cache || CACHES.iter().any(|cache| name == cache);
             if self.reset == Reset::Strict || !is_cache {
                 remove_entry(&path).map_err(|error| error_at(&path, &error))?;
             }
@@ -99,9 +127,9 @@ impl Restoration<'_> {
                     remove_entry(&target).map_err(|error| error_at(&target, &error))?;
                     fs::create_dir_all(&target).map_err(|error| error_at(&target, &error))?;
                 }
-                let is_cache = in_cache || CACHES.iter().any(|cache| name == cache);
-                self.directory(&source, &target, is_cache)?;
-                fs::set_permissions(&target, metadata.permissions()).map_err(|error| error_at(&target, &error))?;
+                permissions.push((target.clone(), metadata.permissions()));
+                let in_cache = *in_cache || CACHES.iter().any(|cache| name == cache);
+                directories.push(DirectoryPair { from: source, to: target, in_cache });
             } else if metadata.is_symlink() {
                 self.link(&source, &target)?;
             } else if metadata.is_file()

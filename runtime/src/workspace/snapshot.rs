@@ -1,16 +1,17 @@
 //! The state of a workspace's files at one moment.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
-use std::{fs, io};
+use std::time::{Duration, Instant, SystemTime};
+use std::{fmt, fs, io};
 
 use crate::platform::digest::{sha256, sha256_of};
 use crate::platform::files::error_at;
 use crate::platform::permissions::mode;
-use crate::workspace::tree_walk::{TreeEntry, is_ignored, walk};
+use crate::platform::untrusted::directory::read;
+use crate::platform::untrusted::{EntryKind, OpenError};
+use crate::workspace::tree_walk::{TreeEntry, WalkLimits, is_ignored, walk_within};
 
 /// Largest file that is compared as text, in bytes.
 const TEXT_LIMIT: u64 = 512 * 1024;
@@ -20,7 +21,71 @@ const TEXT_LIMIT: u64 = 512 * 1024;
 /// A trial takes one before the agent is called and one after. [`WorkspaceDiff`](crate::workspace::workspace_diff::WorkspaceDiff)
 /// and [`ReplayableChanges`](crate::workspace::replayable_changes::ReplayableChanges) are computed from the two.
 #[derive(Debug, Default)]
-pub(crate) struct Snapshot(BTreeMap<String, SnapshotEntry>);
+pub(crate) struct Snapshot {
+    entries: BTreeMap<String, SnapshotEntry>,
+    left_out: LeftOut,
+}
+
+/// What a snapshot may cost. Beyond it, a snapshot knows less of the files.
+#[derive(Debug, Clone)]
+struct Budget {
+    walk: WalkLimits,
+    /// Bytes of texts that are kept.
+    texts: u64,
+    /// Bytes that are digested.
+    digested: u64,
+    /// When reading stops.
+    end: Instant,
+}
+
+impl Budget {
+    fn new() -> Self {
+        Self {
+            walk: WalkLimits { entries: 50_000, ..WalkLimits::default() },
+            texts: 32 << 20,
+            // Five seconds in a program that is not optimised.
+            digested: 64 << 20,
+            end: Instant::now() + Duration::from_secs(10),
+        }
+    }
+
+    /// Takes bytes from a part of the budget; `false` if there are not so many, or the time is over.
+    fn take(part: &mut u64, bytes: u64, end: Instant) -> bool {
+        let left = part.checked_sub(bytes).filter(|_| Instant::now() < end);
+        *part = left.unwrap_or(*part);
+        left.is_some()
+    }
+}
+
+/// What a snapshot does not know because of its budget.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    /// Files whose content is not known, and their size in bytes.
+    unread: (usize, u64),
+    /// Whether there are more entries, or directories that are nested more deeply.
+    pub(crate) is_cut: bool,
+}
+
+impl LeftOut {
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Budget { walk: WalkLimits { entries, depth }, .. } = Budget::new();
+        if let (files @ 1.., bytes) = self.unread {
+            let (files, are) = if files == 1 { ("1 file".to_owned(), "is") } else { (format!("{files} files"), "are") };
+            write!(f, "{files} with {bytes} bytes {are} compared by size and time only")?;
+        }
+        if self.is_cut {
+            let and = if self.unread.0 > 0 { "; " } else { "" };
+            write!(f, "{and}only the first {entries} entries and {depth} levels of directories are looked at")?;
+        }
+        Ok(())
+    }
+}
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum SnapshotEntry {
@@ -36,11 +101,18 @@ pub(crate) struct FileState {
     /// Permission bits, where the system has them.
     pub(crate) mode: Option<u32>,
     modified: Option<SystemTime>,
-    /// SHA-256. `None` for a large file that the earlier snapshot does not have with this size: it has changed in any
-    /// case, and what agents build can be too large to read.
-    digest: Option<String>,
-    /// `None` for binary and large files.
-    pub(crate) text: Option<Arc<str>>,
+    content: FileContent,
+}
+
+/// What is known of the content of a file.
+#[derive(Debug, Clone, PartialEq)]
+enum FileContent {
+    Text(Arc<str>),
+    /// SHA-256 of a binary or large file.
+    Digest(String),
+    /// Of a large file that the earlier snapshot does not have with this size: it has changed in any case, and what agents
+    /// build can be too large to read. Also of files for which the budget does not suffice.
+    Unread,
 }
 
 impl Snapshot {
@@ -50,7 +122,7 @@ impl Snapshot {
     ///
     /// If something cannot be read. The message names it. A file that is deleted meanwhile is no error.
     pub(crate) fn take(directory: &Path) -> io::Result<Self> {
-        Self::read(directory, None)
+        Self::read(directory, None, Budget::new())
     }
 
     /// Takes a later snapshot of the same directory, which shares unchanged texts with this one. Large files that this
@@ -60,15 +132,15 @@ impl Snapshot {
     ///
     /// As for [`take`](Self::take).
     pub(crate) fn take_later(&self, directory: &Path) -> io::Result<Self> {
-        Self::read(directory, Some(self))
+        Self::read(directory, Some(self), Budget::new())
     }
 
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&String, &SnapshotEntry)> {
-        self.0.iter()
+        self.entries.iter()
     }
 
     pub(crate) fn get(&self, path: &str) -> Option<&SnapshotEntry> {
-        self.0.get(path)
+        self.entries.get(path)
     }
 
     /// The regular file at this path.
@@ -76,41 +148,49 @@ impl Snapshot {
         self.get(path).and_then(SnapshotEntry::as_file)
     }
 
-    fn read(directory: &Path, earlier: Option<&Self>) -> io::Result<Self> {
-        let metadata = fs::symlink_metadata(directory).map_err(|error| error_at(directory, &error))?;
+    pub(crate) fn left_out(&self) -> &LeftOut {
+        &self.left_out
+    }
+
+    fn read(directory: &Path, earlier: Option<&Self>, mut budget: Budget) -> io::Result<Self> {
         // A link that an agent put in its place leads to something that is not the workspace.
-        if !metadata.is_dir() {
+        if !fs::symlink_metadata(directory).map_err(|error| error_at(directory, &error))?.is_dir() {
             return Err(io::Error::other(format!("{} is not a directory any more", directory.display())));
         }
-        let mut entries = BTreeMap::new();
-        for found in walk(directory, is_ignored) {
+        let mut snapshot = Self::default();
+        let mut walk = walk_within(directory, is_ignored, budget.walk);
+        for found in walk.by_ref() {
             let entry = found.and_then(|found| {
-                let entry = SnapshotEntry::read(&found, earlier).map_err(|error| error_at(&found.path, &error))?;
+                let entry = SnapshotEntry::read(&found, earlier, &mut budget, &mut snapshot.left_out)
+                    .map_err(|error| error_at(&found.path, &error))?;
                 Ok((found.name(), entry))
             });
             match entry {
-                Ok((path, Some(entry))) => _ = entries.insert(path, entry),
+                Ok((path, Some(entry))) => _ = snapshot.entries.insert(path, entry),
                 Ok((_, None)) => {}
-                // A process that the agent left running may delete files meanwhile.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                // A process that the agent left running may delete or replace files meanwhile.
+                Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(Self(entries))
+        snapshot.left_out.is_cut = walk.is_cut();
+        Ok(snapshot)
     }
 }
 
 impl SnapshotEntry {
     /// `None` for sockets, pipes and devices.
-    fn read(found: &TreeEntry, earlier: Option<&Snapshot>) -> io::Result<Option<Self>> {
-        Ok(if found.file_type.is_dir() {
-            Some(Self::Directory)
-        } else if found.file_type.is_symlink() {
-            Some(Self::Link(fs::read_link(&found.path)?.to_string_lossy().into_owned()))
-        } else if found.file_type.is_file() {
-            Some(Self::File(FileState::read(found, earlier)?))
-        } else {
-            None
+    fn read(
+        found: &TreeEntry,
+        earlier: Option<&Snapshot>,
+        budget: &mut Budget,
+        left_out: &mut LeftOut,
+    ) -> io::Result<Option<Self>> {
+        Ok(match found.kind {
+            EntryKind::Directory => Some(Self::Directory),
+            EntryKind::Link => Some(Self::Link(found.destination()?.to_string_lossy().into_owned())),
+            EntryKind::File => FileState::read(found, earlier, budget, left_out)?.map(Self::File),
+            EntryKind::Other => None,
         })
     }
 
@@ -120,31 +200,62 @@ impl SnapshotEntry {
 }
 
 impl FileState {
-    fn read(found: &TreeEntry, earlier: Option<&Snapshot>) -> io::Result<Self> {
+    /// `None` for what is not a file any more.
+    fn read(
+        found: &TreeEntry,
+        earlier: Option<&Snapshot>,
+        budget: &mut Budget,
+        left_out: &mut LeftOut,
+    ) -> io::Result<Option<Self>> {
+        let file = match found.open() {
+            Ok(file) => file,
+            Err(OpenError::NotAFile(_)) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let metadata = file.metadata()?;
+        let mut state = Self {
+            size: metadata.len(),
+            mode: mode(&metadata),
+            modified: metadata.modified().ok(),
+            content: FileContent::Unread,
+        };
         let known = earlier.and_then(|earlier| earlier.file(&found.name()));
-        let metadata = fs::symlink_metadata(&found.path)?;
-        let (size, modified) = (metadata.len(), metadata.modified().ok());
-        let mut state = Self { size, mode: mode(&metadata), modified, digest: None, text: None };
-        if size <= TEXT_LIMIT {
-            let bytes = fs::read(&found.path)?;
-            state.size = bytes.len() as u64;
-            state.digest = Some(sha256(&bytes));
-            state.text = match known {
-                Some(known) if known.digest == state.digest => known.text.clone(),
-                _ => text(bytes).map(Arc::from),
-            };
-        } else if earlier.is_none() || known.is_some_and(|known| known.size == size) {
-            state.digest = Some(sha256_of(File::open(&found.path)?)?);
+        let end = budget.end;
+        if state.size <= TEXT_LIMIT {
+            if Instant::now() < end
+                && let Ok(bytes) = read(file, TEXT_LIMIT)
+            {
+                state.size = bytes.len() as u64;
+                state.content = FileContent::of(bytes, known.map(|known| &known.content), budget);
+            }
+        } else if earlier.is_none() || known.is_some_and(|known| known.size == state.size) {
+            if Budget::take(&mut budget.digested, state.size, end) {
+                // It may grow while it is read.
+                state.content = FileContent::Digest(sha256_of(io::Read::take(file, state.size))?);
+            }
+        } else {
+            return Ok(Some(state));
         }
-        Ok(state)
+        if state.content == FileContent::Unread {
+            left_out.unread.0 += 1;
+            left_out.unread.1 += state.size;
+        }
+        Ok(Some(state))
+    }
+
+    /// The content of a text file; `None` of binary and large files.
+    pub(crate) fn text(&self) -> Option<&Arc<str>> {
+        if let FileContent::Text(text) = &self.content { Some(text) } else { None }
     }
 
     /// Whether the content is the same, whatever the permissions.
     pub(crate) fn has_content_of(&self, other: &Self) -> bool {
         self.size == other.size
-            && match (&self.digest, &other.digest) {
-                (Some(digest), Some(other)) => digest == other,
-                _ => self.modified.is_some() && self.modified == other.modified,
+            && match (&self.content, &other.content) {
+                (FileContent::Unread, _) | (_, FileContent::Unread) => {
+                    self.modified.is_some() && self.modified == other.modified
+                }
+                (content, other) => content == other,
             }
     }
 }
@@ -155,7 +266,116 @@ impl PartialEq for FileState {
     }
 }
 
-/// The content of a text file.
-fn text(bytes: Vec<u8>) -> Option<String> {
-    if bytes.contains(&0) { None } else { String::from_utf8(bytes).ok() }
+impl FileContent {
+    /// The content of a small file, that of the earlier snapshot if it is the same.
+    fn of(bytes: Vec<u8>, earlier: Option<&Self>, budget: &mut Budget) -> Self {
+        let size = bytes.len() as u64;
+        match earlier {
+            Some(Self::Text(text)) if text.as_bytes() == bytes => return Self::Text(Arc::clone(text)),
+            // Only digests can be compared with digests.
+            Some(Self::Digest(digest)) if Budget::take(&mut budget.digested, size, budget.end) => {
+                let own = sha256(&bytes);
+                if own == *digest {
+                    return Self::Digest(own);
+                }
+            }
+            _ => {}
+        }
+        let bytes = match text(bytes) {
+            Ok(text) if Budget::take(&mut budget.texts, size, budget.end) => return Self::Text(text.into()),
+            Ok(text) => text.into_bytes(),
+            Err(bytes) => bytes,
+        };
+        match Budget::take(&mut budget.digested, size, budget.end) {
+            true => Self::Digest(sha256(&bytes)),
+            false => Self::Unread,
+        }
+    }
+}
+
+/// The content of a text file, or the bytes of another one.
+fn text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
+    if bytes.contains(&0) {
+        Err(bytes)
+    } else {
+        String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory with these files.
+    fn directory(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        for (path, content) in files {
+            let path = directory.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        directory
+    }
+
+    #[test]
+    fn a_tree_that_is_too_deep_is_looked_at_as_far_as_the_limit() {
+        let directory = directory(&[("file", b"text")]);
+        let mut deep = directory.path().to_owned();
+        (0..150).for_each(|_| deep.push("d"));
+        fs::create_dir_all(deep).unwrap();
+        let snapshot = Snapshot::take(directory.path()).unwrap();
+        assert_eq!(snapshot.entries().count(), 101);
+        let said = "only the first 50000 entries and 100 levels of directories are looked at";
+        assert_eq!(snapshot.left_out().to_string(), said);
+    }
+
+    #[test]
+    fn a_tree_that_is_too_broad_is_looked_at_as_far_as_the_limit() {
+        let directory = directory(&[("a", b"a"), ("b", b"b"), ("c/d", b"d")]);
+        let take = |entries| {
+            let walk = WalkLimits { entries, ..WalkLimits::default() };
+            let snapshot = Snapshot::read(directory.path(), None, Budget { walk, ..Budget::new() }).unwrap();
+            (snapshot.entries().count(), snapshot.left_out().is_cut)
+        };
+        assert_eq!((take(3), take(4)), ((3, true), (4, false)));
+    }
+
+    #[test]
+    fn what_the_budget_does_not_allow_to_read_is_compared_by_size_and_time() {
+        let directory = directory(&[("text", b"one"), ("binary", b"\0\x01"), ("kept", b"1")]);
+        let poor = || Budget { texts: 0, digested: 0, ..Budget::new() };
+        let before = Snapshot::read(directory.path(), None, poor()).unwrap();
+        assert_eq!(before.left_out().to_string(), "3 files with 6 bytes are compared by size and time only");
+        let later = SystemTime::now() + Duration::from_secs(60);
+        for (file, content) in [("text", &b"two"[..]), ("binary", b"\0\x02")] {
+            fs::write(directory.path().join(file), content).unwrap();
+            fs::File::options().write(true).open(directory.path().join(file)).unwrap().set_modified(later).unwrap();
+        }
+        for budget in [poor(), Budget::new(), Budget { end: Instant::now(), ..Budget::new() }] {
+            let after = Snapshot::read(directory.path(), Some(&before), budget).unwrap();
+            let is_same = |file: &str| after.get(file) == before.get(file);
+            assert_eq!((is_same("text"), is_same("binary"), is_same("kept")), (false, false, true));
+        }
+    }
+
+    #[test]
+    fn a_text_that_was_digested_is_the_same_text_later() {
+        let directory = directory(&[("text", b"one")]);
+        let before = Snapshot::read(directory.path(), None, Budget { texts: 0, ..Budget::new() }).unwrap();
+        let same = before.take_later(directory.path()).unwrap();
+        assert_eq!((same.get("text"), before.left_out().is_empty()), (before.get("text"), true));
+        fs::write(directory.path().join("text"), "two").unwrap();
+        let changed = before.take_later(directory.path()).unwrap();
+        assert_ne!(changed.get("text"), before.get("text"));
+        assert_eq!(changed.file("text").and_then(FileState::text).map(|text| &**text), Some("two"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_place_of_the_workspace_is_an_error() {
+        let directory = directory(&[("real/file", b"text")]);
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(directory.path().join("real"), &link).unwrap();
+        assert!(Snapshot::take(&link).is_err());
+    }
 }

@@ -36,7 +36,7 @@ impl WorkspaceDiff {
             };
             list.push(path.clone());
             changes.diff.push_str(&file_diff(path, old, new));
-            if let Some(text) = new.and_then(|new| new.text.as_deref()) {
+            if let Some(text) = new.and_then(FileState::text) {
                 changes.snippets.insert(path.clone(), first_bytes(text, SNIPPET).to_owned());
             }
         }
@@ -52,7 +52,7 @@ fn file_paths(snapshot: &Snapshot) -> impl Iterator<Item = &String> {
 fn file_diff(path: &str, old: Option<&FileState>, new: Option<&FileState>) -> String {
     let before = if old.is_some() { format!("a/{path}") } else { "/dev/null".to_owned() };
     let after = if new.is_some() { format!("b/{path}") } else { "/dev/null".to_owned() };
-    let text = |file: Option<&'_ FileState>| file.map_or(Some(Arc::from("")), |file| file.text.clone());
+    let text = |file: Option<&'_ FileState>| file.map_or(Some(Arc::from("")), |file| file.text().cloned());
     match (text(old), text(new)) {
         (Some(old), Some(new)) => unified(&before, &after, &old, &new),
         _ => format!("Binary files {} and {} differ\n", quoted(&before), quoted(&after)),

@@ -228,9 +228,13 @@ fn variables_are_filled_in_and_hidden() {
 
 #[test]
 fn targets_that_cannot_be_used_are_errors_of_their_cases_only() {
-    let targets = "targets:\n  - { name: fast, provider: cli, command: 'echo fast > {OUTPUT_FILE}' }\n  - { name: alias, use_target: fast }\n  - { name: codex, provider: codex-cli, model: x }\n";
+    let targets = "targets:\n  - { name: fast, provider: cli, command: 'echo fast > {OUTPUT_FILE}' }\n  - { name: alias, use_target: fast }\n  - { name: codex, provider: codex-cli, model: x }\n  \
+                   - { name: chosen, use_target: '${{ EVALSUITE_NO_SUCH_VARIABLE }}' }\n  - { name: typo, provider: cli, comand: x }\n  \
+                   - { name: batch, provider: cli, command: x, provider_batching: true }\n";
     let case = |id: &str, target: &str| case_json(id, json!([contains("fast")]), json!({"target": target}));
     let cases = [case("a", "fast"), case("b", "alias"), case("c", "codex"), case("d", "slow"), case("e", "mine")];
+    let more = [case("f", "chosen"), case("g", "typo"), case("h", "batch")];
+    let cases = [&cases[..], &more].concat();
     let (evals, directory) = package(targets, &cases);
     async fn mine(_: &mut Trial<'_>) -> anyhow::Result<&'static str> {
         Ok("not fast")
@@ -242,10 +246,16 @@ fn targets_that_cannot_be_used_are_errors_of_their_cases_only() {
     }
     assert_eq!(cases[1].trials()[0].agent, "cli:fast", "records name what was called");
     assert_eq!(cases[1].trials()[0].target, "alias");
-    for (index, text) in [(2, "provider `codex-cli`"), (3, "target `slow` is not defined")] {
+    for (index, problem, text) in [
+        (2, "E071 target-not-runnable", "provider `codex-cli`"),
+        (3, "E071 target-not-runnable", "target `slow` is not defined"),
+        (5, "E073 unset-variable", "`EVALSUITE_NO_SUCH_VARIABLE` is not set"),
+        (6, "E021 missing-key", "unknown key `comand`"),
+        (7, "E071 target-not-runnable", "`provider_batching: true`, which is not supported"),
+    ] {
         let (stage, code, message) = reason(&cases[index]);
         assert_eq!((stage, code), (Stage::Setup, ReasonCode::TargetUnusable));
-        assert!(message.starts_with("error[E071 target-not-runnable]: ") && message.contains(text), "{message}");
+        assert!(message.starts_with(&format!("error[{problem}]: ")) && message.contains(text), "{message}");
         assert!(!cases[index].to_string().contains("workspace: "), "there is none yet: {}", cases[index]);
     }
 }

@@ -236,9 +236,14 @@ fn a_failing_test_shows_the_text_and_no_panic() {
 
 #[test]
 fn a_skip_is_said_on_standard_error_and_can_be_forbidden() {
-    let (passed, out, err) = run_test(2, &[]);
+    let skipped = "evalsuite: SKIPPED x::skipped: environment variable TEST_OF_EVALSUITE_NOT_SET is not set\n\
+                   evalsuite: help: set TEST_OF_EVALSUITE_NOT_SET\n";
+    let (passed, out, err) = run_test(2, &[("CI", "")]);
     assert!(passed, "{out}");
-    assert_eq!(err, "evalsuite: SKIPPED x::skipped: environment variable TEST_OF_EVALSUITE_NOT_SET is not set\n");
+    assert_eq!(err, skipped);
+    let (_, _, err) = run_test(2, &[("CI", "true")]);
+    let warning = "evalsuite: warning: skipped cases count as passed; EVALSUITE_REQUIRE=1 turns them into errors\n";
+    assert_eq!(err, format!("{skipped}{warning}"));
     let (passed, out, _) = run_test(2, &[("EVALSUITE_REQUIRE", "1")]);
     assert!(!passed && out.contains("evaluation error (requirements/required)"), "{out}");
 }

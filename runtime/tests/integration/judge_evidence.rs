@@ -138,7 +138,7 @@ fn a_file_that_cannot_be_shown_breaks_the_grader_and_asks_nobody() {
         };
         place.run(&place.evals(json!({}), json!({})).with_agent(agent).with_judge(scripted([YES])), Mode::Live)
     };
-    broken(&gone(Part::File(path("gone.txt"))), "the file `gone.txt` of the answer cannot be read");
+    broken(&gone(Part::File(path("gone.txt"))), "the file `gone.txt` of the answer does not exist");
     let image = Part::Image { file: path("gone.png"), media_type: "image/png".into() };
     broken(&gone(image), "the image `gone.png` of the answer does not exist");
 }

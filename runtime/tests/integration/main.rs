@@ -13,12 +13,15 @@ mod early_ends;
 mod failing_test;
 mod graders;
 mod graders_that_ask;
+#[cfg(unix)]
+mod hostile_agents;
 mod judge_evidence;
 mod judges;
 mod life_of_a_trial;
 mod limits;
 mod parallel_trials;
 mod progress;
+mod protocols;
 mod recordings;
 mod replays;
 mod reported_fields;

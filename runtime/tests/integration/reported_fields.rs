@@ -188,6 +188,25 @@ fn everything_that_an_outcome_holds_reaches_graders_records_and_cassettes() {
 }
 
 #[test]
+fn what_code_graders_and_hooks_read_conforms_to_the_schemas_of_the_protocols() {
+    let schema = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("protocols/{name}.schema.json"));
+        let schema: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        jsonschema::draft7::new(&schema).unwrap()
+    };
+    let silent = |trial: &mut Trial<'_>| work(trial).map(|()| "done");
+    for arrived in [arrived(|evals| evals.with_agent(returns)), arrived(|evals| evals.with_agent(silent))] {
+        for (name, value) in [("code-grader-input", &arrived.code_grader), ("hook-input", &arrived.hook)] {
+            let problems: Vec<String> = schema(name)
+                .iter_errors(value)
+                .map(|problem| format!("{problem} at {}", problem.instance_path()))
+                .collect();
+            assert_eq!(problems, Vec::<String>::new(), "{name}: {value:#}");
+        }
+    }
+}
+
+#[test]
 fn every_field_of_a_message_reaches_code_graders() {
     let arrived = arrived(|evals| evals.with_agent(returns));
     let written = serde_json::to_value(message()).unwrap();

@@ -266,6 +266,12 @@ codes! {
     UnknownJudge = "W018", "unknown-judge";
     /// `agent = "cli"` and a target of the suite that the targets file found while building does not define.
     UndefinedTarget = "W019", "undefined-target";
+    /// A YAML, JSON or JSONL file below the case directories that nothing uses.
+    UnusedFile = "W020", "unused-file";
+    /// Cases with `criteria` and graders, none of which judges the criteria.
+    UnjudgedCriteria = "W021", "unjudged-criteria";
+    /// A plain YAML text ends at a `#` that is followed by a letter or digit.
+    TextCutByComment = "W022", "text-cut-by-comment";
 }
 
 impl Serialize for Code {

@@ -4,6 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{Code, Diagnostic, Diagnostics, Related, SourceRange};
 
+/// What is said about the places of a group after the first one.
+const ALSO_HERE: &str = "also here";
+
 /// Most places that are printed of those that follow the first one.
 const SHOWN: usize = 6;
 
@@ -59,17 +62,40 @@ impl Diagnostics {
         }
         groups.into_iter().map(|(diagnostic, others)| grouped(diagnostic, others)).collect()
     }
+
+    /// One problem per place, as before [`grouped`](Self::grouped), in the order of groups.
+    #[must_use]
+    pub fn ungrouped(self) -> Self {
+        self.into_iter().flat_map(ungrouped).collect()
+    }
+}
+
+fn ungrouped(mut diagnostic: Diagnostic) -> Vec<Diagnostic> {
+    let (others, related): (Vec<Related>, Vec<Related>) =
+        std::mem::take(&mut diagnostic.related).into_iter().partition(|related| related.message == ALSO_HERE);
+    diagnostic.related = related;
+    if let Some(message) = diagnostic.message.strip_suffix(&times(others.len())) {
+        diagnostic.message.truncate(message.len());
+    }
+    let others = others.into_iter().map(|other| Diagnostic { place: Some(other.place), ..diagnostic.clone() });
+    let others: Vec<Diagnostic> = others.collect();
+    std::iter::once(diagnostic).chain(others).collect()
+}
+
+/// What the message of a group ends with.
+fn times(others: usize) -> String {
+    format!(" ({} times)", others + 1)
 }
 
 fn grouped(mut diagnostic: Diagnostic, others: Vec<SourceRange>) -> Diagnostic {
     if !others.is_empty() {
-        diagnostic.message.push_str(&format!(" ({} times)", others.len() + 1));
+        diagnostic.message.push_str(&times(others.len()));
     }
     // Without their lines: the first place shows what is there.
     diagnostic.related.extend(
         others
             .into_iter()
-            .map(|place| Related { place: SourceRange { excerpt: None, ..place }, message: "also here".to_owned() }),
+            .map(|place| Related { place: SourceRange { excerpt: None, ..place }, message: ALSO_HERE.to_owned() }),
     );
     diagnostic
 }
@@ -124,6 +150,13 @@ mod tests {
             text.ends_with("a.yaml:7:1: also here\n  = note: and 3 more in 2 files\n  = help: delete it"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_group_can_be_taken_apart() {
+        let all: Diagnostics = (1..=3).map(|line| unknown_key("a.yaml", line)).collect();
+        assert_eq!(all.clone().grouped().ungrouped(), all);
+        assert_eq!(all.clone().ungrouped(), all);
     }
 
     #[test]

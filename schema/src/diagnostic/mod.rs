@@ -48,6 +48,19 @@ pub struct Diagnostic<P = SourceRange> {
     pub related: Vec<Related<P>>,
     /// What to do about it.
     pub help: Option<String>,
+    /// The change to the text at `place` that mends it, if there is one certain answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Box<Fix>>,
+}
+
+/// A change to the text at the place of a [`Diagnostic`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Fix {
+    /// Another text; quotes around the old one stay.
+    Replace(String),
+    /// Double quotes around the text.
+    Quote,
 }
 
 /// Another place that belongs to a [`Diagnostic`].
@@ -63,7 +76,7 @@ pub struct Related<P = SourceRange> {
 impl<P> Diagnostic<P> {
     /// A problem without a place.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), place: None, related: Vec::new(), help: None }
+        Self { code, message: message.into(), place: None, related: Vec::new(), help: None, fix: None }
     }
 
     /// Sets where the problem is.
@@ -84,6 +97,13 @@ impl<P> Diagnostic<P> {
     #[must_use]
     pub fn help_if(mut self, help: Option<String>) -> Self {
         self.help = help.or(self.help);
+        self
+    }
+
+    /// Sets the change that mends it, if one is certain.
+    #[must_use]
+    pub fn fix_if(mut self, fix: Option<Fix>) -> Self {
+        self.fix = fix.map(Box::new).or(self.fix);
         self
     }
 
@@ -111,6 +131,7 @@ impl<P> Diagnostic<P> {
                 .map(|related| Related { place: convert(related.place), message: related.message })
                 .collect(),
             help: self.help,
+            fix: self.fix,
         }
     }
 }

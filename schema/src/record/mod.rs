@@ -71,12 +71,21 @@ pub struct Reason {
     /// Location in the suite's files.
     #[serde(default)]
     pub location: Option<Location>,
+    /// What to do about it, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
 }
 
 impl Reason {
-    /// A reason without a location.
+    /// A reason without a location and help.
     pub fn new(stage: Stage, code: ReasonCode, message: impl Into<String>) -> Self {
-        Self { stage, code, message: message.into(), location: None }
+        Self { stage, code, message: message.into(), location: None, help: None }
+    }
+
+    /// Sets what to do about it.
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
     }
 
     /// Sets the location in the suite's files.

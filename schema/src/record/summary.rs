@@ -42,6 +42,10 @@ pub struct SuiteSummary {
     pub targets: Vec<TargetSummary>,
     /// Errors that kept cases from being recorded; these cases are not counted anywhere.
     pub problems: Vec<String>,
+    /// Paths of the tests without a record that did not die in a trial: they were not chosen, another machine runs them, or the
+    /// run ended before them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_started: Vec<String>,
     /// The records of all cases, in the suite's order.
     pub cases: Vec<CaseRecord>,
 }

@@ -1,10 +1,14 @@
 //! Loads the real suites of the corpus and counts what they contain.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_loader::{Loaded, LoadedSuite, Request};
+use evalsuite_loader::{Loaded, LoadedSuite, Request, find_targets_file, load_targets};
+use evalsuite_schema::diagnostic::Diagnostics;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::claim;
 use crate::record::Record;
@@ -29,9 +33,20 @@ pub struct SuiteCounts {
     pub graders: BTreeMap<String, usize>,
 }
 
+/// What is around a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surroundings {
+    /// A repository whose root is a package, as where the macro is used.
+    Package,
+    /// A repository without a package, as where the command line is used.
+    Repository,
+}
+
 /// A suite of the corpus after loading.
 #[derive(Debug)]
 pub struct LoadedCorpusSuite {
+    /// Problems of the targets file, as far as the suite needs it.
+    pub targets_file_problems: Diagnostics,
     /// The suite and its diagnostics.
     pub loaded: Loaded,
     /// Diagnostics whose claims are false.
@@ -76,11 +91,27 @@ fn directories(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Loads a suite and verifies its diagnostics.
-pub fn load(entry: &CorpusSuite) -> Result<LoadedCorpusSuite, String> {
-    let root = entry.root.canonicalize().map_err(|error| format!("{}: {error}", entry.root.display()))?;
-    let mut request = Request::new(entry.suite.clone(), root.clone());
-    request.workspace_root.clone_from(&root);
+pub fn load(entry: &CorpusSuite, surroundings: Surroundings) -> Result<LoadedCorpusSuite, String> {
+    let failed = |error: &dyn Display| format!("{}: {error}", entry.root.display());
+    let copy = TempDir::new().map_err(|error| failed(&error))?;
+    let root = copy.path().canonicalize().map_err(|error| failed(&error))?;
+    copy_directory(&entry.root, &root).map_err(|error| failed(&error))?;
+    std::fs::create_dir_all(root.join(".git")).map_err(|error| failed(&error))?;
+    if surroundings == Surroundings::Package {
+        std::fs::write(root.join("Cargo.toml"), "[package]\n").map_err(|error| failed(&error))?;
+    }
+    let suite = root.join(&entry.suite);
+    let request = Request::of_suite(&suite, &root).map_err(|error| failed(&error))?;
+    if request.package_root != root {
+        return Err(format!("the boundary of `{}` is {}", entry.suite, request.package_root.display()));
+    }
     let loaded = evalsuite_loader::load(&request);
+    let directory = suite.parent().unwrap_or(&root);
+    let targets_file = find_targets_file(directory, &root).map(|path| load_targets(&path, &request));
+    let targets_file_problems = match (targets_file, &loaded.suite) {
+        (Some(targets), Some(suite)) => targets.problems_of(suite.targets_file_entries()),
+        _ => Diagnostics::new(),
+    };
     // The files that were read make up a record.
     let files = loaded.files.all();
     let texts = files.iter().filter_map(|file| {
@@ -91,7 +122,21 @@ pub fn load(entry: &CorpusSuite) -> Result<LoadedCorpusSuite, String> {
     let record = Record { id: entry.name(), eval: Some(entry.suite.clone()), env: BTreeMap::new(), json };
     let checked = loaded.diagnostics.iter().map(|diagnostic| claim::verify(diagnostic, &loaded.files, &record, &root));
     let false_claims = checked.filter_map(Result::err).collect();
-    Ok(LoadedCorpusSuite { loaded, false_claims })
+    Ok(LoadedCorpusSuite { targets_file_problems, loaded, false_claims })
+}
+
+fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_directory(&entry.path(), &target)?;
+        } else {
+            std::fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }
 
 /// Counts the tests and graders of a loaded suite. `rubrics` counts as an `llm-grader`.

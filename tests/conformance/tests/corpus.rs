@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-use evalsuite_conformance::corpus::CorpusSuite;
+use evalsuite_conformance::corpus::{CorpusSuite, LoadedCorpusSuite, Surroundings};
 use evalsuite_conformance::test_data::TestData;
 use evalsuite_conformance::{corpus, documented_rules, test_data};
 use evalsuite_schema::diagnostic::Severity;
@@ -35,8 +35,11 @@ fn main() -> ExitCode {
     };
     let mut tests = Vec::new();
     for entry in &entries {
-        let entry = entry.clone();
-        tests.push(Trial::test(format!("corpus::{}", entry.name()), move || check_corpus_suite(&entry, is_other)));
+        for (place, surroundings) in [("package", Surroundings::Package), ("repository", Surroundings::Repository)] {
+            let entry = entry.clone();
+            let name = format!("corpus::{place}::{}", entry.name());
+            tests.push(Trial::test(name, move || check_corpus_suite(&entry, surroundings, is_other)));
+        }
     }
     for suite in corpus::task_suites(&folder) {
         let name = suite.strip_prefix(&folder).unwrap_or(&suite).display().to_string();
@@ -49,10 +52,14 @@ fn main() -> ExitCode {
 }
 
 /// The loaded suite, and its errors by code.
-fn errors(entry: &CorpusSuite) -> Result<(corpus::LoadedCorpusSuite, BTreeMap<&'static str, Vec<String>>), Failed> {
-    let outcome = corpus::load(entry)?;
+fn errors(
+    entry: &CorpusSuite,
+    surroundings: Surroundings,
+) -> Result<(LoadedCorpusSuite, BTreeMap<&'static str, Vec<String>>), Failed> {
+    let outcome = corpus::load(entry, surroundings)?;
     let mut errors: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
-    for diagnostic in outcome.loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error) {
+    let problems = outcome.loaded.diagnostics.iter().chain(&outcome.targets_file_problems);
+    for diagnostic in problems.filter(|diagnostic| diagnostic.severity() == Severity::Error) {
         let place = diagnostic.place.as_ref().expect("problems of files have a place");
         let (shown, line) = (&place.file, place.start().map_or(1, |start| start.line));
         errors.entry(diagnostic.code.name()).or_default().push(format!("{shown}:{line}: {}", diagnostic.message));
@@ -60,8 +67,8 @@ fn errors(entry: &CorpusSuite) -> Result<(corpus::LoadedCorpusSuite, BTreeMap<&'
     Ok((outcome, errors))
 }
 
-fn check_corpus_suite(entry: &CorpusSuite, is_other: bool) -> Result<(), Failed> {
-    let (outcome, errors) = errors(entry)?;
+fn check_corpus_suite(entry: &CorpusSuite, surroundings: Surroundings, is_other: bool) -> Result<(), Failed> {
+    let (outcome, errors) = errors(entry, surroundings)?;
     let mut problems = outcome.false_claims.clone();
     if errors.is_empty() {
         let suite = outcome.loaded.suite.as_ref().ok_or("there is neither a suite nor an error")?;
@@ -89,7 +96,7 @@ fn check_task_suite(suite: &Path) -> Result<(), Failed> {
 fn every_listed_error_occurs(entries: &[CorpusSuite]) -> Result<(), Failed> {
     let mut unused = documented_rules::in_section(SECTION)?;
     for entry in entries {
-        let (_, errors) = errors(entry)?;
+        let (_, errors) = errors(entry, Surroundings::Package)?;
         for code in errors.keys() {
             unused.remove(&format!("{} {code}", entry.suite));
         }

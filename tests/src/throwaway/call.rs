@@ -42,6 +42,14 @@ impl Call {
         call
     }
 
+    /// A command line of the shell on a terminal, which `script` emulates, in the directory of a package.
+    #[cfg(target_os = "linux")]
+    pub fn on_terminal(line: &str, package: &Package) -> Self {
+        let call =
+            Self::program("script", package).args(["--quiet", "--return", "--flush", "--command", line, "/dev/null"]);
+        call.env("TERM", "xterm-256color")
+    }
+
     fn new(program: &OsStr, directory: &Path) -> Self {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_this_run(name)) {

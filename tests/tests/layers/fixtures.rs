@@ -2,7 +2,7 @@
 
 use evalsuite_tests::source::{CrateSource, SourceFiles};
 
-use super::{RUNTIME, files, order};
+use super::{RUNTIME, files, order, untrusted_files};
 
 /// A crate with a file for each layer of the runtime, empty but for those given.
 fn crate_with(changed: &[(&str, &str)]) -> SourceFiles {
@@ -169,4 +169,28 @@ fn long_root_files_missing_headers_and_mixed_styles_are_found() {
         files::of_two_styles(&sources),
         ["runtime/src/run.rs: a module with child modules belongs in runtime/src/run/mod.rs"]
     );
+}
+
+#[test]
+fn a_file_that_is_opened_by_its_path_is_found() {
+    let openings = |text: &str, trusted: &[(&str, &str)]| {
+        let krate = CrateSource::parse(&crate_with(&[("grade/mod.rs", text)]), "runtime/src");
+        untrusted_files::violations(&krate, "runtime/src", trusted)
+    };
+    let at = "runtime/src/grade/mod.rs:2: `";
+    for (text, call) in [
+        ("fn f() { std::fs::read(path); }", "std::fs::read"),
+        ("fn f() { fs::write(path, text); }", "fs::write"),
+        ("fn f() { path.map(File::open); }", "File::open"),
+        ("fn f() { std::fs::OpenOptions::new(); }", "std::fs::OpenOptions::new"),
+    ] {
+        assert_eq!(openings(text, &[]), [format!("{at}{call}` opens a path; use `platform::untrusted`")], "{text}");
+        assert_eq!(openings(text, &[("grade/mod.rs", "")]), [] as [String; 0]);
+    }
+    for text in ["use std::fs::File;", "fn f(file: &fs::File) {}", "#[cfg(test)]\nmod t { fn f() { fs::read(path); } }"]
+    {
+        assert_eq!(openings(text, &[]), [] as [String; 0], "{text}");
+    }
+    let needless = "runtime/src/grade/mod.rs: opens no file by its path, and need not be listed";
+    assert_eq!(openings("fn f() {}", &[("grade/mod.rs", "")]), [needless]);
 }

@@ -6,6 +6,7 @@ mod files;
 mod fixtures;
 mod order;
 mod references;
+mod untrusted_files;
 
 use evalsuite_tests::source::{CrateSource, read_source_files, workspace_root};
 
@@ -24,7 +25,11 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { krate: "codegen", order: CODEGEN, longest_lib: 120 },
     FloorPlan { krate: "macros", order: &["call_site", "hidden_import", "expand"], longest_lib: 120 },
     FloorPlan { krate: "runtime", order: RUNTIME, longest_lib: 120 },
-    FloorPlan { krate: "report", order: &["run_data", "history", "html"], longest_lib: 120 },
+    FloorPlan {
+        krate: "report",
+        order: REPORT,
+        longest_lib: 120,
+    },
 ];
 
 /// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
@@ -66,6 +71,19 @@ const CODEGEN: &[&str] = &[
     "generate",
 ];
 
+const REPORT: &[&str] = &[
+    "run_data",
+    "slice",
+    "statistics",
+    "failure_text",
+    "formats",
+    "baseline",
+    "comparison",
+    "gates",
+    "history",
+    "html",
+];
+
 /// The layers of the runtime, lowest first.
 const RUNTIME: &[&str] = &["platform", "model", "workspace", "record", "agents", "judge", "grade", "run", "entry"];
 
@@ -78,6 +96,14 @@ fn no_module_imports_from_a_higher_layer() {
         problems.extend(order::violations(&CrateSource::parse(&files, &folder), plan.order));
     }
     assert!(problems.is_empty(), "imports against the order of layers:\n{}", problems.join("\n"));
+}
+
+#[test]
+fn what_agents_leave_behind_is_opened_in_one_place() {
+    let folder = "runtime/src";
+    let krate = CrateSource::parse(&read_source_files(workspace_root(), folder), folder);
+    let problems = untrusted_files::violations(&krate, folder, untrusted_files::TRUSTED);
+    assert!(problems.is_empty(), "files opened by their path:\n{}", problems.join("\n"));
 }
 
 #[test]

@@ -22,5 +22,7 @@ mod readme;
 mod rebuilds;
 mod recordings;
 mod strict_crates;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod tracking;
 mod without_build_script;

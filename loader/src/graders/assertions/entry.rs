@@ -77,7 +77,8 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
 
 fn no_type(node: &Node, d: &mut Diagnostics) {
     if let Some(include) = node.entry("include") {
-        for other in node.as_mapping().unwrap_or_default().iter().filter(|entry| entry.key != include.key) {
+        let others = node.as_mapping().unwrap_or_default().iter().filter(|entry| entry.key != include.key);
+        for other in others.filter(|entry| !fields::is_own(&entry.key)) {
             let message = format!("unknown key `{}` next to `include`", other.key);
             d.report(Code::UnknownKey, other.key_span, message, "an include has no other keys");
         }
@@ -97,16 +98,16 @@ fn user(mut fields: Fields<'_>, written: &str, d: &mut Diagnostics) -> Option<Gr
     for entry in fields.rest() {
         // The key may be right and the type wrong.
         let meant = suggest::nearest(written, BUILT_IN.iter().copied());
-        let help = if meant.is_empty() {
-            suggest::did_you_mean(&entry.key, fields.known())
-                .unwrap_or_else(|| format!("settings of `{written}` belong under `config`"))
+        let (help, fix) = if meant.is_empty() {
+            let near = suggest::did_you_mean(&entry.key, fields.known());
+            let help = near.unwrap_or_else(|| format!("settings of `{written}` belong under `config`"));
+            (help, fields.certain_key(entry))
         } else {
-            format!(
-                "did you mean type {}? settings of a grader in Rust belong under `config`",
-                suggest::quoted(&meant, "or")
-            )
+            let meant = suggest::quoted(&meant, "or");
+            (format!("did you mean type {meant}? settings of a grader in Rust belong under `config`"), None)
         };
-        d.report(Code::UnknownKey, entry.key_span, format!("unknown key `{}` in a grader", entry.key), help);
+        let message = format!("unknown key `{}` in a grader", entry.key);
+        d.push(Diagnostic::new(Code::UnknownKey, message).at(entry.key_span).help(help).fix_if(fix));
     }
     Some(GraderConfig::User { grader: written.to_owned(), config })
 }

@@ -112,7 +112,7 @@ fn entries<'n>(tree: &'n Node, d: &mut Diagnostics) -> Option<&'n [Node]> {
         let message = format!("expected a template, found {}", tree.kind());
         return fields::reject(Code::InvalidExternalFile, tree.span, message, help, d);
     }
-    let mut fields = Fields::new(tree, &TEMPLATE, d)?;
+    let mut fields = Fields::new(tree, &TEMPLATE, d)?.at_top();
     let schema = fields.get("$schema");
     let assertions = fields.get("assertions");
     fields.finish(d);

@@ -4,7 +4,7 @@ use super::{invalid, is_schema};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::graders::pattern;
 use crate::read::node::{Data, Entry, Node};
-use crate::suggest;
+use crate::{fields, suggest};
 
 /// A version of JSON Schema; later ones are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -201,7 +201,7 @@ impl<'n> SchemaCheck<'n, '_> {
 
     /// Unknown keywords are allowed and have no effect; one that is close to a known keyword is a misspelling.
     fn unknown(&mut self, entry: &Entry) {
-        if NO_MISTAKES.contains(&entry.key.as_str()) {
+        if NO_MISTAKES.contains(&entry.key.as_str()) || fields::is_own(&entry.key) {
             return;
         }
         let near = suggest::nearest(&entry.key, KEYWORDS.iter().map(|keyword| keyword.0));

@@ -44,11 +44,20 @@ fn score_ranges_are_a_list_or_a_map() {
 }
 
 #[test]
+fn one_criterion_may_be_text() {
+    let criteria = criteria("{type: rubrics, criteria: Names November}");
+    let [criterion] = criteria.as_slice() else { panic!("{criteria:?}") };
+    let expected = ("rubric-1", Some("Names November"), true);
+    assert_eq!((criterion.id.as_str(), criterion.outcome.as_deref(), criterion.required), expected);
+}
+
+#[test]
 fn bad_criteria_are_errors() {
     check(&[
         ("{type: rubrics}", &["1:3 E052 missing key `criteria` in `rubrics`"]),
         ("{type: rubrics, criteria: []}", &["1:29 E052 `criteria` is empty"]),
-        ("{type: rubrics, criteria: text}", &["1:29 E020 `criteria` must be a list, found text"]),
+        ("{type: rubrics, criteria: 5}", &["1:29 E020 `criteria` must be a list, found a number"]),
+        ("{type: rubrics, criteria: ' '}", &["1:29 E022 a criterion is blank"]),
         ("{type: rubrics, criteria: [{id: x}]}", &["1:30 E055 a criterion has no `outcome`"]),
         (
             "{type: rubrics, criteria: ['', 5]}",

@@ -16,7 +16,10 @@ use crate::source::{FileId, Position, Span};
 /// Builds nodes from the events of the parser.
 pub(super) struct Tree<'a, 't> {
     file: FileId,
+    text: &'t str,
     cursor: Cursor<'t>,
+    /// Whether a letter or digit comes directly after the `#` of what may be a comment.
+    has_such_comments: bool,
     diagnostics: &'a mut Diagnostics,
     /// Collections that have started and not ended, the root first.
     open: Vec<OpenCollection>,
@@ -56,8 +59,11 @@ struct Key {
 
 impl<'a, 't> Tree<'a, 't> {
     pub(super) fn new(file: FileId, text: &'t str, diagnostics: &'a mut Diagnostics) -> Self {
+        let starts_comment = |(at, _): (usize, &str)| text[at + 2..].starts_with(char::is_alphanumeric);
         Self {
             file,
+            text,
+            has_such_comments: [" #", "\t#"].iter().any(|start| text.match_indices(start).any(starts_comment)),
             cursor: Cursor::new(text),
             diagnostics,
             open: Vec::new(),
@@ -155,7 +161,25 @@ impl<'a, 't> Tree<'a, 't> {
             Scalar::Mismatch(expected) => return self.fail(syntax_error::wrong_tag(span, expected)),
             Scalar::UnsupportedTag(tag) => return self.fail(syntax_error::unsupported_tag(span, &tag)),
         };
+        if style == ScalarStyle::Plain && matches!(data, Data::String(_)) {
+            self.check_comment_after(span);
+        }
         self.place(Node { span, data }, anchor, is_merge)
+    }
+
+    /// A `#` before a letter or digit rarely starts a comment: `Order #1182 arrived` is the text `Order`.
+    fn check_comment_after(&mut self, span: Span) {
+        let (Some((_, end)), true) = (span.range, self.has_such_comments) else { return };
+        self.cursor.seek(end);
+        let rest = self.text[self.cursor.offset()..].lines().next().unwrap_or_default();
+        let after = rest.trim_start_matches([' ', '\t']);
+        let Some(comment) = after.strip_prefix('#').filter(|_| after.len() < rest.len()) else { return };
+        if comment.starts_with(char::is_alphanumeric) {
+            let word = comment.split(char::is_whitespace).next().unwrap_or_default();
+            let message = format!("the text ends before `#{word}`, which is a comment");
+            let help = "quote the text, or write a space after the `#` of a comment";
+            self.diagnostics.push(Diagnostic::new(Code::TextCutByComment, message).at(span).help(help));
+        }
     }
 
     /// The position of a missing value: the parser marks what comes next.

@@ -152,6 +152,27 @@ fn case_directories(breaks: &mut Breaks<'_>) {
             vec![whole(Code::MissingCaseFile, &draft)]
         }
     });
+    for name in ["refund.yaml", "refund.json", "refunds.jsonl"] {
+        let stray = format!("{directory}/{name}");
+        breaks.push(Code::UnusedFile, format!("a stray {name}"), vec![stray.clone()], move |project| {
+            project.add_text(&stray, "{}\n");
+            vec![whole(Code::UnusedFile, &stray)]
+        });
+    }
+    let only =
+        "execution: {skip_defaults: true}\nexpected_output: Arrived\nassertions: [{type: contains, value: Arrived}]\n";
+    let cut = format!("{directory}/cut/case.yaml");
+    breaks.push(Code::TextCutByComment, "a text that a comment cuts", vec![cut.clone()], move |project| {
+        project.add_text(&cut, &format!("{only}input: Order #1182 arrived\n"));
+        vec![Expected { code: Code::TextCutByComment, file: cut.clone(), place: Place::Text(4, 8) }]
+    });
+    if let Some(suite) = suite_file(project).map(str::to_owned) {
+        let added = format!("{directory}/unjudged/case.yaml");
+        breaks.push(Code::UnjudgedCriteria, "criteria that nobody judges", vec![added.clone()], move |project| {
+            project.add_text(&added, &format!("{only}input: Hello\ncriteria: Answers politely\n"));
+            vec![whole(Code::UnjudgedCriteria, &suite)]
+        });
+    }
     for case in &cases {
         let (file, shown) = (case.clone(), case.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned());
         let what = "a directory called case.yaml";

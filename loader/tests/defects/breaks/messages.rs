@@ -117,7 +117,13 @@ fn parts(breaks: &mut Breaks<'_>) {
         for site in breaks.tagged(tag) {
             breaks.replace(Code::MissingPath, "a part that is not there", &site, text("_shared/breif.md"));
             breaks.replace(Code::MissingPath, "a part that is a directory", &site, text("_shared"));
-            breaks.replace(Code::PathEscape, "a part out of the package", &site, text("/etc/hostname"));
+            breaks.replace(Code::PathEscape, "a part out of the package", &site, text("../../../../etc/hostname"));
+            breaks.replace(
+                Code::MissingPath,
+                "a part that is not at the root of the package",
+                &site,
+                text("/etc/breif.md"),
+            );
             breaks.replace(Code::BlankValue, "a part that is blank", &site, text(" "));
         }
     }

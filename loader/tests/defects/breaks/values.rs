@@ -161,7 +161,10 @@ fn choice(choices: &[&str], site: &Site<'_>, breaks: &mut Breaks<'_>) {
 fn paths(wanted: Wanted, missing: Code, site: &Site<'_>, breaks: &mut Breaks<'_>) {
     let what = describe(site);
     for bad in ["/etc/hostname", "~/notes.md", "C:\\notes.md", "../../../../../../../../../../../../etc/hostname"] {
-        breaks.replace(Code::PathEscape, format!("{what} is {bad}"), site, text(bad));
+        // A file of a message may be named from the root of the package.
+        let is_found_there = bad.starts_with('/') && site.node.tag == "input file";
+        let code = if is_found_there { missing } else { Code::PathEscape };
+        breaks.replace(code, format!("{what} is {bad}"), site, text(bad));
     }
     let wrong_kind = match wanted {
         Wanted::File => "_shared",

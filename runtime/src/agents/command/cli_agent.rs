@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use evalsuite_schema::diagnostic::{Code, Diagnostic};
-use evalsuite_schema::{CliTarget, Location, Provider};
+use evalsuite_schema::placeholder::Syntax;
+use evalsuite_schema::{CliTarget, Location, Provider, TargetEntry};
 
 use crate::model::agent::{Targets, UnusableTarget};
 
@@ -20,24 +21,63 @@ pub(crate) struct CliAgent {
 }
 
 impl CliAgent {
-    /// The command of the entry with a name, or of the one it is an alias of.
+    /// The command of the entry with a name, or of the one it is an alias of. The name may contain variables.
     ///
     /// # Errors
     ///
-    /// If there is no such entry, or it is not a command.
-    pub(crate) fn select(targets: Targets, name: &str) -> Result<Self, UnusableTarget> {
-        let Targets { path, file } = targets;
-        let mut wanted = name;
-        // The loader rejects circles of aliases.
+    /// If there is no such entry, it has problems, it is not a command, or a variable in a name is not set.
+    pub(crate) fn select(
+        targets: Targets,
+        name: &str,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, UnusableTarget> {
+        let Targets { path, file, broken } = targets;
+        let known = || {
+            let names = file.targets.iter().map(|entry| &entry.name).chain(broken.iter().map(|(name, _)| name));
+            format!("known: {}", names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+        };
+        let mut named_by: Option<&TargetEntry> = None;
+        let mut wanted = name.to_owned();
+        // The loader rejects circles of aliases without variables.
         for _ in 0..=file.targets.len() {
+            let origin =
+                named_by.map(|entry| format!(", named by `use_target` of `{}`", entry.name)).unwrap_or_default();
+            let place = named_by.map(|entry| entry.location.clone());
+            let unusable = |code: Code, message: String| {
+                let diagnostic = Diagnostic::new(code, message).help(known());
+                UnusableTarget::from(match place.clone() {
+                    Some(place) => diagnostic.at(place),
+                    None => diagnostic,
+                })
+            };
+            if let Some(variable) = Syntax::Variable.names(&wanted).find(|name| lookup(name).is_none()) {
+                let message =
+                    format!("environment variable `{variable}` is not set, used in target `{wanted}`{origin}");
+                return Err(unusable(Code::UnsetVariable, message));
+            }
+            wanted = Syntax::Variable.fill(&wanted, |name| lookup(name).map(Into::into));
+            if let Some((_, problems)) = broken.iter().find(|(name, _)| *name == wanted) {
+                return Err(problems.clone());
+            }
             let Some(entry) = file.targets.iter().find(|entry| entry.name == wanted) else {
-                let known: Vec<String> = file.targets.iter().map(|entry| format!("`{}`", entry.name)).collect();
-                let message = format!("target `{wanted}` is not defined in {}", path.display());
-                let known = format!("known: {}", known.join(", "));
-                return Err(Diagnostic::new(Code::TargetNotRunnable, message).help(known).into());
+                let message = format!("target `{wanted}`{origin} is not defined in {}", path.display());
+                return Err(unusable(Code::TargetNotRunnable, message));
+            };
+            let not_runnable = |message: String, help: String| {
+                let diagnostic = Diagnostic::new(Code::TargetNotRunnable, message).at(entry.location.clone());
+                Err(diagnostic.help(help).into())
             };
             match &entry.provider {
-                Provider::Alias(next) => wanted = next,
+                Provider::Alias(next) => {
+                    wanted.clone_from(next);
+                    named_by = Some(entry);
+                }
+                Provider::Cli(target) if target.provider_batching => {
+                    return not_runnable(
+                        format!("target `{wanted}` has `provider_batching: true`, which is not supported"),
+                        "delete it: one process runs per case".to_owned(),
+                    );
+                }
                 Provider::Cli(target) => {
                     return Ok(Self {
                         name: entry.name.clone(),
@@ -47,10 +87,10 @@ impl CliAgent {
                     });
                 }
                 Provider::Other(provider) => {
-                    let message = format!("target `{wanted}` has provider `{provider}`, which is not a command");
-                    let help = format!("pass a Rust agent for it: `agents = {{ \"{name}\" => my_agent }}`");
-                    let diagnostic = Diagnostic::new(Code::TargetNotRunnable, message).at(entry.location.clone());
-                    return Err(diagnostic.help(help).into());
+                    return not_runnable(
+                        format!("target `{wanted}` has provider `{provider}`, which is not a command"),
+                        format!("pass a Rust agent for it: `agents = {{ \"{name}\" => my_agent }}`"),
+                    );
                 }
             }
         }
@@ -61,11 +101,15 @@ impl CliAgent {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::{TargetEntry, TargetsFile};
+    use evalsuite_schema::TargetsFile;
 
     use super::*;
 
     fn select(name: &str) -> Result<String, String> {
+        select_with(name, &[])
+    }
+
+    fn select_with(name: &str, variables: &[(&str, &str)]) -> Result<String, String> {
         let cli = CliTarget {
             command: "run".into(),
             cwd: None,
@@ -75,27 +119,56 @@ mod tests {
             env: Vec::new(),
             keep_temp_files: false,
             verbose: false,
+            provider_batching: false,
         };
         let entry = |name: &str, line, provider| TargetEntry {
             name: name.into(),
             location: Location::new("targets.yaml", line, 5),
             provider,
         };
+        let batch = CliTarget { provider_batching: true, ..cli.clone() };
         let targets = vec![
             entry("default", 2, Provider::Alias("nightly".into())),
             entry("nightly", 3, Provider::Alias("mini".into())),
             entry("mini", 4, Provider::Cli(Box::new(cli))),
             entry("codex", 5, Provider::Other("codex-cli".into())),
             entry("round", 6, Provider::Alias("round".into())),
+            entry("chosen", 7, Provider::Alias("${{ AGENT_TARGET }}".into())),
+            entry("batch", 8, Provider::Cli(Box::new(batch))),
         ];
-        let targets = Targets { path: "/p/targets.yaml".into(), file: TargetsFile { targets } };
-        CliAgent::select(targets, name).map(|agent| agent.name).map_err(|error| error.to_string())
+        let broken = vec![("broken".to_owned(), UnusableTarget("error[E021 missing-key]".to_owned()))];
+        let targets = Targets { path: "/p/targets.yaml".into(), file: TargetsFile { targets }, broken };
+        let lookup =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        CliAgent::select(targets, name, lookup).map(|agent| agent.name).map_err(|error| error.to_string())
     }
 
     #[test]
     fn aliases_lead_to_a_command() {
         assert_eq!(select("default").as_deref(), Ok("mini"));
         assert_eq!(select("mini").as_deref(), Ok("mini"));
+    }
+
+    #[test]
+    fn an_alias_may_be_a_variable() {
+        assert_eq!(select_with("chosen", &[("AGENT_TARGET", "default")]).as_deref(), Ok("mini"));
+        assert_eq!(select_with("${{ X }}", &[("X", "nightly")]).as_deref(), Ok("mini"), "of an entry of the matrix");
+        let names = "known: `default`, `nightly`, `mini`, `codex`, `round`, `chosen`, `batch`, `broken`";
+        let unset = select("chosen").unwrap_err();
+        assert!(
+            unset.starts_with("error[E073 unset-variable]: environment variable `AGENT_TARGET` is not set"),
+            "{unset}"
+        );
+        assert!(unset.contains("named by `use_target` of `chosen`") && unset.contains("targets.yaml:7:5"), "{unset}");
+        assert!(unset.contains(names), "{unset}");
+        let unknown = select_with("chosen", &[("AGENT_TARGET", "minni")]).unwrap_err();
+        assert!(
+            unknown.contains("E071 target-not-runnable]: target `minni`, named by `use_target` of `chosen`"),
+            "{unknown}"
+        );
+        assert!(unknown.contains(names), "{unknown}");
+        let round = select_with("chosen", &[("AGENT_TARGET", "chosen")]).unwrap_err();
+        assert!(round.starts_with("error[E070 targets-file]"), "{round}");
     }
 
     #[test]
@@ -110,5 +183,11 @@ mod tests {
         assert!(other.contains("provider `codex-cli`") && other.contains("targets.yaml:5:5"), "{other}");
         assert!(other.contains("`agents = { \"codex\" => my_agent }`"), "{other}");
         assert!(select("round").unwrap_err().starts_with("error[E070 targets-file]"));
+        let batch = select("batch").unwrap_err();
+        assert!(
+            batch.contains("E071") && batch.contains("provider_batching") && batch.contains("targets.yaml:8:5"),
+            "{batch}"
+        );
+        assert_eq!(select("broken").unwrap_err(), "error[E021 missing-key]");
     }
 }

@@ -1,9 +1,9 @@
 //! One call of a command: its files, its environment, and the outcome it reports.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use std::{fs, io};
 
 use evalsuite_schema::record::Note;
 
@@ -17,11 +17,18 @@ use crate::platform::excerpt::last_chars;
 use crate::platform::process;
 use crate::platform::process::{Captured, Finished};
 use crate::platform::redaction::Redactor;
+use crate::platform::untrusted::{OpenError, UntrustedDirectory};
 
 /// Characters of the standard error that an error shows.
 const STDERR_SHOWN: usize = 2000;
 /// Largest output file that is read, in bytes.
 const OUTPUT_LIMIT: u64 = 16 << 20;
+/// Largest trajectory that is read, in bytes.
+const TRAJECTORY_LIMIT: u64 = 64 << 20;
+/// Names of the files of a call.
+const PROMPT: &str = "prompt.md";
+const OUTPUT: &str = "output";
+const TRAJECTORY: &str = "trajectory.json";
 
 /// A call of a command: the prompt, and where it runs.
 pub(crate) struct CommandCall<'a> {
@@ -31,7 +38,7 @@ pub(crate) struct CommandCall<'a> {
     /// Index of the trial.
     pub(crate) trial: u32,
     /// Where the files of the call go.
-    pub(crate) directory: &'a Path,
+    pub(crate) directory: &'a UntrustedDirectory,
     /// Working directory of the command.
     pub(crate) cwd: &'a Path,
     pub(crate) environment: &'a CommandEnvironment,
@@ -57,62 +64,45 @@ pub(crate) enum CommandFailure {
     Failed(String),
 }
 
-/// The files of a call.
-struct Files {
-    prompt: PathBuf,
-    output: PathBuf,
-    trajectory: PathBuf,
-}
-
 impl ResolvedCommand<'_> {
     /// Runs the command once.
     pub(crate) fn call(&self, ask: &CommandCall<'_>) -> CommandAnswer {
-        let files = Files {
-            prompt: ask.directory.join("prompt.md"),
-            output: ask.directory.join("output"),
-            trajectory: ask.directory.join("trajectory.json"),
-        };
+        let directory = ask.directory.path();
         let line = self.command.fill(&Values {
             prompt: ask.prompt,
-            prompt_file: &files.prompt,
+            prompt_file: &directory.join(PROMPT),
             case_id: ask.case_id,
             trial: ask.trial,
             files: ask.files,
             files_format: &self.files_format,
-            output_file: &files.output,
+            output_file: &directory.join(OUTPUT),
         });
         let mut notes = Vec::new();
-        let result = self.run(&line, &files, ask, &mut notes);
-        if let Err(error) =
-            files.clean_up(result.is_ok() && !ask.keep && !self.agent.target.keep_temp_files, ask.redactor)
-        {
-            notes.push(Note::new("output_not_kept", format!("{}: {error}", ask.directory.display())));
+        let result = self.run(&line, ask, &mut notes);
+        let keep = result.is_err() || ask.keep || self.agent.target.keep_temp_files;
+        if let Err(error) = clean_up(ask.directory, keep, ask.redactor) {
+            notes.push(Note::new("output_not_kept", format!("{}: {error}", directory.display())));
         }
         let log = self.agent.target.verbose.then(|| format!("$ {line}"));
         CommandAnswer { result, notes, log }
     }
 
-    fn run(
-        &self,
-        line: &str,
-        files: &Files,
-        ask: &CommandCall<'_>,
-        notes: &mut Vec<Note>,
-    ) -> Result<Outcome, CommandFailure> {
+    fn run(&self, line: &str, ask: &CommandCall<'_>, notes: &mut Vec<Note>) -> Result<Outcome, CommandFailure> {
         let failed = CommandFailure::Failed;
-        fs::create_dir_all(ask.directory)
-            .and_then(|()| fs::write(&files.prompt, ask.prompt))
-            .map_err(|error| failed(format!("the prompt cannot be written to {}: {error}", files.prompt.display())))?;
+        let directory = ask.directory.path();
+        ask.directory.write(PROMPT, ask.prompt.as_bytes()).map_err(|error| {
+            failed(format!("the prompt cannot be written to {}: {error}", directory.join(PROMPT).display()))
+        })?;
         if !ask.cwd.is_dir() {
             return Err(failed(format!("the working directory {} does not exist", ask.cwd.display())));
         }
         let mut command = shell(line);
         self.set_environment(&mut command, ask.environment);
-        command.current_dir(ask.cwd).env("EVALSUITE_TRAJECTORY_PATH", &files.trajectory);
+        command.current_dir(ask.cwd).env("EVALSUITE_TRAJECTORY_PATH", directory.join(TRAJECTORY));
         let finished = process::run(command, Vec::new(), ask.limit, ask.environment.echo)
             .map_err(|error| failed(self.not_started(&error)))?;
         for (name, stream) in [("stdout.txt", &finished.stdout), ("stderr.txt", &finished.stderr)] {
-            write_stream(&ask.directory.join(name), stream, ask.redactor, notes);
+            write_stream(ask.directory, name, stream, ask.redactor, notes);
         }
         if finished.timed_out {
             let limit = ask.limit.as_secs_f64();
@@ -124,16 +114,14 @@ impl ResolvedCommand<'_> {
         if !finished.status.success() {
             return Err(failed(with_stderr(&format!("the command failed: {}", finished.status), &finished)));
         }
-        let text = self.read(&files.output, &finished)?;
+        let text = self.read(ask.directory, &finished)?;
         let reply = output_file::read(&text, ask.cwd)
             .map_err(|problem| failed(with_stderr(&format!("the output file cannot be used: {problem}"), &finished)))?;
         notes.extend(reply.notes);
-        match fs::read(&files.trajectory) {
+        match ask.directory.read(TRAJECTORY, TRAJECTORY_LIMIT) {
             Ok(json) if reply.outcome.messages.is_none() => with_trajectory(reply.outcome, &json),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(failed(format!("the trajectory {} cannot be read: {error}", files.trajectory.display())))
-            }
-            _ => Ok(reply.outcome),
+            Ok(_) | Err(OpenError::Missing) => Ok(reply.outcome),
+            Err(error) => Err(failed(format!("the trajectory {} {error}", directory.join(TRAJECTORY).display()))),
         }
     }
 
@@ -153,25 +141,21 @@ impl ResolvedCommand<'_> {
         format!("the command cannot be run: {error}{help}")
     }
 
-    fn read(&self, output: &Path, finished: &Finished) -> Result<String, CommandFailure> {
+    fn read(&self, directory: &UntrustedDirectory, finished: &Finished) -> Result<String, CommandFailure> {
         let failed = CommandFailure::Failed;
-        let size = match fs::metadata(output) {
-            Ok(metadata) => metadata.len(),
-            Err(_) => {
+        match directory.read(OUTPUT, OUTPUT_LIMIT) {
+            Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            Err(OpenError::Missing) => {
                 let help = match self.command.names_output_file() {
                     true => "",
                     false => {
                         "\nhelp: the command has to write its answer to `{OUTPUT_FILE}`, but does not use this placeholder"
                     }
                 };
-                return Err(failed(with_stderr(&format!("the command wrote no output file{help}"), finished)));
+                Err(failed(with_stderr(&format!("the command wrote no output file{help}"), finished)))
             }
-        };
-        if size > OUTPUT_LIMIT {
-            return Err(failed(format!("the output file has {size} bytes, more than {OUTPUT_LIMIT}")));
+            Err(error) => Err(failed(with_stderr(&format!("the output file {error}"), finished))),
         }
-        let bytes = fs::read(output).map_err(|error| failed(format!("the output file cannot be read: {error}")))?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
@@ -193,29 +177,24 @@ fn with_trajectory(reply: Outcome, json: &[u8]) -> Result<Outcome, CommandFailur
     })
 }
 
-impl Files {
-    /// Removes the prompt and the output, or the secrets in them.
-    fn clean_up(&self, remove: bool, redactor: &Redactor) -> io::Result<()> {
-        for file in [&self.prompt, &self.output] {
-            let result = if remove { fs::remove_file(file) } else { redact(file, redactor) };
-            match result {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
+/// Removes the prompt and the output, or the secrets in them.
+fn clean_up(directory: &UntrustedDirectory, keep: bool, redactor: &Redactor) -> io::Result<()> {
+    [PROMPT, OUTPUT].into_iter().try_for_each(|file| match keep {
+        true => redact(directory, file, redactor),
+        false => directory.remove(file),
+    })
 }
 
-fn redact(file: &Path, redactor: &Redactor) -> io::Result<()> {
-    if fs::metadata(file)?.len() > OUTPUT_LIMIT {
-        // Too large to be searched for secrets.
-        return fs::remove_file(file);
-    }
-    let bytes = fs::read(file)?;
+fn redact(directory: &UntrustedDirectory, file: &str, redactor: &Redactor) -> io::Result<()> {
+    let bytes = match directory.read(file, OUTPUT_LIMIT) {
+        Ok(bytes) => bytes,
+        Err(OpenError::Missing) => return Ok(()),
+        // Too large to be searched for secrets, or not a file that can be kept.
+        Err(_) => return directory.remove(file),
+    };
     let Ok(text) = String::from_utf8(bytes) else { return Ok(()) };
     let shown = redactor.apply(&text);
-    if shown == text { Ok(()) } else { fs::write(file, shown) }
+    if shown == text { Ok(()) } else { directory.write(file, shown.as_bytes()) }
 }
 
 /// A fact with the end of the command's standard error.
@@ -227,11 +206,18 @@ fn with_stderr(fact: &str, finished: &Finished) -> String {
     }
 }
 
-fn write_stream(path: &Path, stream: &Captured, redactor: &Redactor, notes: &mut Vec<Note>) {
+fn write_stream(
+    directory: &UntrustedDirectory,
+    name: &str,
+    stream: &Captured,
+    redactor: &Redactor,
+    notes: &mut Vec<Note>,
+) {
     if stream.bytes.is_empty() {
         return;
     }
-    if let Err(error) = fs::write(path, redactor.apply(&stream.text())) {
+    let path = directory.path().join(name);
+    if let Err(error) = directory.write(name, redactor.apply(&stream.text()).as_bytes()) {
         notes.push(Note::new("output_not_kept", format!("{}: {error}", path.display())));
     } else if stream.truncated {
         let message = format!("{}: only the first {} bytes are kept", path.display(), stream.bytes.len());

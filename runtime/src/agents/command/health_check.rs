@@ -102,7 +102,7 @@ impl ResolvedCommand<'_> {
                 probe_url(url, limit, environment.echo).map_err(|error| failed(format!("{url}: {error}")))
             }
             Probe::Command { command, cwd } => {
-                let cwd = cwd.as_ref().map_or_else(|| self.agent.directory(places), |cwd| places.resolve(cwd));
+                let cwd = cwd.as_ref().map_or_else(|| self.directory(places), |cwd| places.resolve(cwd));
                 self.probe_command(command, &cwd, environment, limit)
                     .map_err(|error| failed(format!("`{command}`: {error}")))
             }
@@ -194,6 +194,7 @@ mod tests {
             env: vec![("PLACE".into(), "${{ HERE }}".into())],
             keep_temp_files: false,
             verbose: false,
+            provider_batching: false,
         };
         let location = Location::new("targets.yaml", 1, 1);
         let agent = CliAgent { name: "mini".into(), file: root.join("targets.yaml"), location, target };

@@ -102,6 +102,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::platform::protocol_schema;
 
     fn outcome(text: &str) -> Outcome {
         read(text, Path::new("/w")).unwrap().outcome
@@ -130,6 +131,16 @@ mod tests {
         assert_eq!(outcome.usage, Some(Usage::new(5, 2).with_cached(1)));
         assert_eq!(outcome.state.get("saved"), Some(&json!(true)));
         assert!(outcome.messages.is_none(), "the transcript is not reported");
+    }
+
+    #[test]
+    fn the_examples_of_the_protocol_are_structured_replies() {
+        for example in protocol_schema::examples("agent-output") {
+            let outcome = outcome(&example.to_string());
+            assert_eq!(outcome.messages.is_some(), example.get("output").is_some(), "{example}");
+            assert_eq!(outcome.text.as_deref(), example["text"].as_str());
+            assert_eq!(outcome.state.len(), example["state"].as_object().map_or(0, Object::len));
+        }
     }
 
     #[test]
@@ -166,6 +177,7 @@ mod tests {
         ] {
             let error = read(&reply.to_string(), Path::new("/w")).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
+            assert_ne!(protocol_schema::problems("agent-output", &reply), Vec::<String>::new(), "{reply}");
         }
     }
 }

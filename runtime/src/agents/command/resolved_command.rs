@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use evalsuite_schema::{HealthCheck, Probe};
+use evalsuite_schema::{HealthCheck, PathRef, Probe};
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::agents::command::command_line::CommandLine;
@@ -20,24 +20,23 @@ pub(crate) struct ResolvedCommand<'a> {
     pub(crate) files_format: String,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) healthcheck: Option<HealthCheck>,
+    /// Directory in which it runs where a case has no workspace; `None`: the suite's.
+    cwd: Option<PathRef>,
 }
 
 impl CliAgent {
     /// Names of the variables that its entry uses.
     pub(crate) fn variables(&self) -> BTreeSet<String> {
         let target = &self.target;
-        let probe = target.healthcheck.as_ref().map(|check| match &check.probe {
-            Probe::Url(url) => url,
-            Probe::Command { command, .. } => command,
-        });
+        let (probe, probe_cwd) = match target.healthcheck.as_ref().map(|check| &check.probe) {
+            Some(Probe::Url(url)) => (Some(url), None),
+            Some(Probe::Command { command, cwd }) => (Some(command), cwd.as_ref()),
+            None => (None, None),
+        };
+        let directories = target.cwd.iter().chain(probe_cwd).map(|cwd| &cwd.path);
         let texts =
             [&target.command, &target.files_format].into_iter().chain(target.env.iter().map(|(_, value)| value));
-        texts.chain(probe).flat_map(|text| names(text)).map(str::to_owned).collect()
-    }
-
-    /// The directory in which it runs where a case has no workspace.
-    pub(crate) fn directory(&self, places: &SuiteLocation) -> PathBuf {
-        self.target.cwd.as_ref().map_or_else(|| places.suite_dir.clone(), |cwd| places.resolve(cwd))
+        texts.chain(probe).chain(directories).flat_map(|text| names(text)).map(str::to_owned).collect()
     }
 
     /// Limit of a call where neither the run nor the case sets one.
@@ -52,6 +51,14 @@ impl CliAgent {
     /// The first variable that is not set.
     pub(crate) fn resolve(&self, lookup: &impl Fn(&str) -> Option<String>) -> Result<ResolvedCommand<'_>, Unresolved> {
         let fill = |text: &str, key: &str| fill_text(text, key, &self.location, lookup);
+        let directory = |cwd: &Option<PathRef>, key: &str| match cwd {
+            Some(cwd) if names(&cwd.path).next().is_some() => {
+                let around = self.file.parent().unwrap_or(&self.file);
+                let path = around.join(fill(&cwd.path, key)?).to_string_lossy().into_owned();
+                Ok(Some(PathRef { written: cwd.written.clone(), path }))
+            }
+            _ => Ok(cwd.clone()),
+        };
         let target = &self.target;
         let command = CommandLine::read(&target.command, |name| {
             lookup(name).ok_or_else(|| interpolation::unset(name, "command", &self.location))
@@ -62,9 +69,10 @@ impl CliAgent {
             Some(check) => {
                 let probe = match &check.probe {
                     Probe::Url(url) => Probe::Url(fill(url, "healthcheck.url")?),
-                    Probe::Command { command, cwd } => {
-                        Probe::Command { command: fill(command, "healthcheck.command")?, cwd: cwd.clone() }
-                    }
+                    Probe::Command { command, cwd } => Probe::Command {
+                        command: fill(command, "healthcheck.command")?,
+                        cwd: directory(cwd, "healthcheck.cwd")?,
+                    },
                 };
                 Some(HealthCheck { probe, timeout_seconds: check.timeout_seconds })
             }
@@ -75,6 +83,14 @@ impl CliAgent {
             files_format: fill(&target.files_format, "files_format")?,
             env: env.collect::<Result<_, _>>()?,
             healthcheck,
+            cwd: directory(&target.cwd, "cwd")?,
         })
+    }
+}
+
+impl ResolvedCommand<'_> {
+    /// The directory in which it runs where a case has no workspace.
+    pub(crate) fn directory(&self, places: &SuiteLocation) -> PathBuf {
+        self.cwd.as_ref().map_or_else(|| places.suite_dir.clone(), |cwd| places.resolve(cwd))
     }
 }

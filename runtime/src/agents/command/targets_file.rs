@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use evalsuite_loader::{Request, find_targets_file, load_targets, render};
-use evalsuite_schema::diagnostic::{Code, Diagnostic};
+use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics};
 
 use crate::model::agent::{Targets, UnusableTarget};
 use crate::model::suite_location::SuiteLocation;
@@ -12,7 +12,8 @@ use crate::model::suite_location::SuiteLocation;
 ///
 /// # Errors
 ///
-/// If there is no file, or it has problems: all of them, as a build prints those of a suite.
+/// If there is no file, or it cannot be read: its problems, as a build prints those of a suite. Those of an entry concern the
+/// targets that need it.
 pub(crate) fn load(places: &SuiteLocation, named: Option<&Path>) -> Result<Targets, UnusableTarget> {
     let path = match named {
         Some(named) => at(named)?,
@@ -23,10 +24,12 @@ pub(crate) fn load(places: &SuiteLocation, named: Option<&Path>) -> Result<Targe
         })?,
     };
     let loaded = load_targets(&path, &Request::new("", &places.package_root));
-    match loaded.targets {
-        Some(file) => Ok(Targets { path, file }),
-        None => Err(UnusableTarget(render::report(&loaded.diagnostics, render::Style::Plain))),
-    }
+    let report = |problems: &Diagnostics| UnusableTarget(render::report(problems, render::Style::Plain));
+    let Some(file) = &loaded.targets else { return Err(report(&loaded.file_problems)) };
+    let is_broken = |name: &&str| file.targets.iter().all(|entry| entry.name != *name);
+    let broken = loaded.names().filter(is_broken);
+    let broken = broken.map(|name| (name.to_owned(), report(&loaded.problems_of([name])))).collect();
+    Ok(Targets { path, file: file.clone(), broken })
 }
 
 /// The file that `EVALSUITE_TARGETS` names.
@@ -88,14 +91,29 @@ mod tests {
     }
 
     #[test]
-    fn every_problem_of_the_file_is_shown() {
+    fn problems_of_an_entry_concern_only_the_targets_that_need_it() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("suites/x")).unwrap();
-        let text = "targets:\n  - { name: a, provider: cli, command: 'x {PROMT}' }\n  - { name: b, provider: cli }\n";
+        let text = "targets:\n  - { name: a, provider: cli, command: 'x {PROMT}', timeout_seconds: 0 }\n  - { name: b, provider: cli }\n  \
+                    - { name: good, provider: cli, command: x }\n";
         fs::write(root.path().join("targets.yaml"), text).unwrap();
-        let error = load(&places(root.path()), None).unwrap_err();
-        for part in ["error[E072 unknown-placeholder]", "targets.yaml:2:", "error[E021 missing-key]", "2 errors"] {
+        let targets = load(&places(root.path()), None).unwrap();
+        let [(a, error), (b, other)] = targets.broken.as_slice() else { panic!("{:?}", targets.broken) };
+        assert_eq!((a.as_str(), b.as_str()), ("a", "b"));
+        for part in ["error[E072 unknown-placeholder]", "targets.yaml:2:", "error[E024 out-of-range]", "2 errors"] {
             assert!(error.0.contains(part), "{part} is missing in\n{error}");
         }
+        assert!(other.0.contains("error[E021 missing-key]") && !other.0.contains("E072"), "{other}");
+        let good: Vec<&str> = targets.file.targets.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(good, ["good"]);
+    }
+
+    #[test]
+    fn a_file_that_is_no_list_of_targets_is_an_error_of_every_target() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("suites/x")).unwrap();
+        fs::write(root.path().join("targets.yaml"), "target: []\n").unwrap();
+        let error = load(&places(root.path()), None).unwrap_err();
+        assert!(error.0.starts_with("error[E019 unknown-key]"), "{error}");
     }
 }

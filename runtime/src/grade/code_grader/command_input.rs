@@ -7,11 +7,13 @@ use evalsuite_schema::{Content, Input, Message, Object, Part, PathRef, ToolCall}
 use serde_json::{Map, Value, json};
 
 use crate::grade::grading_context::GradingContext;
-use crate::judge::shown_answer::path_of_agent;
 use crate::model::messages::file_parts;
+use crate::platform::untrusted::UntrustedDirectory;
 
 /// Characters of a transcript up to which it is part of the input; a longer one is passed as a file.
 const INLINE_LIMIT: usize = 50_000;
+/// Name of the file with a longer transcript.
+const OUTPUT: &str = "output.json";
 
 pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &Path) -> io::Result<Value> {
     let facts = context.evidence.facts();
@@ -28,10 +30,10 @@ pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &P
     let files: Vec<String> =
         file_parts(input_messages).map(|file| places.resolve(file).display().to_string()).collect();
     let transcript = match &facts.transcript {
-        Some(transcript) => messages(transcript, &|file| path_of_agent(file, context.evidence, places)),
+        Some(transcript) => messages(transcript, &|file| facts.files.path(file)),
         None => json!([{"role": "assistant", "content": facts.answer}]),
     };
-    let (output, output_path) = place_output(transcript, directory)?;
+    let (output, output_path) = place_output(transcript, &context.grader_files().directory(directory))?;
     Ok(json!({
         "id": facts.case_id,
         "suite": context.suite,
@@ -51,7 +53,7 @@ pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &P
         "start_time": facts.started_at,
         "end_time": facts.ended_at,
         "file_changes": facts.diff,
-        "workspace_path": facts.workspace.display().to_string(),
+        "workspace_path": facts.files.workspace.display().to_string(),
         "metadata": facts.metadata,
         "state": facts.state,
         "model": facts.model,
@@ -60,14 +62,13 @@ pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &P
     }))
 }
 
-fn place_output(transcript: Value, directory: &Path) -> io::Result<(Value, Option<String>)> {
+fn place_output(transcript: Value, directory: &UntrustedDirectory) -> io::Result<(Value, Option<String>)> {
     let text = transcript.to_string();
     if text.chars().count() <= INLINE_LIMIT {
         return Ok((transcript, None));
     }
-    std::fs::create_dir_all(directory)?;
-    let path = directory.join("output.json");
-    std::fs::write(&path, text)?;
+    let path = directory.path().join(OUTPUT);
+    directory.write(OUTPUT, text.as_bytes())?;
     Ok((Value::Null, Some(path.display().to_string())))
 }
 

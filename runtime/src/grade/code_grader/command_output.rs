@@ -164,6 +164,7 @@ mod tests {
     use super::*;
     use crate::model::score::State;
     use crate::platform::process::Captured;
+    use crate::platform::protocol_schema;
 
     fn reply(stdout: &str, stderr: &str, status: i32) -> Score {
         let captured = |text: &str| Captured { bytes: text.into(), truncated: false };
@@ -200,6 +201,15 @@ mod tests {
     }
 
     #[test]
+    fn the_examples_of_the_protocol_are_results() {
+        for example in protocol_schema::examples("code-grader-result") {
+            let score = reply(&example.to_string(), "", 0);
+            assert!(!matches!(score.state, State::Error(_)), "{example}: {score:?}");
+            assert_eq!(score.assertions.len(), example["assertions"].as_array().map_or(0, Vec::len));
+        }
+    }
+
+    #[test]
     fn assertions_replace_a_missing_score() {
         let score = reply(r#"{"assertions": [{"text": "a", "passed": true}, {"text": "b", "passed": false}]}"#, "", 0);
         assert_eq!(score.state, State::Decided(0.5));
@@ -223,6 +233,9 @@ mod tests {
             "starting\n{\"score\": 1}",
         ] {
             error(&reply(stdout, "", 0));
+            if let Ok(value) = serde_json::from_str(stdout) {
+                assert_ne!(protocol_schema::problems("code-grader-result", &value), Vec::<String>::new(), "{stdout}");
+            }
         }
         assert!(error(&reply(r#"{"score": 1}"#, " boom ", exit(1))).ends_with("exit code 1: boom"));
         error(&reply(r#"{"score": 1}"#, "", 9));

@@ -1,7 +1,5 @@
 //! Chat completions: the JSON of requests and replies.
 
-use std::io;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use evalsuite_schema::record::Usage;
@@ -24,16 +22,14 @@ impl Format {
     pub(crate) const ALL: [Self; 4] = [Self::Schema, Self::SchemaWithoutLengths, Self::Json, Self::Plain];
 }
 
-/// # Errors
-///
-/// If an image cannot be read.
-pub(crate) fn body(request: &JudgeRequest, model: &str, format: Format, with_temperature: bool) -> io::Result<Value> {
+/// The body of a request.
+pub(crate) fn body(request: &JudgeRequest, model: &str, format: Format, with_temperature: bool) -> Value {
     let user = if request.images().is_empty() {
         json!(request.user())
     } else {
         let mut parts = vec![json!({"type": "text", "text": request.user()})];
         for image in request.images() {
-            let data = STANDARD.encode(std::fs::read(image.path())?);
+            let data = STANDARD.encode(image.bytes());
             let url = format!("data:{};base64,{data}", image.media_type());
             parts.push(json!({"type": "image_url", "image_url": {"url": url}}));
         }
@@ -53,7 +49,7 @@ pub(crate) fn body(request: &JudgeRequest, model: &str, format: Format, with_tem
         (Format::Json, Some(_)) => body["response_format"] = json!({"type": "json_object"}),
         (Format::Plain, _) | (_, None) => {}
     }
-    Ok(body)
+    body
 }
 
 fn json_schema(schema: &Value) -> Value {
@@ -167,12 +163,13 @@ mod tests {
 
     #[test]
     fn images_are_sent_as_data() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.png");
-        std::fs::write(&path, b"abc").unwrap();
         let mut request = JudgeRequest::new("", "look");
-        request.images.push(crate::model::judge::JudgeImage { media_type: "image/png".into(), path });
-        let body = body(&request, "m", Format::Schema, true).unwrap();
+        request.images.push(crate::model::judge::JudgeImage {
+            media_type: "image/png".into(),
+            path: "a.png".into(),
+            bytes: (*b"abc").into(),
+        });
+        let body = body(&request, "m", Format::Schema, true);
         assert_eq!(body["messages"][0]["content"][1]["image_url"]["url"], "data:image/png;base64,YWJj");
         assert_eq!((&body["response_format"], body["messages"].as_array().map(Vec::len)), (&Value::Null, Some(1)));
     }

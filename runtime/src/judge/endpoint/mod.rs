@@ -64,8 +64,7 @@ impl Service {
         let mut position = self.format.load(Ordering::Relaxed);
         loop {
             let format = Format::ALL.get(usize::from(position)).copied().unwrap_or(Format::Plain);
-            let body = chat_completion::body(request, model, format, with_temperature)
-                .map_err(|error| JudgeError::permanent(format!("an image cannot be read: {error}")))?;
+            let body = chat_completion::body(request, model, format, with_temperature);
             let (status, retry_after, text) = self.post(&body, request.limit())?;
             if status.is_success() {
                 self.format.store(position, Ordering::Relaxed);

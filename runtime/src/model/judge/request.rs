@@ -1,14 +1,15 @@
 //! The request to a judge.
 
-use std::io;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use evalsuite_schema::Object;
 use serde_json::{Value, json};
 
 use crate::model::judge::untrusted::{UNTRUSTED, fenced};
-use crate::platform::digest::{sha256, sha256_of};
+use crate::platform::digest::sha256;
 
 /// Time limit of a call without one of its own.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -171,16 +172,9 @@ impl JudgeRequest {
     }
 
     /// Everything the reply depends on, as JSON with sorted keys. Its digest is the key in a cassette.
-    ///
-    /// # Errors
-    ///
-    /// If an image cannot be read.
-    pub(crate) fn to_key(&self) -> io::Result<Value> {
-        let images = self
-            .images
-            .iter()
-            .map(|image| Ok(json!({"media_type": image.media_type, "sha256": image.digest()?})))
-            .collect::<io::Result<Vec<_>>>()?;
+    pub(crate) fn to_key(&self) -> Value {
+        let image = |image: &JudgeImage| json!({"media_type": image.media_type, "sha256": sha256(&image.bytes)});
+        let images: Vec<Value> = self.images.iter().map(image).collect();
         let mut key = json!({
             "system": self.system,
             "user": self.user,
@@ -192,7 +186,7 @@ impl JudgeRequest {
             "trial": self.trial,
         });
         key.sort_all_objects();
-        Ok(key)
+        key
     }
 
     /// SHA-256 of both prompts.
@@ -214,10 +208,19 @@ impl From<&str> for JudgeRequest {
 }
 
 /// An image for a judge.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JudgeImage {
     pub(crate) media_type: String,
     pub(crate) path: PathBuf,
+    pub(crate) bytes: Arc<[u8]>,
+}
+
+impl fmt::Debug for JudgeImage {
+    /// Without the content.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { media_type, path, .. } = self;
+        f.debug_struct("JudgeImage").field("media_type", media_type).field("path", path).finish_non_exhaustive()
+    }
 }
 
 impl JudgeImage {
@@ -231,8 +234,9 @@ impl JudgeImage {
         &self.path
     }
 
-    fn digest(&self) -> io::Result<String> {
-        sha256_of(std::fs::File::open(&self.path)?)
+    /// The content of the file, at most 20 MiB. The file itself may have changed since it was read.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 }
 
@@ -243,7 +247,7 @@ mod tests {
     #[test]
     fn the_key_depends_on_everything_that_the_reply_depends_on() {
         let request = JudgeRequest::new("s", "u");
-        let key = |request: &JudgeRequest| request.to_key().unwrap().to_string();
+        let key = |request: &JudgeRequest| request.to_key().to_string();
         let others = [
             JudgeRequest::new("s2", "u"),
             JudgeRequest::new("s", "u2"),

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::model::captured_spans::Captured;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
-use crate::platform::files::{error_at, replace_file, write_json};
+use crate::platform::files::{error_at, write_json};
 use crate::platform::redaction::Redactor;
 use crate::record::cassette::AgentInput;
 use crate::workspace::replayable_changes::ReplayableChanges;
@@ -125,14 +125,13 @@ impl CassetteFile {
         write_json(path, &placeholders.hide_in(serde_json::to_value(self)?), &Redactor::default())
     }
 
-    /// The same without flushing to disk, for a file beside the record: a crash of the machine may lose it.
+    /// Its JSON without line breaks, for a file beside the record.
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
-    pub(crate) fn write_quickly(&self, path: &Path, placeholders: &Placeholders) -> io::Result<()> {
-        let bytes = serde_json::to_vec(&placeholders.hide_in(serde_json::to_value(self)?))?;
-        replace_file(path, &bytes)
+    /// If it is not JSON.
+    pub(crate) fn to_bytes(&self, placeholders: &Placeholders) -> io::Result<Vec<u8>> {
+        Ok(serde_json::to_vec(&placeholders.hide_in(serde_json::to_value(self)?))?)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs;
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use evalsuite_schema::{Case, CliTarget, Content, Input, Location, Part};
@@ -13,9 +13,12 @@ use serde_json::Value;
 use crate::model::messages::{file_parts, prompt};
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::{sha256_of, sha256_of_json};
+use crate::platform::untrusted::EntryKind;
 use crate::workspace::diff::unified;
 use crate::workspace::tree_walk::walk;
 
+/// In place of the digest of a file that cannot be read.
+const UNREADABLE: &str = "unreadable";
 /// Most changed files that are listed.
 const SHOWN_FILES: usize = 10;
 /// Most lines of a changed input that are shown.
@@ -195,19 +198,19 @@ fn changed_files(what: &str, then: &BTreeMap<String, String>, now: &BTreeMap<Str
 /// The files and links below a directory, without `.git`. What cannot be read is left out: making the workspace reports it.
 fn add_digests(directory: &Path, files: &mut BTreeMap<String, String>) {
     for found in walk(directory, |name| name == ".git").filter_map(Result::ok) {
-        let digest = if found.file_type.is_symlink() {
-            format!("link to {}", fs::read_link(&found.path).unwrap_or_default().display())
-        } else if found.file_type.is_dir() {
-            continue;
-        } else {
-            digest_of(&found.path)
+        let digest = match found.kind {
+            EntryKind::Link => format!("link to {}", found.destination().unwrap_or_default().display()),
+            EntryKind::Directory => continue,
+            EntryKind::File | EntryKind::Other => {
+                found.open().map_err(io::Error::from).and_then(sha256_of).unwrap_or_else(|_| UNREADABLE.to_owned())
+            }
         };
         files.insert(found.name(), digest);
     }
 }
 
 fn digest_of(file: &Path) -> String {
-    File::open(file).and_then(sha256_of).unwrap_or_else(|_| "unreadable".to_owned())
+    File::open(file).and_then(sha256_of).unwrap_or_else(|_| UNREADABLE.to_owned())
 }
 
 /// SHA-256 of a part of a case without its locations in files: a case that only moved is the same case.
@@ -218,6 +221,8 @@ pub(crate) fn digest_without_locations(value: Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use evalsuite_schema::{Message, PathRef, Role, Workspace};
 
     use super::*;

@@ -1,14 +1,13 @@
 //! The directories of a case in a run: one per test, runner attempt and stress index.
 
-use std::fs::File;
-use std::io::Write;
+use std::io;
 use std::path::PathBuf;
-use std::{fs, io};
 
 use crate::platform::digest::{safe, sha256};
 use crate::platform::file_lock::FileLock;
+use crate::record::coordination::claim;
 use crate::record::run_directory::RunDirectory;
-use crate::record::run_directory::layout::{CASE_RECORD, CASES, CaseDirectoryName, LOCK_EXTENSION};
+use crate::record::run_directory::layout::{CASE_RECORD, CASES, CaseDirectoryName};
 
 /// Where the case of one test is recorded and locked.
 #[derive(Debug, Clone)]
@@ -36,21 +35,7 @@ impl RunDirectory {
     ) -> io::Result<CaseDirectory> {
         let owner = &sha256(owner)[..8];
         let locks = self.locks();
-        // The lock file of the case belongs to the test that is named in it.
-        let claim = locks.join(format!("{case_key}.{LOCK_EXTENSION}"));
-        let created = match File::create_new(&claim) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(&locks)?;
-                File::create_new(&claim)
-            }
-            result => result,
-        };
-        let is_first = match created {
-            Ok(mut file) => file.write_all(owner.as_bytes()).map(|()| true)?,
-            // Another test may still be writing its name; an incomplete name is not this test's either.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read(&claim)? == owner.as_bytes(),
-            Err(error) => return Err(error),
-        };
+        let is_first = claim(&locks.join(format!("{case_key}.owner")), owner)?;
         let name = CaseDirectoryName {
             case_key: case_key.to_owned(),
             test: (!is_first).then(|| owner.to_owned()),
@@ -104,6 +89,7 @@ impl CaseDirectory {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::Path;
 
     use super::*;

@@ -16,6 +16,7 @@
 //!         ├── finished*            one file per test that has ended
 //!         ├── base/                base workspaces
 //!         ├── hooks/               logs of the suite's hooks
+//!         ├── earlier/CASE_KEY…/   records of a case that runs again, until it has ended
 //!         └── cases/CASE_KEY[.test-TEST][.attempt-N][.stress-N]/
 //!             ├── case.json
 //!             └── trial-000[.retry-N]/
@@ -54,6 +55,8 @@ pub const SUITE_RECORD: &str = "suite.json";
 pub const BASE_WORKSPACES: &str = "base";
 /// Name of the directory of a suite's cases.
 pub const CASES: &str = "cases";
+/// Name of the directory of the records of cases that run again in the same run, until they have ended.
+pub(crate) const EARLIER_CASES: &str = "earlier";
 /// Name of the file with the [`CaseRecord`](crate::record::CaseRecord).
 pub const CASE_RECORD: &str = "case.json";
 /// Name of the file that says that a trial has started.

@@ -5,9 +5,12 @@ use std::time::SystemTime;
 use std::{fs, io};
 
 use crate::platform::file_lock::FileLock;
-use crate::platform::files::{remove_if_exists, replace_file, sorted_entries};
-use crate::platform::permissions::remove_directory;
-use crate::record::run_directory::layout::{LATEST, LOCK_EXTENSION, LOCKS, RUN_RECORD, RUNS, SUITES};
+use crate::platform::files::{is_temporary, remove_if_exists, replace_file, sorted_entries};
+use crate::platform::untrusted::{EntryKind, remove_directory};
+use crate::record::run_directory::layout::{
+    BASE_WORKSPACES, LATEST, LOCK_EXTENSION, LOCKS, RUN_RECORD, RUNS, SUITES, WORKSPACE,
+};
+use crate::workspace::tree_walk::walk;
 
 /// The directory that all runs of a package or workspace are in, and the id of the newest one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,6 +125,27 @@ impl StoredRun {
         Ok(false)
     }
 
+    /// Removes temporary files that killed processes left, unless one of its tests is running; returns their number.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be read, or a file cannot be removed.
+    pub fn remove_temporary_files(&self) -> io::Result<usize> {
+        if self.is_in_use()? {
+            return Ok(0);
+        }
+        let mut removed = 0;
+        // What is in a workspace belongs to its agent.
+        for found in walk(&self.0, |name| name == WORKSPACE || name == BASE_WORKSPACES) {
+            let found = found?;
+            if found.kind == EntryKind::File && found.path.file_name().is_some_and(is_temporary) {
+                remove_if_exists(&found.path)?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+
     /// Removes it, even if agents made directories read-only.
     ///
     /// # Errors
@@ -129,5 +153,27 @@ impl StoredRun {
     /// If something cannot be removed.
     pub fn remove(self) -> io::Result<()> {
         remove_directory(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_killed_processes_left_is_removed_unless_a_test_is_running() {
+        let directory = tempfile::tempdir().unwrap();
+        let run = StoredRun(directory.path().to_owned());
+        let trial = "suites/s/cases/c-12345678/trial-000";
+        let left = [".run.json.7-0.tmp", "locks/.x.owner.0123.tmp", &format!("{trial}/.result.json.12.tmp")];
+        let kept = ["run.json", "x.tmp", ".hidden", &format!("{trial}/workspace/.of.agent.tmp")];
+        for file in left.iter().chain(&kept) {
+            replace_file(&directory.path().join(file), b"").unwrap();
+        }
+        let lock = FileLock::acquire(&directory.path().join("locks/c.lock")).unwrap();
+        assert_eq!(run.remove_temporary_files().unwrap(), 0);
+        drop(lock);
+        assert_eq!((run.remove_temporary_files().unwrap(), run.remove_temporary_files().unwrap()), (3, 0));
+        assert!(kept.iter().all(|file| directory.path().join(file).exists()));
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use evalsuite_schema::Object;
 use evalsuite_schema::record::{
-    CaseRecord, ReasonCode, RunSummary, Stage, Started, SuiteRecord, SuiteSummary, TrialRecord,
+    CaseRecord, ReasonCode, RunSummary, Stage, Started, SuiteRecord, SuiteSummary, SuiteTest, TrialRecord,
 };
 
 use crate::platform::file_lock::FileLock;
@@ -42,7 +42,7 @@ struct StoredCase {
 /// `None` for a suite without records.
 fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> {
     let known: Option<SuiteRecord> = read_json(&directory.join(SUITE_RECORD))?;
-    let mut problems: BTreeMap<String, String> = BTreeMap::new();
+    let mut problems: BTreeMap<String, MissingRecord> = BTreeMap::new();
     let mut cases: BTreeMap<String, StoredCase> = BTreeMap::new();
     for case in sorted_entries(&directory.join(CASES))? {
         let Some(record) = read_json::<CaseRecord>(&case.join(CASE_RECORD))? else {
@@ -69,8 +69,17 @@ fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> 
         let tests = known.iter().flat_map(|known| &known.tests);
         tests.into_iter().position(|test| test.test_name == record.test_name).unwrap_or(usize::MAX)
     };
-    let mut cases: Vec<StoredCase> = cases.into_values().collect();
+    let mut cases = one_per_test(cases);
     cases.sort_by_cached_key(|case| order(&case.record));
+    let is_over = |test: &SuiteTest| {
+        let is_recorded = |case: &StoredCase| {
+            let record = &case.record;
+            record.test_name == test.test_name && [test.program.as_str(), ""].contains(&record.program.as_str())
+        };
+        cases.iter().any(is_recorded) || problems.values().any(|problem| problem.case_id == test.case_id)
+    };
+    let tests = known.iter().flat_map(|known| &known.tests);
+    let not_started = tests.filter(|test| !is_over(test)).map(|test| test.test_name.clone()).collect();
     let Some(suite) = cases.first().map(|case| case.record.suite.clone()).or_else(|| known.map(|known| known.name))
     else {
         return Ok(None);
@@ -82,9 +91,26 @@ fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> 
     let targets = by_target(&summed);
     let mut summary = SuiteSummary::new();
     (summary.run_id, summary.suite, summary.targets) = (run_id.to_owned(), suite, targets);
-    summary.problems = problems.into_values().collect();
+    summary.problems = problems.into_values().map(|problem| problem.message).collect();
+    summary.not_started = not_started;
     summary.cases = cases.into_iter().map(|case| case.record).collect();
     Ok(Some(summary))
+}
+
+/// The records of each test, of several the one of the last runner attempt. A test has one directory per stress run, but a copy
+/// of a directory may lie beside it.
+fn one_per_test(cases: BTreeMap<String, StoredCase>) -> Vec<StoredCase> {
+    let mut tests: BTreeMap<_, StoredCase> = BTreeMap::new();
+    for (directory, case) in cases {
+        let record = &case.record;
+        let (program, test, target) = (record.program.clone(), record.test_name.clone(), record.target.clone());
+        let test = (program, test, target, CaseDirectoryName::parse(&directory).stress);
+        let attempt = record.runner_attempt;
+        if tests.get(&test).is_none_or(|counted| counted.record.runner_attempt < attempt) {
+            tests.insert(test, case);
+        }
+    }
+    tests.into_values().collect()
 }
 
 /// Name of a case's directory without the runner attempt.
@@ -93,18 +119,25 @@ fn without_attempt(case: &Path) -> String {
     CaseDirectoryName { attempt: 1, ..CaseDirectoryName::parse(&name) }.to_string()
 }
 
+/// Why a case has no record.
+struct MissingRecord {
+    case_id: String,
+    message: String,
+}
+
 /// Why a case has no record: its process died, or its test is still running.
-fn missing_record(case: &Path) -> io::Result<Option<String>> {
+fn missing_record(case: &Path) -> io::Result<Option<MissingRecord>> {
     for trial in sorted_entries(case)?.iter().filter(|path| path.is_dir() && !path.join(TRIAL_RECORD).exists()) {
         if let Some(started) = read_json::<Started>(&trial.join(TRIAL_STARTED))? {
             let Started { case_id, target, trial, pid, .. } = &started;
             let about = format!("case `{case_id}` (target `{target}`)");
-            return Ok(Some(if is_running(case, &started)? {
+            let message = if is_running(case, &started)? {
                 format!("{about} is still running in process {pid}")
             } else {
                 let (stage, code) = (Stage::Agent.as_str(), ReasonCode::ProcessDied.as_str());
                 format!("evaluation error ({stage}/{code}): {about}  process {pid} died in trial {trial}")
-            }));
+            };
+            return Ok(Some(MissingRecord { case_id: started.case_id, message }));
         }
     }
     Ok(None)
@@ -124,6 +157,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_test_counts_once_whatever_lies_beside_its_directory() {
+        let run = tempfile::tempdir().unwrap();
+        let write = |name: &str, test: &str, attempt| {
+            let mut record = CaseRecord::new();
+            (record.suite, record.test_name, record.runner_attempt) = ("s".to_owned(), test.to_owned(), attempt);
+            let directory = run.path().join("suites/s/cases").join(name);
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join("case.json"), serde_json::to_vec(&record).unwrap()).unwrap();
+        };
+        write("a-12345678", "evals::a", 1);
+        write("a-12345678.test-89abcdef", "evals::a", 1);
+        write("copy of a-12345678", "evals::a", 1);
+        write("a-12345678.test-fedcba98", "again::a", 1);
+        write("b-12345678", "evals::b", 1);
+        write("b-12345678.test-89abcdef.attempt-2", "evals::b", 2);
+        write("c-12345678.stress-0", "evals::c", 1);
+        write("c-12345678.stress-1", "evals::c", 1);
+        let summary = of_run(run.path(), "r").unwrap();
+        let counted = summary.suites[0].cases.iter().map(|case| (case.test_name.as_str(), case.runner_attempt));
+        let expected = [("again::a", 1), ("evals::a", 1), ("evals::b", 2), ("evals::c", 1), ("evals::c", 1)];
+        assert_eq!(counted.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
     fn a_trial_without_a_record_is_an_error_only_if_its_process_died() {
         let run = tempfile::tempdir().unwrap();
         let case = run.path().join("suites/s/cases/c-12345678.attempt-2");
@@ -138,12 +195,12 @@ mod tests {
         fs::write(case.join("trial-000/started.json"), serde_json::to_vec(&started).unwrap()).unwrap();
         let lock = FileLock::acquire(&run.path().join(&started.lock)).unwrap();
         assert_eq!(
-            missing_record(&case).unwrap().as_deref(),
+            missing_record(&case).unwrap().map(|missing| missing.message).as_deref(),
             Some("case `c` (target `default`) is still running in process 1")
         );
         drop(lock);
         let died = "evaluation error (agent/process_died): case `c` (target `default`)  process 1 died in trial 0";
-        assert_eq!(super::missing_record(&case).unwrap().as_deref(), Some(died));
+        assert_eq!(missing_record(&case).unwrap().map(|missing| missing.message).as_deref(), Some(died));
         let summary = of_run(run.path(), "r").unwrap();
         assert_eq!(summary.suites.len(), 0, "a suite without a record of its own has no name");
         assert_eq!(without_attempt(&case), "c-12345678");

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use evalsuite_schema::record::{CaseOutcome, CaseRecord, Estimate, SuiteSummary, TargetSummary, Usage};
+use evalsuite_schema::record::{CaseOutcome, CaseRecord, Estimate, Reason, SuiteSummary, TargetSummary, Usage};
 
 use crate::record::summary::text_table::TextTable;
 
@@ -150,23 +150,26 @@ fn slowest(cases: &[CaseRecord]) -> TextTable {
     table
 }
 
-/// One line per reason for which cases were skipped.
+/// One entry per reason for which cases were skipped, with what to do about it.
 fn skipped(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut reasons: Vec<(&Reason, Vec<&str>)> = Vec::new();
     for case in cases.iter().filter(|case| case.outcome == CaseOutcome::Skipped) {
-        let reason = case.reason.as_ref().map_or("", |reason| reason.message.as_str());
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+        let Some(reason) = &case.reason else { continue };
+        match reasons.iter_mut().find(|(known, _)| (&known.message, &known.help) == (&reason.message, &reason.help)) {
             Some((_, ids)) => ids.push(&case.case_id),
             None => reasons.push((reason, vec![&case.case_id])),
         }
     }
-    for (reason, ids) in reasons {
+    for (Reason { message, help, .. }, ids) in reasons {
         let named = ids.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
         let more = match ids.len().saturating_sub(NAMED) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        writeln!(f, "  skipped  {named}{more}: {reason}")?;
+        writeln!(f, "  skipped  {named}{more}: {message}")?;
+        if let Some(help) = help {
+            writeln!(f, "    help: {help}")?;
+        }
     }
     Ok(())
 }
@@ -186,7 +189,7 @@ fn seconds(milliseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::record::{Durations, GraderMean, OutcomeCounts, Reason, ReasonCode, Stage, TrialSummary};
+    use evalsuite_schema::record::{Durations, GraderMean, OutcomeCounts, ReasonCode, Stage, TrialSummary};
 
     use super::*;
 
@@ -211,7 +214,8 @@ mod tests {
             })
             .collect();
         if outcome == CaseOutcome::Skipped {
-            case.reason = Some(Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, "needs a judge"));
+            let reason = Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, "needs a judge");
+            case.reason = Some(reason.with_help("add one"));
         }
         case
     }
@@ -253,6 +257,7 @@ shop: 1 passed, 1 failed, 0 error, 4 skipped
   shop::b  2.5 s       1
   shop::a  2.0 s       2
   skipped  c, d, e and 1 more: needs a judge
+    help: add one
 ";
         assert_eq!(text(vec![small, large], cases), expected);
     }
@@ -260,7 +265,7 @@ shop: 1 passed, 1 failed, 0 error, 4 skipped
     #[test]
     fn a_suite_that_was_only_skipped_has_no_tables() {
         let skipped = vec![case("c", CaseOutcome::Skipped, &[])];
-        let expected = "shop: 0 passed, 0 failed, 0 error, 1 skipped\n  skipped  c: needs a judge\n";
+        let expected = "shop: 0 passed, 0 failed, 0 error, 1 skipped\n  skipped  c: needs a judge\n    help: add one\n";
         assert_eq!(text(vec![target("default", [0, 0, 0, 1])], skipped), expected);
     }
 }

@@ -8,9 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use std::{fs, thread};
 
-use evalsuite_schema::record::{
-    CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord, Stage,
-};
+use evalsuite_schema::record::{CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord};
 use evalsuite_schema::{Calibration, Layout, Message, Role, Sample, Suite};
 
 use crate::grade;
@@ -18,6 +16,7 @@ use crate::grade::grading_context::GradingContext;
 use crate::judge::calibration::calibration_record;
 use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
 use crate::judge::judge_options::KEYS;
+use crate::model::answer_files::AnswerFiles;
 use crate::model::command::{CommandEnvironment, Site};
 use crate::model::evals::Evals;
 use crate::model::evidence::{Evidence, Facts};
@@ -32,6 +31,7 @@ use crate::record::embedded_files;
 use crate::record::run_directory::RunDirectory;
 use crate::run::calibration::calibration_test::test_name;
 use crate::run::needs_judge;
+use crate::run::requirements::Requirement;
 use crate::run::settings::Settings;
 use crate::workspace::value_placeholders::Placeholders;
 
@@ -59,7 +59,7 @@ impl JudgeMeasurement<'_> {
         let (clock, started_at) = (Instant::now(), timestamp());
         let is_recorded = self.is_recorded();
         if !is_recorded && !self.has_judge() {
-            return Err(Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, "needs a judge"));
+            return Err(Requirement::Judge.reason(self.evals.suite(), false));
         }
         let samples = self.on_threads(|sample| match self.ask(sample, is_recorded) {
             Ok(record) => judged(sample, record),
@@ -173,7 +173,7 @@ impl JudgeMeasurement<'_> {
             transcript: Some(vec![Message::text(Role::Assistant, sample.output.clone())]),
             started_at: now.clone(),
             ended_at: now,
-            workspace: workspace.clone(),
+            files: AnswerFiles { workspace: workspace.clone(), ..AnswerFiles::default() },
             ..Facts::default()
         });
         let notes = RefCell::default();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use std::{fmt, fs};
+use std::{fmt, io};
 
 use evalsuite_schema::record::{HookRecord, Reason, ReasonCode, Stage};
 use evalsuite_schema::{Hook, Location, Workspace};
@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::interpolation;
 use crate::platform::excerpt::last_chars;
+use crate::platform::files::replace_file;
 use crate::platform::process;
 use crate::platform::process::Finished;
 use crate::platform::process::echo::Echo;
 use crate::platform::redaction::{Redactor, without_secrets};
+use crate::platform::untrusted::UntrustedDirectory;
 use crate::run::hooks::hook_command::FilledCommand;
 use crate::run::hooks::hook_facts::HookFacts;
 
@@ -188,18 +190,27 @@ impl HookCall {
                 }
             }
         }
-        let written = match self.log.parent() {
-            Some(directory) => fs::create_dir_all(directory),
-            None => Ok(()),
-        };
-        written.and_then(|()| fs::write(&self.log, without_secrets(&redactor.apply(&text)))).map_err(|error| {
+        self.replace_log(without_secrets(&redactor.apply(&text)).as_bytes()).map_err(|error| {
             self.failed(format_args!("ran, but its log {} cannot be written: {error}", self.log.display()))
         })
+    }
+
+    fn replace_log(&self, text: &[u8]) -> io::Result<()> {
+        let trial = self.facts.trial.as_ref().map(|(_, directory)| directory);
+        let below = trial.and_then(|trial| Some((trial, self.log.strip_prefix(trial).ok()?.parent()?)));
+        match (below, self.log.file_name()) {
+            (Some((trial, below)), Some(name)) => {
+                UntrustedDirectory::new(trial).join(below).write(&name.to_string_lossy(), text)
+            }
+            _ => replace_file(&self.log, text),
+        }
     }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
+
     use evalsuite_schema::{Command as Written, Reset};
 
     use super::*;

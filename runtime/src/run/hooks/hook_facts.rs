@@ -142,6 +142,7 @@ pub(crate) mod tests {
     use evalsuite_schema::{PathRef, Role};
 
     use super::*;
+    use crate::platform::protocol_schema;
 
     pub(crate) fn facts() -> HookFacts {
         HookFacts {
@@ -181,6 +182,10 @@ pub(crate) mod tests {
             (&after["outcome"], &after["score"], &after["answer"]),
             (&json!("failed"), &json!(0.5), &json!("no"))
         );
+        protocol_schema::examples("hook-input");
+        for payload in [payload, around_all, after] {
+            assert_eq!(protocol_schema::problems("hook-input", &payload), Vec::<String>::new(), "{payload}");
+        }
     }
 
     #[test]

@@ -10,8 +10,8 @@ pub(crate) mod session_state;
 pub(crate) mod session_test;
 pub(crate) mod test_filter;
 
+use std::io;
 use std::path::PathBuf;
-use std::{fs, io};
 
 use evalsuite_schema::record::HookState;
 use evalsuite_schema::{Isolation, Suite, Workspace};
@@ -21,10 +21,10 @@ use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::{file_key, safe, sha256};
 use crate::platform::file_lock::FileLock;
-use crate::platform::files::{replace_file, sorted_entries};
+use crate::platform::files::sorted_entries;
 use crate::platform::redaction::Redactor;
 use crate::record::run_directory::RunDirectory;
-use crate::record::run_record;
+use crate::record::{coordination, run_record};
 use crate::run::hooks::HookCall;
 use crate::run::settings::Settings;
 
@@ -69,16 +69,7 @@ impl Session {
         let owner = &sha256(directory.to_string_lossy().as_bytes())[..8];
         let claim = run.locks().join(format!("session-{}.owner", file_key(suite.name)));
         // Tests of one suite start at the same time, and all of them have to find the same name.
-        let _lock = FileLock::acquire(&run.locks().join(format!("session-{}.owner.lock", file_key(suite.name))))?;
-        let is_first = match fs::read(&claim) {
-            Ok(first) => first == owner.as_bytes(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                replace_file(&claim, owner.as_bytes())?;
-                true
-            }
-            Err(error) => return Err(error),
-        };
-        let mut label = if is_first { String::new() } else { format!(".suite-{owner}") };
+        let mut label = if coordination::claim(&claim, owner)? { String::new() } else { format!(".suite-{owner}") };
         if let Some(index) = &settings.runner.stress {
             label.push_str(&format!(".stress-{}", safe(index)));
         }

@@ -54,6 +54,8 @@ impl SessionEnd {
 pub(crate) struct EndedSession {
     /// Number of hooks that ran.
     pub(crate) hooks: u32,
+    /// Whether hooks are left to run, because further tests may follow.
+    pub(crate) is_pending: bool,
     /// Errors of hooks and files.
     pub(crate) problems: Vec<String>,
 }

@@ -29,6 +29,8 @@ pub(crate) struct SessionTest {
     session_end: SessionEnd,
     /// Whether the test runner repeats it if it fails.
     may_be_repeated: bool,
+    /// Whether nobody else runs the pending hooks, unless further tests do.
+    announces_pending: bool,
     echo: Echo,
 }
 
@@ -50,7 +52,8 @@ impl SessionTest {
         let may_be_repeated = !settings.runner.is_last_attempt();
         if !Session::is_needed(&data) {
             let (inclusion, test) = (String::new(), String::new());
-            return Ok(Self { session: None, inclusion, test, session_end: SessionEnd::Later, may_be_repeated, echo });
+            let (session, session_end, announces_pending) = (None, SessionEnd::Later, false);
+            return Ok(Self { session, inclusion, test, session_end, may_be_repeated, announces_pending, echo });
         }
         let inclusion = format!("{} {}", program(), suite.module_path);
         let session = Session::of(suite, settings, run)
@@ -61,7 +64,11 @@ impl SessionTest {
                 source,
             })?;
         let session_end = SessionEnd::of(suite, settings);
-        Ok(Self { session: Some(session), inclusion, test: suite.test_path(case), session_end, may_be_repeated, echo })
+        // Whoever follows the progress, as `cargo evalsuite run` does, ends the run. One process knows its last test.
+        let announces_pending =
+            settings.progress_file.is_none() && (settings.is_nextest() || session_end == SessionEnd::Later);
+        let (session, test) = (Some(session), suite.test_path(case));
+        Ok(Self { session, inclusion, test, session_end, may_be_repeated, announces_pending, echo })
     }
 
     /// Ends the test; returns the problems at the end of the session.
@@ -76,7 +83,12 @@ impl SessionTest {
             return Vec::new();
         }
         match session.finished(&self.inclusion, &self.test, &self.session_end, self.echo) {
-            Ok(ended) => ended.problems,
+            Ok(ended) => {
+                if ended.is_pending && passed && self.announces_pending {
+                    session.announce_pending();
+                }
+                ended.problems
+            }
             Err(error) => vec![format!("suite `{}` cannot be ended: {error}", session.suite)],
         }
     }
@@ -91,6 +103,18 @@ impl Drop for SessionTest {
 }
 
 impl Session {
+    /// Says once per run that hooks are pending, and the command that runs them.
+    fn announce_pending(&self) {
+        // If the file cannot be made, another test has said it.
+        if File::create_new(self.run.locks().join(format!("after-all-announced-{}", self.key()))).is_ok() {
+            notice::say_on_terminal_too(&format!(
+                "`after_all` of suite {} is pending until the last of its tests has run; after a part of them, \
+                 `cargo evalsuite finish {}` runs it",
+                self.suite, self.run.run_id
+            ));
+        }
+    }
+
     /// Records that tests of an inclusion have begun, so that the last test of another inclusion does not end the session.
     fn join(&self, inclusion: &str) -> io::Result<()> {
         let _lock = self.lock()?;
@@ -104,12 +128,12 @@ impl Session {
 
     /// Records that a test is done, and ends the session if it was the last one.
     fn finished(&self, inclusion: &str, test: &str, session_end: &SessionEnd, echo: Echo) -> io::Result<EndedSession> {
-        if *session_end == SessionEnd::Later {
-            return Ok(EndedSession::default());
-        }
         let _lock = self.lock()?;
         let mut state =
             SessionState::read(&self.file())?.unwrap_or_else(|| SessionState::new(&self.suite, &self.label));
+        if *session_end == SessionEnd::Later {
+            return Ok(EndedSession { is_pending: !state.pending.is_empty(), ..EndedSession::default() });
+        }
         let digest = &sha256(inclusion)[..8];
         let path = self.suite_directory().join(format!("finished{}.{digest}.{}", self.label, state.ended + 1));
         fs::create_dir_all(self.suite_directory())?;
@@ -118,7 +142,7 @@ impl Session {
         let text = fs::read_to_string(&path)?;
         let finished: BTreeSet<String> = text.lines().map(str::to_owned).collect();
         if !session_end.is_complete(&finished) {
-            return Ok(EndedSession::default());
+            return Ok(EndedSession { is_pending: !state.pending.is_empty(), ..EndedSession::default() });
         }
         state.inclusions.insert(inclusion.to_owned(), true);
         state.write(&self.file())?;

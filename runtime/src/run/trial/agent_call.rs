@@ -18,6 +18,7 @@ use crate::model::trial as api;
 use crate::platform::cancel::Cancel;
 use crate::platform::isolated_call::{Ended, call_within};
 use crate::platform::process::TERMINATION_GRACE;
+use crate::platform::untrusted::UntrustedDirectory;
 use crate::run::trial::early_end::EarlyEnd;
 use crate::run::trial::prepared::{Agent, Prepared};
 
@@ -116,9 +117,9 @@ fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &RustAge
 fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &ResolvedCommand<'_>) -> CallResult {
     let Prepared { trial, case, environment, .. } = prepared;
     let plan = trial.plan;
-    let directory = trial.directory.join("agent");
+    let directory = UntrustedDirectory::new(&trial.directory).join("agent");
     // For a case without a workspace, the target says where the command runs.
-    let elsewhere = command.agent.directory(&plan.places);
+    let elsewhere = command.directory(&plan.places);
     let answer = command.call(&CommandCall {
         prompt: &prompt(input.input, |file| plan.places.resolve(file)),
         files: &prepared.files(input.input),

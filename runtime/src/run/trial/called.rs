@@ -3,8 +3,10 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use evalsuite_schema::Role;
 use evalsuite_schema::record::{Note, ReasonCode, Stage};
 
+use crate::model::messages::named_files;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::platform::clock::timestamp;
@@ -46,6 +48,7 @@ pub(crate) fn call_agent(
         return replay(prepared, before);
     }
     let mut called = live_call(prepared, input, before);
+    called.result = called.result.and_then(|outcome| with_own_files(prepared, outcome, &called.recording));
     if let Ok(outcome) = &called.result {
         let changes = match (before, &called.after) {
             (Ok(before), Ok(after)) => {
@@ -89,14 +92,32 @@ fn replay(prepared: &Prepared<'_>, before: Result<&Snapshot, &io::Error>) -> Res
             applied.map_err(|error| changes_not_replayed(&error.to_string()))?;
         }
     }
+    let recording = call.recording();
     Ok(Called {
-        result: Ok(call.outcome()),
-        recording: call.recording(),
+        result: with_own_files(prepared, call.outcome(), &recording),
+        recording,
         notes: Vec::new(),
         took: Duration::from_millis(call.took_ms),
         span: (call.started_at, call.ended_at),
         after: snapshot_after(prepared, before),
     })
+}
+
+/// The outcome, if all files of its answers may be opened for graders and judges.
+fn with_own_files(prepared: &Prepared<'_>, outcome: Outcome, recording: &Recording) -> Result<Outcome, EarlyEnd> {
+    let files = prepared.answer_files();
+    let messages = outcome.messages.as_deref().or_else(|| recording.transcript()).unwrap_or_default();
+    let answers = messages.iter().filter(|message| message.role == Role::Assistant);
+    for file in named_files(answers) {
+        files.check(file).map_err(|error| {
+            let message = format!(
+                "the file `{}` of the answer {error}; the files of an answer are in the workspace or the trial's directory",
+                file.written
+            );
+            EarlyEnd::error(Stage::Agent, ReasonCode::AgentError, message)
+        })?;
+    }
+    Ok(outcome)
 }
 
 fn changes_not_replayed(error: &str) -> EarlyEnd {

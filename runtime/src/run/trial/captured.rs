@@ -171,6 +171,11 @@ pub(crate) fn captured_workspace(
         record.deleted.clone_from(&changes.files.deleted);
         record.snippets.clone_from(&changes.snippets);
     }
+    for (when, snapshot) in [("before", Some(before)), ("after", after.as_ref().ok())] {
+        if let Some(left_out) = snapshot.map(Snapshot::left_out).filter(|left_out| !left_out.is_empty()) {
+            trial.log.note("workspace_left_out", format!("of the workspace {when} the agent's work, {left_out}"));
+        }
+    }
     (record, changes)
 }
 
@@ -222,9 +227,9 @@ pub(crate) fn evidence_facts(
         started_at,
         ended_at,
         state: outcome.state.clone(),
+        files: prepared.answer_files(),
         model: outcome.model.clone(),
         agent_metadata: outcome.metadata.clone(),
-        workspace: trial.workspace.clone(),
         changes: changes.files,
         diff: changes.diff,
         dependencies: Arc::clone(&plan.dependencies),

@@ -7,7 +7,10 @@ use crate::run::trial::prepared::Prepared;
 pub(crate) fn write_evidence(prepared: &Prepared<'_>) {
     let Some(file) = prepared.cassette.to_file() else { return };
     let path = prepared.trial.directory.join(EVIDENCE);
-    if let Err(error) = file.write_quickly(&path, prepared.cassette.placeholders()) {
+    let written = file
+        .to_bytes(prepared.cassette.placeholders())
+        .and_then(|bytes| prepared.trial.files().write(EVIDENCE, &bytes));
+    if let Err(error) = written {
         prepared.trial.log.note("output_not_kept", format!("{}: {error}", path.display()));
     }
 }

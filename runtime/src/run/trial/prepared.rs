@@ -8,6 +8,7 @@ use evalsuite_schema::{Case, Input};
 
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::agent::RustAgent;
+use crate::model::answer_files::AnswerFiles;
 use crate::model::command::{CommandEnvironment, EndWithTrial, Site};
 use crate::model::interpolation;
 use crate::model::messages::file_parts;
@@ -26,7 +27,7 @@ use crate::workspace::value_placeholders::Placeholders;
 /// An agent with the values of its variables.
 pub(crate) enum Agent<'a> {
     Rust(&'a RustAgent),
-    Command(ResolvedCommand<'a>),
+    Command(Box<ResolvedCommand<'a>>),
     /// Its recorded calls are replayed, or graded again; it is not called.
     Recorded,
 }
@@ -111,6 +112,16 @@ impl<'a> Prepared<'a> {
             let message = format!("the workspace cannot be read: {error}");
             EarlyEnd::error(Stage::Workspace, ReasonCode::WorkspaceError, message)
         })
+    }
+
+    /// Where the files of an answer may be.
+    pub(crate) fn answer_files(&self) -> AnswerFiles {
+        let turns = self.case.conversation.iter().flat_map(|conversation| &conversation.turns);
+        let said = turns.flat_map(|turn| file_parts([&turn.input]));
+        let mut input = self.files(&self.case.input);
+        input.extend(said.map(|file| self.trial.plan.places.resolve(file)));
+        let TrialAttempt { workspace, directory, .. } = self.trial;
+        AnswerFiles { workspace: workspace.clone(), trial: directory.clone(), input }
     }
 
     /// Absolute paths of the files in an input, in order.
@@ -206,7 +217,9 @@ fn resolve_agent<'a>(plan: &'a Plan<'_>) -> Result<Agent<'a>, EarlyEnd> {
     match &plan.agent {
         _ if !calls_agent(plan) => Ok(Agent::Recorded),
         ChosenAgent::Rust(agent) => Ok(Agent::Rust(agent)),
-        ChosenAgent::Command(command) => Ok(Agent::Command(command.resolve(&|name: &str| environment::var(name))?)),
+        ChosenAgent::Command(command) => {
+            Ok(Agent::Command(Box::new(command.resolve(&|name: &str| environment::var(name))?)))
+        }
         ChosenAgent::Unusable(problem) => {
             Err(EarlyEnd::error(Stage::Setup, ReasonCode::TargetUnusable, problem.as_str()))
         }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use crate::grade::scoring::TrialScore;
 use crate::model::messages::answer;
-use crate::platform::files::replace_json;
 use crate::record::trajectory;
 use crate::record::trajectory::Work;
 use crate::run::trial::trial_attempt::TrialAttempt;
@@ -59,7 +58,7 @@ pub(crate) fn write_trajectory(
         },
         &plan.redactor,
     );
-    replace_json(&directory.join(FILE), &document, &plan.redactor)?;
+    trial.files().write_json(FILE, &document, &plan.redactor)?;
     Ok(Some(FILE.to_owned()))
 }
 

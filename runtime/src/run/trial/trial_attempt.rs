@@ -1,14 +1,14 @@
 //! One attempt at a trial: what it is, where its files go, and what it notes.
 
+use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
-use std::{fs, io};
 
 use evalsuite_schema::record::{Started, WorkspaceRecord};
 
 use crate::platform::clock::timestamp;
-use crate::platform::files::replace_json;
-use crate::record::run_directory::layout::trial_directory_name;
+use crate::platform::untrusted::UntrustedDirectory;
+use crate::record::run_directory::layout::{TRIAL_STARTED, trial_directory_name};
 use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::plan::Plan;
 use crate::run::trial::trial_log::TrialLog;
@@ -52,7 +52,7 @@ impl<'a> TrialAttempt<'a> {
         started.pid = std::process::id();
         started.lock = format!("locks/{}", plan.place.lock_file());
         started.started_at = timestamp();
-        replace_json(&directory.join("started.json"), &started, &plan.redactor)?;
+        UntrustedDirectory::new(&directory).write_json(TRIAL_STARTED, &started, &plan.redactor)?;
         let (started_at, clock) = (started.started_at, Instant::now());
         Ok(Self { plan, base, index, number, directory, workspace, started_at, clock, log: TrialLog::default() })
     }
@@ -64,10 +64,15 @@ impl<'a> TrialAttempt<'a> {
         record
     }
 
+    /// The directory of the attempt, which its programs may change.
+    pub(crate) fn files(&self) -> UntrustedDirectory {
+        UntrustedDirectory::new(&self.directory)
+    }
+
     /// Writes a text beside the record, without secrets. A failure is noted: the record is still to come.
     pub(crate) fn write_text(&self, file: &str, text: &str) -> bool {
         let path = self.directory.join(file);
-        let written = fs::write(&path, self.plan.redactor.apply(text));
+        let written = self.files().write(file, self.plan.redactor.apply(text).as_bytes());
         if let Err(error) = &written {
             self.log.note("output_not_kept", format!("{}: {error}", path.display()));
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::grade::scoring::TrialScore;
 use crate::platform::clock::timestamp;
-use crate::platform::files::write_json;
+use crate::record::run_directory::layout::TRIAL_RECORD;
 use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::trial::captured::AgentReport;
 use crate::run::trial::trajectory_file::write_trajectory;
@@ -38,7 +38,8 @@ pub(crate) fn write_record(trial: TrialAttempt<'_>, end: TrialEnd, score: TrialS
         let of_turns = turns.iter().flatten().flat_map(|turn| &turn.graders);
         of_turns.chain(&graders).fold(JudgeTotals::default(), JudgeTotals::add)
     };
-    let TrialAttempt { plan, index, number, directory, started_at, log, .. } = trial;
+    let files = trial.files();
+    let TrialAttempt { plan, index, number, started_at, log, .. } = trial;
     let LogEntries { notes, hooks, mut timings } = log.into_entries();
     timings.total_ms = total_ms;
 
@@ -80,7 +81,7 @@ pub(crate) fn write_record(trial: TrialAttempt<'_>, end: TrialEnd, score: TrialS
     record.versions = plan.versions();
 
     verbose::show_trial(&record, plan.settings.echo);
-    write_json(&directory.join("result.json"), &record, &plan.redactor)?;
+    files.write_record(TRIAL_RECORD, &record, &plan.redactor)?;
     Ok(record)
 }
 

@@ -270,8 +270,21 @@ pub(super) const OLD: &[(&str, &str)] = &[
 ];
 
 /// Settings without effect.
-pub(super) const NO_EFFECT: &[&str] =
-    &["cache", "cache_path", "cachePath", "suite", "agentv", "on_dependency_failure", "mode", "template", "resolve"];
+pub(super) const NO_EFFECT: &[&str] = &[
+    "cache",
+    "cache_path",
+    "cachePath",
+    "suite",
+    "agentv",
+    "on_dependency_failure",
+    "mode",
+    "template",
+    "resolve",
+    "input",
+    "output",
+    "on_reuse",
+    "on_finish",
+];
 
 /// Choices by key. If a key has different choices in different mappings, all of them are listed.
 pub(super) const CHOICES: &[(&str, &[&str])] = &[

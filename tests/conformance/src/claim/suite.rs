@@ -29,6 +29,10 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             let both = ["case.yaml", "case.yml"].iter().all(|name| claim.place.path.join(name).is_file());
             ensure(both, || "there are no two files".to_owned())
         }
+        Code::UnusedFile => {
+            let name = claim.place.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            ensure(claim.record.texts().all(|(_, text)| !text.contains(&name)), || "a file names it".to_owned())
+        }
         Code::MissingCaseFile => ensure(!has_case_file(&claim.place.path), || "there is a case file".to_owned()),
         Code::MissingTests => match claim.place.file_text.as_deref().and_then(source_excerpt::from_yaml) {
             Some(Value::Object(root)) => {

@@ -130,9 +130,14 @@ const RULES: &[(&str, Rule)] = &[
             grader.get("type").is_some_and(|name| name == "rubric")
                 && grader.get("criteria").is_some_and(Value::is_array)
         };
+        let one_text = |grader: &serde_json::Map<String, Value>| {
+            grader.get("type").is_some_and(|name| name == "rubrics")
+                && grader.get("criteria").is_some_and(Value::is_string)
+        };
         let about = |part: &str| complaint.text.contains(part);
-        (about("invalid rubric entry") || about("missing rubrics array"))
-            && source_documents::any_mapping(cx.record, &as_text)
+        about("criteria must be a non-empty array") && source_documents::any_mapping(cx.record, &one_text)
+            || (about("invalid rubric entry") || about("missing rubrics array"))
+                && source_documents::any_mapping(cx.record, &as_text)
             || about("missing rubrics array") && source_documents::any_mapping(cx.record, &old_type)
     }),
     ("aggregator-command", |complaint, cx| {

@@ -1,0 +1,238 @@
+//! `cargo evalsuite list`.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{ContentArrangement, Table};
+use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
+use evalsuite_loader::{Loaded, load};
+use evalsuite_report::RunData;
+use evalsuite_schema::Grader;
+use evalsuite_schema::diagnostic::Severity;
+use evalsuite_schema::record::OutcomeCounts;
+use serde::Serialize;
+
+use crate::command_line::{List, ListFormat};
+use crate::{stored_runs, suite_request};
+
+/// Most runs that are listed for people.
+const RUNS: usize = 20;
+
+/// What `--format json` prints.
+#[derive(Debug, Serialize)]
+struct Listing {
+    schema: &'static str,
+    suites: Vec<SuiteEntry>,
+    /// The newest first.
+    runs: Vec<RunEntry>,
+}
+
+#[derive(Debug, Serialize)]
+struct SuiteEntry {
+    /// `null` if the suite cannot be read.
+    name: Option<String>,
+    path: String,
+    /// Number of errors that `check` reports.
+    errors: usize,
+    tags: Vec<String>,
+    targets: Vec<String>,
+    cases: Vec<CaseEntry>,
+}
+
+#[derive(Debug, Serialize)]
+struct CaseEntry {
+    id: String,
+    file: String,
+    line: u32,
+    tests: Vec<String>,
+    graders: Vec<GraderEntry>,
+}
+
+#[derive(Debug, Serialize)]
+struct GraderEntry {
+    name: String,
+    #[serde(rename = "type")]
+    grader_type: String,
+    file: String,
+    line: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct RunEntry {
+    run_id: String,
+    path: String,
+    suites: Vec<SuiteResults>,
+}
+
+#[derive(Debug, Serialize)]
+struct SuiteResults {
+    suite: String,
+    target: String,
+    passed: u32,
+    failed: u32,
+    error: u32,
+    skipped: u32,
+    /// Share of the cases that ran, 0 to 1.
+    pass_rate: Option<f64>,
+}
+
+pub(crate) fn run(command: &List) -> io::Result<ExitCode> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for path in &command.paths {
+        paths.extend(suite_request::suites_at(path)?);
+    }
+    if command.paths.is_empty() {
+        paths = suite_request::suites_here()?;
+    }
+    let mut suites = Vec::new();
+    for path in paths {
+        let request = suite_request::request(&path)?;
+        suites.push(suite_entry(request.entry.clone(), load(&request)));
+    }
+    let listing = Listing { schema: "evalsuite.list/1", suites, runs: runs()? };
+    let mut out = anstream::stdout().lock();
+    match command.format {
+        ListFormat::Json => {
+            serde_json::to_writer_pretty(&mut out, &listing)?;
+            writeln!(out)?;
+        }
+        ListFormat::Human => print(&mut out, &listing)?,
+    }
+    let is_broken = listing.suites.iter().any(|suite| suite.errors > 0);
+    Ok(if is_broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn suite_entry(path: String, loaded: Loaded) -> SuiteEntry {
+    let errors = loaded.diagnostics.iter().filter(|found| found.severity() == Severity::Error).count();
+    let Some(loaded) = loaded.suite else {
+        return SuiteEntry { name: None, path, errors, tags: Vec::new(), targets: Vec::new(), cases: Vec::new() };
+    };
+    let mut tests: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for test in &loaded.tests {
+        tests.entry(test.case).or_default().push(format!("{}::{}", loaded.module, test.path.join("::")));
+    }
+    let case = |(index, loaded): (usize, &evalsuite_loader::LoadedCase)| CaseEntry {
+        id: loaded.case.id.clone(),
+        file: loaded.case.location.file.clone(),
+        line: loaded.case.location.line,
+        tests: tests.remove(&index).unwrap_or_default(),
+        graders: loaded.case.graders.iter().map(grader_entry).collect(),
+    };
+    let cases = loaded.cases.iter().enumerate().map(case).collect();
+    let targets = loaded.suite.targets.iter().map(|target| target.name.clone()).collect();
+    SuiteEntry { name: Some(loaded.suite.name), path, errors, tags: loaded.suite.tags, targets, cases }
+}
+
+fn grader_entry(grader: &Grader) -> GraderEntry {
+    GraderEntry {
+        name: grader.name.clone(),
+        grader_type: grader.config.type_name().to_owned(),
+        file: grader.location.file.clone(),
+        line: grader.location.line,
+    }
+}
+
+/// All runs, the newest first; none outside of a package.
+fn runs() -> io::Result<Vec<RunEntry>> {
+    let Ok(output) = stored_runs::output_path() else { return Ok(Vec::new()) };
+    let mut runs: Vec<StoredRun> = OutputDirectory::new(output).runs()?;
+    let mut began = BTreeMap::new();
+    for run in &runs {
+        began.insert(run.id(), run.began()?);
+    }
+    runs.sort_by_key(|run| std::cmp::Reverse((began.get(&run.id()).copied(), run.id())));
+    runs.iter().map(run_entry).collect()
+}
+
+fn run_entry(run: &StoredRun) -> io::Result<RunEntry> {
+    let data = RunData::read_cases(run.path())?;
+    let mut counts: BTreeMap<(String, String), OutcomeCounts> = BTreeMap::new();
+    for case in data.suites.iter().flat_map(|suite| &suite.cases) {
+        let key = (case.record.suite.clone(), case.record.target.clone());
+        counts.entry(key).or_default().add(case.record.outcome);
+    }
+    let results = |((suite, target), counts): ((String, String), OutcomeCounts)| SuiteResults {
+        suite,
+        target,
+        passed: counts.passed,
+        failed: counts.failed,
+        error: counts.error,
+        skipped: counts.skipped,
+        pass_rate: (counts.run() > 0).then(|| f64::from(counts.passed) / f64::from(counts.run())),
+    };
+    let suites = counts.into_iter().map(results).collect();
+    Ok(RunEntry { run_id: data.run_id, path: run.path().display().to_string(), suites })
+}
+
+fn print(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
+    for suite in &listing.suites {
+        print_suite(out, suite)?;
+    }
+    if listing.runs.is_empty() {
+        return writeln!(out, "no runs");
+    }
+    let mut table = table();
+    table.set_header(["run", "suite", "passed", "failed", "error", "skipped"]);
+    for run in listing.runs.iter().take(RUNS) {
+        for suite in &run.suites {
+            let rate = suite.pass_rate.map(|rate| format!(" ({:.0} %)", 100.0 * rate)).unwrap_or_default();
+            table.add_row([
+                run.run_id.clone(),
+                format!("{}@{}", suite.suite, suite.target),
+                format!("{}{rate}", suite.passed),
+                suite.failed.to_string(),
+                suite.error.to_string(),
+                suite.skipped.to_string(),
+            ]);
+        }
+    }
+    print_table(out, &table)?;
+    match listing.runs.len().saturating_sub(RUNS) {
+        0 => Ok(()),
+        more => writeln!(out, "and {more} older runs"),
+    }
+}
+
+fn print_suite(out: &mut impl Write, suite: &SuiteEntry) -> io::Result<()> {
+    let Some(name) = &suite.name else {
+        let s = if suite.errors == 1 { "" } else { "s" };
+        return writeln!(
+            out,
+            "{}: {} error{s}, see `cargo evalsuite check {}`\n",
+            suite.path, suite.errors, suite.path
+        );
+    };
+    write!(out, "{name} ({})", suite.path)?;
+    for (what, names) in [("tags", &suite.tags), ("targets", &suite.targets)] {
+        if !names.is_empty() {
+            write!(out, "  {what}: {}", names.join(", "))?;
+        }
+    }
+    writeln!(out)?;
+    let mut table = table();
+    for case in &suite.cases {
+        let graders: Vec<&str> = case.graders.iter().map(|grader| grader.name.as_str()).collect();
+        table.add_row([format!("  {}", case.id), format!("{}:{}", case.file, case.line), graders.join(", ")]);
+    }
+    print_table(out, &table)?;
+    writeln!(out)
+}
+
+fn table() -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table
+}
+
+/// The lines of a table without the spaces that fill its last column.
+fn print_table(out: &mut impl Write, table: &Table) -> io::Result<()> {
+    for line in table.lines() {
+        let line = line.strip_prefix(' ').unwrap_or(&line);
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! The reference of files in `docs/reference` says what the tables of keys say.
+
+mod examples;
+mod page;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use evalsuite_loader::keys::{GRADERS, tables};
+
+use crate::page::Page;
+
+/// The pages, each with the tables it shows. A page without tables shows the graders.
+const PAGES: &[Page] = &[
+    Page {
+        file: "eval-file.md",
+        title: "The eval file",
+        intro: "`EVAL.yaml` (or `EVAL.yml`, `x.eval.yaml`) says what the cases of a suite share, and where they are.",
+        tables: &["eval-file", "suite-execution", "trials", "suite-target", "suite-requires", "preprocessor"],
+    },
+    Page {
+        file: "case.md",
+        title: "Cases",
+        intro: "A case is a `case.yaml` in a directory of its own, an element of `tests` or of a list of cases, or a line of a \
+                JSONL file.",
+        tables: &[
+            "case-file",
+            "case",
+            "case-execution",
+            "case-requires",
+            "turn",
+            "message",
+            "content-part",
+            "tool-call",
+        ],
+    },
+    Page {
+        file: "tasks.md",
+        title: "The tasks layout",
+        intro: "`suite.json` next to a directory `tasks/`. Every JSON file below `tasks/` is one task. With `cases/` instead, \
+                the cases are those of the [cases layout](case.md).",
+        tables: &["suite-json", "task", "reference-solution", "task-grader"],
+    },
+    Page {
+        file: "graders.md",
+        title: "Graders",
+        intro: "An assertion is a text, which a judge checks as a criterion; an include; or a mapping with `type`. In a task, \
+                `name` is the type, and its settings, `min_score` and `negate` are in `config`. \
+                [Grading differences](../grading-differences.md) says how scores are calculated where other tools differ.",
+        tables: &[],
+    },
+    Page {
+        file: "workspace.md",
+        title: "Workspaces and hooks",
+        intro: "The directory an agent works in, and the commands that run around its trials. \
+                [How cases run](../runs.md#workspaces) explains them.",
+        tables: &["workspace", "repo", "repo-source", "clone", "checkout", "hooks", "hook"],
+    },
+    Page {
+        file: "calibration.md",
+        title: "Calibrations",
+        intro: "Answers rated by people, by which judges are measured. [Judging](../judging.md#calibration) explains them.",
+        tables: &["calibration", "minimum", "maximum", "sample"],
+    },
+    Page {
+        file: "targets.md",
+        title: "The targets file",
+        intro: "Agents and judges that are commands. [How cases run](../runs.md#agents-that-are-commands) explains them.",
+        tables: &["targets-file", "cli-target", "healthcheck"],
+    },
+];
+
+/// Tables of graders that are no type, on the page of graders.
+const BELOW_GRADERS: &[&str] = &[
+    "rust-grader",
+    "criterion",
+    "score-range",
+    "prompt-command",
+    "expected-call",
+    "field",
+    "aggregator",
+    "include",
+    "template",
+];
+
+/// Tables without a section, and where they are described.
+const UNLISTED: &[(&str, &str)] = &[("rubric", "the old name of `rubrics`")];
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference")
+}
+
+/// The file that shows a table.
+fn page_of(id: &str) -> &'static str {
+    let found = PAGES.iter().find(|page| page.tables.contains(&id));
+    found.map_or("graders.md", |page| page.file)
+}
+
+#[test]
+fn the_reference_is_that_of_the_tables() {
+    for page in PAGES {
+        compare(page.file, &page.render());
+    }
+}
+
+/// Compares a page with the committed one, or writes it.
+fn compare(file: &str, text: &str) {
+    let path = directory().join(file);
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == text,
+        "docs/reference/{file} differs from the tables of keys; update it with \
+         `UPDATE_REFERENCE=1 cargo test -p evalsuite-loader --test reference`"
+    );
+}
+
+#[test]
+fn the_page_about_placeholders_is_that_of_the_tables() {
+    compare("placeholders.md", &page::placeholders());
+}
+
+#[test]
+fn every_table_is_on_one_page() {
+    let graders = GRADERS.iter().map(|table| table.id).chain(BELOW_GRADERS.iter().copied());
+    let listed: Vec<&str> = PAGES.iter().flat_map(|page| page.tables.iter().copied()).chain(graders).collect();
+    let unique: BTreeSet<&str> = listed.iter().copied().collect();
+    assert_eq!(unique.len(), listed.len(), "a table is on two pages");
+    let all: BTreeSet<&str> = tables().iter().map(|table| table.id).collect();
+    let unlisted: BTreeSet<&str> = UNLISTED.iter().map(|(id, _)| *id).collect();
+    assert_eq!(all.difference(&unique).copied().collect::<BTreeSet<_>>(), unlisted);
+    assert_eq!(unique.difference(&all).next(), None);
+}

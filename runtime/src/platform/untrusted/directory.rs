@@ -1,0 +1,173 @@
+//! Reading and writing single files in a directory that programs under test may change.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::io::{Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+use serde::Serialize;
+
+use super::removal::remove_tree;
+use super::{Handle, OpenError};
+use crate::platform::files::{encode, temporary_name};
+use crate::platform::redaction::Redactor;
+
+/// A directory below a directory of ours whose content programs under test may change.
+#[derive(Debug, Clone)]
+pub(crate) struct UntrustedDirectory {
+    /// A directory that only this process moves or removes.
+    root: PathBuf,
+    /// Relative to the root; empty for the root itself.
+    below: PathBuf,
+}
+
+impl UntrustedDirectory {
+    /// The directory at `root`, which only this process moves or removes.
+    pub(crate) fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), below: PathBuf::new() }
+    }
+
+    /// A directory in this one. It is made when the first file is written to it.
+    pub(crate) fn join(&self, path: impl AsRef<Path>) -> Self {
+        Self { root: self.root.clone(), below: self.below.join(path) }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.root.join(&self.below)
+    }
+
+    /// Opens a regular file. Links are followed as long as they stay below the root.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, leads out of the root, or cannot be opened.
+    pub(crate) fn open(&self, path: impl AsRef<Path>) -> Result<File, OpenError> {
+        let path = self.below.join(path);
+        // The components of an absolute path would be those below the root.
+        if path.is_absolute() {
+            return Err(OpenError::Outside);
+        }
+        Handle::open(&self.root)?.file_below(&self.root, &path)
+    }
+
+    /// Reads a regular file of at most `limit` bytes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open); if it is larger.
+    pub(crate) fn read(&self, path: impl AsRef<Path>, limit: u64) -> Result<Vec<u8>, OpenError> {
+        read(self.open(path)?, limit)
+    }
+
+    /// Writes a file in place of whatever has its name. No link is followed, neither by the file nor by a directory on the way
+    /// to it. Not flushed to disk: a crash of the machine may lose it.
+    ///
+    /// # Errors
+    ///
+    /// If something that is not a directory is on the way, or the file cannot be written.
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.replace(name, bytes, false)
+    }
+
+    /// Writes JSON with secrets hidden, as [`write`](Self::write).
+    ///
+    /// # Errors
+    ///
+    /// As for [`write`](Self::write).
+    pub(crate) fn write_json(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
+        self.replace(name, &encode(value, redactor)?, false)
+    }
+
+    /// Writes JSON with secrets hidden, flushed to disk.
+    ///
+    /// # Errors
+    ///
+    /// As for [`write`](Self::write).
+    pub(crate) fn write_record(&self, name: &str, value: &impl Serialize, redactor: &Redactor) -> io::Result<()> {
+        self.replace(name, &encode(value, redactor)?, true)
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8], flush: bool) -> io::Result<()> {
+        let (directory, name) = (self.make()?, OsStr::new(name));
+        let temporary = temporary_name(name);
+        let created = match directory.create(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                directory.make_writable()?;
+                directory.create(&temporary)
+            }
+            result => result,
+        };
+        let written = created.and_then(|mut file| {
+            file.write_all(bytes)?;
+            if flush { file.sync_all() } else { Ok(()) }
+        });
+        let written = written.and_then(|()| match directory.rename(&temporary, name) {
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+                remove_tree(&directory, name)?;
+                directory.rename(&temporary, name)
+            }
+            result => result,
+        });
+        if written.is_err() {
+            // The first error is the one to report.
+            let _ = directory.remove_file(&temporary);
+        }
+        written
+    }
+
+    /// Removes a file, or a link, if it exists.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be removed.
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        match self.make()?.remove_file(OsStr::new(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Makes the directory, and opens it.
+    ///
+    /// # Errors
+    ///
+    /// If something that is not a directory is on the way.
+    pub(crate) fn make(&self) -> io::Result<Handle> {
+        let mut directory = self.make_root()?;
+        for component in self.below.components() {
+            let Component::Normal(name) = component else {
+                return Err(io::Error::other(format!("{} leads out of {}", self.below.display(), self.root.display())));
+            };
+            directory = directory.make_directory(name)?;
+        }
+        Ok(directory)
+    }
+
+    /// Opens the root. It is made again if a program has removed it, or put something else in its place.
+    fn make_root(&self) -> io::Result<Handle> {
+        match Handle::open(&self.root) {
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => std::fs::remove_file(&self.root)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            result => return result,
+        }
+        std::fs::create_dir_all(&self.root)?;
+        Handle::open(&self.root)
+    }
+}
+
+/// Reads a regular file of at most `limit` bytes.
+///
+/// # Errors
+///
+/// If it is larger, or cannot be read.
+pub(crate) fn read(file: File, limit: u64) -> Result<Vec<u8>, OpenError> {
+    let size = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    // It may grow while it is read.
+    if size <= limit {
+        file.take(limit + 1).read_to_end(&mut bytes)?;
+    }
+    let size = size.max(bytes.len() as u64);
+    if size > limit { Err(OpenError::TooLarge { bytes: size, limit }) } else { Ok(bytes) }
+}

@@ -1,0 +1,167 @@
+//! A directory by its path, on systems whose standard library opens nothing relative to a directory. What is checked here can
+//! change before it is used.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, FileType};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use super::EntryKind;
+use crate::platform::untrusted::OpenError;
+
+/// A directory.
+#[derive(Debug)]
+pub(crate) struct Handle(PathBuf);
+
+impl EntryKind {
+    fn of(file_type: FileType) -> Self {
+        if file_type.is_symlink() {
+            Self::Link
+        } else if file_type.is_dir() {
+            Self::Directory
+        } else if file_type.is_file() {
+            Self::File
+        } else {
+            Self::Other
+        }
+    }
+}
+
+impl Handle {
+    /// Opens a directory of ours. Its last component must not be a link.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a directory, or cannot be opened.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        match fs::symlink_metadata(path)?.is_dir() {
+            true => Ok(Self(path.to_owned())),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// Opens a directory in this one. It must not be a link.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a directory, or cannot be opened.
+    pub(crate) fn directory(&self, name: &OsStr) -> io::Result<Self> {
+        Self::open(&self.0.join(name))
+    }
+
+    /// Makes a directory in this one unless there is one, and opens it.
+    ///
+    /// # Errors
+    ///
+    /// If something else has its name, or it cannot be made.
+    pub(crate) fn make_directory(&self, name: &OsStr) -> io::Result<Self> {
+        match fs::create_dir(self.0.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => self.directory(name),
+        }
+    }
+
+    /// Opens a regular file in this directory. It must not be a link.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, or cannot be opened.
+    pub(crate) fn file(&self, name: &OsStr) -> Result<File, OpenError> {
+        regular(&self.0.join(name))
+    }
+
+    /// Opens a regular file below this directory, which is at `root`. Links are followed as long as they stay below it.
+    ///
+    /// # Errors
+    ///
+    /// If it is something else, is not below the directory, or cannot be opened.
+    pub(crate) fn file_below(&self, root: &Path, path: &Path) -> Result<File, OpenError> {
+        let real = fs::canonicalize(self.0.join(path))?;
+        if !real.starts_with(fs::canonicalize(root)?) {
+            return Err(OpenError::Outside);
+        }
+        regular(&real)
+    }
+
+    /// The destination of a link in this directory.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a link, or cannot be read.
+    pub(crate) fn link(&self, name: &OsStr) -> io::Result<PathBuf> {
+        fs::read_link(self.0.join(name))
+    }
+
+    /// Names and kinds of at most `limit` entries, in no order.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be read.
+    pub(crate) fn entries(&self, limit: usize) -> io::Result<Vec<(OsString, EntryKind)>> {
+        let entries = fs::read_dir(&self.0)?.take(limit);
+        entries
+            .map(|entry| entry.and_then(|entry| Ok((entry.file_name(), EntryKind::of(entry.file_type()?)))))
+            .collect()
+    }
+
+    /// Makes a file for writing that did not exist.
+    ///
+    /// # Errors
+    ///
+    /// If something has its name, or it cannot be made.
+    pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
+        File::create_new(self.0.join(name))
+    }
+
+    /// Gives an entry another name, in place of what has it.
+    ///
+    /// # Errors
+    ///
+    /// If a directory has the name, or the entry cannot be renamed.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        fs::rename(self.0.join(from), self.0.join(to))
+    }
+
+    pub(crate) fn move_to(&self, name: &OsStr, other: &Self, to: &OsStr) -> io::Result<()> {
+        fs::rename(self.0.join(name), other.0.join(to))
+    }
+
+    /// Removes what is not a directory.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be removed.
+    pub(crate) fn remove_file(&self, name: &OsStr) -> io::Result<()> {
+        let path = self.0.join(name);
+        // Windows distinguishes links to directories.
+        fs::remove_file(&path).or_else(|error| fs::remove_dir(&path).map_err(|_| error))
+    }
+
+    pub(crate) fn remove_empty_directory(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_dir(self.0.join(name))
+    }
+
+    pub(crate) fn writable_directory(&self, name: &OsStr) -> io::Result<Self> {
+        let directory = self.directory(name)?;
+        directory.make_writable()?;
+        Ok(directory)
+    }
+
+    pub(crate) fn make_writable(&self) -> io::Result<()> {
+        let mut permissions = fs::symlink_metadata(&self.0)?.permissions();
+        if permissions.readonly() {
+            permissions.set_readonly(false);
+            fs::set_permissions(&self.0, permissions)?;
+        }
+        Ok(())
+    }
+}
+
+fn regular(path: &Path) -> Result<File, OpenError> {
+    match EntryKind::of(fs::symlink_metadata(path)?.file_type()) {
+        EntryKind::File => Ok(File::open(path)?),
+        EntryKind::Directory => Err(OpenError::NotAFile("a directory")),
+        EntryKind::Link => Err(OpenError::NotAFile("a symbolic link")),
+        EntryKind::Other => Err(OpenError::NotAFile("a device")),
+    }
+}

@@ -1,0 +1,75 @@
+//! The pages of the reference about protocols and variables say what their schemas and table say.
+
+use std::fs;
+use std::path::Path;
+
+use evalsuite_schema::variable::{Topic, VARIABLES};
+use serde_json::Value;
+
+/// The schemas in `runtime/protocols`, as the page shows them.
+const PROTOCOLS: &[&str] = &["code-grader-input", "code-grader-result", "hook-input", "agent-output", "judge-reply"];
+
+/// Compares a page with the committed one, or writes it.
+fn compare(file: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference").join(file);
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        fs::write(&path, text).unwrap();
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == text,
+        "docs/reference/{file} is out of date; update it with `UPDATE_REFERENCE=1 cargo test -p evalsuite --test integration`"
+    );
+}
+
+#[test]
+fn the_page_about_protocols_is_that_of_the_schemas() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("protocols");
+    let listed = fs::read_dir(&directory).unwrap().count();
+    assert_eq!(listed, PROTOCOLS.len(), "every file in runtime/protocols is on the page");
+    let mut page = "# Protocols\n\nThe JSON that commands and judges read and write. The schemas are files in \
+                    [runtime/protocols](../../runtime/protocols).\n\n"
+        .to_owned();
+    for name in PROTOCOLS {
+        let text = fs::read_to_string(directory.join(format!("{name}.schema.json"))).unwrap();
+        let mut schema: Value = serde_json::from_str(&text).unwrap();
+        let examples = schema.as_object_mut().unwrap().shift_remove("examples").unwrap();
+        let (title, description) = (schema["title"].as_str().unwrap(), schema["description"].as_str().unwrap());
+        page.push_str(&format!("## {title}\n\n{description}\n\n"));
+        for example in examples.as_array().unwrap() {
+            page.push_str(&format!("```json\n{example:#}\n```\n\n"));
+        }
+        page.push_str(&format!(
+            "<details><summary>JSON Schema</summary>\n\n```json\n{schema:#}\n```\n\n</details>\n\n"
+        ));
+    }
+    compare("protocols.md", &format!("{}\n", page.trim_end()));
+}
+
+#[test]
+fn the_page_about_variables_is_that_of_the_table() {
+    let mut page =
+        "# Environment variables\n\nThey take precedence over the files of a suite and over the macro. An empty value counts as unset. A variable that starts with `EVALSUITE_` and is \
+                    not listed here is an error.\n\n"
+            .to_owned();
+    for (topic, heading) in [
+        (Topic::Run, "Runs"),
+        (Topic::Judge, "Judges"),
+        (Topic::Build, "Builds"),
+        (Topic::Program, "Set for programs that a run starts"),
+    ] {
+        page.push_str(&format!(
+            "## {heading}\n\n| variable | meaning | value | default |\n| --- | --- | --- | --- |\n"
+        ));
+        for variable in VARIABLES.iter().filter(|variable| variable.topic == topic) {
+            let cells = [variable.meaning, variable.value, variable.default].map(|cell| cell.replace('|', "\\|"));
+            page.push_str(&format!("| `{}` | {} |\n", variable.name, cells.join(" | ")));
+        }
+        page.push('\n');
+    }
+    page.push_str(
+        "`EVALSUITE_TRIALS` sets the number of trials, not how they decide: in a suite of kind `capability` one passed trial \
+         passes the case, so that more trials make it *easier*. [Trials](../runs.md#trials) lists the alternatives.\n",
+    );
+    compare("variables.md", &page);
+}

@@ -1,0 +1,79 @@
+//! Which files of the runtime open files by their path. Everything that an agent leaves behind is opened by
+//! `platform::untrusted`, which takes pipes, links, devices and huge files into account.
+
+use std::collections::BTreeMap;
+
+use evalsuite_tests::source::{CrateSource, Module};
+use syn::spanned::Spanned;
+use syn::visit::Visit;
+use syn::{ItemUse, Path, visit};
+
+/// The modules in which agents, graders and their records are handled.
+const LAYERS: [&str; 6] = ["model", "record", "agents", "judge", "grade", "run"];
+
+/// Names of the standard library after which a function opens a file.
+const OPENERS: [&str; 3] = ["fs", "File", "OpenOptions"];
+
+/// Files that open what no agent writes, and what that is.
+pub(crate) const TRUSTED: &[(&str, &str)] = &[
+    ("model/answer_files.rs", "files of the input, which belong to the suite"),
+    ("model/messages.rs", "files of the input, which belong to the suite"),
+    ("record/cassette/cassette_file.rs", "cassettes, which belong to the package"),
+    ("record/cassette/recorded_input.rs", "files of the input, which belong to the suite"),
+    ("record/coordination/claim.rs", "the locks of the run"),
+    ("record/coordination/ledger.rs", "the ledger of the run"),
+    ("record/embedded_files.rs", "files of the suite, extracted to the run directory"),
+    ("record/run_directory/output_directory.rs", "the id of the newest run"),
+    ("run/calibration/measurement.rs", "an empty workspace, made before a grader runs"),
+    ("run/case_setup/case_base.rs", "directories of bases, removed if they are empty"),
+    ("run/earlier_records.rs", "directories of cases, moved as a whole"),
+    ("run/limits.rs", "the first error of the run"),
+    ("run/progress.rs", "the file by which the command line follows a run"),
+    ("run/regrade.rs", "listings and records of earlier runs"),
+    ("run/session/session_end.rs", "directories of bases, removed if they are empty"),
+    ("run/session/session_test.rs", "the list of tests of a session that have ended"),
+];
+
+/// Every path outside tests that opens a file, in files that `trusted` does not name, and files that it names in vain.
+pub(crate) fn violations(krate: &CrateSource, folder: &str, trusted: &[(&str, &str)]) -> Vec<String> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let layers = LAYERS.iter().filter_map(|layer| krate.root.modules.get(*layer));
+    for module in layers.flat_map(Module::with_descendants) {
+        let mut openings = Openings { module, found: Vec::new() };
+        module.items.iter().for_each(|item| openings.visit_item(item));
+        let file = module.file.strip_prefix(&format!("{folder}/")).unwrap_or(&module.file);
+        found.entry(file.to_owned()).or_default().append(&mut openings.found);
+    }
+    let is_trusted = |file: &str| trusted.iter().any(|(trusted, _)| file == *trusted);
+    let mut problems: Vec<String> =
+        found.iter().filter(|(file, _)| !is_trusted(file)).flat_map(|(_, openings)| openings.clone()).collect();
+    for (file, _) in trusted.iter().filter(|(file, _)| found.get(*file).is_none_or(Vec::is_empty)) {
+        problems.push(format!("{folder}/{file}: opens no file by its path, and need not be listed"));
+    }
+    problems
+}
+
+struct Openings<'a> {
+    module: &'a Module,
+    found: Vec<String>,
+}
+
+impl<'ast> Visit<'ast> for Openings<'_> {
+    /// An import opens nothing.
+    fn visit_item_use(&mut self, _: &'ast ItemUse) {}
+
+    fn visit_path(&mut self, path: &'ast Path) {
+        let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let line = path.span().start().line;
+        let is_test = self.module.test_lines.iter().any(|lines| lines.contains(&line));
+        if let [.., opener, function] = names.as_slice()
+            && OPENERS.contains(&opener.as_str())
+            && function.starts_with(char::is_lowercase)
+            && !is_test
+        {
+            let call = names.join("::");
+            self.found.push(format!("{}:{line}: `{call}` opens a path; use `platform::untrusted`", self.module.file));
+        }
+        visit::visit_path(self, path);
+    }
+}
