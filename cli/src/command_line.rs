@@ -539,6 +539,14 @@ mod tests {
 
     use super::CommandLine;
 
+    /// The words of a command line, as a shell reads it: in quotation marks, blanks are part of a word.
+    fn words(command: &str) -> Vec<&str> {
+        let quoted = command.split('\'').enumerate();
+        quoted
+            .flat_map(|(index, text)| if index % 2 == 1 { vec![text] } else { text.split_whitespace().collect() })
+            .collect()
+    }
+
     #[test]
     fn every_command_line_in_the_documents_is_valid() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
@@ -553,7 +561,7 @@ mod tests {
             for command in commands.filter(|command| !command.contains('…')) {
                 let words = ["cargo evalsuite"]
                     .into_iter()
-                    .chain(command.split_whitespace().map(|word| if word == "N" { "1" } else { word }));
+                    .chain(words(command).into_iter().map(|word| if word == "N" { "1" } else { word }));
                 let error = CommandLine::try_parse_from(words).err();
                 // A sentence may name a command without its arguments.
                 let error = error.filter(|error| error.kind() != ErrorKind::MissingRequiredArgument);
