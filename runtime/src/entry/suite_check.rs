@@ -6,11 +6,12 @@ use std::path::Path;
 
 use evalsuite_discovery::ProblemKind;
 use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
-use evalsuite_schema::{Case, Grader, GraderConfig, Layout, Suite};
+use evalsuite_schema::{Case, Layout, Suite};
 
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::SuiteLocation;
+use crate::run::grader_configs;
 
 /// Largest number of added or removed files that are shown.
 const SHOWN: usize = 10;
@@ -43,34 +44,12 @@ pub(crate) fn run(evals: &Evals) -> Findings {
 }
 
 fn check_graders(case: &Case, evals: &Evals, findings: &mut Findings) {
-    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns).flat_map(|turn| &turn.graders);
-    for grader in case.graders.iter().chain(turns) {
-        check_grader(grader, evals, findings);
-    }
-}
-
-fn check_grader(grader: &Grader, evals: &Evals, findings: &mut Findings) {
-    let problem = match &grader.config {
-        GraderConfig::Composite(composite) => {
-            return composite.members.iter().for_each(|member| check_grader(member, evals, findings));
+    for problem in grader_configs::problems(case, evals.registry()) {
+        let problem = problem.to_string();
+        // A grader of the suite is part of every case; its error is reported once.
+        if !findings.problems.contains(&problem) {
+            findings.problems.push(problem);
         }
-        GraderConfig::User { grader: name, config } => match evals.registry().grader(name) {
-            None => Diagnostic::new(Code::UnknownGrader, format!("no grader named `{name}` is registered"))
-                .at(&grader.location)
-                .to_string(),
-            Some(registered) => match registered.check(config) {
-                Ok(()) => return,
-                Err(error) => {
-                    let message = format!("grader `{name}` rejects its config: {error}");
-                    Diagnostic::new(Code::GraderConfigRejected, message).at(&grader.location).to_string()
-                }
-            },
-        },
-        _ => return,
-    };
-    // A grader of the suite is part of every case; its error is reported once.
-    if !findings.problems.contains(&problem) {
-        findings.problems.push(problem);
     }
 }
 

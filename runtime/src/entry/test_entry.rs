@@ -13,6 +13,7 @@ use crate::entry::{suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::notice;
+use crate::platform::redaction::without_secrets;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::run_id::run_id;
 use crate::run::case_error::CaseError;
@@ -105,7 +106,7 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
         }
         Ok((Some(Ok(report)), _)) if !report.is_trusted() => fail(format!("evaluation failed: {report}")),
         Ok((Some(Ok(report)), _)) => {
-            println!("{report}");
+            println!("{}", without_secrets(&report.to_string()));
             notice::say(&format!("CALIBRATED {name}: {}", report.line()));
         }
     }
@@ -191,6 +192,7 @@ fn setting_error(error: &str) -> String {
 
 /// Fails the test with a text. The note and backtrace of a panic are left out: they do not help with the case.
 fn fail(text: String) -> ! {
+    let text = without_secrets(&text).into_owned();
     eprintln!("{}", text.trim_end());
     std::panic::resume_unwind(Box::new(text))
 }

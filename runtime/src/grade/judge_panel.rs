@@ -87,6 +87,7 @@ fn question<'a>(
         let written = command_input::build(config, context, &directory)
             .map_err(GraderCommandError::Input)
             .and_then(|input| grader_command::output(command, &input, context));
+        command_input::hide_secrets(context, &directory);
         match written.as_deref() {
             Ok("") => Err(NoQuestion::Prompt(GraderCommandError::NoOutput)),
             _ => written.map_err(NoQuestion::Prompt),

@@ -70,14 +70,13 @@ impl CommandJudge {
         });
         let outcome = answered.result.map_err(|failure| match failure {
             CommandFailure::Failed(message) | CommandFailure::TimedOut(message) => {
-                JudgeError::new(self.redactor.apply(&message))
+                JudgeError::new(self.redactor.apply(&message).into_owned())
             }
         })?;
         let said = outcome.messages.as_deref().map(answer).or(outcome.text).unwrap_or_default();
         // The reply is recorded, so it must not hold the secrets that the command was given.
-        let said = self.redactor.apply(&said);
         Ok(JudgeReply {
-            text: said,
+            text: self.redactor.apply(&said).into_owned(),
             usage: outcome.usage,
             cost_usd: outcome.cost_usd,
             model: outcome.model,

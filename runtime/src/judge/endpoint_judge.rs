@@ -4,6 +4,9 @@ use crate::judge::judge_options::Endpoint;
 use crate::model::judge::BoundJudge;
 
 #[cfg(not(feature = "judge"))]
+use crate::platform::url::without_credentials;
+
+#[cfg(not(feature = "judge"))]
 use std::fmt;
 
 #[cfg(feature = "judge")]
@@ -59,5 +62,5 @@ pub(crate) fn endpoint_judge(endpoint: &Endpoint) -> Result<BoundJudge, JudgeFea
 #[cfg(not(feature = "judge"))]
 pub(crate) fn endpoint_judge(endpoint: &Endpoint) -> Result<BoundJudge, JudgeFeatureMissing> {
     let Endpoint { url, model, key: _, price: _ } = endpoint;
-    Err(JudgeFeatureMissing { model: model.clone(), url: url.clone() })
+    Err(JudgeFeatureMissing { model: model.clone(), url: without_credentials(url) })
 }

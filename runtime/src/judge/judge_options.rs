@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::platform::url::{has_user, secrets_of_query, with_path_end, without_credentials};
+
 /// Judgements after a failing one, by default.
 pub(crate) const CONFIRM: u32 = 2;
 
@@ -24,6 +26,11 @@ impl JudgeOptions {
     /// Whether there is a judge for graders that name none.
     pub(crate) fn names_one(&self) -> bool {
         self.endpoint.is_some() || self.targets.is_some()
+    }
+
+    /// Secrets in the settings that have no variable of their own.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = String> {
+        self.endpoint.iter().flat_map(|endpoint| secrets_of_query(&endpoint.url))
     }
 }
 
@@ -66,6 +73,7 @@ pub(crate) struct EndpointVariables {
 pub(crate) enum InvalidEndpoint {
     NoModel,
     NoUrl,
+    /// The URL, without its secrets.
     NotHttp(String),
     Credentials,
 }
@@ -104,14 +112,14 @@ impl Endpoint {
         let Some(address) = url.or_else(|| own.clone()) else {
             return Err(InvalidEndpoint::NoUrl);
         };
-        let address = address.trim_end_matches('/').to_owned();
+        let address = with_path_end(&address, "");
         if !["http://", "https://"].iter().any(|scheme| address.starts_with(scheme)) {
-            return Err(InvalidEndpoint::NotHttp(address));
+            return Err(InvalidEndpoint::NotHttp(without_credentials(&address)));
         }
-        if address.contains('@') {
+        if has_user(&address) {
             return Err(InvalidEndpoint::Credentials);
         }
-        let is_theirs = own.is_some_and(|own| own.trim_end_matches('/') == address);
+        let is_theirs = own.is_some_and(|own| with_path_end(&own, "") == address);
         let key = key.or_else(|| openai_key.filter(|_| is_theirs)).map(Secret);
         Ok(Some(Self { url: address, model, key, price }))
     }
@@ -154,8 +162,12 @@ mod tests {
             ),
             (EndpointVariables { model: text("m"), ..EndpointVariables::default() }, "without EVALSUITE_JUDGE_URL"),
             (
-                EndpointVariables { model: text("m"), url: text("localhost:1"), ..EndpointVariables::default() },
-                "`localhost:1`",
+                EndpointVariables {
+                    model: text("m"),
+                    url: text("localhost:1?code=a:b"),
+                    ..EndpointVariables::default()
+                },
+                "`localhost:1?code=***`",
             ),
             (
                 EndpointVariables { model: text("m"), url: text("http://a:b@x"), ..EndpointVariables::default() },

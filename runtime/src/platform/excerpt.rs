@@ -1,8 +1,11 @@
-//! Excerpts of long texts, and texts that are safe to print.
+//! Excerpts of long texts, and texts that are safe to print. An excerpt never ends within a secret: its beginning alone could
+//! not be recognized, and hidden, later.
 
 use std::borrow::Cow;
 
 use evalsuite_schema::terminal::is_unprintable;
+
+use crate::platform::redaction::all_secrets;
 
 /// The longest beginning that is at most `limit` bytes long.
 pub(crate) fn first_bytes(text: &str, limit: usize) -> &str {
@@ -10,13 +13,13 @@ pub(crate) fn first_bytes(text: &str, limit: usize) -> &str {
         return text;
     }
     let end = (0..=limit).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    &text[..end]
+    &text[..all_secrets().position_before(text, end)]
 }
 
 /// The first `limit` characters, with `…` for the rest.
 pub(crate) fn first_chars(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}…", &text[..end]),
+        Some((end, _)) => format!("{}…", &text[..all_secrets().position_before(text, end)]),
         None => text.to_owned(),
     }
 }
@@ -24,7 +27,7 @@ pub(crate) fn first_chars(text: &str, limit: usize) -> String {
 /// The last `limit` characters, with `…` for the rest.
 pub(crate) fn last_chars(text: &str, limit: usize) -> String {
     match text.char_indices().rev().nth(limit.saturating_sub(1)) {
-        Some((start, _)) if start > 0 => format!("…{}", &text[start..]),
+        Some((start, _)) if start > 0 => format!("…{}", &text[all_secrets().position_after(text, start)..]),
         _ => text.to_owned(),
     }
 }
@@ -39,6 +42,8 @@ pub(crate) fn middle_out(text: &str, limit: usize) -> Cow<'_, str> {
     let head = limit.saturating_sub(tail + 1);
     let end = text.char_indices().nth(head).map_or(text.len(), |(end, _)| end);
     let start = text.char_indices().rev().nth(tail.saturating_sub(1)).map_or(text.len(), |(start, _)| start);
+    let secrets = all_secrets();
+    let (end, start) = (secrets.position_before(text, end), secrets.position_after(text, start));
     Cow::Owned(format!("{}…{}", &text[..end], &text[start..]))
 }
 

@@ -63,9 +63,7 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// JSON with secrets hidden, as it is written to a file.
 pub(crate) fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
-    let mut value = serde_json::to_value(value)?;
-    redactor.apply_to(&mut value);
-    let mut bytes = serde_json::to_vec_pretty(&value)?;
+    let mut bytes = redactor.to_pretty_json(value)?;
     bytes.push(b'\n');
     Ok(bytes)
 }

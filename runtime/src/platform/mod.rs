@@ -21,3 +21,4 @@ pub(crate) mod shell_quoting;
 pub(crate) mod symlinks;
 pub(crate) mod terminal;
 pub(crate) mod untrusted;
+pub(crate) mod url;

@@ -11,6 +11,7 @@ use crate::grade::scoring::decide_case;
 use crate::model::suite_location::{package_directory, program};
 use crate::platform::files::write_json;
 use crate::record::baseline::{baseline_file, result_of};
+use crate::platform::redaction::Redactor;
 use crate::record::run_directory::layout::trial_directory_name;
 use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability};
 use crate::run::case_report::CaseReport;
@@ -94,9 +95,9 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: CaseOutcome, score: 
 pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut end: CaseEnd) -> io::Result<CaseReport> {
     requirements::refuse_skip(plan.settings, &mut end.outcome, &mut end.reason);
     limits::record_first_error(plan, end.outcome, end.reason.as_ref())?;
-    let record = case_record(plan, &trials, end);
+    let record = plan.redactor.redacted(case_record(plan, &trials, end))?;
     dependencies::mark_unreported(plan)?;
-    write_json(&plan.directory.join("case.json"), &record, &plan.redactor)?;
+    write_json(&plan.directory.join("case.json"), &record, &Redactor::default())?;
     plan.report_case_end(&record, trials::cost(trials.counted.iter().chain(&trials.surplus)));
     Ok(plan.report(record, trials.counted))
 }

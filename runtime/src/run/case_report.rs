@@ -84,6 +84,6 @@ impl CaseReport {
 
     /// The text without secrets.
     pub(crate) fn redacted(&self, text: &str) -> String {
-        self.redactor.apply(text)
+        self.redactor.apply(text).into_owned()
     }
 }

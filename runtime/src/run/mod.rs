@@ -10,6 +10,7 @@ pub(crate) mod case_setup;
 pub(crate) mod chosen_agent;
 pub(crate) mod dependencies;
 pub(crate) mod earlier_records;
+pub(crate) mod grader_configs;
 pub(crate) mod hooks;
 pub(crate) mod limits;
 pub(crate) mod plan;

@@ -1,12 +1,13 @@
 //! Everything about a case that all its trials share.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use evalsuite_schema::record::{CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions};
-use evalsuite_schema::{Case, Hooks, Location, Suite};
+use evalsuite_schema::{Case, Hooks, Location, Suite, Workspace};
 use serde_json::Value;
 
 use crate::grade::scoring::case_rule;
@@ -103,6 +104,7 @@ impl<'a> Plan<'a> {
             .map_err(|source| CaseError::unwritable_case(entry, run.path(), source))?;
         let mut variables = interpolation::variables(&case, suite_data.layout);
         variables.extend(agent.variables());
+        variables.extend(variables_around(&suite_data, &target, &case.location));
         let mut secrets: Vec<String> = case.requires.env.iter().chain(&variables).cloned().collect();
         secrets.extend(KEYS.map(str::to_owned));
         let seen = AgentInput::new(&case, &target, agent.command(), &places);
@@ -119,7 +121,7 @@ impl<'a> Plan<'a> {
             limit: settings.timeout.or(written_limit).or_else(|| agent.limit()).unwrap_or(AGENT_LIMIT),
             planned: planned.max(1),
             rule: case_rule(suite_data.kind, case.trials.strategy),
-            redactor: Redactor::of(secrets.iter().map(String::as_str)),
+            redactor: Redactor::of(secrets.iter().map(String::as_str)).and_values(settings.judge.secrets()),
             digests: Digests::of(&case, &seen),
             places,
             agent,
@@ -304,6 +306,14 @@ fn target(entry: &EvalCase, case: &Case, settings: &Settings) -> Result<String, 
             targets.len()
         ))),
     }
+}
+
+/// Names of the variables of the suite's workspace, and of the hooks of the suite and of a target.
+fn variables_around(suite: &Suite, target: &str, location: &Location) -> BTreeSet<String> {
+    let target = suite.targets.iter().find(|known| known.name == target);
+    let of_target = target.map(|target| Workspace { hooks: target.hooks.clone(), ..Workspace::default() });
+    let workspaces = suite.workspace.iter().cloned().chain(of_target);
+    workspaces.flat_map(|workspace| interpolation::workspace_variables(&workspace, location)).collect()
 }
 
 impl Digests {

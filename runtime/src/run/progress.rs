@@ -41,7 +41,7 @@ impl Plan<'_> {
     pub(crate) fn report_grader(&self, trial: u32, grader: &GraderRecord) {
         self.report_progress(|| ProgressStep::GraderFinished {
             trial,
-            grader: grader.name.clone(),
+            grader: self.redactor.apply(&grader.name).into_owned(),
             verdict: grader.verdict,
             value: grader.value,
         });
@@ -53,7 +53,7 @@ impl Plan<'_> {
             outcome: record.outcome,
             score: record.score,
             cost_usd,
-            reason: record.reason.as_ref().map(|reason| self.redactor.apply(&reason.message)),
+            reason: record.reason.as_ref().map(|reason| self.redactor.apply(&reason.message).into_owned()),
         });
     }
 }

@@ -1,22 +1,25 @@
 //! Placeholders in recordings for values that are secret or differ between machines.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
 use evalsuite_schema::placeholder::Syntax;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::environment;
+use crate::platform::redaction::text_serializer::TextSerializer;
+use crate::platform::redaction::{Redactor, SHORTEST};
 
-/// Length of the shortest value of a variable that is replaced, in characters. A shorter value would replace ordinary words.
-const SHORTEST: usize = 6;
-
-/// Values that are written as `${{ NAME }}`, and restored when the recording is read.
+/// Values that are written as `${{ NAME }}`, and restored when the recording is read. Other forms of secrets, such as base64,
+/// are written as `***`, which stays.
 #[derive(Clone, Default)]
 pub(crate) struct Placeholders {
     /// The longest value first: a value is replaced before the values it contains.
     hidden: Vec<HiddenValue>,
+    redactor: Redactor,
 }
 
 #[derive(Clone)]
@@ -52,14 +55,16 @@ impl Placeholders {
         Self::of(variables, directories)
     }
 
-    /// Placeholders of a trial: its variables, and the directories that differ between runs and machines.
+    /// Placeholders of a trial: its variables, the directories that differ between runs and machines, and all else that may
+    /// not be written.
     pub(crate) fn of_trial<'a>(
         variables: impl IntoIterator<Item = &'a str>,
+        redactor: &Redactor,
         suite: &'a SuiteLocation,
         directory: &'a Path,
         workspace: &'a Path,
     ) -> Self {
-        Self::new(
+        let placeholders = Self::new(
             variables,
             [
                 ("EVALSUITE_WORKSPACE", workspace),
@@ -67,7 +72,8 @@ impl Placeholders {
                 ("EVALSUITE_SUITE_DIR", suite.suite_dir.as_path()),
                 ("CARGO_MANIFEST_DIR", suite.package_root.as_path()),
             ],
-        )
+        );
+        Self { redactor: redactor.clone(), ..placeholders }
     }
 
     fn of(
@@ -84,11 +90,11 @@ impl Placeholders {
             .map(|(name, value)| HiddenValue { name, value, is_path: true });
         let mut hidden: Vec<HiddenValue> = variables.chain(directories).collect();
         hidden.sort_by_key(|hidden| std::cmp::Reverse(hidden.value.len()));
-        Self { hidden }
+        Self { hidden, redactor: Redactor::default() }
     }
 
     /// The text with placeholders for values; of several values at one position, for the longest.
-    pub(crate) fn hide(&self, text: &str) -> String {
+    pub(crate) fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut found: Vec<(usize, &HiddenValue)> = Vec::new();
         for known in &self.hidden {
             let ends = |at: &usize| !known.is_path || ends_a_path(&text[at + known.value.len()..]);
@@ -96,6 +102,9 @@ impl Placeholders {
         }
         // Stable: the longest value stays first at its position.
         found.sort_by_key(|(at, _)| *at);
+        if found.is_empty() {
+            return self.redactor.apply(text);
+        }
         let mut hidden = String::new();
         let mut done = 0;
         for (at, known) in found {
@@ -106,7 +115,7 @@ impl Placeholders {
             }
         }
         hidden.push_str(&text[done..]);
-        hidden
+        Cow::Owned(self.redactor.apply(&hidden).into_owned())
     }
 
     /// The text with values for the placeholders that [`hide`](Self::hide) writes. `${{NAME}}` without spaces is text.
@@ -124,9 +133,13 @@ impl Placeholders {
         restored + &text[end..]
     }
 
-    /// Hides values in every string of a JSON value, including keys.
-    pub(crate) fn hide_in(&self, value: Value) -> Value {
-        map(value, &|text| self.hide(&text))
+    /// JSON with values hidden in every text, including keys of maps.
+    ///
+    /// # Errors
+    ///
+    /// If the data is not JSON.
+    pub(crate) fn hide_in(&self, data: &impl Serialize) -> serde_json::Result<Value> {
+        data.serialize(TextSerializer::new(serde_json::value::Serializer, &|text| self.hide(text)))
     }
 
     /// The reverse of [`hide_in`](Self::hide_in).
@@ -136,8 +149,10 @@ impl Placeholders {
 
     /// Name of a variable whose value is in these bytes.
     pub(crate) fn secret_in(&self, bytes: &[u8]) -> Option<&str> {
-        let holds = |value: &str| bytes.windows(value.len()).any(|window| window == value.as_bytes());
-        self.hidden.iter().find(|hidden| !hidden.is_path && holds(&hidden.value)).map(|hidden| hidden.name.as_str())
+        let text = String::from_utf8_lossy(bytes);
+        let known = self.hidden.iter().find(|hidden| !hidden.is_path && text.contains(&hidden.value));
+        let is_secret = || self.redactor.is_in(bytes).then_some("a variable");
+        known.map(|hidden| hidden.name.as_str()).or_else(is_secret)
     }
 }
 
@@ -198,7 +213,7 @@ mod tests {
     #[test]
     fn keys_and_values_of_json_are_hidden() {
         let value = json!({"secret": ["my secret", 1]});
-        let hidden = placeholders().hide_in(value.clone());
+        let hidden = placeholders().hide_in(&value).unwrap();
         assert_eq!(hidden, json!({"${{ KEY }}": ["my ${{ KEY }}", 1]}));
         assert_eq!(placeholders().restore_in(hidden), value);
     }

@@ -136,3 +136,30 @@ fn a_conversation_that_ends_early_has_its_turns() {
     assert_eq!(turns, [CaseOutcome::Passed, CaseOutcome::Error]);
     assert_eq!(record.usage, Some(Usage::new(5, 2)));
 }
+
+#[test]
+fn a_grader_that_rejects_its_config_does_so_before_the_agent_is_called() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir_all(directory.path().join("suites/x")).unwrap();
+    let user = json!({"user": {"grader": "own", "config": {"words": "two"}}});
+    let case = case_json("c", json!([crate::common::grader("own", 9, user)]), json!({}));
+    #[derive(serde::Deserialize)]
+    struct Limits {
+        words: usize,
+    }
+    let own = |limits: Limits, evidence: &evalsuite::Evidence<'_>| evidence.answer().len() == limits.words;
+    let calls = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = calls.clone();
+    let agent = move |_: &mut Trial<'_>| -> anyhow::Result<String> {
+        counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        Ok("hello".into())
+    };
+    let evals =
+        Evals::new(suite("cases", "mixed", directory.path(), &[case])).with_grader("own", own).with_agent(agent);
+    let report = run(&evals, directory.path());
+    let reason = only(&report).trials()[0].reason.clone().expect("a reason");
+    assert_eq!((reason.stage, reason.code), (Stage::Setup, ReasonCode::GraderError));
+    assert!(reason.message.starts_with("grader `own` rejects its config: words: invalid type"), "{}", reason.message);
+    assert_eq!(reason.location.map(|location| location.line), Some(9));
+    assert_eq!(calls.load(std::sync::atomic::Ordering::SeqCst), 0, "the agent was called");
+}

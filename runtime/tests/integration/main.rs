@@ -26,6 +26,8 @@ mod recordings;
 mod replays;
 mod reported_fields;
 mod run_record;
+#[cfg(all(unix, feature = "cli-agents"))]
+mod secrets;
 mod signatures;
 mod suite_check;
 mod summary;

@@ -177,24 +177,13 @@ fn with_trajectory(reply: Outcome, json: &[u8]) -> Result<Outcome, CommandFailur
     })
 }
 
-/// Removes the prompt and the output, or the secrets in them.
+/// Removes the prompt and the output, or the secrets in them; of the trajectory, the secrets.
 fn clean_up(directory: &UntrustedDirectory, keep: bool, redactor: &Redactor) -> io::Result<()> {
     [PROMPT, OUTPUT].into_iter().try_for_each(|file| match keep {
-        true => redact(directory, file, redactor),
+        true => directory.redact(file, OUTPUT_LIMIT, redactor),
         false => directory.remove(file),
-    })
-}
-
-fn redact(directory: &UntrustedDirectory, file: &str, redactor: &Redactor) -> io::Result<()> {
-    let bytes = match directory.read(file, OUTPUT_LIMIT) {
-        Ok(bytes) => bytes,
-        Err(OpenError::Missing) => return Ok(()),
-        // Too large to be searched for secrets, or not a file that can be kept.
-        Err(_) => return directory.remove(file),
-    };
-    let Ok(text) = String::from_utf8(bytes) else { return Ok(()) };
-    let shown = redactor.apply(&text);
-    if shown == text { Ok(()) } else { directory.write(file, shown.as_bytes()) }
+    })?;
+    directory.redact(TRAJECTORY, TRAJECTORY_LIMIT, redactor)
 }
 
 /// A fact with the end of the command's standard error.

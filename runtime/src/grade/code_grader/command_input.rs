@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use evalsuite_schema::record::Note;
 use evalsuite_schema::{Content, Input, Message, Object, Part, PathRef, ToolCall};
 use serde_json::{Map, Value, json};
 
@@ -14,6 +15,14 @@ use crate::platform::untrusted::UntrustedDirectory;
 const INLINE_LIMIT: usize = 50_000;
 /// Name of the file with a longer transcript.
 const OUTPUT: &str = "output.json";
+
+/// Hides the secrets in the file with the transcript, which the command has read. A failure is noted.
+pub(crate) fn hide_secrets(context: &GradingContext<'_>, directory: &Path) {
+    if let Err(error) = context.grader_files().directory(directory).redact(OUTPUT, u64::MAX, context.redactor) {
+        let message = format!("{}: {error}", directory.join(OUTPUT).display());
+        context.notes.borrow_mut().push(Note::new("output_not_kept", message));
+    }
+}
 
 pub(crate) fn build(config: &Object, context: &GradingContext<'_>, directory: &Path) -> io::Result<Value> {
     let facts = context.evidence.facts();

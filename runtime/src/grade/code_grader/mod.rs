@@ -27,7 +27,9 @@ pub(crate) fn grade(path: &str, config: &CodeGrader, context: &GradingContext<'_
         Some(Ok(limit)) => limit,
         Some(Err(error)) => return Score::error(format!("`timeout_seconds` is out of range: {error}")).into(),
     };
-    run(&config.run, &input, limit, VerdictRule::IsDetail, &directory, context)
+    let result = run(&config.run, &input, limit, VerdictRule::IsDetail, &directory, context);
+    command_input::hide_secrets(context, &directory);
+    result
 }
 
 /// Runs a command of a grader and reads its result.

@@ -19,6 +19,8 @@ use crate::judge::endpoint::chat_completion::Format;
 use crate::judge::judge_options::{Endpoint, Secret};
 use crate::model::judge::{JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::excerpt::first_chars;
+use crate::platform::redaction::Redactor;
+use crate::platform::url::{secrets_of_query, with_path_end, without_credentials};
 
 /// Bytes of a reply that are read.
 const LARGEST: u64 = 16 << 20;
@@ -28,6 +30,9 @@ const SHOWN: usize = 500;
 /// The judge at a service that `EVALSUITE_JUDGE_*` describes.
 pub(crate) struct Service {
     url: String,
+    /// The URL without its secrets.
+    shown_url: String,
+    redactor: Redactor,
     endpoint: Endpoint,
     /// The strictest [`Format`] that the service has not rejected, as its position in [`Format::ALL`].
     format: AtomicU8,
@@ -48,9 +53,11 @@ static AGENT: LazyLock<ureq::Agent> = LazyLock::new(|| {
 
 impl Service {
     pub(crate) fn new(endpoint: Endpoint) -> Self {
-        const PATH: &str = "/chat/completions";
-        let url = if endpoint.url.ends_with(PATH) { endpoint.url.clone() } else { format!("{}{PATH}", endpoint.url) };
-        Self { url, endpoint, format: AtomicU8::new(0) }
+        let url = with_path_end(&endpoint.url, "/chat/completions");
+        let secrets = endpoint.key.iter().map(|Secret(key)| key.clone()).chain(secrets_of_query(&url));
+        let shown_url = without_credentials(&url);
+        let redactor = Redactor::default().and_values(secrets);
+        Self { url, shown_url, redactor, endpoint, format: AtomicU8::new(0) }
     }
 
     fn key(&self) -> Option<&str> {
@@ -119,7 +126,7 @@ impl Service {
     }
 
     fn failed(&self, error: &ureq::Error, limit: Duration) -> JudgeError {
-        let about = |what: &str| format!("{}: {what}", self.url);
+        let about = |what: &str| self.redactor.apply(&format!("{}: {what}", self.shown_url)).into_owned();
         match error {
             ureq::Error::Timeout(_) => JudgeError::new(about(&format!("no reply within {} s", limit.as_secs_f64()))),
             ureq::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut => {
@@ -135,13 +142,10 @@ impl Service {
         }
     }
 
-    /// Why the service rejected a request, without the key that its message may repeat.
+    /// Why the service rejected a request, without the secrets that its message may repeat.
     fn refusal(&self, status: StatusCode, text: &str, request: &JudgeRequest) -> String {
         let said = chat_completion::error_message(text).unwrap_or_else(|| text.trim().to_owned());
-        let said = match self.key() {
-            Some(key) if !key.is_empty() => said.replace(key, "***"),
-            _ => said,
-        };
+        let said = self.redactor.apply(&said);
         let hint = match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if self.key().is_some() => {
                 "the service rejects the key; check EVALSUITE_JUDGE_API_KEY (or OPENAI_API_KEY)".to_owned()
@@ -161,7 +165,7 @@ impl Service {
             _ => String::new(),
         };
         let separator = if hint.is_empty() { "" } else { "\nhelp: " };
-        format!("{}: {status}: {}{separator}{hint}", self.url, first_chars(&said, SHOWN))
+        format!("{}: {status}: {}{separator}{hint}", self.shown_url, first_chars(&said, SHOWN))
     }
 }
 

@@ -107,6 +107,22 @@ fn error(acts: Vec<Act>, request: &JudgeRequest) -> JudgeError {
 }
 
 #[test]
+fn the_query_of_the_url_goes_behind_the_path_and_is_not_shown() {
+    let (url, requests) =
+        serve(vec![refused("401 Unauthorized", "code-of-service is wrong, and so is sk-very-secret")]);
+    let url = format!("{url}/?api-version=2024-06-01&code=code-of-service");
+    let error = service(&url).ask(&request()).unwrap_err().to_string();
+    let (head, _) = requests.recv().unwrap();
+    let target = "POST /v1/chat/completions?api-version=2024-06-01&code=code-of-service HTTP/1.1\r\n";
+    assert!(head.starts_with(target), "{head}");
+    assert!(error.contains("/v1/chat/completions?api-version=***&code=***: 401"), "{error}");
+    assert!(error.contains("*** is wrong, and so is ***"), "{error}");
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let error = service(&format!("http://{closed}/v1?code=code-of-service")).ask(&request()).unwrap_err().to_string();
+    assert!(error.contains("/v1/chat/completions?code=***: "), "{error}");
+}
+
+#[test]
 fn a_question_is_asked_and_answered() {
     let (url, requests) = serve(vec![completion("{\"score\": 1}")]);
     let reply = service(&url).ask(&request().with_temperature(0.5)).unwrap();

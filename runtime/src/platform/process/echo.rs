@@ -2,8 +2,9 @@
 
 use std::process::Command;
 
+use crate::platform::notice;
+use crate::platform::redaction::without_secrets;
 use crate::platform::shell_quoting::quoted_if_needed;
-use crate::platform::{notice, redaction};
 
 /// Whether programs are shown on standard error when they start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,10 +15,10 @@ pub(crate) enum Echo {
 }
 
 impl Echo {
-    /// Writes a line with the secrets of all cases of this process hidden.
+    /// Writes a line.
     pub(crate) fn say(self, text: impl FnOnce() -> String) {
         if self == Self::On {
-            notice::say(&redaction::without_secrets(&text()));
+            notice::say(&text());
         }
     }
 
@@ -25,7 +26,8 @@ impl Echo {
     pub(crate) fn show(self, command: &Command) {
         self.say(|| {
             let words = std::iter::once(command.get_program()).chain(command.get_args());
-            let line: Vec<String> = words.map(|word| quoted_if_needed(&word.to_string_lossy())).collect();
+            let line: Vec<String> =
+                words.map(|word| quoted_if_needed(&without_secrets(&word.to_string_lossy()))).collect();
             let directory = command.get_current_dir().map(|directory| format!("  (in {})", directory.display()));
             format!("$ {}{}", line.join(" "), directory.unwrap_or_default())
         });

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use self::echo::Echo;
+use crate::platform::redaction::all_secrets;
 
 /// Bytes captured of each output stream; the rest is read and dropped.
 const CAPTURE_LIMIT: usize = 10 * 1024 * 1024;
@@ -308,9 +309,13 @@ fn drain(readers: &Receiver<()>, limit: Duration) {
 }
 
 fn take(captured: Option<Arc<Mutex<Captured>>>) -> Captured {
-    captured
+    let mut captured = captured
         .map(|captured| std::mem::take(&mut *captured.lock().unwrap_or_else(PoisonError::into_inner)))
-        .unwrap_or_default()
+        .unwrap_or_default();
+    if captured.truncated {
+        captured.bytes.truncate(all_secrets().length_without_broken_end(&captured.bytes));
+    }
+    captured
 }
 
 #[cfg(all(test, unix))]

@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::removal::remove_tree;
 use super::{Handle, OpenError};
@@ -128,6 +129,34 @@ impl UntrustedDirectory {
         }
     }
 
+    /// Hides the secrets in a file of at most `limit` bytes that a program may have written. What cannot be searched for them
+    /// is removed.
+    ///
+    /// # Errors
+    ///
+    /// If it can be neither written nor removed.
+    pub(crate) fn redact(&self, name: &str, limit: u64, redactor: &Redactor) -> io::Result<()> {
+        let bytes = match self.read(name, limit) {
+            Ok(bytes) => bytes,
+            Err(OpenError::Missing) => return Ok(()),
+            Err(_) => return self.remove(name),
+        };
+        if redactor.is_empty() {
+            return Ok(());
+        }
+        // Escapes may stand in escapes, so JSON is searched as data.
+        match serde_json::from_slice::<Value>(&bytes) {
+            Ok(data) if data.is_object() || data.is_array() => match redactor.to_value(&data)? {
+                shown if shown == data => Ok(()),
+                shown => self.write(name, shown.to_string().as_bytes()),
+            },
+            _ if redactor.is_in(&bytes) => {
+                self.write(name, redactor.apply(&String::from_utf8_lossy(&bytes)).as_bytes())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Makes the directory, and opens it.
     ///
     /// # Errors
@@ -166,7 +195,7 @@ pub(crate) fn read(file: File, limit: u64) -> Result<Vec<u8>, OpenError> {
     let mut bytes = Vec::new();
     // It may grow while it is read.
     if size <= limit {
-        file.take(limit + 1).read_to_end(&mut bytes)?;
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     }
     let size = size.max(bytes.len() as u64);
     if size > limit { Err(OpenError::TooLarge { bytes: size, limit }) } else { Ok(bytes) }

@@ -122,7 +122,7 @@ impl CassetteFile {
     ///
     /// If it cannot be written.
     pub(crate) fn write(&self, path: &Path, placeholders: &Placeholders) -> io::Result<()> {
-        write_json(path, &placeholders.hide_in(serde_json::to_value(self)?), &Redactor::default())
+        write_json(path, &placeholders.hide_in(self)?, &Redactor::default())
     }
 
     /// Its JSON without line breaks, for a file beside the record.
@@ -131,7 +131,7 @@ impl CassetteFile {
     ///
     /// If it is not JSON.
     pub(crate) fn to_bytes(&self, placeholders: &Placeholders) -> io::Result<Vec<u8>> {
-        Ok(serde_json::to_vec(&placeholders.hide_in(serde_json::to_value(self)?))?)
+        Ok(serde_json::to_vec(&placeholders.hide_in(self)?)?)
     }
 }
 

@@ -11,6 +11,7 @@ use evalsuite_schema::record::{CiRun, GitState};
 use crate::model::suite_location::TRACKED_DIRECTORY_PREFIX;
 use crate::platform::process;
 use crate::platform::process::echo::Echo;
+use crate::platform::url::without_credentials;
 
 /// Time limit of git; after it, the record has no state of the repository.
 const GIT_LIMIT: Duration = Duration::from_secs(10);
@@ -75,19 +76,14 @@ pub(crate) fn settings(variables: impl Iterator<Item = (OsString, OsString)>) ->
         })
         .map(|(name, value)| {
             let is_secret = SECRET.iter().any(|part| name.contains(part));
-            (name, (!is_secret).then(|| without_user(&value)))
+            (name, (!is_secret).then(|| shown(&value)))
         })
         .collect()
 }
 
-/// A URL can hold a password.
-fn without_user(value: &str) -> String {
-    let Some((scheme, rest)) = value.split_once("://") else { return value.to_owned() };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    match authority.rsplit_once('@') {
-        Some((user, _)) => format!("{scheme}://***{}", &rest[user.len()..]),
-        None => value.to_owned(),
-    }
+/// A URL can hold a password or a key.
+fn shown(value: &str) -> String {
+    if value.contains("://") { without_credentials(value) } else { value.to_owned() }
 }
 
 #[cfg(test)]
@@ -144,7 +140,7 @@ mod tests {
             shown,
             [
                 ("EVALSUITE_JUDGE_API_KEY", None),
-                ("EVALSUITE_JUDGE_URL", Some("https://***@host/v1?a=b@c")),
+                ("EVALSUITE_JUDGE_URL", Some("https://***@host/v1?a=***")),
                 ("EVALSUITE_TRIALS", Some("3")),
             ]
         );

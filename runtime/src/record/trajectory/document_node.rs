@@ -3,6 +3,7 @@
 use evalsuite_schema::Object;
 use serde_json::Value;
 
+use crate::platform::excerpt::first_chars;
 use crate::record::trajectory::TrajectoryError;
 
 /// Most characters of an invalid value in an error.
@@ -64,10 +65,7 @@ impl<'a> Node<'a> {
     /// The error for a value that is not what was expected.
     pub(crate) fn unexpected(&self, expected: &str) -> TrajectoryError {
         let text = self.value.to_string();
-        let mut shown: String = text.chars().take(SHOWN).collect();
-        if shown.len() < text.len() {
-            shown.push('…');
-        }
+        let shown = first_chars(&text, SHOWN);
         TrajectoryError::new(format!("{} is {shown}, expected {expected}", self.shown_path()))
     }
 

@@ -90,7 +90,7 @@ fn measured_as(
     let places = embedded_files::suite_location(suite, run, "").map_err(CalibrationError::Files)?;
     let secrets: BTreeSet<String> =
         calibration.samples.iter().flat_map(|sample| measurement::secrets(sample, data.layout)).collect();
-    let redactor = Redactor::of(secrets.iter().map(String::as_str));
+    let redactor = Redactor::of(secrets.iter().map(String::as_str)).and_values(settings.judge.secrets());
     let unwritable = |error| CalibrationError::NotRecorded { directory: run.path().to_owned(), error };
     let of_run = SuiteOfRun { suite, data: &data, location: &places, run, redactor: &redactor, echo: settings.echo };
     run_record::register(&of_run).map_err(unwritable)?;
@@ -104,21 +104,15 @@ fn measured_as(
     let mut written = Ok(());
     let result = run_once(&run.locks(), &format!("calibration-{key}"), &redactor, || {
         let measurement = JudgeMeasurement { evals, settings, run, suite: &data, calibration: &calibration, repeat };
-        let record = Box::new(without_secrets(measurement.measure()?, &redactor));
+        let record = measurement.measure()?;
+        // A record that cannot be read again is redacted when it is written.
+        let record = Box::new(redactor.redacted(record.clone()).unwrap_or(record));
         written = write(&record, run, settings, &redactor, &place);
         Ok(record)
     });
     let result: Result<Box<CalibrationRecord>, Reason> = result.map_err(unwritable)?;
     written.map_err(unwritable)?;
     Ok(Some(result.map(|record| CalibrationReport::new(*record, repeat.to_owned()))))
-}
-
-/// The record without the values of secrets.
-fn without_secrets(record: CalibrationRecord, redactor: &Redactor) -> CalibrationRecord {
-    // Redaction changes texts only, so the result is a record again.
-    let Ok(mut value) = serde_json::to_value(&record) else { return record };
-    redactor.apply_to(&mut value);
-    serde_json::from_value(value).unwrap_or(record)
 }
 
 /// Writes `calibration.json`, and the cost to the ledger.

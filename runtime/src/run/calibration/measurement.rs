@@ -146,8 +146,10 @@ impl JudgeMeasurement<'_> {
         let workspace = directory.join("workspace");
         fs::create_dir_all(&workspace).map_err(|error| broken(format!("{}: {error}", workspace.display())))?;
         let secrets = secrets(sample, self.suite.layout);
-        let redactor = Redactor::of(secrets.iter().map(String::as_str));
-        let placeholders = Placeholders::of_trial(secrets.iter().map(String::as_str), &places, &directory, &workspace);
+        let secret_values = self.settings.judge.secrets();
+        let redactor = Redactor::of(secrets.iter().map(String::as_str)).and_values(secret_values);
+        let placeholders =
+            Placeholders::of_trial(secrets.iter().map(String::as_str), &redactor, &places, &directory, &workspace);
         let cassette = self.cassette(sample, is_recorded, &places, placeholders)?;
         let environment = CommandEnvironment::of(&Site {
             places: &places,

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use evalsuite_schema::record::{CaseOutcome, Mode, ReasonCode, Stage};
-use evalsuite_schema::{Case, Input};
+use evalsuite_schema::diagnostic::Position;
+use evalsuite_schema::record::{CaseOutcome, Mode, Reason, ReasonCode, Stage};
+use evalsuite_schema::{Case, Input, Location};
 
 use crate::agents::command::resolved_command::ResolvedCommand;
 use crate::model::agent::RustAgent;
@@ -16,6 +17,7 @@ use crate::platform::environment;
 use crate::record::cassette::{About, Opening, TrialCassette, Unusable};
 use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::chosen_agent::ChosenAgent;
+use crate::run::grader_configs;
 use crate::run::plan::Plan;
 use crate::run::regrade::EVIDENCE;
 use crate::run::trial::early_end::EarlyEnd;
@@ -50,11 +52,13 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     ///
-    /// If there is no recording to replay, a variable is not set, a file is missing, or the target has no usable agent.
+    /// If there is no recording to replay, a variable is not set, a file is missing, a grader rejects its config, or the target has no
+    /// usable agent.
     pub(crate) fn new(trial: &'a TrialAttempt<'a>) -> Result<Self, EarlyEnd> {
         let plan = trial.plan;
         let cassette = open_cassette(trial)?;
         let case = resolve_case(plan)?;
+        check_graders(&case, plan)?;
         let environment = CommandEnvironment::of(&Site {
             places: &plan.places,
             run_id: &plan.run.run_id,
@@ -145,7 +149,7 @@ fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
     let TrialAttempt { plan, index, directory, workspace, .. } = trial;
     let mode = plan.settings.mode;
     let secrets = plan.secrets.iter().map(String::as_str);
-    let placeholders = Placeholders::of_trial(secrets, &plan.places, directory, workspace);
+    let placeholders = Placeholders::of_trial(secrets, &plan.redactor, &plan.places, directory, workspace);
     let about = About {
         suite: plan.suite.name.to_owned(),
         case_id: plan.entry.id.to_owned(),
@@ -206,6 +210,20 @@ fn resolve_case(plan: &Plan<'_>) -> Result<Case, EarlyEnd> {
         }
     }
     Ok(case)
+}
+
+/// Graders that reject their config would do so after the agent was paid for.
+fn check_graders(case: &Case, plan: &Plan<'_>) -> Result<(), EarlyEnd> {
+    if !calls_agent(plan) {
+        return Ok(());
+    }
+    let Some(problem) = grader_configs::problems(case, plan.evals.registry()).into_iter().next() else { return Ok(()) };
+    let mut reason = Reason::new(Stage::Setup, ReasonCode::GraderError, problem.message);
+    reason.location = problem.place.map(|place| {
+        let start = place.start().unwrap_or(Position::START);
+        Location::new(place.file, start.line, start.column)
+    });
+    Err(reason.into())
 }
 
 fn calls_agent(plan: &Plan<'_>) -> bool {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::grade::scoring::TrialScore;
 use crate::platform::clock::timestamp;
+use crate::platform::redaction::Redactor;
 use crate::record::run_directory::layout::TRIAL_RECORD;
 use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::trial::captured::AgentReport;
@@ -81,7 +82,8 @@ pub(crate) fn write_record(trial: TrialAttempt<'_>, end: TrialEnd, score: TrialS
     record.versions = plan.versions();
 
     verbose::show_trial(&record, plan.settings.echo);
-    files.write_record(TRIAL_RECORD, &record, &plan.redactor)?;
+    let record = plan.redactor.redacted(record)?;
+    files.write_record(TRIAL_RECORD, &record, &Redactor::default())?;
     Ok(record)
 }
 
