@@ -634,7 +634,7 @@ mod tests {
 
     /// The words of a line of a shell, without what follows a redirection.
     fn words(line: &str) -> Vec<String> {
-        let command = line.split(" > ").next().unwrap_or_default();
+        let command = line.split(" > ").next().unwrap_or_default().replace('\'', "\"");
         let quoted = command.split('"').enumerate();
         let words = quoted.flat_map(|(index, part)| match index % 2 {
             0 => part.split_whitespace().map(str::to_owned).collect(),

@@ -33,4 +33,4 @@ pub use history::earlier_runs;
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use slice::SliceKey;
-pub use statistics::wilson_interval;
+pub use statistics::{paired_interval, wilson_interval};

@@ -186,7 +186,9 @@ fn a_comparison_of_several_suites_needs_more_evidence_in_each() {
         assert_eq!(suite.verdict, ComparisonVerdict::Unchanged, "{suite}");
     }
     assert!(both.to_string().contains("p 0.031 (0.062 adjusted)"), "{both}");
-    (base.suites.pop(), now.suites.pop());
+    for data in [&mut base, &mut now] {
+        data.suites.truncate(1);
+    }
     let one = Comparison::new(&base, &now, &CompareOptions::new());
     assert_eq!(one.verdict(), ComparisonVerdict::Regressed, "{one}");
 }

@@ -27,53 +27,13 @@ fn case(suite: &str, case: &BaselineCase) -> CaseData {
     record.outcome = if case.state() == PassState::Fails { CaseOutcome::Failed } else { CaseOutcome::Passed };
     (record.passed, record.completed, record.planned) = (case.passed, case.trials, case.trials);
     (record.mean, record.stddev) = (case.score, case.spread);
-    record.trials = scores(case)
-        .into_iter()
-        .map(|score| {
-            let mut trial = TrialSummary::default();
-            trial.score = Some(score);
-            trial
-        })
-        .collect();
+    // Comparisons need their mean only.
+    let trial = |score| {
+        let mut trial = TrialSummary::default();
+        trial.score = Some(score);
+        trial
+    };
+    record.trials = case.score.map(trial).into_iter().collect();
     let name = CaseDirectoryName::parse(&record.case_id);
     CaseData { name, directory: PathBuf::new(), record, trials: Vec::new(), earlier: Vec::new() }
-}
-
-/// As many scores as there were trials, with the same mean and the same standard deviation.
-fn scores(case: &BaselineCase) -> Vec<f64> {
-    let Some(mean) = case.score else { return Vec::new() };
-    let (n, spread) = (f64::from(case.trials), case.spread.unwrap_or_default());
-    // Half of them above, half below the mean, and with an odd number one on it.
-    let is_odd = case.trials % 2 == 1;
-    let distance = if is_odd { spread } else { spread * ((n - 1.0) / n).sqrt() };
-    let score = |index: u32| match index {
-        0 if is_odd => mean,
-        index if index % 2 == 0 => mean + distance,
-        _ => mean - distance,
-    };
-    (0..case.trials).map(score).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::statistics::{mean, standard_deviation};
-
-    #[test]
-    fn the_scores_have_the_mean_and_the_spread_of_the_line() {
-        for trials in [1, 2, 3, 4, 5, 10] {
-            let mut line = BaselineCase::default();
-            (line.trials, line.score) = (trials, Some(0.6));
-            line.spread = (trials > 1).then_some(0.25);
-            let scores = scores(&line);
-            assert_eq!(scores.len(), trials as usize);
-            assert!((mean(&scores) - 0.6).abs() < 1e-12, "{scores:?}");
-            let spread = standard_deviation(&scores);
-            assert_eq!(
-                spread.map(|spread| (spread * 1e9).round()),
-                line.spread.map(|spread| spread * 1e9),
-                "{scores:?}"
-            );
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{ComparisonVerdict, FEWEST_PAIRS, SIGNIFICANT};
-use crate::statistics::{PairedTrials, bootstrap_interval, mean, sign_flip_p_value, smallest_visible_effect};
+use crate::statistics::{mean, paired_interval, sign_flip_p_value, smallest_visible_effect};
 
 /// The numbers of the pairs of a suite or a slice.
 pub(super) struct Measured {
@@ -14,16 +14,32 @@ pub(super) struct Measured {
     pub(super) visible_effect: Option<f64>,
 }
 
+/// Paired cases: their differences, and which of them belong together.
+#[derive(Default)]
+pub(super) struct Pairs {
+    differences: Vec<f64>,
+    clusters: Vec<usize>,
+}
+
+impl Pairs {
+    pub(super) fn len(&self) -> usize {
+        self.differences.len()
+    }
+
+    pub(super) fn push(&mut self, difference: f64, cluster: usize) {
+        self.differences.push(difference);
+        self.clusters.push(cluster);
+    }
+}
+
 impl Measured {
-    pub(super) fn of(pairs: &[PairedTrials]) -> Self {
-        let differences: Vec<f64> = pairs.iter().map(|pair| mean(&pair.now) - mean(&pair.base)).collect();
-        let clusters: Vec<usize> = pairs.iter().map(|pair| pair.cluster).collect();
+    pub(super) fn of(Pairs { differences, clusters }: &Pairs) -> Self {
         Self {
             differing: differences.iter().filter(|difference| difference.abs() > 1e-9).count(),
-            difference: mean(&differences),
-            interval: bootstrap_interval(pairs),
-            p_value: sign_flip_p_value(&differences),
-            visible_effect: smallest_visible_effect(&differences, &clusters),
+            difference: mean(differences),
+            interval: paired_interval(differences, clusters),
+            p_value: sign_flip_p_value(differences),
+            visible_effect: smallest_visible_effect(differences, clusters),
         }
     }
 }
@@ -51,7 +67,7 @@ pub struct SliceComparison {
 }
 
 impl SliceComparison {
-    pub(super) fn new(key: String, value: String, pairs: &[PairedTrials]) -> Self {
+    pub(super) fn new(key: String, value: String, pairs: &Pairs) -> Self {
         let measured = Measured::of(pairs);
         Self {
             key,

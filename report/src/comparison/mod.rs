@@ -14,13 +14,13 @@ use serde::Serialize;
 use crate::baseline::as_run;
 use crate::run_data::{RunData, SuiteData};
 use crate::slice::SliceKey;
-use crate::statistics::{PairedTrials, holm};
+use crate::statistics::{holm, mean};
 
 use self::case_change::Standard;
 pub use self::case_change::{CaseChange, ChangeKind};
 use self::groups::{Clusters, Slices};
-use self::measured::Measured;
 pub use self::measured::SliceComparison;
+use self::measured::{Measured, Pairs};
 use self::pairing::{Pair, pair_cases};
 
 /// Share of missing pairs above which a comparison says nothing.
@@ -205,26 +205,27 @@ fn compare_suite(
     [base, run]: [&[&CaseRecord]; 2],
     groups: &Groups<'_>,
 ) -> SuiteComparison {
-    let (mut changes, mut trials) = (Vec::new(), Vec::new());
-    let mut slices: BTreeMap<(String, String), Vec<PairedTrials>> = BTreeMap::new();
+    let (mut changes, mut pairs) = (Vec::new(), Pairs::default());
+    let mut slices: BTreeMap<(String, String), Pairs> = BTreeMap::new();
     let mut missing = 0;
     for pair in pair_cases(base, run) {
         if let Pair::Both(base, run) = pair {
-            let cluster = groups.clusters.of(run, trials.len());
-            trials.push(PairedTrials { base: scores(base), now: scores(run), cluster });
+            let cluster = groups.clusters.of(run, pairs.len());
+            let difference = mean_score(run) - mean_score(base);
+            pairs.push(difference, cluster);
             for slice in groups.slices.of(run) {
-                slices.entry(slice.clone()).or_default().extend(trials.last().cloned());
+                slices.entry(slice.clone()).or_default().push(difference, cluster);
             }
         }
         missing += usize::from(pair.is_missing());
         changes.extend(CaseChange::of(&pair, standard));
     }
-    let measured = Measured::of(&trials);
+    let measured = Measured::of(&pairs);
     SuiteComparison {
         suite: suite.to_owned(),
         target: target.to_owned(),
         changes,
-        pairs: trials.len(),
+        pairs: pairs.len(),
         differing: measured.differing,
         missing,
         difference: measured.difference,
@@ -234,7 +235,7 @@ fn compare_suite(
         visible_effect: measured.visible_effect,
         base_passed: passed(base),
         run_passed: passed(run),
-        slices: slices.into_iter().map(|((key, value), trials)| SliceComparison::new(key, value, &trials)).collect(),
+        slices: slices.into_iter().map(|((key, value), pairs)| SliceComparison::new(key, value, &pairs)).collect(),
         verdict: ComparisonVerdict::Undecided,
     }
 }
@@ -288,9 +289,9 @@ fn verdict(comparison: &SuiteComparison, regressed: bool, margin: Option<f64>) -
     }
 }
 
-/// The scores of the trials that ended.
-fn scores(record: &CaseRecord) -> Vec<f64> {
-    record.trials.iter().filter_map(|trial| trial.score).collect()
+/// The mean score of the trials that ended.
+fn mean_score(record: &CaseRecord) -> f64 {
+    mean(&record.trials.iter().filter_map(|trial| trial.score).collect::<Vec<_>>())
 }
 
 fn passed(records: &[&CaseRecord]) -> (u32, u32) {

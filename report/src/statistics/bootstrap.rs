@@ -1,97 +1,129 @@
-//! The nested bootstrap of a paired mean difference.
+//! The bootstrap interval of a paired mean difference.
 
 use fastrand::Rng;
 
 const RESAMPLES: usize = 10_000;
 const SEED: u64 = 0x5eed_b007;
+/// The 97.5 % quantile of the standard normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
 
-/// The scores of the trials of one case in two runs. Neither is empty.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PairedTrials {
-    pub(crate) base: Vec<f64>,
-    pub(crate) now: Vec<f64>,
-    /// Cases with the same number are drawn together.
-    pub(crate) cluster: usize,
-}
-
-/// The 95 % interval of the mean over cases of `now − base`: clusters are drawn with replacement, then the trials of their cases, 10,000
-/// times; the ends are percentiles. `None` with fewer than two clusters.
-pub(crate) fn bootstrap_interval(pairs: &[PairedTrials]) -> Option<(f64, f64)> {
-    let mut clusters: Vec<Vec<&PairedTrials>> = Vec::new();
-    for pair in pairs {
-        if clusters.len() <= pair.cluster {
-            clusters.resize(pair.cluster + 1, Vec::new());
+/// The 95 % interval of the mean of paired differences; `None` with fewer than two clusters.
+///
+/// `clusters` has a number for each difference; differences of one cluster are not independent of each other. Whole clusters are drawn
+/// with replacement, 10,000 times with a fixed seed. The trials of a case are not drawn again: the differences between cases contain
+/// their noise already, and drawing them would count it twice (Davison and Hinkley 1997, §3.8), which makes intervals at 95 % cover 98 %.
+/// The ends are percentiles, moved outwards as far as Student's t is wider than the normal distribution for so few clusters (Hesterberg
+/// 2015, the expanded percentile interval). The example `interval_coverage` measures how often intervals contain the truth.
+///
+/// ```
+/// let differences = [0.5, 0.0, -0.5, 0.0, 0.5, 0.0, 0.0, 0.5];
+/// let (lower, upper) = evalsuite_report::paired_interval(&differences, &[0, 1, 2, 3, 4, 5, 6, 7]).expect("eight clusters");
+/// assert!(lower < 0.125 && 0.125 < upper);
+/// ```
+pub fn paired_interval(differences: &[f64], clusters: &[usize]) -> Option<(f64, f64)> {
+    let mut sums: Vec<(f64, f64)> = Vec::new();
+    for (difference, cluster) in differences.iter().zip(clusters) {
+        if sums.len() <= *cluster {
+            sums.resize(cluster + 1, (0.0, 0.0));
         }
-        clusters[pair.cluster].push(pair);
+        sums[*cluster].0 += difference;
+        sums[*cluster].1 += 1.0;
     }
-    clusters.retain(|cluster| !cluster.is_empty());
-    if clusters.len() < 2 {
+    sums.retain(|(_, cases)| *cases > 0.0);
+    if sums.len() < 2 {
         return None;
     }
     let mut random = Rng::with_seed(SEED);
     let mut means: Vec<f64> = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {
         let (mut sum, mut cases) = (0.0, 0.0);
-        for _ in 0..clusters.len() {
-            for pair in &clusters[random.usize(..clusters.len())] {
-                sum += resampled_mean(&pair.now, &mut random) - resampled_mean(&pair.base, &mut random);
-                cases += 1.0;
-            }
+        for _ in 0..sums.len() {
+            let (drawn, count) = sums[random.usize(..sums.len())];
+            sum += drawn;
+            cases += count;
         }
         means.push(sum / cases);
     }
     means.sort_unstable_by(f64::total_cmp);
-    Some((means[RESAMPLES / 40 - 1], means[RESAMPLES - RESAMPLES / 40]))
+    let outside = resamples_below(sums.len());
+    Some((means[outside], means[RESAMPLES - 1 - outside]))
 }
 
-fn resampled_mean(scores: &[f64], random: &mut Rng) -> f64 {
-    if let [score] = scores {
-        return *score;
+/// Resamples below the lower end: 2.5 % of them, less for few clusters.
+fn resamples_below(clusters: usize) -> usize {
+    #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 clusters")]
+    let count = clusters as f64;
+    let share = normal_tail(t_quantile(count - 1.0) * (count / (count - 1.0)).sqrt());
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 250")]
+    let below = (share * RESAMPLES as f64) as usize;
+    below
+}
+
+/// The 97.5 % quantile of Student's t, to within 0.002 (Cornish and Fisher's expansion from 6 degrees of freedom on).
+fn t_quantile(degrees: f64) -> f64 {
+    for (few, quantile) in [(1.0, 12.706), (2.0, 4.303), (3.0, 3.182), (4.0, 2.776), (5.0, 2.571)] {
+        if degrees <= few {
+            return quantile;
+        }
     }
-    let mut sum = 0.0;
-    for _ in 0..scores.len() {
-        sum += scores[random.usize(..scores.len())];
-    }
-    #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 trials")]
-    let mean = sum / scores.len() as f64;
-    mean
+    let [z3, z5, z7] = [3, 5, 7].map(|power| Z.powi(power));
+    Z + (z3 + Z) / (4.0 * degrees)
+        + (5.0 * z5 + 16.0 * z3 + 3.0 * Z) / (96.0 * degrees.powi(2))
+        + (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * Z) / (384.0 * degrees.powi(3))
+}
+
+/// Probability that a standard normal variable is above `z` ≥ 0, to seven places (Abramowitz and Stegun 1964, 26.2.17).
+fn normal_tail(z: f64) -> f64 {
+    let t = 1.0 / (1.0 + 0.231_641_9 * z);
+    let terms = [0.319_381_530, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429];
+    let sum = terms.iter().rev().fold(0.0, |sum, term| t * (term + sum));
+    (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt() * sum
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn pair(base: &[f64], now: &[f64], cluster: usize) -> PairedTrials {
-        PairedTrials { base: base.to_vec(), now: now.to_vec(), cluster }
+    fn apart(differences: &[f64]) -> Option<(f64, f64)> {
+        paired_interval(differences, &(0..differences.len()).collect::<Vec<_>>())
     }
 
     #[test]
     fn the_interval_contains_the_mean_and_is_the_same_each_time() {
-        let pairs: Vec<PairedTrials> = (0..30)
-            .map(|index| {
-                pair(&[0.0, 1.0, 1.0], if index % 3 == 0 { &[1.0, 1.0, 1.0] } else { &[0.0, 1.0, 1.0] }, index)
-            })
-            .collect();
-        let (lower, upper) = bootstrap_interval(&pairs).unwrap();
+        let differences: Vec<f64> = (0..30).map(|index| if index % 3 == 0 { 1.0 / 3.0 } else { 0.0 }).collect();
+        let (lower, upper) = apart(&differences).unwrap();
         let mean = 1.0 / 9.0;
-        assert!(lower < mean && mean < upper && upper - lower < 0.4, "{lower} {upper}");
-        assert_eq!(bootstrap_interval(&pairs), Some((lower, upper)));
+        assert!(lower < mean && mean < upper && upper - lower < 0.2, "{lower} {upper}");
+        assert_eq!(apart(&differences), Some((lower, upper)));
     }
 
     #[test]
     fn clusters_that_move_together_widen_the_interval() {
-        let pairs = |cluster: fn(usize) -> usize| -> Vec<PairedTrials> {
-            let now = |index: usize| if (index / 5).is_multiple_of(2) { 1.0 } else { 0.5 };
-            (0..30).map(|index| pair(&[0.5], &[now(index)], cluster(index))).collect()
+        let differences: Vec<f64> = (0..30).map(|index| if index / 5 % 2 == 0 { 0.5 } else { 0.0 }).collect();
+        let width = |clusters: &[usize]| {
+            let (lower, upper) = paired_interval(&differences, clusters).unwrap();
+            upper - lower
         };
-        let width = |pairs: &[PairedTrials]| bootstrap_interval(pairs).map(|(lower, upper)| upper - lower).unwrap();
-        assert!(width(&pairs(|index| index / 5)) > 1.5 * width(&pairs(|index| index)));
-        assert_eq!(bootstrap_interval(&pairs(|_| 0)), None);
+        let together: Vec<usize> = (0..30).map(|index| index / 5).collect();
+        assert!(width(&together) > 1.5 * width(&(0..30).collect::<Vec<_>>()));
+        assert_eq!(paired_interval(&differences, &[0; 30]), None);
     }
 
     #[test]
     fn equal_runs_have_an_interval_around_0() {
-        let pairs: Vec<PairedTrials> = (0..10).map(|index| pair(&[1.0], &[1.0], index)).collect();
-        assert_eq!(bootstrap_interval(&pairs), Some((0.0, 0.0)));
+        assert_eq!(apart(&[0.0; 10]), Some((0.0, 0.0)));
+    }
+
+    #[test]
+    fn quantiles_are_those_of_tables() {
+        for (degrees, expected) in
+            [(1.0, 12.706), (5.0, 2.571), (6.0, 2.447), (9.0, 2.262), (19.0, 2.093), (29.0, 2.045), (1e6, 1.960)]
+        {
+            assert!((t_quantile(degrees) - expected).abs() < 2e-3, "{degrees}: {}", t_quantile(degrees));
+        }
+        for (z, expected) in [(0.0, 0.5), (1.0, 0.158_655), (1.959_964, 0.025), (3.0, 0.001_350)] {
+            assert!((normal_tail(z) - expected).abs() < 1e-6, "{z}: {}", normal_tail(z));
+        }
+        assert_eq!((resamples_below(1_000_000), resamples_below(2)), (249, 0));
     }
 }

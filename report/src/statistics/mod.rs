@@ -7,7 +7,7 @@ mod holm;
 mod permutation;
 mod wilson;
 
-pub(crate) use self::bootstrap::{PairedTrials, bootstrap_interval};
+pub use self::bootstrap::paired_interval;
 pub(crate) use self::differences::{mean, smallest_visible_effect, standard_deviation};
 pub(crate) use self::fisher::fisher_two_sided;
 pub(crate) use self::holm::holm;

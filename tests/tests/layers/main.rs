@@ -25,11 +25,7 @@ const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { krate: "codegen", order: CODEGEN, longest_lib: 120 },
     FloorPlan { krate: "macros", order: &["call_site", "hidden_import", "expand"], longest_lib: 120 },
     FloorPlan { krate: "runtime", order: RUNTIME, longest_lib: 120 },
-    FloorPlan {
-        krate: "report",
-        order: &["run_data", "statistics", "failure_text", "formats", "comparison", "history", "html"],
-        longest_lib: 120,
-    },
+    FloorPlan { krate: "report", order: REPORT, longest_lib: 120 },
 ];
 
 /// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
@@ -69,6 +65,19 @@ const CODEGEN: &[&str] = &[
     "expansion",
     "track",
     "generate",
+];
+
+const REPORT: &[&str] = &[
+    "run_data",
+    "slice",
+    "statistics",
+    "failure_text",
+    "formats",
+    "baseline",
+    "comparison",
+    "gates",
+    "history",
+    "html",
 ];
 
 /// The layers of the runtime, lowest first.
