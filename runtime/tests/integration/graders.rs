@@ -70,7 +70,6 @@ fn a_config_that_does_not_fit_is_an_error() {
     for entry in [
         user("has_words", json!({"wörds": []})),
         user("made_a_file", json!({"x": 1})),
-        user("no_such_grader", json!({})),
         grader(
             "all",
             7,

@@ -76,6 +76,10 @@ const RULES: &[(&str, &[Field], Check)] = {
         }),
         ("share-of-assertions", &[Score, Verdict], share_of_assertions),
         ("escaped-control-characters", &[Assertions], texts_are_escaped),
+        ("variables-are-hidden", &[Assertions], |cx| {
+            let has_variable = cx.grader.to_string().contains("${{");
+            has_variable && cx.ours.iter().flat_map(|ours| &ours.assertions).any(|own| own.text.contains("***"))
+        }),
         ("malformed-result-is-an-error", &[Error], malformed_result),
         ("commands-may-be-undecided", &[Error], is_undecided_by_command),
         ("contradicting-exit-code-is-an-error", &[Error], |cx| {

@@ -1,6 +1,7 @@
 //! `graders.jsonl`, `code_grader.jsonl` and `rubrics.jsonl`: the grades of one answer.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use evalsuite::record::{Assertion, CommandRecord, GraderRecord, GraderState};
 use evalsuite::{AgentError, RunOptions, Trial, Verdict};
@@ -133,6 +134,7 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
     let agent = move |trial: &mut Trial<'_>| {
         let root = trial.suite_dir().display().to_string();
         let root = root.trim_end_matches('/');
+        let evidence = with_files_in_trial(&evidence, root, trial.workspace())?;
         let evidence = serde_json::from_str(&evidence.to_string().replace("{ROOT}", root));
         evidence::report(&evidence.map_err(|error| AgentError::new(error.to_string()))?, trial)
     };
@@ -187,6 +189,42 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
     Ok(checked)
 }
 
+/// The evidence with the files of the answer in the trial's directory: elsewhere they are an error. In the workspace they would be changes.
+fn with_files_in_trial(evidence: &Value, root: &str, workspace: &Path) -> Result<Value, AgentError> {
+    let mut evidence = evidence.clone();
+    let failed = |error: std::io::Error| AgentError::new(error.to_string());
+    let directory = workspace.parent().unwrap_or(workspace);
+    for message in evidence.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten() {
+        for part in message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+            let Some(name) = part["path"].as_str().and_then(|path| path.strip_prefix("{ROOT}/")) else { continue };
+            let (from, to) = (Path::new(root).join(name), directory.join(name));
+            if from.is_file() {
+                std::fs::create_dir_all(to.parent().unwrap_or(directory)).map_err(failed)?;
+                std::fs::copy(from, &to).map_err(failed)?;
+            }
+            part["path"] = json!(to);
+        }
+    }
+    Ok(evidence)
+}
+
+/// The text with the root of the record in place of the directory of its only trial.
+fn with_root(text: &str, root: &str) -> String {
+    let mut parts = text.split("/trial-000/").peekable();
+    let mut replaced = String::new();
+    while let Some(part) = parts.next() {
+        let is_path = parts.peek().is_some();
+        let start = part.rfind([' ', '\n', '"', '`', '(']).map_or(0, |index| index + 1);
+        let kept = if is_path { &part[..start] } else { part };
+        replaced.push_str(kept);
+        if is_path {
+            replaced.push_str(root);
+            replaced.push('/');
+        }
+    }
+    replaced
+}
+
 /// Differences in the judge's calls and prompt, as far as they are recorded.
 fn judging(graded: &Graded<'_>, asked: &[(String, String)], root: &str) -> Vec<Field> {
     let json = &graded.record.json;
@@ -195,7 +233,7 @@ fn judging(graded: &Graded<'_>, asked: &[(String, String)], root: &str) -> Vec<F
         found.push(Field::Calls);
     }
     if let (Some(theirs), Some((_, ours))) = (json["prompt"]["user"].as_str(), asked.first())
-        && !prompts::same(&theirs.replace("{ROOT}", root), ours)
+        && !prompts::same(&theirs.replace("{ROOT}", root), &with_root(ours, root))
     {
         found.push(Field::Prompt);
     }

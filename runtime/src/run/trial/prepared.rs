@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use evalsuite_schema::diagnostic::Position;
+use evalsuite_schema::diagnostic::{Code, Position};
 use evalsuite_schema::record::{CaseOutcome, Mode, Reason, ReasonCode, Stage};
 use evalsuite_schema::{Case, Input, Location};
 
@@ -217,7 +217,9 @@ fn check_graders(case: &Case, plan: &Plan<'_>) -> Result<(), EarlyEnd> {
     if !calls_agent(plan) {
         return Ok(());
     }
-    let Some(problem) = grader_configs::problems(case, plan.evals.registry()).into_iter().next() else { return Ok(()) };
+    let mut problems = grader_configs::problems(case, plan.evals.registry()).into_iter();
+    // A grader that is not registered fails by itself, and the other graders still say what they think.
+    let Some(problem) = problems.find(|problem| problem.code == Code::GraderConfigRejected) else { return Ok(()) };
     let mut reason = Reason::new(Stage::Setup, ReasonCode::GraderError, problem.message);
     reason.location = problem.place.map(|place| {
         let start = place.start().unwrap_or(Position::START);
