@@ -104,7 +104,7 @@ fn commands_of_a_targets_file_are_agents() {
     package.write("ci/targets.yml", "targets: [{ name: terse, provider: cli, command: 'echo other > {OUTPUT_FILE}' }]");
     let ran = package.cargo(["test", "--test", "evals", "--", "--exact", "by_case::terse::edits"]);
     let ran = ran.env("EVALSUITE_TARGETS", "ci").run().fails("another file has other targets");
-    ran.says("answer: other");
+    ran.says("actual: other");
 }
 
 #[test]
