@@ -47,6 +47,7 @@ fn typed(site: &Site<'_>, breaks: &mut Breaks<'_>) {
         Rule::Open => vec![number("1"), text, list],
         Rule::List if matches!(tag, "argument paths" | "call args match") => vec![number("1"), map],
         Rule::List if tag == "tests" => Vec::new(),
+        Rule::List if tag == "criteria" => vec![number("1"), map],
         Rule::List => vec![text, number("1"), map],
         Rule::Text if tag == "plain assertion" => vec![number("19.9"), flag, list],
         Rule::Text if tag == "plain criterion" => vec![number("19.9"), list],
