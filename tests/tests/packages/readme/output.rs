@@ -31,7 +31,7 @@ fn is_hash(text: &str) -> bool {
 
 /// What a command prints, as a user sees it in `root`: standard output, else the errors of the compiler.
 pub(super) fn shown(stdout: &str, stderr: &str, root: &str) -> String {
-    let status = ["Compiling ", "Finished ", "Running ", "error: could not compile"];
+    let status = ["Blocking ", "Compiling ", "Finished ", "Running ", "error: could not compile"];
     let errors = stderr.lines().filter(|line| !status.iter().any(|status| line.trim_start().starts_with(status)));
     let output = if stdout.trim().is_empty() { errors.collect::<Vec<_>>().join("\n") } else { stdout.to_owned() };
     output.replace(&format!("{root}/"), "").trim().to_owned()
