@@ -146,20 +146,22 @@ pub(crate) struct Diff {
 
 /// Hold a run against requirements
 ///
+/// The gates are those in the files of the run's suites (`gates`), and those of `--require`.
+///
 /// A gate is `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`. Measures: `pass_rate`, `lower(pass_rate)` (the lower end of its 95 %
 /// interval), `score`, `cost`, `time`, `p50(time)`, `p95(time)`. Keys: `suite`, `target`, `bucket`, `tag`, `metadata.KEY`. Exit
 /// status: 0 if all gates are met, 1 if one is missed or the run has regressed, 2 if a run does not exist or the gates cannot be checked,
 /// 4 if it cannot be decided: no cases, missing or torn results, or too few cases to compare.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite gate --require \"pass_rate >= 90%\" --require \"suite:shop p95(time) <= 60s\"\n  cargo evalsuite gate --require \"score >= 0.8 per bucket\" --baseline --margin 0.05"
+    after_help = "Examples:\n  cargo evalsuite gate\n  cargo evalsuite gate --require \"pass_rate >= 90%\" --require \"suite:shop p95(time) <= 60s\"\n  cargo evalsuite gate --require \"score >= 0.8 per bucket\" --baseline --margin 0.05"
 )]
 pub(crate) struct Gate {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
-    /// What the run has to reach; may be repeated
-    #[arg(long = "require", value_name = "GATE", required_unless_present_any = ["baseline", "base"])]
+    /// What the run has to reach besides; may be repeated
+    #[arg(long = "require", value_name = "GATE")]
     pub(crate) gates: Vec<String>,
     /// Cases that did not run were not selected, and are not missing
     #[arg(long)]
@@ -560,8 +562,9 @@ pub(crate) enum ReportFormat {
 ///
 /// Builds the tests, lists the cases of their suites, runs `cargo test` or nextest with the chosen ones, then does what
 /// `finish` does, and prints how the results compare with the baseline, or without one with the run before. All test programs belong to
-/// one run, so after_all hooks run once. Exit status: 0 if all tests pass, 1 if some fail, 2 if no case is chosen or the tests cannot be
-/// built.
+/// one run, so after_all hooks run once. Ends with the gates of the suites all of whose tests were chosen. Exit status: 0 if all tests
+/// pass and the gates are met, 1 if a test fails or a gate is missed, 2 if no case is chosen or the tests cannot be built, 4 if all tests
+/// pass and a gate cannot be decided.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite run\n  cargo evalsuite run --nextest --tag nightly\n  cargo evalsuite run refund -p shop-agent -- --nocapture"
