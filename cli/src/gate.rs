@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::command_line::{Gate as Arguments, ReportFormat};
 use crate::diff::{Standard, UNDECIDED};
-use crate::{CANNOT_WORK, diff, stored_runs};
+use crate::{CANNOT_WORK, diff, json_output, stored_runs};
 
 /// Both parts of the check as one JSON object.
 #[derive(Serialize)]
@@ -56,7 +56,7 @@ pub(crate) fn run(command: &Arguments) -> io::Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     match command.format {
         ReportFormat::Json => {
-            diff::print_json(&mut out, &Checked { gates: &report, comparison: comparison.as_ref() })?;
+            json_output::print(&mut out, &Checked { gates: &report, comparison: comparison.as_ref() })?;
         }
         ReportFormat::Text => {
             write!(out, "{report}")?;
