@@ -130,7 +130,8 @@ pub(crate) enum Format {
     after_help = "Examples:\n  cargo evalsuite diff\n  cargo evalsuite diff --baseline --by bucket\n  cargo evalsuite diff 20261121T080000Z-1f2e3d\n  cargo evalsuite diff 20261121T080000Z-1f2e3d 20261122T080000Z-9a8b7c --margin 0.02"
 )]
 pub(crate) struct Diff {
-    /// Earlier run: its id or directory [default: the newest one before RUN with a case in common]
+    /// Earlier run: its id or directory [default: the run of the merge base with the default branch, else the newest one before RUN; with a
+    /// case in common]
     pub(crate) base: Option<String>,
     /// Run: its id or directory [default: the newest]
     pub(crate) run: Option<String>,

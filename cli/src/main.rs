@@ -19,6 +19,7 @@ mod json_output;
 mod list;
 mod man;
 mod merge;
+mod merge_base;
 mod new;
 mod regrade;
 mod report;
