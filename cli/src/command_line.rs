@@ -25,6 +25,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Finish(Finish),
     Gate(Gate),
+    Health(Health),
     Clean(Clean),
     List(List),
     Merge(Merge),
@@ -178,6 +179,45 @@ pub(crate) struct Gate {
     /// What is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
+}
+
+/// Find cases, graders and judges that say nothing, or nothing reliable, in the last runs
+///
+/// Prints the window of runs, then per suite and target how many cases are mature (nearly all trials pass) and whether the suite is
+/// saturated, cases that are ready for a regression suite, cases that are broken, and cases that are flaky on one commit; graders that
+/// decided in no trial; and judges whose model, values for equal prompts, or agreement with people has changed. Exit status: 0, or 2 if
+/// there are no such runs.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  cargo evalsuite health\n  cargo evalsuite health shop --window 20 --format json")]
+pub(crate) struct Health {
+    /// Suites by name [default: all]
+    #[arg(value_name = "SUITE")]
+    pub(crate) suites: Vec<String>,
+    /// Number of runs to look at, the newest that have results of the suites
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = positive)]
+    pub(crate) window: usize,
+    /// Lowest share of passed trials of a mature case, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
+    pub(crate) mature: f64,
+    /// Number of runs in a row in which a case is mature that make it ready for a regression suite
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = positive)]
+    pub(crate) graduation_runs: usize,
+    /// Highest share of passed trials of a broken case, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub(crate) broken: f64,
+    /// Fewest trials after which a case is called broken
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) broken_trials: u32,
+    /// Lowest share of mature cases of a saturated suite, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.9)]
+    pub(crate) saturated: f64,
+    /// What is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a number greater than 0".to_owned())
 }
 
 /// How runs are compared.

@@ -17,6 +17,7 @@ mod comparison;
 mod failure_text;
 mod formats;
 mod gates;
+mod health;
 mod history;
 mod html;
 mod run_data;
@@ -30,6 +31,7 @@ pub use comparison::{
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
 pub use formats::{MARKDOWN_LIMIT, annotations, csv, junit, markdown};
 pub use gates::{GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
+pub use health::{CaseHealth, Health, HealthOptions, JudgeHealth, SuiteHealth, UndecidedGrader, WindowRun};
 pub use history::{comparable_of_commit, earlier_comparable, earlier_runs};
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
