@@ -76,6 +76,7 @@ const REPORT: &[&str] = &[
     "baseline",
     "comparison",
     "gates",
+    "health",
     "history",
     "html",
 ];
