@@ -93,8 +93,7 @@ pub mod __private {
     use crate::model::evals::Evals;
     use crate::model::outcome::Outcome;
 
-    pub use crate::__origin as origin;
-    pub use crate::__without_json_schema as without_json_schema;
+    pub use crate::{__origin as origin, __without_json_schema as without_json_schema};
     pub use crate::grade::standalone::{AgentWork, GradableEvidence};
     pub use crate::model::suite::Origin;
 

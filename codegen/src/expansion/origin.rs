@@ -42,6 +42,7 @@ impl Expansion {
         let has_tests = of_binding.has_tests();
         quote! {
             const __ORIGIN: ::core::option::Option<&::evalsuite::__private::Origin> = ::evalsuite::__private::origin! {
+                ::evalsuite::__private::Origin {
                 entry: #entry,
                 source_dir: #source_dir,
                 targets: &[#(#targets),*],
@@ -53,6 +54,7 @@ impl Expansion {
                 deny_warnings: #deny_warnings,
                 lists_graders: #has_tests,
                 files: __FILES,
+                }
             };
         }
     }

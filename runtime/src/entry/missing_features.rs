@@ -21,7 +21,7 @@ macro_rules! __without_json_schema {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __origin {
-    ($($field:tt)*) => { ::core::option::Option::Some(&$crate::__private::Origin { $($field)* }) };
+    ($($origin:tt)*) => { ::core::option::Option::Some(&$($origin)*) };
 }
 
 /// Expands to nothing that is kept in the program: evalsuite does not have its feature `reload`.
