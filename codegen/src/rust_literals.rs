@@ -42,11 +42,24 @@ pub(crate) fn push_json(out: &mut String, json: &str) {
         });
         return push_json(out, &escaped);
     }
+    push_raw(out, json);
+}
+
+/// Adds text of several lines, as a raw string literal where that can be.
+pub(crate) fn push_lines(out: &mut String, text: &str) {
+    if text.as_bytes().contains(&b'\r') || text.as_bytes().contains(&BIDIRECTIONAL_LEAD) {
+        push_str(out, text);
+    } else {
+        push_raw(out, text);
+    }
+}
+
+fn push_raw(out: &mut String, text: &str) {
     let mut hashes = "#".to_owned();
-    while bytes.contains(&b'#') && json.contains(&format!("\"{hashes}")) {
+    while text.as_bytes().contains(&b'#') && text.contains(&format!("\"{hashes}")) {
         hashes.push('#');
     }
-    for part in ["r", &hashes, "\"", json, "\"", &hashes] {
+    for part in ["r", &hashes, "\"", text, "\"", &hashes] {
         out.push_str(part);
     }
 }
@@ -79,7 +92,7 @@ pub(crate) fn push_number(out: &mut String, number: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{push_json, push_str};
+    use super::{push_json, push_lines, push_str};
 
     fn string(text: &str) -> String {
         let mut out = String::new();
@@ -98,6 +111,16 @@ mod tests {
         for text in ["", "a/b", "a\"b\\c", "line\nline\r\t\0", "Ünï 🦀", "\u{202e}abc\u{2066}", "\u{7f}\u{1b}[1m"] {
             let literal: syn::LitStr = syn::parse_str(&string(text)).expect("a string literal");
             assert_eq!(literal.value(), text);
+        }
+    }
+
+    #[test]
+    fn lines_mean_the_text() {
+        for text in ["", "a\nb\n", "a\"#b\n", "a\r\nb", "\u{202e}a\n", "Ünï\0\n"] {
+            let mut out = String::new();
+            push_lines(&mut out, text);
+            let literal: syn::LitStr = syn::parse_str(&out).expect("a string literal");
+            assert_eq!(literal.value(), text, "{out}");
         }
     }
 

@@ -1,9 +1,9 @@
 //! The suite as a `static`.
 
-use evalsuite_loader::{LoadedSuite, Test};
+use evalsuite_loader::{LoadedSuite, SuiteFiles, Test};
 use evalsuite_schema::Calibration;
 
-use crate::rust_literals::{push_json, push_number, push_option, push_str};
+use crate::rust_literals::{push_json, push_lines, push_number, push_option, push_str};
 
 /// Short names of what stands in every case: rustc resolves each path anew.
 const NAMES: &str = "#[allow(unused_imports)]\nuse ::core::option::Option::{None as __None, Some as __Some};\n\
@@ -12,7 +12,7 @@ const NAMES: &str = "#[allow(unused_imports)]\nuse ::core::option::Option::{None
 /// Fewer cases than this are written faster without another thread.
 const CASES_PER_THREAD: usize = 128;
 
-/// Adds `pub static SUITE`.
+/// Adds `pub static SUITE`, and the files that it was read from.
 pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<()> {
     let about = &suite.suite;
     out.push_str(NAMES);
@@ -32,7 +32,7 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
         push_str(out, path);
         out.push_str("), ");
     }
-    out.push_str("],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\ncalibration: ");
+    out.push_str("],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\norigin: __ORIGIN,\ncalibration: ");
     match &suite.calibration {
         Some(calibration) => {
             out.push_str("::core::option::Option::Some(");
@@ -45,18 +45,37 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
     let tags = tags(&about.tags);
     push_cases(out, suite, &tags)?;
     out.push_str("],\n};\n");
+    push_files(out, &suite.files);
     Ok(())
+}
+
+/// Adds digest and path of each file that was read, one a line: a single literal, which costs the compiler next to nothing.
+fn push_files(out: &mut String, files: &SuiteFiles) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = Vec::with_capacity(128 * files.len());
+    for (path, digest) in files {
+        for byte in digest {
+            text.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+        }
+        text.push(b' ');
+        text.extend_from_slice(path.as_bytes());
+        text.push(b'\n');
+    }
+    let text = String::from_utf8_lossy(&text);
+    out.push_str("const __FILES: &str = ");
+    push_lines(out, &text);
+    out.push_str(";\n");
 }
 
 /// Adds `pub static SUITE` without cases, for code that uses a suite which cannot be loaded.
 #[cfg(feature = "expand")]
 pub(crate) fn push_empty(out: &mut String) {
     out.push_str(
-        "/// Empty: the suite cannot be used.\npub static SUITE: ::evalsuite::EvalSuite = ::evalsuite::EvalSuite {\n",
+        "const __FILES: &str = \"\";\n/// Empty: the suite cannot be used.\npub static SUITE: ::evalsuite::EvalSuite = ::evalsuite::EvalSuite {\n",
     );
     out.push_str("name: \"\",\nagent_name: ::core::option::Option::None");
     push_origin(out);
-    out.push_str("\"\",\njson: \"{}\",\nsources: &[],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\ncalibration: ::core::option::Option::None,\ncases: &[],\n};\n");
+    out.push_str("\"\",\njson: \"{}\",\nsources: &[],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\norigin: __ORIGIN,\ncalibration: ::core::option::Option::None,\ncases: &[],\n};\n");
 }
 
 fn push_origin(out: &mut String) {

@@ -58,6 +58,7 @@ impl RatedSamples {
             json: json.leak(),
             sources: &[],
             embedded: None,
+            origin: None,
             diagnostics: &[],
             calibration: Some(calibration.leak()),
             cases: &[],

@@ -27,6 +27,8 @@ pub struct SuiteDescription {
     pub suite: String,
     /// Path of its test `suite_check`.
     pub check: String,
+    /// The file that defines it, else its directory, relative to the workspace root.
+    pub file: String,
     /// The tests of its cases, in order.
     pub tests: Vec<TestDescription>,
     /// Its directory.
@@ -38,10 +40,10 @@ pub struct SuiteDescription {
 }
 
 impl SuiteDescription {
-    /// A suite with its name, the path of its test `suite_check`, and the tests of its cases.
+    /// A suite with its name, the path of its test `suite_check`, and the tests of its cases, without its file.
     pub fn new(suite: impl Into<String>, check: impl Into<String>, tests: Vec<TestDescription>) -> Self {
-        let (directory, files, case_directories) = Default::default();
-        Self { suite: suite.into(), check: check.into(), tests, directory, files, case_directories }
+        let (file, directory, files, case_directories) = Default::default();
+        Self { suite: suite.into(), check: check.into(), file, tests, directory, files, case_directories }
     }
 }
 
@@ -106,7 +108,10 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
         .collect();
     let module = suite.module_path.split_once("::").map(|(_crate_name, module)| format!("{module}::"));
     let check = format!("{}suite_check", module.unwrap_or_default());
+    let undecodable =
+        |error| RunError::new(RunErrorKind::Suite, format!("`{}` cannot be decoded", suite.name)).with_source(error);
     let mut description = SuiteDescription::new(suite.name, check, tests?);
+    description.file = suite.decode().map_err::<RunError, _>(undecodable)?.location.file;
     (description.files, description.case_directories) = (files, case_directories);
     description.directory = places.suite_dir;
     let inclusion = sha256(format!("{}\0{}", program(), suite.module_path));

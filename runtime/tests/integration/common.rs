@@ -35,6 +35,7 @@ pub(crate) fn suite_with(
         sources: &[],
         diagnostics: &[],
         embedded: None,
+        origin: None,
         calibration: None,
         cases: leak(cases),
     })
