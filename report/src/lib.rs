@@ -27,7 +27,9 @@ pub use baseline::{Accepted, AcceptedCase, Decision, accept, read_baseline, writ
 pub use comparison::{
     CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, SliceComparison, SuiteComparison,
 };
-pub use formats::{MARKDOWN_LIMIT, annotations, csv, junit, markdown};
+pub use formats::{
+    InspectFormat, InspectLog, MARKDOWN_LIMIT, annotations, csv, inspect_logs, junit, markdown, otel, trace,
+};
 pub use gates::{Gate, GateError, GateOptions, GateReport, GateResult, GateVerdict, Measure, check_gates};
 pub use history::earlier_runs;
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
