@@ -16,6 +16,7 @@ mod finish;
 mod fixes;
 mod gate;
 mod includes;
+mod json_output;
 mod list;
 mod man;
 mod merge;

@@ -31,7 +31,7 @@ pub use formats::{
     InspectFormat, InspectLog, MARKDOWN_LIMIT, annotations, csv, inspect_logs, junit, markdown, otel, trace,
 };
 pub use gates::{Gate, GateError, GateOptions, GateReport, GateResult, GateVerdict, Measure, check_gates};
-pub use history::earlier_runs;
+pub use history::{earlier_comparable, earlier_runs};
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use slice::SliceKey;
