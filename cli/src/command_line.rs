@@ -225,13 +225,16 @@ pub(crate) struct Explain {
     pub(crate) diagnostic: Option<String>,
 }
 
-/// Print the JSON Schema of a kind of file, for editors
+/// Print the JSON Schema of a kind of file, for editors, or of what is written for other programs
 ///
+/// `summary` is the schema of summary.json and of `report --format json`, `diff` that of `diff --format json`.
 /// Exit status: 0 on success, 2 if there is no such kind.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  cargo evalsuite schema\n  cargo evalsuite schema case > case.schema.json")]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite schema\n  cargo evalsuite schema case > case.schema.json\n  cargo evalsuite schema summary > summary.schema.json"
+)]
 pub(crate) struct Schema {
-    /// Kind of file, such as `eval` or `case` [default: list all]
+    /// Kind of file, such as `eval`, `case` or `summary` [default: list all]
     pub(crate) kind: Option<String>,
 }
 

@@ -20,6 +20,7 @@ mod gates;
 mod history;
 mod html;
 mod run_data;
+mod schemas;
 mod slice;
 mod statistics;
 
@@ -34,5 +35,6 @@ pub use gates::{Gate, GateError, GateOptions, GateReport, GateResult, GateVerdic
 pub use history::{earlier_comparable, earlier_runs};
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
+pub use schemas::JSON_SCHEMAS;
 pub use slice::SliceKey;
 pub use statistics::{paired_interval, wilson_interval};

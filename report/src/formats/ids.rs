@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
 
-use crate::run_data::{CaseData, RunData, TrialData};
+use crate::run_data::{CaseData, RunData, SuiteData, TrialData};
 
 /// The first `digits` digits, at most 64, of a hexadecimal SHA-256 over the parts and their lengths.
 pub(super) fn id(digits: usize, parts: &[&str]) -> String {
@@ -24,19 +24,11 @@ pub(super) fn trial_path(trial: &TrialData) -> String {
 }
 
 /// The suites and targets of a run that have cases, in the order in which they first occur, with their cases.
-pub(super) fn suites_and_targets(run: &RunData) -> Vec<(&str, &str, Vec<&CaseData>)> {
-    let mut groups: Vec<(&str, &str, Vec<&CaseData>)> = Vec::new();
-    for suite in &run.suites {
-        let first = groups.len();
-        for case in &suite.cases {
-            let target = case.record.target.as_str();
-            match groups[first..].iter_mut().find(|(_, known, _)| *known == target) {
-                Some((.., cases)) => cases.push(case),
-                None => groups.push((&suite.name, target, vec![case])),
-            }
-        }
-    }
-    groups
+pub(super) fn suites_and_targets<'a>(run: &'a RunData) -> Vec<(&'a str, &'a str, Vec<&'a CaseData>)> {
+    let of = |suite: &'a SuiteData| {
+        suite.by_target().into_iter().map(|(target, cases)| (suite.name.as_str(), target, cases))
+    };
+    run.suites.iter().flat_map(of).collect()
 }
 
 /// The names with a number added to those that occurred before.
