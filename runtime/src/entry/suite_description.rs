@@ -88,7 +88,7 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
     };
     let places = SuiteLocation::of(suite);
     let about = suite.decode().map_err(undecodable("the suite"))?;
-    let mut files = BTreeSet::from([about.location.file]);
+    let mut files = BTreeSet::from([about.location.file.clone()]);
     let mut case_directories = BTreeSet::new();
     let tests: Result<Vec<TestDescription>, RunError> = suite
         .cases
@@ -108,10 +108,8 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
         .collect();
     let module = suite.module_path.split_once("::").map(|(_crate_name, module)| format!("{module}::"));
     let check = format!("{}suite_check", module.unwrap_or_default());
-    let undecodable =
-        |error| RunError::new(RunErrorKind::Suite, format!("`{}` cannot be decoded", suite.name)).with_source(error);
     let mut description = SuiteDescription::new(suite.name, check, tests?);
-    description.file = suite.decode().map_err::<RunError, _>(undecodable)?.location.file;
+    description.file = about.location.file.clone();
     (description.files, description.case_directories) = (files, case_directories);
     description.directory = places.suite_dir;
     let inclusion = sha256(format!("{}\0{}", program(), suite.module_path));
