@@ -55,6 +55,7 @@ impl Expansion {
         let embedded = code_text::tokens(&self.embedded.expression());
         let warnings = self.recorded_warnings.iter().map(|(name, text)| quote!((#name, #text)));
         let statics = code_text::tokens(&self.body.statics);
+        let texts = code_text::tokens(&self.body.texts.code());
         let tests = self.binding.has_tests().then(|| self.tests(calls));
         quote! {
             /// An evaluation suite.
@@ -63,6 +64,7 @@ impl Expansion {
                 const __EMBEDDED: ::core::option::Option<&[(&str, &[u8])]> = #embedded;
                 const __DIAGNOSTICS: &[(&str, &str)] = &[#(#warnings),*];
                 #statics
+                #texts
                 #tests
             }
         }
