@@ -43,6 +43,16 @@ pub(crate) fn escape_bidirectional(json: String) -> String {
     BIDIRECTIONAL.iter().fold(json, escape)
 }
 
+/// Adds text of several lines, as a raw string literal where that can be.
+#[cfg(feature = "expand")]
+pub(crate) fn push_lines(out: &mut String, text: &str) {
+    if text.as_bytes().contains(&b'\r') || text.as_bytes().contains(&BIDIRECTIONAL_LEAD) {
+        push_str(out, text);
+    } else {
+        push_raw(out, text);
+    }
+}
+
 /// Adds text that a raw string literal can hold as such a literal, which leaves it readable and is cheap.
 pub(crate) fn push_raw(out: &mut String, text: &str) {
     // One more `#` than any quote in the text is followed by.
@@ -83,7 +93,7 @@ pub(crate) fn push_number(out: &mut String, number: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{escape_bidirectional, push_raw, push_str};
+    use super::{escape_bidirectional, push_lines, push_raw, push_str};
 
     fn string(text: &str) -> String {
         let mut out = String::new();
@@ -102,6 +112,16 @@ mod tests {
         for text in ["", "a/b", "a\"b\\c", "line\nline\r\t\0", "Ünï 🦀", "\u{202e}abc\u{2066}", "\u{7f}\u{1b}[1m"] {
             let literal: syn::LitStr = syn::parse_str(&string(text)).expect("a string literal");
             assert_eq!(literal.value(), text);
+        }
+    }
+
+    #[test]
+    fn lines_mean_the_text() {
+        for text in ["", "a\nb\n", "a\"#b\n", "a\r\nb", "\u{202e}a\n", "Ünï\0\n"] {
+            let mut out = String::new();
+            push_lines(&mut out, text);
+            let literal: syn::LitStr = syn::parse_str(&out).expect("a string literal");
+            assert_eq!(literal.value(), text, "{out}");
         }
     }
 

@@ -37,6 +37,8 @@ mod targets_file;
 
 mod load;
 
+pub mod registered_graders;
+
 pub mod render;
 
 #[cfg(test)]

@@ -46,6 +46,7 @@ static SUITE: EvalSuite = EvalSuite {
     sources: &[],
     diagnostics: &[],
     embedded: None,
+    origin: None,
     calibration: None,
     cases: CASES,
 };

@@ -68,6 +68,7 @@ fn suite(cases: usize) -> &'static EvalSuite {
         sources: &[],
         diagnostics: &[],
         embedded: None,
+        origin: None,
         calibration: None,
         cases: cases.collect::<Vec<_>>().leak(),
     }))

@@ -28,7 +28,7 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
         push_str(out, path);
         out.push_str("), ");
     }
-    out.push_str("],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\ncalibration: ");
+    out.push_str("],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\norigin: __ORIGIN,\ncalibration: ");
     match &suite.calibration {
         Some(calibration) => {
             out.push_str("::core::option::Option::Some(");
@@ -54,7 +54,7 @@ pub(crate) fn push_empty(out: &mut String) {
     );
     out.push_str("name: \"\",\nagent_name: ::core::option::Option::None");
     push_origin(out);
-    out.push_str("\"\",\njson: ::evalsuite::__private::CompiledJson::Text(\"{}\"),\nsources: &[],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\ncalibration: ::core::option::Option::None,\ncases: &[],\n};\n");
+    out.push_str("\"\",\njson: ::evalsuite::__private::CompiledJson::Text(\"{}\"),\nsources: &[],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\norigin: __ORIGIN,\ncalibration: ::core::option::Option::None,\ncases: &[],\n};\n");
 }
 
 fn push_origin(out: &mut String) {

@@ -7,7 +7,7 @@ use evalsuite_loader::{LoadedCase, LoadedSuite, SuiteFiles};
 
 use crate::rust_literals::escape_bidirectional;
 #[cfg(feature = "expand")]
-use crate::rust_literals::{push_number, push_raw};
+use crate::rust_literals::{push_lines, push_number, push_raw};
 
 /// Fewer cases than this are written faster without another thread.
 const CASES_PER_THREAD: usize = 128;
@@ -28,14 +28,15 @@ impl SuiteTexts {
         Ok(Self { suite: json_of(&suite.suite)?, cases: cases(&suite.cases)?, files: files(&suite.files) })
     }
 
-    /// The module that holds the texts; nothing for a suite that cannot be used.
+    /// The module that holds the texts.
     #[cfg(feature = "expand")]
     pub(crate) fn code(&self) -> String {
-        if self.suite.is_empty() {
-            return String::new();
-        }
-        let mut out = String::with_capacity(self.cases.len() + self.suite.len() + 1024);
-        out.push_str("mod __texts {\npub(super) static TEXTS: ::evalsuite::__private::SuiteTexts = ::evalsuite::__private::SuiteTexts {\nsuite: ");
+        let mut out = String::with_capacity(self.cases.len() + self.files.len() + self.suite.len() + 1024);
+        out.push_str("mod __texts {\npub(super) static FILES: &str = ");
+        push_lines(&mut out, &self.files);
+        out.push_str(
+            ";\npub(super) static TEXTS: ::evalsuite::__private::SuiteTexts = ::evalsuite::__private::SuiteTexts {\nsuite: ",
+        );
         push_raw(&mut out, &self.suite);
         out.push_str(",\ncases: ");
         push_raw(&mut out, &self.cases);

@@ -59,6 +59,7 @@ impl RatedSamples {
             json: CompiledJson::Text(json.leak()),
             sources: &[],
             embedded: None,
+            origin: None,
             diagnostics: &[],
             calibration: Some(calibration.leak()),
             cases: &[],

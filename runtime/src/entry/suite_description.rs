@@ -25,14 +25,16 @@ pub struct SuiteDescription {
     pub suite: String,
     /// Path of its test `suite_check`.
     pub check: String,
+    /// The file that defines it, else its directory, relative to the workspace root.
+    pub file: String,
     /// The tests of its cases, in order.
     pub tests: Vec<TestDescription>,
 }
 
 impl SuiteDescription {
-    /// A suite with its name, the path of its test `suite_check`, and the tests of its cases.
+    /// A suite with its name, the path of its test `suite_check`, and the tests of its cases, without its file.
     pub fn new(suite: impl Into<String>, check: impl Into<String>, tests: Vec<TestDescription>) -> Self {
-        Self { suite: suite.into(), check: check.into(), tests }
+        Self { suite: suite.into(), check: check.into(), file: String::new(), tests }
     }
 }
 
@@ -87,7 +89,10 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
         .collect();
     let module = suite.module_path.split_once("::").map(|(_crate_name, module)| format!("{module}::"));
     let check = format!("{}suite_check", module.unwrap_or_default());
-    let description = SuiteDescription::new(suite.name, check, tests?);
+    let undecodable =
+        |error| RunError::new(RunErrorKind::Suite, format!("`{}` cannot be decoded", suite.name)).with_source(error);
+    let file = suite.decode().map_err::<RunError, _>(undecodable)?.location.file;
+    let description = SuiteDescription { file, ..SuiteDescription::new(suite.name, check, tests?) };
     let inclusion = sha256(format!("{}\0{}", program(), suite.module_path));
     let file = Path::new(&directory).join(format!("{}-{}.json", file_key(suite.name), &inclusion[..16]));
     replace_json(&file, &description, &Redactor::default())

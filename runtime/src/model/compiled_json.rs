@@ -17,7 +17,8 @@ impl SuiteTexts {
     fn case(&self, index: usize) -> &'static str {
         let end = |index: usize| self.ends.get(index).map(|end| *end as usize);
         let start = index.checked_sub(1).map_or(Some(0), end);
-        start.zip(end(index)).and_then(|(start, end)| self.cases.get(start..end)).unwrap_or_default()
+        let line = start.zip(end(index)).and_then(|(start, end)| self.cases.get(start..end)).unwrap_or_default();
+        line.strip_suffix('\n').unwrap_or(line)
     }
 }
 
@@ -51,7 +52,7 @@ mod tests {
     fn each_case_has_its_line() {
         static TEXTS: SuiteTexts = SuiteTexts { suite: "s", cases: "{}\n[ä]\n", ends: &[3, 8] };
         let lines: Vec<&str> = (0..3).map(|index| CompiledJson::Case(&TEXTS, index).text()).collect();
-        assert_eq!(lines, ["{}\n", "[ä]\n", ""]);
+        assert_eq!(lines, ["{}", "[ä]", ""]);
         assert_eq!(CompiledJson::Suite(&TEXTS).text(), "s");
     }
 }

@@ -35,6 +35,8 @@ pub struct EvalSuite {
     #[doc(hidden)]
     pub embedded: Option<&'static [(&'static str, &'static [u8])]>,
     #[doc(hidden)]
+    pub origin: Option<&'static Origin>,
+    #[doc(hidden)]
     pub calibration: Option<&'static str>,
     #[doc(hidden)]
     pub cases: &'static [EvalCase],
@@ -109,6 +111,33 @@ impl EvalSuite {
             .filter(|directory| directory.join(self.root).exists())
             .unwrap_or_else(|| PathBuf::from(self.manifest_dir))
     }
+}
+
+/// How a suite was loaded when it was compiled into this program: what loading it again needs beside its files.
+#[derive(Debug)]
+pub struct Origin {
+    /// The entry path as written.
+    pub entry: &'static str,
+    /// Directory of the source file that names the entry, for entries that start with `./`.
+    pub source_dir: Option<&'static str>,
+    /// The target matrix of the program.
+    pub targets: &'static [&'static str],
+    /// Whether `workspace/` and `fixture_*` of a task are its fixtures.
+    pub fixtures: bool,
+    /// Environment variables without which cases are skipped.
+    pub require_env: &'static [&'static str],
+    /// Programs without which cases are skipped.
+    pub require_commands: &'static [&'static str],
+    /// Names of warnings that are not shown.
+    pub allow: &'static [&'static str],
+    /// Whether cases with a docker workspace are skipped.
+    pub allow_docker: bool,
+    /// Whether warnings are errors.
+    pub deny_warnings: bool,
+    /// Whether every grader of the files has to be registered.
+    pub lists_graders: bool,
+    /// Digest and path of each file that was read, one a line. A reference, so that new digests leave the suite as it was.
+    pub files: &'static &'static str,
 }
 
 /// A case as it was compiled into this program.

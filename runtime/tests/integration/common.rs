@@ -36,6 +36,7 @@ pub(crate) fn suite_with(
         sources: &[],
         diagnostics: &[],
         embedded: None,
+        origin: None,
         calibration: None,
         cases: leak(cases),
     })

@@ -51,6 +51,7 @@ fn compiled(root: &Path, sources: &[&'static str]) -> &'static EvalSuite {
         sources: &[("tasks", "tasks")],
         diagnostics: &[],
         embedded: None,
+        origin: None,
         calibration: None,
         cases: cases.leak(),
     }))

@@ -105,6 +105,7 @@ where
         sources: &[],
         diagnostics: &[],
         embedded: None,
+        origin: None,
         calibration: None,
         cases: cases.collect::<Result<Vec<_>, String>>()?.leak(),
     };
