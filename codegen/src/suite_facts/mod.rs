@@ -6,7 +6,7 @@ mod judging;
 use std::collections::BTreeSet;
 
 use evalsuite_loader::LoadedSuite;
-use evalsuite_schema::{Grader, GraderConfig, Location, Target};
+use evalsuite_schema::{Grader, Location, Target};
 use judging::JudgeUses;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub(crate) struct SuiteFacts {
     pub(crate) entries: Vec<(String, String)>,
     /// The judges that its graders ask.
     pub(crate) judges: JudgeUses,
-    /// Where graders of type `json-schema` are written, each once: they need a feature of evalsuite.
+    /// Where graders with a JSON Schema are written, each once: they need a feature of evalsuite.
     pub(crate) json_schemas: BTreeSet<Location>,
 }
 
@@ -55,6 +55,6 @@ fn json_schemas(suite: &LoadedSuite) -> BTreeSet<Location> {
         let turns = loaded.case.conversation.iter().flat_map(|conversation| &conversation.turns);
         loaded.case.graders.iter().chain(turns.flat_map(|turn| &turn.graders)).flat_map(Grader::with_members)
     });
-    let json_schemas = all.filter(|grader| matches!(grader.config, GraderConfig::JsonSchema(_)));
+    let json_schemas = all.filter(|grader| grader.config.needs_json_schema());
     json_schemas.map(|grader| grader.location.clone()).collect()
 }
