@@ -20,6 +20,7 @@ pub(crate) struct CommandLine {
 pub(crate) enum Command {
     Accept(Accept),
     Check(Check),
+    Convert(Convert),
     Diff(Diff),
     Expand(Expand),
     Explain(Explain),
@@ -38,6 +39,57 @@ pub(crate) enum Command {
     Schema(Schema),
     Completions(Completions),
     Man(Man),
+}
+
+/// Convert a suite to another layout, or a promptfoo configuration or Harbor tasks to a suite
+///
+/// Prints what became of every entry of the source: mapped, approximated with the reason, or dropped with the reason. Comments of YAML files
+/// are kept. A suite that is converted to another layout stays where it is, unless DIR is given. Programs of the source are not run.
+/// Exit status: 0 on success, 1 if an entry was dropped, unless `--lossy`, or the new suite has errors, 2 if the source cannot be read or a
+/// file would be overwritten.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite convert promptfooconfig.yaml suites/riddles\n  cargo evalsuite convert tasks/hello-world suites/hello --lossy\n  cargo evalsuite convert suites/shop --layout directories --force"
+)]
+pub(crate) struct Convert {
+    /// Suite, promptfoo configuration, Harbor task or directory of Harbor tasks
+    pub(crate) source: PathBuf,
+    /// Directory of the new suite
+    #[arg(value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// What the source is [default: what it looks like]
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub(crate) from: Option<ConvertedSource>,
+    /// Where the suite has its cases [default: file, unless the source is a suite]
+    #[arg(long, value_enum)]
+    pub(crate) layout: Option<CaseLayout>,
+    /// Overwrite and remove files
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Exit with status 0 even if something was dropped
+    #[arg(long)]
+    pub(crate) lossy: bool,
+    /// Format of the report
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConvertedSource {
+    /// A suite of evalsuite
+    Suite,
+    /// A promptfoo configuration
+    Promptfoo,
+    /// A Harbor task, or a directory of them
+    Harbor,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CaseLayout {
+    /// All cases in EVAL.yaml
+    File,
+    /// Each case in cases/ID/case.yaml
+    Directories,
 }
 
 /// Print completions for a shell

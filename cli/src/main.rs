@@ -8,6 +8,7 @@ mod check;
 mod clean;
 mod command_line;
 mod completions;
+mod convert;
 mod diff;
 mod expand;
 mod explain;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
         Command::Completions(command) => completions::run(&command),
+        Command::Convert(command) => convert::run(&command),
         Command::Man(command) => man::run(&command),
         Command::Diff(command) => diff::run(&command),
         Command::Expand(command) => expand::run(&command),

@@ -121,8 +121,10 @@ fn trajectories(breaks: &mut Breaks<'_>) {
         };
         breaks.insert(Code::SettingConflict, format!("`{key}` in another mode"), &grader, key, value);
     }
-    for site in breaks.tagged("minimums") {
-        breaks.replace(Code::MissingGraderSetting, "no minimums", &site, map([]));
+    for tag in ["minimums", "maximums"] {
+        for site in breaks.tagged(tag) {
+            breaks.replace(Code::MissingGraderSetting, format!("no {tag}"), &site, map([]));
+        }
     }
     for site in breaks.tagged("expected calls") {
         let mode = breaks.around(&site).and_then(|grader| grader.node.get("mode").and_then(Node::text));
