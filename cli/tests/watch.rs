@@ -192,13 +192,16 @@ fn the_screen_shows_the_last_verdicts_and_takes_keys() {
     watching.shows(&["1 FAILED", "FAILED   by_case::first"]);
     let opened = fs::read_to_string(package.root().join("opened.txt")).expect("the editor has run");
     assert_eq!(opened.trim(), package.root().join(first).display().to_string());
-    watching.press("/second\r");
-    watching.shows(&["filter: ", "only second"]);
+    watching.press("/second");
+    watching.shows(&["filter: second"]);
+    watching.press("\r");
+    watching.shows(&["only second"]);
     watching.press("a");
     watching.shows(&["1 passed", "passed   by_case::second"]);
     watching.press("/");
     watching.shows(&["filter: second"]);
     watching.press("\x7f\x7f\x7f\x7f\x7f\x7f\r");
+    watching.shows(&["a all"]);
     package.write(first, &suites::case("hello", "hello"));
     watching.shows(&["2 passed", "passed   by_case::first"]);
     package.write(first, "inptu: hello\n");

@@ -94,6 +94,7 @@ pub mod __private {
     use crate::model::outcome::Outcome;
 
     pub use crate::grade::standalone::{AgentWork, GradableEvidence};
+    pub use crate::model::compiled_json::{CompiledJson, SuiteTexts};
     pub use crate::model::suite::Origin;
     pub use crate::{__origin as origin, __without_json_schema as without_json_schema};
 

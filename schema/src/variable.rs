@@ -114,6 +114,20 @@ pub static VARIABLES: &[Variable] = {
         ),
         variable(
             Run,
+            "EVALSUITE_AGENT_DIGEST",
+            "what stands for the version of the agent, and of graders and judges in Rust, in records: where it differs, a case has changed",
+            "a text",
+            "with `cargo evalsuite run` a digest of the sources of the packages, else none",
+        ),
+        variable(
+            Run,
+            "EVALSUITE_ONLY_CHANGED",
+            "run only cases that have changed; the others take their result from the newest run that has it",
+            FLAG,
+            "0",
+        ),
+        variable(
+            Run,
             "EVALSUITE_TARGET",
             "the target, or the part of the matrix to run",
             "names of targets, separated by commas",

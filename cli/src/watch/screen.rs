@@ -82,19 +82,19 @@ impl Screen {
             return Ok(());
         }
         let mut out = io::stdout().lock();
-        for (row, line) in (0..height).zip(lines.iter().map(Some).chain(std::iter::repeat(None))) {
-            queue!(out, MoveTo(0, row))?;
-            if let Some(line) = line {
-                if line.is_chosen {
-                    queue!(out, SetAttribute(Attribute::Reverse))?;
-                }
-                if let Some(color) = line.color {
-                    queue!(out, SetForegroundColor(color))?;
-                }
-                let text: String = line.text.chars().take(usize::from(width)).collect();
-                queue!(out, Print(text), ResetColor, SetAttribute(Attribute::Reset))?;
+        for (row, line) in (0..height).zip(&lines) {
+            if self.shown.get(usize::from(row)) == Some(line) {
+                continue;
             }
-            queue!(out, Clear(ClearType::UntilNewLine))?;
+            queue!(out, MoveTo(0, row))?;
+            if line.is_chosen {
+                queue!(out, SetAttribute(Attribute::Reverse))?;
+            }
+            if let Some(color) = line.color {
+                queue!(out, SetForegroundColor(color))?;
+            }
+            let text: String = line.text.chars().take(usize::from(width)).collect();
+            queue!(out, Print(text), ResetColor, SetAttribute(Attribute::Reset), Clear(ClearType::UntilNewLine))?;
         }
         out.flush()?;
         self.shown = lines;

@@ -53,7 +53,7 @@ impl Expansion {
                 allow_docker: #allow_docker,
                 deny_warnings: #deny_warnings,
                 lists_graders: #has_tests,
-                files: __FILES,
+                files: &__texts::FILES,
                 }
             };
         }

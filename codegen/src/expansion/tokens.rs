@@ -56,6 +56,7 @@ impl Expansion {
         let origin = self.origin();
         let warnings = self.recorded_warnings.iter().map(|(name, text)| quote!((#name, #text)));
         let statics = code_text::tokens(&self.body.statics);
+        let texts = code_text::tokens(&self.body.texts.code());
         let tests = self.binding.has_tests().then(|| self.tests(calls));
         quote! {
             /// An evaluation suite.
@@ -65,6 +66,7 @@ impl Expansion {
                 const __DIAGNOSTICS: &[(&str, &str)] = &[#(#warnings),*];
                 #origin
                 #statics
+                #texts
                 #tests
             }
         }

@@ -37,6 +37,7 @@ pub(crate) struct PlacedCase {
     pub(crate) source: String,
     pub(crate) folders: Vec<String>,
     pub(crate) function: String,
+    pub(crate) stands_alone: bool,
 }
 
 /// The cases that were read, and those that a request for a part of the suite leaves out.
@@ -144,7 +145,7 @@ fn on_threads<T: Sync>(
 /// A case whose test is named by its id.
 fn by_id(checked: CheckedCase, source: &str) -> PlacedCase {
     let function = names::segment(&checked.case.id);
-    PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function }
+    PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone: false }
 }
 
 fn case_directory(
@@ -169,8 +170,11 @@ fn case_directory(
         crate::cases::workspace::check_links(&template, &root, scope, d);
     }
     let around = CaseContext { scope: scope.at(dir), directory: Some(&name), sibling_workspace };
+    let has_workspace = around.sibling_workspace.is_some();
+    let before = paths::lookups();
     let checked = case::read(&root, around, defaults, d)?;
-    Some(PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function })
+    let stands_alone = !has_workspace && paths::lookups() == before;
+    Some(PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone })
 }
 
 /// Function of the test of a case directory.
@@ -245,9 +249,11 @@ fn task_file(
         return None;
     }
     let dir = path.parent().unwrap_or(scope.dir);
+    let before = paths::lookups();
     let checked = task::read(&root, path, rules, scope.at(dir), d)?;
+    let stands_alone = checked.case.workspace.is_none() && paths::lookups() == before;
     let (folders, function) = task_test(source);
-    Some(PlacedCase { checked, source: source.to_owned(), folders, function })
+    Some(PlacedCase { checked, source: source.to_owned(), folders, function, stands_alone })
 }
 
 /// Modules and function of the test of a task file.

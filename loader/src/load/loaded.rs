@@ -9,6 +9,7 @@ use evalsuite_schema::{Calibration, Case, Grader, GraderConfig, Location, Requir
 use super::suite_files::SuiteFiles;
 use crate::request::OtherCase;
 use crate::source::{Files, Span};
+use crate::suite::cross_check;
 
 /// The result of a load.
 #[derive(Debug)]
@@ -53,6 +54,8 @@ pub struct LoadedSuite {
     pub calibration: Option<Calibration>,
     /// The files that were read.
     pub files: SuiteFiles,
+    /// Whether there are data files that were not read: whether they are used depends on the texts of all others.
+    pub has_unread_files: bool,
 }
 
 impl LoadedSuite {
@@ -120,6 +123,17 @@ pub struct LoadedCase {
     pub folders: Vec<String>,
     /// Name of its test function.
     pub function: String,
+    /// Names of its graders that are not built in, also of those that it takes from the suite.
+    pub user_graders: Vec<String>,
+    /// Whether it has a file of its own, names no other path and has no workspace beside it.
+    pub stands_alone: bool,
+}
+
+impl LoadedCase {
+    /// Whether it has criteria that none of its graders judges.
+    pub fn has_unjudged_criteria(&self) -> bool {
+        cross_check::is_unjudged(&self.case)
+    }
 }
 
 /// A test that is generated.

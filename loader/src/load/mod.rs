@@ -92,12 +92,13 @@ fn read(
         d.report(Code::LimitExceeded, place, message, "list fewer targets, or split the suite");
         return None;
     }
-    let calibration = is_whole.then(|| {
+    let of_whole = is_whole.then(|| {
         cross_check::unjudged_criteria(&cases, place, d);
         let calibration = calibration(entry, &cases, scope, d);
-        unused_files::report(&watched, &cases, scope, d);
-        calibration
+        let has_unread_files = unused_files::report(&watched, &cases, scope, d);
+        (calibration, has_unread_files)
     });
+    let (calibration, has_unread_files) = of_whole.unwrap_or_default();
     let read = suite_files::read(files, roots);
     suite.digest = suite_digest(&read);
     for case in &cases {
@@ -111,7 +112,7 @@ fn read(
     let module = names::segment(&entry.stem);
     let tests = tests(&suite, &cases);
     let cases = cases.into_iter().map(|placed| placed.into_loaded()).collect();
-    Some(LoadedSuite { suite, module, sources: watched, cases, tests, calibration: calibration.flatten(), files: read })
+    Some(LoadedSuite { suite, module, sources: watched, cases, tests, calibration, files: read, has_unread_files })
 }
 
 /// The calibration of the suite's judges.
@@ -133,6 +134,8 @@ impl PlacedCase {
             span: self.checked.span,
             folders: self.folders,
             function: self.function,
+            user_graders: self.checked.user_graders.into_iter().map(|(name, _)| name).collect(),
+            stands_alone: self.stands_alone,
         }
     }
 }

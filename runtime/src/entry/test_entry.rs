@@ -191,7 +191,8 @@ fn passed_line(report: &CaseReport) -> String {
         1 => String::new(),
         planned => format!(", {} of {planned} trials passed", record.passed),
     };
-    format!("evaluation passed: {} ({}){score}{trials}", record.case_id, record.suite)
+    let reused = record.reused_run.as_ref().map(|run| format!("  reused from run {run}")).unwrap_or_default();
+    format!("evaluation passed: {} ({}){score}{trials}{reused}", record.case_id, record.suite)
 }
 
 /// An error with its sources on one line.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use evalsuite_schema::{Calibration, Case, Suite};
 
+use crate::model::compiled_json::CompiledJson;
 use crate::platform::json;
 
 /// A suite as it was compiled into this program.
@@ -26,7 +27,7 @@ pub struct EvalSuite {
     #[doc(hidden)]
     pub root: &'static str,
     #[doc(hidden)]
-    pub json: &'static str,
+    pub json: CompiledJson,
     #[doc(hidden)]
     pub sources: &'static [(&'static str, &'static str)],
     #[doc(hidden)]
@@ -83,7 +84,7 @@ impl EvalSuite {
     ///
     /// If the compiled text is not a suite of this version. This cannot happen in generated code.
     pub fn decode(&self) -> serde_json::Result<Suite> {
-        json::decode(self.json.as_bytes())
+        json::decode(self.json.text().as_bytes())
     }
 
     /// The calibration of the suite's judges, if the suite has a `calibration.yaml`.
@@ -135,8 +136,8 @@ pub struct Origin {
     pub deny_warnings: bool,
     /// Whether every grader of the files has to be registered.
     pub lists_graders: bool,
-    /// Digest and path of each file that was read, one a line.
-    pub files: &'static str,
+    /// Digest and path of each file that was read, one a line. A reference, so that new digests leave the suite as it was.
+    pub files: &'static &'static str,
 }
 
 /// A case as it was compiled into this program.
@@ -159,7 +160,7 @@ pub struct EvalCase {
     #[doc(hidden)]
     pub tags: &'static [&'static str],
     #[doc(hidden)]
-    pub json: &'static str,
+    pub json: CompiledJson,
 }
 
 impl EvalCase {
@@ -204,6 +205,6 @@ impl EvalCase {
     ///
     /// If the compiled text is not a case of this version. This cannot happen in generated code.
     pub fn decode(&self) -> serde_json::Result<Case> {
-        json::decode(self.json.as_bytes())
+        json::decode(self.json.text().as_bytes())
     }
 }

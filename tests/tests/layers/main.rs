@@ -77,6 +77,7 @@ const REPORT: &[&str] = &[
     "baseline",
     "comparison",
     "gates",
+    "health",
     "history",
     "html",
 ];

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use evalsuite_loader::{LoadedCase, LoadedSuite, render};
 use evalsuite_schema::diagnostic::Diagnostics;
 
+use crate::model::compiled_json::CompiledJson;
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::record::cassette::digest_without_locations;
 
@@ -27,7 +28,7 @@ pub(super) fn merge(
     let mut case = |built: &'static EvalCase| -> serde_json::Result<EvalCase> {
         let Some(loaded) = by_path.get(built.test_name) else { return Ok(EvalCase { tags, ..*built }) };
         let json = serde_json::to_string(&loaded.case)?;
-        if json == built.json {
+        if json == built.json.text() {
             return Ok(EvalCase { tags, ..*built });
         }
         is_same = false;
@@ -39,13 +40,13 @@ pub(super) fn merge(
             column: location.column,
             source: kept(&loaded.source),
             tags,
-            json: json.leak(),
+            json: CompiledJson::Text(json.leak()),
             ..*built
         })
     };
     let cases = built.cases.iter().map(&mut case).collect::<serde_json::Result<Vec<_>>>()?;
     let json = serde_json::to_string(about)?;
-    if is_same && json == built.json && warnings.is_empty() {
+    if is_same && json == built.json.text() && warnings.is_empty() {
         return Ok(built);
     }
     let warnings = warnings.iter().map(|found| (found.code.name(), kept(&render::short(found))));
@@ -54,7 +55,7 @@ pub(super) fn merge(
     Ok(Box::leak(Box::new(EvalSuite {
         name: kept(&about.name),
         agent_name: about.agent_name.as_deref().map(kept),
-        json: json.leak(),
+        json: CompiledJson::Text(json.leak()),
         diagnostics: diagnostics.leak(),
         calibration: calibration.map(|text| &*text.leak()),
         cases: cases.leak(),

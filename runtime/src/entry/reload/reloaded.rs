@@ -43,7 +43,7 @@ pub(super) fn for_case(evals: Evals, case: &'static EvalCase, run: &RunDirectory
         None => part(&evals, origin, case, run)?,
     };
     let changed = now.cases.iter().find(|now| now.test_name == case.test_name);
-    if changed.is_some_and(|now| merged_suite::differ(case.json, now.json)) {
+    if changed.is_some_and(|now| merged_suite::differ(case.json.text(), now.json.text())) {
         notice::say(&format!("RELOADED {}: {} changed since the build", built.test_path(case), case.file));
     }
     Ok(bound(evals, now))
@@ -161,7 +161,7 @@ fn drops_a_file(built: &EvalSuite, wanted: &[&EvalCase], origin: &Origin, found:
     let mut unread = paths.filter(|path| !sources.contains(path) && !found.checked.suite.files.contains_key(*path));
     unread.any(|path| {
         let name = path.rsplit('/').next().unwrap_or_default();
-        wanted.iter().any(|case| case.json.contains(name))
+        wanted.iter().any(|case| case.json.text().contains(name))
     })
 }
 
