@@ -184,7 +184,7 @@ fn the_screen_shows_the_last_verdicts_and_takes_keys() {
     let editor = package.root().join("editor.sh");
     package.write("editor.sh", "#!/bin/sh\necho \"$1\" > opened.txt.part && mv opened.txt.part opened.txt\n");
     let mut watching = Watching::on_screen(&package, &format!("sh {}", editor.display()));
-    watching.shows(&["waiting for changes", "0 passed", "q quit"]);
+    watching.shows(&["q quit", "waiting for changes", "0 passed"]);
     let first = "suites/by_case/cases/first/case.yaml";
     package.write(first, &suites::case("hello", "goodbye"));
     watching.shows(&["1 FAILED", "FAILED   by_case::first", "evaluation failed"]);
