@@ -37,6 +37,7 @@ pub(crate) enum Command {
     Calibrate(Calibrate),
     Run(Run),
     Schema(Schema),
+    Watch(Watch),
     Completions(Completions),
     Man(Man),
 }
@@ -695,6 +696,35 @@ pub(crate) struct Run {
     /// Further arguments of `cargo test` or `cargo nextest run`, and after another `--`, of test programs
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
+}
+
+/// Check what is saved, and run the cases it concerns without a build
+///
+/// Builds the tests once, with the feature `reload` of evalsuite. Then, on every save, the suites are checked and the cases that the changed
+/// files concern run in the programs that are there. What needs a build is built: Rust sources, new cases. Nothing runs before something is
+/// saved. Keys on a terminal: `a` runs all, `f` runs failures again, arrows choose a case, `o` opens it in $VISUAL or $EDITOR, `/` filters, `q` quits. Exit status:
+/// 0 when it is ended, 2 if it cannot start.
+#[derive(Debug, Clone, Default, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite watch\n  cargo evalsuite watch refund --test evals\n  cargo evalsuite watch --format short"
+)]
+pub(crate) struct Watch {
+    /// Only cases whose id or test name contains one of these texts
+    #[arg(value_name = "FILTER")]
+    pub(crate) filters: Vec<String>,
+    /// What is shown [default: screen on a terminal, else short]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<WatchFormat>,
+    #[command(flatten)]
+    pub(crate) build: Build,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WatchFormat {
+    /// A live screen with keys
+    Screen,
+    /// One line per problem and failed case between the lines `evalsuite: begin` and `evalsuite: end`, for editors
+    Short,
 }
 
 /// The options of cargo that choose what is built.

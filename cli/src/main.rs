@@ -32,6 +32,7 @@ mod schema;
 mod show;
 mod stored_runs;
 mod suite_request;
+mod watch;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         Command::Show(command) => show::run(&command),
         Command::Run(command) => run::run(&command),
         Command::Schema(command) => schema::run(&command),
+        Command::Watch(command) => watch::run(&command),
     };
     match result {
         Ok(code) => code,
