@@ -19,6 +19,16 @@ pub(crate) const KINDS: &[(&str, Kind); 3] =
 pub(crate) const TESTS: &str = "tests";
 pub(crate) const OLD_TESTS: &[&str] = &["eval_cases", "evalcases"];
 
+const GATES: Key = Key::new(
+    "gates",
+    Type::Some(&Type::Literal),
+    "What a run has to reach, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER \
+     [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`, `time`, \
+     `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.",
+    "[\"pass_rate >= 90%\", \"cost <= $2.50\"]",
+)
+.codes(&[Code::InvalidGate]);
+
 pub(crate) static EVAL_FILE: Table = Table::new(
     "eval-file",
     "an eval file",
@@ -89,6 +99,7 @@ pub(crate) static EVAL_FILE: Table = Table::new(
             "{controls: [ISO-42001-2023:6.1.2], owner: security}",
         )
         .codes(&[Code::ConflictingKeys]),
+        GATES,
         Key::new("target", Type::Literal, "The target.", "large").replaced("execution.target"),
         Key::new("dataset", Type::Any, "Name of the suite.", "shop").no_effect("write `name`"),
         Key::new("defaults", Type::Any, "A place for YAML anchors.", "{limit: 50}")
@@ -125,6 +136,7 @@ pub(crate) static SUITE_JSON: Table = Table::new(
         Key::new("taskPassThreshold", Type::Number(&FRACTION), "Lowest score of a trial that passes.", "0.8")
             .or("task_pass_threshold")
             .default("every grader has to pass"),
+        GATES,
     ],
 )
 .with(SCHEMA);
