@@ -32,7 +32,7 @@ pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
 pub use formats::{MARKDOWN_LIMIT, annotations, csv, junit, markdown};
 pub use gates::{GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
 pub use health::{CaseHealth, Health, HealthOptions, JudgeHealth, SuiteHealth, UndecidedGrader, WindowRun};
-pub use history::{comparable_of_commit, earlier_comparable, earlier_runs};
+pub use history::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes};
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use statistics::{paired_interval, wilson_interval};
