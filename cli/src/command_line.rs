@@ -268,13 +268,16 @@ pub(crate) struct Explain {
     pub(crate) diagnostic: Option<String>,
 }
 
-/// Print the JSON Schema of a kind of file, for editors
+/// Print the JSON Schema of a kind of file, for editors, or of what is written for other programs
 ///
+/// `summary` is the schema of summary.json and of `report --format json`, `diff` that of `diff --format json`.
 /// Exit status: 0 on success, 2 if there is no such kind.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  cargo evalsuite schema\n  cargo evalsuite schema case > case.schema.json")]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite schema\n  cargo evalsuite schema case > case.schema.json\n  cargo evalsuite schema summary > summary.schema.json"
+)]
 pub(crate) struct Schema {
-    /// Kind of file, such as `eval` or `case` [default: list all]
+    /// Kind of file, such as `eval`, `case` or `summary` [default: list all]
     pub(crate) kind: Option<String>,
 }
 
@@ -485,7 +488,7 @@ pub(crate) struct Regrade {
 /// success, 2 if a file cannot be written or the run does not exist.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite report\n  cargo evalsuite report --html report.html\n  cargo evalsuite report --format github --markdown \"$GITHUB_STEP_SUMMARY\"\n  cargo evalsuite report 20261121T080000Z-1f2e3d --junit evals.xml --csv evals.csv"
+    after_help = "Examples:\n  cargo evalsuite report\n  cargo evalsuite report --html report.html\n  cargo evalsuite report --format github --markdown \"$GITHUB_STEP_SUMMARY\"\n  cargo evalsuite report 20261121T080000Z-1f2e3d --junit evals.xml --csv evals.csv\n  cargo evalsuite report --inspect-log logs --otel otel --trace trace.json"
 )]
 pub(crate) struct Report {
     /// Run: its id, its directory, or `latest`
@@ -503,6 +506,15 @@ pub(crate) struct Report {
     /// Write CSV with a row per trial
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+    /// Write logs of Inspect: FILE.json or FILE.eval for a run of one suite and target, else a directory with one log for each
+    #[arg(long, value_name = "FILE|DIR")]
+    pub(crate) inspect_log: Option<PathBuf>,
+    /// Write OpenTelemetry data in OTLP/JSON: run.traces.jsonl with spans, run.logs.jsonl with results of graders
+    #[arg(long, value_name = "DIR")]
+    pub(crate) otel: Option<PathBuf>,
+    /// Write Chrome trace JSON, which Perfetto shows as a timeline
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
     /// Write one self-contained HTML file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

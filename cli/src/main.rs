@@ -11,6 +11,7 @@ mod completions;
 mod diff;
 mod expand;
 mod explain;
+mod exports;
 mod finish;
 mod fixes;
 mod gate;

@@ -21,6 +21,7 @@ mod health;
 mod history;
 mod html;
 mod run_data;
+mod schemas;
 mod slice;
 mod statistics;
 
@@ -29,10 +30,13 @@ pub use comparison::{
     CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, SliceComparison, SuiteComparison,
 };
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
-pub use formats::{MARKDOWN_LIMIT, annotations, csv, junit, markdown};
+pub use formats::{
+    InspectFormat, InspectLog, MARKDOWN_LIMIT, annotations, csv, inspect_logs, junit, markdown, otel, trace,
+};
 pub use gates::{GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
 pub use health::{CaseHealth, Health, HealthOptions, JudgeHealth, SuiteHealth, UndecidedGrader, WindowRun};
 pub use history::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes};
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
+pub use schemas::JSON_SCHEMAS;
 pub use statistics::{paired_interval, wilson_interval};

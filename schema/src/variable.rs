@@ -90,6 +90,13 @@ pub static VARIABLES: &[Variable] = {
             FLAG,
             "0",
         ),
+        variable(
+            Run,
+            "EVALSUITE_RELOAD",
+            "read cases again that changed since the build; needs the feature `reload`",
+            FLAG,
+            "0",
+        ),
         variable(Run, "EVALSUITE_OUTPUT", "directory of the records", "a path", "`target/evalsuite`"),
         variable(
             Run,

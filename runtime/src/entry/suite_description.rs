@@ -27,6 +27,8 @@ pub struct SuiteDescription {
     pub suite: String,
     /// Path of its test `suite_check`.
     pub check: String,
+    /// The file that defines it, else its directory, relative to the workspace root.
+    pub file: String,
     /// The tests of its cases, in order.
     pub tests: Vec<TestDescription>,
     /// Its directory.
@@ -38,10 +40,10 @@ pub struct SuiteDescription {
 }
 
 impl SuiteDescription {
-    /// A suite with its name, the path of its test `suite_check`, and the tests of its cases.
+    /// A suite with its name, the path of its test `suite_check`, and the tests of its cases, without its file.
     pub fn new(suite: impl Into<String>, check: impl Into<String>, tests: Vec<TestDescription>) -> Self {
-        let (directory, files, case_directories) = Default::default();
-        Self { suite: suite.into(), check: check.into(), tests, directory, files, case_directories }
+        let (file, directory, files, case_directories) = Default::default();
+        Self { suite: suite.into(), check: check.into(), file, tests, directory, files, case_directories }
     }
 }
 
@@ -86,7 +88,7 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
     };
     let places = SuiteLocation::of(suite);
     let about = suite.decode().map_err(undecodable("the suite"))?;
-    let mut files = BTreeSet::from([about.location.file]);
+    let mut files = BTreeSet::from([about.location.file.clone()]);
     let mut case_directories = BTreeSet::new();
     let tests: Result<Vec<TestDescription>, RunError> = suite
         .cases
@@ -107,6 +109,7 @@ pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
     let module = suite.module_path.split_once("::").map(|(_crate_name, module)| format!("{module}::"));
     let check = format!("{}suite_check", module.unwrap_or_default());
     let mut description = SuiteDescription::new(suite.name, check, tests?);
+    description.file = about.location.file.clone();
     (description.files, description.case_directories) = (files, case_directories);
     description.directory = places.suite_dir;
     let inclusion = sha256(format!("{}\0{}", program(), suite.module_path));

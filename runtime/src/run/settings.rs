@@ -45,6 +45,8 @@ pub(crate) struct Settings {
     pub(crate) progress: ProgressListeners,
     /// File to which the steps of cases are appended.
     pub(crate) progress_file: Option<PathBuf>,
+    /// Cases whose files changed since the build are read again.
+    pub(crate) reload: bool,
     /// Whether agents and judges are called.
     pub(crate) mode: Mode,
     /// The run whose trials are graded again.
@@ -121,6 +123,7 @@ impl Settings {
             workers: source.number("EVALSUITE_WORKERS", "an integer from 1 to 1000", |n: &u32| (1..=1000).contains(n)),
             progress: ProgressListeners::default(),
             progress_file: source.value("EVALSUITE_PROGRESS").map(PathBuf::from),
+            reload: source.flag("EVALSUITE_RELOAD"),
             mode: source.mode(),
             regrade: source.text("EVALSUITE_REGRADE"),
             cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),

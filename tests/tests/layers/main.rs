@@ -45,6 +45,7 @@ const LOADER: &[&str] = &[
     "calibration",
     "targets_file",
     "load",
+    "registered_graders",
     "render",
 ];
 
