@@ -673,7 +673,7 @@ pub(crate) enum ReportFormat {
 /// pass and a gate cannot be decided.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite run\n  cargo evalsuite run --nextest --tag nightly\n  cargo evalsuite run refund -p shop-agent -- --nocapture"
+    after_help = "Examples:\n  cargo evalsuite run\n  cargo evalsuite run --nextest --tag nightly\n  cargo evalsuite run refund -p shop-agent -- --nocapture\n  cargo evalsuite run --changed\n  cargo evalsuite run --failed"
 )]
 pub(crate) struct Run {
     /// Only cases whose id or test name contains one of these texts
@@ -691,6 +691,16 @@ pub(crate) struct Run {
     /// Only cases with this `failure_bucket` in their metadata; may be repeated
     #[arg(long = "bucket", value_name = "BUCKET")]
     pub(crate) buckets: Vec<String>,
+    /// Run only cases that have changed (files, input, graders, agent, judge, settings); the others take their result from the newest run
+    /// that has it. EVALSUITE_AGENT_DIGEST stands for the agent; without it, a digest of the packages' sources
+    #[arg(long)]
+    pub(crate) changed: bool,
+    /// Only cases that failed or ended in an error when they last ran
+    #[arg(long, conflicts_with = "changed")]
+    pub(crate) failed: bool,
+    /// Only cases of which some trials passed and some failed on one commit, in the last N runs with results of the suites
+    #[arg(long, value_name = "N", value_parser = positive, conflicts_with_all = ["changed", "failed"])]
+    pub(crate) flaky: Option<usize>,
     #[command(flatten)]
     pub(crate) build: Build,
     /// Further arguments of `cargo test` or `cargo nextest run`, and after another `--`, of test programs
