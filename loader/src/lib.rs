@@ -45,6 +45,6 @@ mod test_package;
 pub use evalsuite_schema::suggest;
 
 pub use calibration::{LoadedCalibration, load_calibration};
-pub use load::{GraderUse, Loaded, LoadedCase, LoadedSuite, Test, load};
+pub use load::{CasePlace, GraderUse, Loaded, LoadedCase, LoadedSuite, Session, Test, load};
 pub use request::{Request, workspace_root};
 pub use targets_file::{LoadedTargets, find_targets_file, load_targets};

@@ -38,56 +38,89 @@ pub(crate) struct PlacedCase {
     pub(crate) function: String,
 }
 
-/// Reads every source; bad cases are reported and left out.
-pub(crate) fn read_sources(
-    sources: &[CaseSource<'_>],
-    defaults: &Defaults,
-    scope: Scope<'_>,
-    d: &mut Diagnostics,
-) -> Vec<PlacedCase> {
-    on_threads(sources, scope.request.threads, d, |source, cases, d| match source {
-        CaseSource::Inline(node) => {
-            let around = CaseContext { scope, directory: None, sibling_workspace: None };
-            cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
+/// Where the cases of a suite are, with what the suite says about them.
+#[derive(Debug)]
+pub(crate) enum CaseFiles {
+    /// Files of the tasks layout, relative to the suite root.
+    Tasks { files: Vec<String>, rules: task::TaskRules },
+    /// What the eval file and the directories of cases name.
+    Sources { list: Vec<CaseSource>, defaults: Box<Defaults> },
+}
+
+impl CaseFiles {
+    /// Reads all of them; bad cases are reported and left out.
+    pub(crate) fn read(&self, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<PlacedCase> {
+        self.map(scope.request.threads, d, |index, cases, d| self.read_one(index, scope, cases, d))
+    }
+
+    /// What `read` adds for each of them, in order.
+    pub(crate) fn map<R: Send>(
+        &self,
+        threads: usize,
+        d: &mut Diagnostics,
+        read: impl Fn(usize, &mut Vec<R>, &mut Diagnostics) + Sync,
+    ) -> Vec<R> {
+        let count = match self {
+            Self::Tasks { files, .. } => files.len(),
+            Self::Sources { list, .. } => list.len(),
+        };
+        on_threads(count, threads, d, read)
+    }
+
+    /// Reads the cases of one of them.
+    pub(crate) fn read_one(&self, index: usize, scope: Scope<'_>, cases: &mut Vec<PlacedCase>, d: &mut Diagnostics) {
+        match self {
+            Self::Tasks { files, rules } => {
+                let path = scope.roots.suite_root.join(&files[index]);
+                cases.extend(task_file(&path, &files[index], *rules, scope, d));
+            }
+            Self::Sources { list, defaults } => match &list[index] {
+                CaseSource::Inline(node) => {
+                    let around = CaseContext { scope, directory: None, sibling_workspace: None };
+                    cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
+                }
+                CaseSource::Directory { file, source } => {
+                    cases.extend(case_directory(file, source, defaults, scope, d))
+                }
+                CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, cases, d),
+            },
         }
-        CaseSource::Directory { file, source } => cases.extend(case_directory(file, source, defaults, scope, d)),
-        CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, cases, d),
-    })
+    }
+
+    /// The file that one of them is; `None` for cases in the eval file.
+    pub(crate) fn path(&self, index: usize, suite_root: &Path) -> Option<PathBuf> {
+        match self {
+            Self::Tasks { files, .. } => Some(suite_root.join(&files[index])),
+            Self::Sources { list, .. } => match &list[index] {
+                CaseSource::Inline(_) => None,
+                CaseSource::Directory { file, .. } | CaseSource::List { file, .. } => Some(file.clone()),
+            },
+        }
+    }
 }
 
-/// Reads every task file below the suite root.
-pub(crate) fn read_tasks(
-    files: &[String],
-    rules: task::TaskRules,
-    scope: Scope<'_>,
-    d: &mut Diagnostics,
-) -> Vec<PlacedCase> {
-    on_threads(files, scope.request.threads, d, |source, cases, d| {
-        let path = scope.roots.suite_root.join(source);
-        cases.extend(task_file(&path, source, rules, scope, d));
-    })
-}
-
-/// Runs `read` for each item, in order, on up to `threads` threads.
-fn on_threads<T: Sync>(
-    items: &[T],
+/// Runs `read` for each index up to `count`, in order, on up to `threads` threads.
+fn on_threads<R: Send>(
+    count: usize,
     threads: usize,
     d: &mut Diagnostics,
-    read: impl Fn(&T, &mut Vec<PlacedCase>, &mut Diagnostics) + Sync,
-) -> Vec<PlacedCase> {
-    let threads = threads.min(items.len() / FILES_PER_THREAD).max(1);
-    let chunk = items.len().div_ceil(threads).max(1);
-    let run = |items: &[T]| {
-        let (mut cases, mut found) = (Vec::with_capacity(items.len()), Diagnostics::new());
-        for item in items {
-            read(item, &mut cases, &mut found);
+    read: impl Fn(usize, &mut Vec<R>, &mut Diagnostics) + Sync,
+) -> Vec<R> {
+    let threads = threads.min(count / FILES_PER_THREAD).max(1);
+    let chunk = count.div_ceil(threads).max(1);
+    let read = &read;
+    let run = move |first: usize| {
+        let part = first..(first + chunk).min(count);
+        let (mut results, mut found) = (Vec::with_capacity(part.len()), Diagnostics::new());
+        for index in part {
+            read(index, &mut results, &mut found);
         }
-        (cases, found)
+        (results, found)
     };
-    let results: Vec<(Vec<PlacedCase>, Diagnostics)> = std::thread::scope(|scope| {
-        let mut chunks = items.chunks(chunk);
+    let results: Vec<(Vec<R>, Diagnostics)> = std::thread::scope(|scope| {
+        let mut chunks = (0..count).step_by(chunk);
         let own = chunks.next().unwrap_or_default();
-        let others: Vec<_> = chunks.map(|items| scope.spawn(|| run(items))).collect();
+        let others: Vec<_> = chunks.map(|first| scope.spawn(move || run(first))).collect();
         let first = run(own);
         let join = |thread: std::thread::ScopedJoinHandle<'_, _>| match thread.join() {
             Ok(result) => result,
@@ -95,7 +128,7 @@ fn on_threads<T: Sync>(
         };
         std::iter::once(first).chain(others.into_iter().map(join)).collect()
     });
-    let mut all = Vec::with_capacity(items.len());
+    let mut all = Vec::with_capacity(count);
     for (cases, found) in results {
         all.extend(cases);
         d.append(found);
