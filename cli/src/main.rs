@@ -16,6 +16,7 @@ mod fixes;
 mod gate;
 mod includes;
 mod list;
+mod lsp;
 mod man;
 mod merge;
 mod new;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         Command::Gate(command) => gate::run(&command),
         Command::Clean(command) => clean::run(&command),
         Command::List(command) => list::run(&command),
+        Command::Lsp(_) => lsp::run(),
         Command::Merge(command) => merge::run(&command),
         Command::New(command) => new::run(&command),
         Command::Regrade(command) => regrade::run(&command),
