@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::command_line::{Gate, ReportFormat};
 use crate::diff::{Standard, UNDECIDED};
-use crate::{diff, stored_runs};
+use crate::{diff, json_output, stored_runs};
 
 /// Both parts of the check as one JSON object.
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ pub(crate) fn run(command: &Gate) -> io::Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     match command.format {
         ReportFormat::Json => {
-            diff::print_json(&mut out, &Checked { gates: &report, comparison: comparison.as_ref() })?;
+            json_output::print(&mut out, &Checked { gates: &report, comparison: comparison.as_ref() })?;
         }
         ReportFormat::Text => {
             write!(out, "{report}")?;

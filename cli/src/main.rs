@@ -15,6 +15,7 @@ mod finish;
 mod fixes;
 mod gate;
 mod includes;
+mod json_output;
 mod list;
 mod lsp;
 mod man;

@@ -29,7 +29,7 @@ pub use comparison::{
 };
 pub use formats::{MARKDOWN_LIMIT, annotations, csv, junit, markdown};
 pub use gates::{Gate, GateError, GateOptions, GateReport, GateResult, GateVerdict, Measure, check_gates};
-pub use history::earlier_runs;
+pub use history::{earlier_comparable, earlier_runs};
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use slice::SliceKey;

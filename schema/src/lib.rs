@@ -30,6 +30,7 @@ mod suite;
 mod targets_file;
 pub mod terminal;
 pub mod variable;
+pub mod workflow_command;
 mod workspace;
 
 pub use calibration::{Bar, Calibration, Sample};

@@ -12,7 +12,7 @@ use crate::model::suite_location::{package_directory, program};
 use crate::platform::files::write_json;
 use crate::platform::redaction::Redactor;
 use crate::record::baseline::{baseline_file, result_of};
-use crate::record::run_directory::layout::trial_directory_name;
+use crate::record::run_directory::layout::{TRIAL_RECORD, trial_directory_name};
 use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability};
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
@@ -143,17 +143,7 @@ fn case_record(plan: &Plan<'_>, CaseTrials { counted: trials, surplus, .. }: &Ca
 }
 
 fn summarise(trial: &TrialRecord) -> TrialSummary {
-    let mut summary = TrialSummary::default();
-    summary.index = trial.trial;
-    summary.outcome = trial.outcome;
-    summary.score = trial.score;
-    summary.duration_ms = trial.duration_ms;
-    summary.cost_usd = trial.cost_usd;
-    summary.judge_cost_usd = trial.judge_cost_usd;
-    summary.usage = trial.usage;
-    summary.judge_usage = trial.judge_usage;
-    summary.path = format!("{}/result.json", trial_directory_name(trial.trial, trial.attempt));
-    summary
+    TrialSummary::new(trial, format!("{}/{TRIAL_RECORD}", trial_directory_name(trial.trial, trial.attempt)))
 }
 
 fn number(count: usize) -> u32 {

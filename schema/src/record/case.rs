@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseOutcome, Reason, Usage};
+use super::{CaseOutcome, Reason, TrialRecord, Usage};
 use crate::{Kind, Layout, Location, Strategy};
 
 /// `case.json`: the result of a case.
@@ -110,6 +110,31 @@ impl CaseRecord {
         Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
     }
 
+    /// The record of the case of this trial before anything is known about its result: the reverse of [`TrialRecord::of_case`].
+    pub fn of_trial(trial: TrialRecord) -> Self {
+        Self {
+            run_id: trial.run_id,
+            suite: trial.suite,
+            suite_digest: trial.suite_digest,
+            layout: trial.layout,
+            kind: trial.kind,
+            case_id: trial.case_id,
+            case_key: trial.case_key,
+            case_digest: trial.case_digest,
+            input_digest: trial.input_digest,
+            grader_digest: trial.grader_digest,
+            test_name: trial.test_name,
+            target: trial.target,
+            agent: trial.agent,
+            location: trial.location,
+            runner_attempt: trial.runner_attempt,
+            requested_by: trial.requested_by,
+            threshold: trial.threshold,
+            planned: trial.trials_planned,
+            ..Self::new()
+        }
+    }
+
     /// Whether the test of the case fails: it ended in an error, or failed other than the baseline of its suite expects.
     pub fn fails_test(&self) -> bool {
         let is_expected = |baseline: &BaselineResult| {
@@ -201,6 +226,23 @@ pub struct TrialSummary {
     pub judge_usage: Option<Usage>,
     /// Path of its record, relative to the case's directory.
     pub path: String,
+}
+
+impl TrialSummary {
+    /// Of a trial with its record at a path relative to the case's directory.
+    pub fn new(trial: &TrialRecord, path: impl Into<String>) -> Self {
+        Self {
+            index: trial.trial,
+            outcome: trial.outcome,
+            score: trial.score,
+            duration_ms: trial.duration_ms,
+            cost_usd: trial.cost_usd,
+            judge_cost_usd: trial.judge_cost_usd,
+            usage: trial.usage,
+            judge_usage: trial.judge_usage,
+            path: path.into(),
+        }
+    }
 }
 
 /// Whether the trials of a case agree.
