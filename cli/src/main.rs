@@ -21,6 +21,7 @@ mod lsp;
 mod man;
 mod merge;
 mod new;
+mod pager;
 mod regrade;
 mod report;
 mod run;

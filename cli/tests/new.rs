@@ -264,3 +264,15 @@ fn settings_that_are_not_understood_are_left_alone() {
     let fresh = self::package();
     assert!(fresh.run(&["new", "editor"]).out.contains("created .vscode/settings.json\n"));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_missing_is_asked_on_a_terminal() {
+    let package = package();
+    let output = package.run_on_terminal("new suite", "shop\ntasks\n", &[]);
+    assert!(output.contains("Name of the suite [basics]: "), "{output}");
+    assert!(output.contains("Layout: cases or tasks [cases]: "), "{output}");
+    assert!(package.root().join("suites/shop/suite.json").is_file(), "{output}");
+    let output = self::package().run_on_terminal("new grader", "\n\n", &[]);
+    assert!(output.contains("the package has no suite"), "{output}");
+}

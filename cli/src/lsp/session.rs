@@ -11,7 +11,7 @@ use gen_lsp_types::{
     DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
     DidSaveTextDocumentParams, ExecuteCommandOptions, FileChangeType, InitializeParams, InitializeResult,
     LogTraceParams, RenameOptions, SaveOptions, ServerCapabilities, ServerInfo, TextDocumentContentChangeEvent,
-    TextDocumentSyncKind, TextDocumentSyncOptions, TraceValue, WorkspaceFolders,
+    TextDocumentSyncKind, TextDocumentSyncOptions, TraceValue, Uri, WorkspaceFolders,
 };
 use lsp_server::{Notification, Request};
 use serde::de::DeserializeOwned;
@@ -154,6 +154,7 @@ impl Session {
         if let Some(path) = file_uri::to_path(&document.uri) {
             let is_saved = self.documents.text(&path).is_some_and(|saved| *saved == *document.text);
             self.documents.open(path.clone(), document.uri, document.version, document.text);
+            self.pending.everything |= self.workspace.add_root_around(&path);
             if !is_saved {
                 self.pending.changed.insert(path);
             }
@@ -206,6 +207,9 @@ impl Session {
     }
 
     fn changed_file(&mut self, path: PathBuf) {
+        if self.workspace.ignores(&path) {
+            return;
+        }
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let is_suite_file = name == "suite.json" || name.ends_with("eval.yaml") || name.ends_with("eval.yml");
         let is_new_suite = is_suite_file && !self.workspace.suites.iter().any(|suite| suite.reads(&path));
@@ -294,16 +298,15 @@ fn with<P: DeserializeOwned>(params: Value, handle: impl FnOnce(P)) -> Result<()
     serde_json::from_value(params).map(handle)
 }
 
-/// The directories that are open in the editor; without one, the current directory.
+/// The directories that are open in the editor.
 #[expect(deprecated, reason = "clients without folders name one root")]
 fn roots(params: &InitializeParams) -> Vec<PathBuf> {
-    let folders = match &params.workspace_folders_initialize_params.workspace_folders {
+    let folders: Vec<Uri> = match &params.workspace_folders_initialize_params.workspace_folders {
         Some(WorkspaceFolders::WorkspaceFolderList(folders)) => {
             folders.iter().map(|folder| folder.uri.clone()).collect()
         }
         _ => Vec::new(),
     };
     let uris = if folders.is_empty() { params.root_uri.iter().cloned().collect() } else { folders };
-    let roots: Vec<PathBuf> = uris.iter().filter_map(file_uri::to_path).collect();
-    if roots.is_empty() { std::env::current_dir().into_iter().collect() } else { roots }
+    uris.iter().filter_map(file_uri::to_path).collect()
 }

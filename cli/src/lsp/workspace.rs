@@ -9,6 +9,9 @@ use evalsuite_loader::source::Texts;
 use super::open_suite::OpenSuite;
 use crate::check;
 
+/// Directories of files that programs write.
+const OF_PROGRAMS: &[&str] = &["target", "node_modules", ".git"];
+
 /// The suites of the directories that are open in the editor.
 #[derive(Default)]
 pub(super) struct Workspace {
@@ -39,6 +42,23 @@ impl Workspace {
             }
         }
         self.suites.iter_mut().for_each(|suite| suite.load(texts));
+    }
+
+    /// Adds the package or repository around a file that is in none of the directories. Whether there is one.
+    pub(super) fn add_root_around(&mut self, path: &Path) -> bool {
+        if self.roots.iter().any(|root| path.starts_with(root)) {
+            return false;
+        }
+        let around = |name: &str| path.ancestors().skip(1).find(|directory| directory.join(name).exists());
+        let root = around("Cargo.toml").or_else(|| around(".git"));
+        self.roots.extend(root.map(Path::to_path_buf));
+        root.is_some()
+    }
+
+    /// Whether a file is written by programs all the time, and belongs to no suite.
+    pub(super) fn ignores(&self, path: &Path) -> bool {
+        let below = self.roots.iter().find_map(|root| path.strip_prefix(root).ok()).unwrap_or(path);
+        below.iter().any(|part| OF_PROGRAMS.iter().any(|name| part == *name))
     }
 
     /// Checks the suites that read these files, whose texts have changed.

@@ -135,3 +135,17 @@ fn files_that_appear_and_disappear_on_the_disk_are_seen() {
     assert_eq!(tell(3), [(path.to_owned(), Vec::new())]);
     client.shut_down();
 }
+
+#[test]
+fn without_a_directory_the_package_of_an_open_file_counts() {
+    let package = suites::cases();
+    let mut client = Client::start(package.root(), &[]);
+    client.request("initialize", json!({ "processId": null, "rootUri": null, "capabilities": {} }));
+    client.notify("initialized", json!({}));
+    assert_eq!(client.diagnostics(), []);
+    let path = "suites/shop/cases/refund/case.yaml";
+    client.open_file(path, "inptu: Hi\n");
+    let found = client.diagnostics();
+    assert!(found.iter().any(|(file, lines)| file == path && lines[0].contains("`inptu`")), "{found:?}");
+    client.shut_down();
+}
