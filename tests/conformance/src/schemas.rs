@@ -46,7 +46,8 @@ fn kind_and_value(path: &Path, text: &str, suite: &Path) -> Option<(&'static str
     let ending = path.extension()?.to_str()?;
     if ending == "jsonl" {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
-        return Some(("cases", lines.map(|line| serde_json::from_str(line).ok()).collect::<Option<_>>()?));
+        let values: Option<Vec<Value>> = lines.map(|line| serde_json::from_str(line).ok()).collect();
+        return Some(("cases", Value::Array(values?)));
     }
     let value: Value = match ending {
         "json" => serde_json::from_str(text).ok()?,
