@@ -22,6 +22,7 @@ use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths;
 use crate::fields::paths::Scope;
 use crate::read::node::{Data, Node};
+use crate::request::{OtherCase, Request};
 use crate::source::Span;
 use crate::{names, read};
 
@@ -36,6 +37,41 @@ pub(crate) struct PlacedCase {
     pub(crate) source: String,
     pub(crate) folders: Vec<String>,
     pub(crate) function: String,
+    pub(crate) stands_alone: bool,
+}
+
+/// The cases that were read, and those that a request for a part of the suite leaves out.
+#[derive(Debug, Default)]
+pub(crate) struct ReadCases {
+    pub(crate) cases: Vec<PlacedCase>,
+    pub(crate) others: Vec<OtherCase>,
+}
+
+impl ReadCases {
+    fn append(&mut self, mut other: Self) {
+        self.cases.append(&mut other.cases);
+        self.others.append(&mut other.others);
+    }
+
+    fn leave_out(&mut self, source: &str, path: String) {
+        self.others.push(OtherCase { source: source.to_owned(), path });
+    }
+
+    /// Whether the case of a list with this node is read. One that has no id is: its problems are reported.
+    fn takes(&mut self, node: &Node, source: &str, request: &Request) -> bool {
+        let Some(part) = &request.part else { return true };
+        let Some(id) = node.entry("id").and_then(|entry| entry.value.as_str()) else { return false };
+        let is_wanted = part.ids.contains(id);
+        if !is_wanted {
+            self.leave_out(source, names::segment(id));
+        }
+        is_wanted
+    }
+}
+
+/// Whether the case that has the file `source` for itself is read.
+fn takes_file(source: &str, request: &Request) -> bool {
+    request.part.as_ref().is_none_or(|part| part.sources.contains(source))
 }
 
 /// Where the cases of a suite are, with what the suite says about them.
@@ -49,40 +85,39 @@ pub(crate) enum CaseFiles {
 
 impl CaseFiles {
     /// Reads all of them; bad cases are reported and left out.
-    pub(crate) fn read(&self, scope: Scope<'_>, d: &mut Diagnostics) -> Vec<PlacedCase> {
-        self.map(scope.request.threads, d, |index, cases, d| self.read_one(index, scope, cases, d))
-    }
-
-    /// What `read` adds for each of them, in order.
-    pub(crate) fn map<R: Send>(
-        &self,
-        threads: usize,
-        d: &mut Diagnostics,
-        read: impl Fn(usize, &mut Vec<R>, &mut Diagnostics) + Sync,
-    ) -> Vec<R> {
-        let count = match self {
-            Self::Tasks { files, .. } => files.len(),
-            Self::Sources { list, .. } => list.len(),
-        };
-        on_threads(count, threads, d, read)
+    pub(crate) fn read(&self, scope: Scope<'_>, d: &mut Diagnostics) -> ReadCases {
+        let mut all = ReadCases::default();
+        for part in self.on_threads(scope.request.threads, d, |index, read, d| self.read_one(index, scope, read, d)) {
+            all.append(part);
+        }
+        all
     }
 
     /// Reads the cases of one of them.
-    pub(crate) fn read_one(&self, index: usize, scope: Scope<'_>, cases: &mut Vec<PlacedCase>, d: &mut Diagnostics) {
+    pub(crate) fn read_one(&self, index: usize, scope: Scope<'_>, read: &mut ReadCases, d: &mut Diagnostics) {
         match self {
             Self::Tasks { files, rules } => {
-                let path = scope.roots.suite_root.join(&files[index]);
-                cases.extend(task_file(&path, &files[index], *rules, scope, d));
+                let source = &files[index];
+                if takes_file(source, scope.request) {
+                    let path = scope.roots.suite_root.join(source);
+                    read.cases.extend(task_file(&path, source, *rules, scope, d));
+                } else {
+                    let (folders, function) = task_test(source);
+                    read.leave_out(source, folders.into_iter().chain([function]).collect::<Vec<_>>().join("::"));
+                }
             }
             Self::Sources { list, defaults } => match &list[index] {
                 CaseSource::Inline(node) => {
-                    let around = CaseContext { scope, directory: None, sibling_workspace: None };
-                    cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
+                    if read.takes(node, "", scope.request) {
+                        let around = CaseContext { scope, directory: None, sibling_workspace: None };
+                        read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
+                    }
                 }
-                CaseSource::Directory { file, source } => {
-                    cases.extend(case_directory(file, source, defaults, scope, d))
+                CaseSource::Directory { file, source } if takes_file(source, scope.request) => {
+                    read.cases.extend(case_directory(file, source, defaults, scope, d));
                 }
-                CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, cases, d),
+                CaseSource::Directory { file, source } => read.leave_out(source, directory_name(file)),
+                CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, read, d),
             },
         }
     }
@@ -97,49 +132,55 @@ impl CaseFiles {
             },
         }
     }
-}
 
-/// Runs `read` for each index up to `count`, in order, on up to `threads` threads.
-fn on_threads<R: Send>(
-    count: usize,
-    threads: usize,
-    d: &mut Diagnostics,
-    read: impl Fn(usize, &mut Vec<R>, &mut Diagnostics) + Sync,
-) -> Vec<R> {
-    let threads = threads.min(count / FILES_PER_THREAD).max(1);
-    let chunk = count.div_ceil(threads).max(1);
-    let read = &read;
-    let run = move |first: usize| {
-        let part = first..(first + chunk).min(count);
-        let (mut results, mut found) = (Vec::with_capacity(part.len()), Diagnostics::new());
-        for index in part {
-            read(index, &mut results, &mut found);
+    fn len(&self) -> usize {
+        match self {
+            Self::Tasks { files, .. } => files.len(),
+            Self::Sources { list, .. } => list.len(),
         }
-        (results, found)
-    };
-    let results: Vec<(Vec<R>, Diagnostics)> = std::thread::scope(|scope| {
-        let mut chunks = (0..count).step_by(chunk);
-        let own = chunks.next().unwrap_or_default();
-        let others: Vec<_> = chunks.map(|first| scope.spawn(move || run(first))).collect();
-        let first = run(own);
-        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        std::iter::once(first).chain(others.into_iter().map(join)).collect()
-    });
-    let mut all = Vec::with_capacity(count);
-    for (cases, found) in results {
-        all.extend(cases);
-        d.append(found);
     }
-    all
+
+    /// Runs `read` for the index of each of them, in order, on up to `threads` threads. The result of each thread, in order.
+    pub(crate) fn on_threads<R: Default + Send>(
+        &self,
+        threads: usize,
+        d: &mut Diagnostics,
+        read: impl Fn(usize, &mut R, &mut Diagnostics) + Sync,
+    ) -> Vec<R> {
+        let count = self.len();
+        let threads = threads.min(count / FILES_PER_THREAD).max(1);
+        let chunk = count.div_ceil(threads).max(1);
+        let run = |first: usize| {
+            let (mut result, mut found) = (R::default(), Diagnostics::new());
+            for index in first..(first + chunk).min(count) {
+                read(index, &mut result, &mut found);
+            }
+            (result, found)
+        };
+        let run = &run;
+        let results: Vec<(R, Diagnostics)> = std::thread::scope(|scope| {
+            let mut chunks = (0..count).step_by(chunk);
+            let own = chunks.next().unwrap_or_default();
+            let others: Vec<_> = chunks.map(|first| scope.spawn(move || run(first))).collect();
+            let first = run(own);
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| match thread.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            std::iter::once(first).chain(others.into_iter().map(join)).collect()
+        });
+        let take = |(result, found)| {
+            d.append(found);
+            result
+        };
+        results.into_iter().map(take).collect()
+    }
 }
 
 /// A case whose test is named by its id.
 fn by_id(checked: CheckedCase, source: &str) -> PlacedCase {
     let function = names::segment(&checked.case.id);
-    PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function }
+    PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone: false }
 }
 
 fn case_directory(
@@ -156,6 +197,7 @@ fn case_directory(
     }
     let dir = file.parent().unwrap_or(scope.dir);
     let name = paths::file_name(dir);
+    let function = directory_name(file);
     let template = dir.join("workspace");
     let sibling_workspace =
         template.is_dir().then(|| PathRef { written: "workspace".to_owned(), path: scope.roots.compiled(&template) });
@@ -163,8 +205,16 @@ fn case_directory(
         crate::cases::workspace::check_links(&template, &root, scope, d);
     }
     let around = CaseContext { scope: scope.at(dir), directory: Some(&name), sibling_workspace };
+    let has_workspace = around.sibling_workspace.is_some();
+    let before = paths::lookups();
     let checked = case::read(&root, around, defaults, d)?;
-    Some(PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function: names::segment(&name) })
+    let stands_alone = !has_workspace && paths::lookups() == before;
+    Some(PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone })
+}
+
+/// Function of the test of a case directory.
+fn directory_name(file: &Path) -> String {
+    names::segment(&paths::file_name(file.parent().unwrap_or(file)))
 }
 
 fn is_mapping(root: &Node, help: &str, d: &mut Diagnostics) -> bool {
@@ -181,15 +231,15 @@ fn case_list(
     span: Span,
     defaults: &Defaults,
     scope: Scope<'_>,
-    cases: &mut Vec<PlacedCase>,
+    read: &mut ReadCases,
     d: &mut Diagnostics,
 ) {
-    let Some((id, text)) = read::read_text(file, scope.files, d) else { return };
+    let Some((id, text)) = crate::read::read_text(file, scope.files, d) else { return };
     let before = d.len();
     let nodes = if file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl")) {
-        read::parse_jsonl(id, &text, d)
+        crate::read::parse_jsonl(id, &text, d)
     } else {
-        let Some(root) = read::parse_yaml(id, &text, d) else { return };
+        let Some(root) = crate::read::parse_yaml(id, &text, d) else { return };
         match root.data {
             Data::Sequence(items) => items,
             Data::Null => Vec::new(),
@@ -211,8 +261,10 @@ fn case_list(
             d.report(Code::InvalidExternalFile, node.span, message, "start each case with `- id:`");
             continue;
         }
-        let around = CaseContext { scope: scope.at(&dir), directory: None, sibling_workspace: None };
-        cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, source)));
+        if read.takes(node, source, scope.request) {
+            let around = CaseContext { scope: scope.at(&dir), directory: None, sibling_workspace: None };
+            read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, source)));
+        }
     }
 }
 
@@ -232,18 +284,20 @@ fn task_file(
         return None;
     }
     let dir = path.parent().unwrap_or(scope.dir);
+    let before = paths::lookups();
     let checked = task::read(&root, path, rules, scope.at(dir), d)?;
+    let stands_alone = checked.case.workspace.is_none() && paths::lookups() == before;
+    let (folders, function) = task_test(source);
+    Some(PlacedCase { checked, source: source.to_owned(), folders, function, stands_alone })
+}
+
+/// Modules and function of the test of a task file.
+fn task_test(source: &str) -> (Vec<String>, String) {
     let mut folders: Vec<&str> = source.split('/').skip(1).collect();
     let file = folders.pop().unwrap_or_default();
     let function = match file {
         TASK_FILE => folders.pop().unwrap_or("task"),
         name => &name[..name.len() - ".json".len()],
     };
-    let function = names::segment(function);
-    Some(PlacedCase {
-        checked,
-        source: source.to_owned(),
-        folders: folders.into_iter().map(names::segment).collect(),
-        function,
-    })
+    (folders.into_iter().map(names::segment).collect(), names::segment(function))
 }

@@ -2,38 +2,49 @@
 
 mod loaded;
 mod session;
+mod suite_files;
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use evalsuite_schema::{Calibration, Kind, Layout as SuiteLayout, Suite};
-use sha2::{Digest, Sha256};
 
 use crate::cases::case::Defaults;
 use crate::cases::sources::{CaseSource, CaseSources};
-use crate::cases::{CaseFiles, PlacedCase, sources, task};
+use crate::cases::{CaseFiles, PlacedCase, ReadCases, sources, task};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::paths;
 use crate::fields::paths::{Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
-use crate::request::Request;
+use crate::request::{OtherCase, Part, Request};
 use crate::source::{Files, Span};
 use crate::suite::entry::{Entry, Layout};
 use crate::suite::{cross_check, entry, eval_file, suite_json, unused_files};
 use crate::{calibration, names};
 
-pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedSuite, Test};
+pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, Test};
 pub use session::{CasePlace, Session};
+pub use suite_files::{SuiteFiles, suite_digest};
 
 /// Reads and checks the suite that `request` names. Never panics, and never stops at the first problem.
 pub fn load(request: &Request) -> Loaded {
+    load_with_others(request).loaded
+}
+
+/// Reads and checks some cases of the suite that `request` names, with what they share.
+pub fn load_part(request: &Request, part: Part) -> LoadedPart {
+    load_with_others(&Request { part: Some(part), threads: 1, ..request.clone() })
+}
+
+fn load_with_others(request: &Request) -> LoadedPart {
     let files = Files::new(&request.workspace_root).with_texts(&request.texts);
     let mut d = Diagnostics::new();
-    let mut user_graders = Vec::new();
-    let suite =
-        entry::find(request, &files, &mut d).and_then(|entry| read(&entry, request, &files, &mut user_graders, &mut d));
+    let (mut user_graders, mut others) = (Vec::new(), Vec::new());
+    let suite = entry::find(request, &files, &mut d)
+        .and_then(|entry| read(&entry, request, &files, (&mut user_graders, &mut others), &mut d));
     let diagnostics = resolve(d, &files);
-    Loaded { suite: suite.filter(|_| !diagnostics.has_errors()), user_graders, diagnostics, files }
+    let suite = suite.filter(|_| !diagnostics.has_errors());
+    LoadedPart { loaded: Loaded { suite, user_graders, diagnostics, files }, others }
 }
 
 /// What the files of a suite say without its cases.
@@ -51,20 +62,23 @@ fn read(
     entry: &Entry,
     request: &Request,
     files: &Files,
-    user_graders: &mut Vec<GraderUse>,
+    (user_graders, others): (&mut Vec<GraderUse>, &mut Vec<OtherCase>),
     d: &mut Diagnostics,
 ) -> Option<LoadedSuite> {
     let (roots, shared) = (&entry.roots, SharedFiles::default());
     let scope = Scope { request, roots, files, shared: &shared, dir: &roots.suite_root };
     let outline = outline(entry, scope, d)?;
-    let cases = outline.cases.read(scope, d);
+    let ReadCases { cases, others: left_out } = outline.cases.read(scope, d);
+    *others = left_out;
     let (mut suite, calibration) = check_together(entry, &outline, &cases, scope, d)?;
-    unused_files::report(&outline.watched, &cases, scope, d);
-    suite.digest = digest(files, roots);
+    let has_unread_files = request.part.is_none() && unused_files::report(&outline.watched, &cases, scope, d);
+    let read = suite_files::read(files, roots);
+    suite.digest = suite_digest(&read);
     *user_graders = graders_used(&cases);
     let (module, tests) = (names::segment(&entry.stem), tests(&suite, &cases));
-    let cases = cases.into_iter().map(|placed| placed.into_loaded()).collect();
-    Some(LoadedSuite { suite, module, sources: outline.watched, cases, tests, calibration })
+    let cases = cases.into_iter().map(PlacedCase::into_loaded).collect();
+    let sources = outline.watched;
+    Some(LoadedSuite { suite, module, sources, cases, tests, calibration, files: read, has_unread_files })
 }
 
 fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
@@ -95,7 +109,10 @@ fn check_together(
             "split the suite",
         );
     }
-    cross_check::check(cases, files, d);
+    let is_whole = request.part.is_none();
+    if is_whole {
+        cross_check::check(cases, files, d);
+    }
     matrix(&mut suite, request, roots, files, d);
     cross_check::unique_targets(&suite, place, d);
     let test_count = count_tests(&suite, cases);
@@ -103,6 +120,9 @@ fn check_together(
         let message = format!("{test_count} tests in one suite, more than {MAX_TESTS}");
         d.report(Code::LimitExceeded, place, message, "list fewer targets, or split the suite");
         return None;
+    }
+    if !is_whole {
+        return Some((suite, None));
     }
     cross_check::unjudged_criteria(cases, place, d);
     let calibration = calibration(entry, cases, scope, d);
@@ -139,6 +159,8 @@ impl PlacedCase {
             span: self.checked.span,
             folders: self.folders,
             function: self.function,
+            user_graders: self.checked.user_graders.into_iter().map(|(name, _)| name).collect(),
+            stands_alone: self.stands_alone,
         }
     }
 }
@@ -295,19 +317,4 @@ fn tests(suite: &Suite, cases: &[PlacedCase]) -> Vec<Test> {
         numbers.into_iter().map(test).collect::<Vec<_>>()
     };
     suite.targets.iter().zip(of_targets).flat_map(of_target).collect()
-}
-
-/// SHA-256 over the paths and contents of all files that were read.
-fn digest(files: &Files, roots: &Roots) -> String {
-    let mut read: Vec<(String, [u8; 32])> =
-        files.all().into_iter().filter_map(|file| Some((roots.in_suite(&file.path), file.digest?))).collect();
-    read.sort();
-    read.dedup();
-    let mut hash = Sha256::new();
-    for (path, digest) in read {
-        hash.update(path.as_bytes());
-        hash.update([0]);
-        hash.update(digest);
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{Loaded, LoadedCase, LoadedSuite, Outline, check_together, graders_used, outline, tests};
-use crate::cases::PlacedCase;
+use super::{Loaded, LoadedCase, LoadedSuite, Outline, SuiteFiles, check_together, graders_used, outline, tests};
+use crate::cases::{PlacedCase, ReadCases};
 use crate::diagnostic::{Diagnostics, resolve};
 use crate::fields::paths::Scope;
 use crate::fields::shared_files::SharedFiles;
@@ -41,6 +41,7 @@ struct Known {
     parts: Vec<CasesOfFile>,
     cases: Vec<PlacedCase>,
     unused: Diagnostics,
+    has_unread_files: bool,
     /// Index of the file of cases at each path, unless something else reads it too.
     own_files: HashMap<PathBuf, usize>,
     /// Whether one part has reported a problem of a file that others may share: then it is not known who else would report it.
@@ -157,19 +158,20 @@ impl Known {
         let Some(entry) = entry::find(request, &files, &mut d) else { return Err(without_suite(files, d)) };
         let scope = scope(request, &entry, &files, &shared);
         let Some(outline) = outline(&entry, scope, &mut d) else { return Err(without_suite(files, d)) };
-        let read = |index, parts: &mut Vec<(Vec<PlacedCase>, Diagnostics)>, _: &mut Diagnostics| {
-            let (mut cases, mut problems) = (Vec::new(), Diagnostics::new());
-            outline.cases.read_one(index, scope, &mut cases, &mut problems);
-            parts.push((cases, problems));
+        let read = |index, parts: &mut Vec<(ReadCases, Diagnostics)>, _: &mut Diagnostics| {
+            let (mut read, mut problems) = (ReadCases::default(), Diagnostics::new());
+            outline.cases.read_one(index, scope, &mut read, &mut problems);
+            parts.push((read, problems));
         };
-        let all = outline.cases.map(request.threads, &mut Diagnostics::new(), read);
-        let (mut parts, mut cases) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
-        for (of_file, problems) in all {
-            parts.push(CasesOfFile { count: of_file.len(), problems });
-            cases.extend(of_file);
+        let (mut parts, mut cases) = (Vec::new(), Vec::new());
+        for (of_file, problems) in
+            outline.cases.on_threads(request.threads, &mut Diagnostics::new(), read).into_iter().flatten()
+        {
+            parts.push(CasesOfFile { count: of_file.cases.len(), problems });
+            cases.extend(of_file.cases);
         }
         let mut unused = Diagnostics::new();
-        unused_files::report(&outline.watched, &cases, scope, &mut unused);
+        let has_unread_files = unused_files::report(&outline.watched, &cases, scope, &mut unused);
         let own_files = own_files(&outline, &entry, &files, parts.len());
         let mut known = Self {
             files,
@@ -180,6 +182,7 @@ impl Known {
             parts,
             cases,
             unused,
+            has_unread_files,
             own_files,
             has_shared_problems: false,
         };
@@ -207,13 +210,13 @@ impl Known {
     fn read_again(&mut self, index: usize, path: &Path, request: &Request) {
         self.files.set_texts(&request.texts);
         let known_files = self.files.all().len();
-        let (mut cases, mut problems) = (Vec::new(), Diagnostics::new());
+        let (mut read, mut problems) = (ReadCases::default(), Diagnostics::new());
         let scope = scope(request, &self.entry, &self.files, &self.shared);
-        self.outline.cases.read_one(index, scope, &mut cases, &mut problems);
+        self.outline.cases.read_one(index, scope, &mut read, &mut problems);
         let first: usize = self.parts[..index].iter().map(|part| part.count).sum();
-        let part = CasesOfFile { count: cases.len(), problems };
+        let part = CasesOfFile { count: read.cases.len(), problems };
         let before = std::mem::replace(&mut self.parts[index], part);
-        self.cases.splice(first..first + before.count, cases);
+        self.cases.splice(first..first + before.count, read.cases);
         self.has_shared_problems = self.has_shared_problems_in(index);
         // A file of cases that this one names now has two readers.
         for file in self.files.all().iter().skip(known_files).filter(|file| file.path != path) {
@@ -235,6 +238,9 @@ impl Known {
             sources: self.outline.watched.clone(),
             tests: tests(&suite, &self.cases),
             cases: self.cases.iter().map(loaded_case).collect(),
+            // The code generator alone needs the digests.
+            files: SuiteFiles::new(),
+            has_unread_files: self.has_unread_files,
             suite,
             calibration,
         });
@@ -254,6 +260,8 @@ fn loaded_case(placed: &PlacedCase) -> LoadedCase {
         span: placed.checked.span,
         folders: placed.folders.clone(),
         function: placed.function.clone(),
+        user_graders: placed.checked.user_graders.iter().map(|(name, _)| name.clone()).collect(),
+        stands_alone: placed.stands_alone,
     }
 }
 
