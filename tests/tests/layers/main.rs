@@ -46,6 +46,7 @@ const LOADER: &[&str] = &[
     "calibration",
     "targets_file",
     "load",
+    "registered_graders",
     "render",
 ];
 
@@ -77,6 +78,7 @@ const REPORT: &[&str] = &[
     "baseline",
     "comparison",
     "gates",
+    "health",
     "history",
     "html",
 ];
