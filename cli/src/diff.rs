@@ -5,9 +5,12 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use evalsuite::record::run_directory::{LATEST, StoredRun};
-use evalsuite_report::{CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, earlier_comparable};
+use evalsuite_report::{
+    CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, comparable_of_commit, earlier_comparable,
+};
 
 use crate::command_line::{ComparisonArguments, Diff, ReportFormat};
+use crate::merge_base::merge_bases;
 use crate::{baselines, json_output, stored_runs};
 
 /// Exit code if nothing can be said: too few cases in common, or too many without a result.
@@ -22,7 +25,7 @@ pub(crate) fn run(command: &Diff) -> io::Result<ExitCode> {
     let standard = match &command.base {
         _ if command.baseline => Standard::Baseline,
         Some(base) => Standard::Run(base),
-        None => Standard::RunBefore,
+        None => Standard::Usual,
     };
     let comparison = match compare(&run, standard, &command.comparison)? {
         Ok(comparison) => comparison,
@@ -47,8 +50,8 @@ pub(crate) enum Standard<'a> {
     Baseline,
     /// A run by its id or directory.
     Run(&'a str),
-    /// The newest run before it with a case in common.
-    RunBefore,
+    /// The run of the merge base with the default branch; without one, the newest run before it. Both with a case in common.
+    Usual,
 }
 
 /// The comparison, or the exit code if a run does not exist.
@@ -81,7 +84,7 @@ pub(crate) fn compare(
             Ok(base) => base,
             Err(code) => return Ok(Err(code)),
         },
-        Standard::RunBefore => match earlier_comparable(&RunData::read_cases(run.path())?)? {
+        Standard::Usual => match usual_base(&RunData::read_cases(run.path())?)? {
             Some(base) => base,
             None => {
                 let message = format!("no earlier run has cases in common with `{}`", run.id());
@@ -90,6 +93,25 @@ pub(crate) fn compare(
         },
     };
     Ok(Ok(Comparison::new(&read(&base)?, &read(run)?, &options)))
+}
+
+/// What a run is compared with where nothing is named.
+fn usual_base(run: &RunData) -> io::Result<Option<StoredRun>> {
+    if let Some(git) = run.record.as_ref().and_then(|record| record.git.as_ref()) {
+        // A run of the merge base itself has nothing to be compared with there.
+        for base in merge_bases(&git.commit).into_iter().filter(|base| git.dirty || base.commit != git.commit) {
+            if let Some(found) = comparable_of_commit(run, &base.commit)? {
+                let commit: String = base.commit.chars().take(10).collect();
+                anstream::eprintln!(
+                    "note: `{}` is of commit {commit}, the merge base with `{}`",
+                    found.id(),
+                    base.branch
+                );
+                return Ok(Some(found));
+            }
+        }
+    }
+    earlier_comparable(run)
 }
 
 fn options(arguments: &ComparisonArguments) -> io::Result<CompareOptions> {

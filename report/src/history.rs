@@ -45,12 +45,36 @@ pub fn earlier_comparable(run: &RunData) -> io::Result<Option<StoredRun>> {
     Ok(None)
 }
 
+/// The newest other run beside this one that is of a commit, without changed files, and has a result of a case in common with it.
+///
+/// # Errors
+///
+/// If the directory of runs, or one of them, cannot be read.
+pub fn comparable_of_commit(run: &RunData, commit: &str) -> io::Result<Option<StoredRun>> {
+    let ours = completed_cases(run);
+    for other in beside(run)?.into_iter().filter(|other| other.path() != run.directory) {
+        let data = RunData::read_cases(other.path())?;
+        let git = data.record.as_ref().and_then(|record| record.git.as_ref());
+        if git.is_some_and(|git| git.commit == commit && !git.dirty) && !completed_cases(&data).is_disjoint(&ours) {
+            return Ok(Some(other));
+        }
+    }
+    Ok(None)
+}
+
 /// The runs beside a run that began before it, the newest first.
 fn before(run: &RunData) -> io::Result<Vec<StoredRun>> {
-    let Some(output) = run.directory.parent().and_then(Path::parent) else { return Ok(Vec::new()) };
-    let mut runs = OutputDirectory::new(output).runs_newest_first()?;
+    let mut runs = beside(run)?;
     match runs.iter().position(|other| other.path() == run.directory) {
         Some(position) => Ok(runs.split_off(position + 1)),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The runs in the directory of a run, the newest first.
+fn beside(run: &RunData) -> io::Result<Vec<StoredRun>> {
+    match run.directory.parent().and_then(Path::parent) {
+        Some(output) => OutputDirectory::new(output).runs_newest_first(),
         None => Ok(Vec::new()),
     }
 }

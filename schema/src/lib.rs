@@ -19,6 +19,7 @@ pub mod diagnostic;
 #[doc(hidden)]
 pub mod embedded;
 mod execution;
+pub mod gate;
 pub mod grader;
 mod location;
 pub mod media_type;

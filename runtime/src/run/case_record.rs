@@ -17,16 +17,16 @@ use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability}
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
 use crate::run::trials::{CaseTrials, TrialsEnd, results};
-use crate::run::{dependencies, limits, requirements, trials};
+use crate::run::{dependencies, limits, requirements, reuse, trials};
 
 /// How a case ended.
 pub(crate) struct CaseEnd {
     pub(crate) outcome: CaseOutcome,
-    reason: Option<Reason>,
+    pub(crate) reason: Option<Reason>,
     score: Option<f64>,
     is_truncated: bool,
     is_cost_limited: bool,
-    baseline: Option<BaselineResult>,
+    pub(crate) baseline: Option<BaselineResult>,
 }
 
 impl CaseEnd {
@@ -46,6 +46,13 @@ impl CaseEnd {
         let reason = (outcome != CaseOutcome::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
         let end = Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None };
         end.in_view_of_baseline(plan)
+    }
+
+    /// Of a case whose result is that of another run.
+    pub(crate) fn of_record(plan: &Plan<'_>, record: &CaseRecord) -> Self {
+        let (outcome, reason, score) = (record.outcome, record.reason.clone(), record.score);
+        let (is_truncated, is_cost_limited) = (record.truncated, record.cost_limited);
+        Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None }.in_view_of_baseline(plan)
     }
 
     /// With what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
@@ -139,6 +146,7 @@ fn case_record(plan: &Plan<'_>, CaseTrials { counted: trials, surplus, .. }: &Ca
     record.ci95_upper = summary.map(|summary| summary.upper);
     record.stability = stability(completed, passed).filter(|_| is_complete);
     record.baseline = end.baseline;
+    record.conditions = reuse::conditions(plan);
     record
 }
 

@@ -99,6 +99,26 @@ pub struct CaseRecord {
     /// The case in the baseline of its suite, if that says something about it; only in suites of kind `capability`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineResult>,
+    /// What the result depends on besides the case itself; `None` unless the digest of the agent is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Conditions>,
+    /// Id of the run whose result this is: the case did not run again, because nothing that its result depends on has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reused_run: Option<String>,
+}
+
+/// What the result of a case depends on besides its input and its graders, as digests.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Conditions {
+    /// SHA-256 over the files in the case's own directory, hexadecimal; empty without one.
+    pub files: String,
+    /// The digest of the agent, as it was given (`EVALSUITE_AGENT_DIGEST`).
+    pub agent: String,
+    /// SHA-256 of the settings of judges, hexadecimal; empty if the case asks none.
+    pub judge: String,
+    /// SHA-256 of threshold, number of trials, rule and time limit, hexadecimal.
+    pub settings: String,
 }
 
 impl CaseRecord {
