@@ -75,6 +75,7 @@ const REPORT: &[&str] = &[
     "statistics",
     "failure_text",
     "formats",
+    "schemas",
     "baseline",
     "comparison",
     "gates",
