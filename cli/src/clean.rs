@@ -11,17 +11,13 @@ use crate::{CANNOT_WORK, stored_runs};
 
 pub(crate) fn run(command: &Clean) -> io::Result<ExitCode> {
     let output = OutputDirectory::new(stored_runs::output_path()?);
-    let mut runs = Vec::new();
-    for run in output.runs()? {
-        runs.push((run.began()?, run.id(), run));
-    }
-    // The newest one first; runs that began at the same time by their ids.
-    runs.sort_by(|left, right| (right.0, &right.1).cmp(&(left.0, &left.1)));
+    let runs = output.runs_newest_first()?;
     let mut out = anstream::stdout().lock();
     let mut failed = false;
     let count = runs.len();
     let mut kept: Vec<String> = Vec::new();
-    for (index, (_, id, run)) in runs.into_iter().enumerate() {
+    for (index, run) in runs.into_iter().enumerate() {
+        let id = run.id();
         if index < command.keep || run.is_in_use()? {
             run.remove_temporary_files()?;
             kept.push(id);

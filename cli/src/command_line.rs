@@ -25,6 +25,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Finish(Finish),
     Gate(Gate),
+    Health(Health),
     Clean(Clean),
     List(List),
     Merge(Merge),
@@ -130,7 +131,8 @@ pub(crate) enum Format {
     after_help = "Examples:\n  cargo evalsuite diff\n  cargo evalsuite diff --baseline --by bucket\n  cargo evalsuite diff 20261121T080000Z-1f2e3d\n  cargo evalsuite diff 20261121T080000Z-1f2e3d 20261122T080000Z-9a8b7c --margin 0.02"
 )]
 pub(crate) struct Diff {
-    /// Earlier run: its id or directory [default: the newest one before RUN with a case in common]
+    /// Earlier run: its id or directory [default: the run of the merge base with the default branch, else the newest one before RUN; with a
+    /// case in common]
     pub(crate) base: Option<String>,
     /// Run: its id or directory [default: the newest]
     pub(crate) run: Option<String>,
@@ -146,20 +148,22 @@ pub(crate) struct Diff {
 
 /// Hold a run against requirements
 ///
+/// The gates are those in the files of the run's suites (`gates`), and those of `--require`.
+///
 /// A gate is `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`. Measures: `pass_rate`, `lower(pass_rate)` (the lower end of its 95 %
 /// interval), `score`, `cost`, `time`, `p50(time)`, `p95(time)`. Keys: `suite`, `target`, `bucket`, `tag`, `metadata.KEY`. Exit
 /// status: 0 if all gates are met, 1 if one is missed or the run has regressed, 2 if a run does not exist or the gates cannot be checked,
 /// 4 if it cannot be decided: no cases, missing or torn results, or too few cases to compare.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite gate --require \"pass_rate >= 90%\" --require \"suite:shop p95(time) <= 60s\"\n  cargo evalsuite gate --require \"score >= 0.8 per bucket\" --baseline --margin 0.05"
+    after_help = "Examples:\n  cargo evalsuite gate\n  cargo evalsuite gate --require \"pass_rate >= 90%\" --require \"suite:shop p95(time) <= 60s\"\n  cargo evalsuite gate --require \"score >= 0.8 per bucket\" --baseline --margin 0.05"
 )]
 pub(crate) struct Gate {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
-    /// What the run has to reach; may be repeated
-    #[arg(long = "require", value_name = "GATE", required_unless_present_any = ["baseline", "base"])]
+    /// What the run has to reach besides; may be repeated
+    #[arg(long = "require", value_name = "GATE")]
     pub(crate) gates: Vec<String>,
     /// Cases that did not run were not selected, and are not missing
     #[arg(long)]
@@ -175,6 +179,45 @@ pub(crate) struct Gate {
     /// What is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
+}
+
+/// Find cases, graders and judges that say nothing, or nothing reliable, in the last runs
+///
+/// Prints the window of runs, then per suite and target how many cases are mature (nearly all trials pass) and whether the suite is
+/// saturated, cases that are ready for a regression suite, cases that are broken, and cases that are flaky on one commit; graders that
+/// decided in no trial; and judges whose model, values for equal prompts, or agreement with people has changed. Exit status: 0, or 2 if
+/// there are no such runs.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  cargo evalsuite health\n  cargo evalsuite health shop --window 20 --format json")]
+pub(crate) struct Health {
+    /// Suites by name [default: all]
+    #[arg(value_name = "SUITE")]
+    pub(crate) suites: Vec<String>,
+    /// Number of runs to look at, the newest that have results of the suites
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = positive)]
+    pub(crate) window: usize,
+    /// Lowest share of passed trials of a mature case, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
+    pub(crate) mature: f64,
+    /// Number of runs in a row in which a case is mature that make it ready for a regression suite
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = positive)]
+    pub(crate) graduation_runs: usize,
+    /// Highest share of passed trials of a broken case, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub(crate) broken: f64,
+    /// Fewest trials after which a case is called broken
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) broken_trials: u32,
+    /// Lowest share of mature cases of a saturated suite, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.9)]
+    pub(crate) saturated: f64,
+    /// What is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a number greater than 0".to_owned())
 }
 
 /// How runs are compared.
@@ -225,13 +268,16 @@ pub(crate) struct Explain {
     pub(crate) diagnostic: Option<String>,
 }
 
-/// Print the JSON Schema of a kind of file, for editors
+/// Print the JSON Schema of a kind of file, for editors, or of what is written for other programs
 ///
+/// `summary` is the schema of summary.json and of `report --format json`, `diff` that of `diff --format json`.
 /// Exit status: 0 on success, 2 if there is no such kind.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  cargo evalsuite schema\n  cargo evalsuite schema case > case.schema.json")]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite schema\n  cargo evalsuite schema case > case.schema.json\n  cargo evalsuite schema summary > summary.schema.json"
+)]
 pub(crate) struct Schema {
-    /// Kind of file, such as `eval` or `case` [default: list all]
+    /// Kind of file, such as `eval`, `case` or `summary` [default: list all]
     pub(crate) kind: Option<String>,
 }
 
@@ -442,7 +488,7 @@ pub(crate) struct Regrade {
 /// success, 2 if a file cannot be written or the run does not exist.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite report\n  cargo evalsuite report --html report.html\n  cargo evalsuite report --format github --markdown \"$GITHUB_STEP_SUMMARY\"\n  cargo evalsuite report 20261121T080000Z-1f2e3d --junit evals.xml --csv evals.csv"
+    after_help = "Examples:\n  cargo evalsuite report\n  cargo evalsuite report --html report.html\n  cargo evalsuite report --format github --markdown \"$GITHUB_STEP_SUMMARY\"\n  cargo evalsuite report 20261121T080000Z-1f2e3d --junit evals.xml --csv evals.csv\n  cargo evalsuite report --inspect-log logs --otel otel --trace trace.json"
 )]
 pub(crate) struct Report {
     /// Run: its id, its directory, or `latest`
@@ -460,6 +506,15 @@ pub(crate) struct Report {
     /// Write CSV with a row per trial
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+    /// Write logs of Inspect: FILE.json or FILE.eval for a run of one suite and target, else a directory with one log for each
+    #[arg(long, value_name = "FILE|DIR")]
+    pub(crate) inspect_log: Option<PathBuf>,
+    /// Write OpenTelemetry data in OTLP/JSON: run.traces.jsonl with spans, run.logs.jsonl with results of graders
+    #[arg(long, value_name = "DIR")]
+    pub(crate) otel: Option<PathBuf>,
+    /// Write Chrome trace JSON, which Perfetto shows as a timeline
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
     /// Write one self-contained HTML file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
@@ -560,8 +615,9 @@ pub(crate) enum ReportFormat {
 ///
 /// Builds the tests, lists the cases of their suites, runs `cargo test` or nextest with the chosen ones, then does what
 /// `finish` does, and prints how the results compare with the baseline, or without one with the run before. All test programs belong to
-/// one run, so after_all hooks run once. Exit status: 0 if all tests pass, 1 if some fail, 2 if no case is chosen or the tests cannot be
-/// built.
+/// one run, so after_all hooks run once. Ends with the gates of the suites all of whose tests were chosen. Exit status: 0 if all tests
+/// pass and the gates are met, 1 if a test fails or a gate is missed, 2 if no case is chosen or the tests cannot be built, 4 if all tests
+/// pass and a gate cannot be decided.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite run\n  cargo evalsuite run --nextest --tag nightly\n  cargo evalsuite run refund -p shop-agent -- --nocapture"

@@ -1,16 +1,17 @@
 //! `cargo evalsuite diff`.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::io::Write;
 use std::process::ExitCode;
 
-use evalsuite::record::run_directory::{LATEST, OutputDirectory, StoredRun};
-use evalsuite_report::{CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey};
-use serde::Serialize;
+use evalsuite::record::run_directory::{LATEST, StoredRun};
+use evalsuite_report::{
+    CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, comparable_of_commit, earlier_comparable,
+};
 
 use crate::command_line::{ComparisonArguments, Diff, ReportFormat};
-use crate::{baselines, stored_runs};
+use crate::merge_base::merge_bases;
+use crate::{baselines, json_output, stored_runs};
 
 /// Exit code if nothing can be said: too few cases in common, or too many without a result.
 pub(crate) const UNDECIDED: u8 = 4;
@@ -24,7 +25,7 @@ pub(crate) fn run(command: &Diff) -> io::Result<ExitCode> {
     let standard = match &command.base {
         _ if command.baseline => Standard::Baseline,
         Some(base) => Standard::Run(base),
-        None => Standard::RunBefore,
+        None => Standard::Usual,
     };
     let comparison = match compare(&run, standard, &command.comparison)? {
         Ok(comparison) => comparison,
@@ -33,18 +34,13 @@ pub(crate) fn run(command: &Diff) -> io::Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     match command.format {
         ReportFormat::Text => write!(out, "{comparison}")?,
-        ReportFormat::Json => print_json(&mut out, &comparison)?,
+        ReportFormat::Json => json_output::print(&mut out, &comparison)?,
     }
     Ok(match comparison.verdict() {
         ComparisonVerdict::Regressed => ExitCode::FAILURE,
         ComparisonVerdict::Undecided => ExitCode::from(UNDECIDED),
         _ => ExitCode::SUCCESS,
     })
-}
-
-pub(crate) fn print_json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, value)?;
-    writeln!(out)
 }
 
 /// What a run is compared with.
@@ -54,8 +50,8 @@ pub(crate) enum Standard<'a> {
     Baseline,
     /// A run by its id or directory.
     Run(&'a str),
-    /// The newest run before it with a case in common.
-    RunBefore,
+    /// The run of the merge base with the default branch; without one, the newest run before it. Both with a case in common.
+    Usual,
 }
 
 /// The comparison, or the exit code if a run does not exist.
@@ -88,7 +84,7 @@ pub(crate) fn compare(
             Ok(base) => base,
             Err(code) => return Ok(Err(code)),
         },
-        Standard::RunBefore => match earlier_comparable(run)? {
+        Standard::Usual => match usual_base(&RunData::read_cases(run.path())?)? {
             Some(base) => base,
             None => {
                 let message = format!("no earlier run has cases in common with `{}`", run.id());
@@ -97,6 +93,25 @@ pub(crate) fn compare(
         },
     };
     Ok(Ok(Comparison::new(&read(&base)?, &read(run)?, &options)))
+}
+
+/// What a run is compared with where nothing is named.
+fn usual_base(run: &RunData) -> io::Result<Option<StoredRun>> {
+    if let Some(git) = run.record.as_ref().and_then(|record| record.git.as_ref()) {
+        // A run of the merge base itself has nothing to be compared with there.
+        for base in merge_bases(&git.commit).into_iter().filter(|base| git.dirty || base.commit != git.commit) {
+            if let Some(found) = comparable_of_commit(run, &base.commit)? {
+                let commit: String = base.commit.chars().take(10).collect();
+                anstream::eprintln!(
+                    "note: `{}` is of commit {commit}, the merge base with `{}`",
+                    found.id(),
+                    base.branch
+                );
+                return Ok(Some(found));
+            }
+        }
+    }
+    earlier_comparable(run)
 }
 
 fn options(arguments: &ComparisonArguments) -> io::Result<CompareOptions> {
@@ -136,34 +151,6 @@ pub(crate) fn after_run(run: &StoredRun) -> io::Result<Option<Comparison>> {
     if !baselines.is_empty() {
         return Ok(Some(Comparison::with_baselines(&baselines, &data, &options)));
     }
-    let Some(base) = earlier_comparable(run)? else { return Ok(None) };
+    let Some(base) = earlier_comparable(&data)? else { return Ok(None) };
     Ok(Some(Comparison::new(&RunData::read_cases(base.path())?, &data, &options)))
-}
-
-/// The newest run that began before this one and has a case in common with it.
-fn earlier_comparable(run: &StoredRun) -> io::Result<Option<StoredRun>> {
-    let Some(root) = run.path().parent().and_then(std::path::Path::parent) else { return Ok(None) };
-    let began = run.began()?;
-    let ours = cases(&RunData::read_cases(run.path())?);
-    let mut earlier = Vec::new();
-    for other in OutputDirectory::new(root).runs()? {
-        let time = other.began()?;
-        if other.path() != run.path() && time <= began {
-            earlier.push((time, other));
-        }
-    }
-    earlier.sort_by_key(|(time, other)| std::cmp::Reverse((*time, other.id())));
-    for (_, other) in earlier {
-        if !cases(&RunData::read_cases(other.path())?).is_disjoint(&ours) {
-            return Ok(Some(other));
-        }
-    }
-    Ok(None)
-}
-
-/// The cases of a run that have a result.
-fn cases(run: &RunData) -> BTreeSet<[String; 3]> {
-    let records = run.suites.iter().flat_map(|suite| &suite.cases).map(|case| &case.record);
-    let completed = records.filter(|record| record.completed > 0);
-    completed.map(|record| [record.suite.clone(), record.case_id.clone(), record.target.clone()]).collect()
 }

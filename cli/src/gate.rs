@@ -4,12 +4,16 @@ use std::io;
 use std::io::Write;
 use std::process::ExitCode;
 
-use evalsuite_report::{Comparison, ComparisonVerdict, GateOptions, GateReport, GateVerdict, RunData, check_gates};
+use evalsuite::record::run_directory::StoredRun;
+use evalsuite_report::{
+    Comparison, ComparisonVerdict, Gate, GateError, GateOptions, GateReport, GateVerdict, RunData, SliceKey,
+    check_gates, suite_gates,
+};
 use serde::Serialize;
 
-use crate::command_line::{Gate, ReportFormat};
+use crate::command_line::{Gate as Arguments, ReportFormat};
 use crate::diff::{Standard, UNDECIDED};
-use crate::{diff, stored_runs};
+use crate::{CANNOT_WORK, diff, json_output, stored_runs};
 
 /// Both parts of the check as one JSON object.
 #[derive(Serialize)]
@@ -19,12 +23,9 @@ struct Checked<'a> {
     comparison: Option<&'a Comparison>,
 }
 
-pub(crate) fn run(command: &Gate) -> io::Result<ExitCode> {
-    let mut gates = Vec::new();
-    for text in &command.gates {
-        let gate = text.parse().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        gates.push(gate);
-    }
+pub(crate) fn run(command: &Arguments) -> io::Result<ExitCode> {
+    let parsed = command.gates.iter().map(|text| text.parse().map_err(invalid));
+    let required = parsed.collect::<io::Result<Vec<Gate>>>()?;
     let stored = match stored_runs::find(&command.run)? {
         Ok(run) => run,
         Err(code) => return Ok(code),
@@ -41,11 +42,21 @@ pub(crate) fn run(command: &Gate) -> io::Result<ExitCode> {
     };
     let mut options = GateOptions::new();
     options.only_selected = command.selected;
-    let report = check_gates(&RunData::read(stored.path())?, &gates, options);
+    let run = RunData::read(stored.path())?;
+    let mut gates = gates_of_suites(&run)?;
+    gates.extend(required);
+    if gates.is_empty() && comparison.is_none() {
+        anstream::eprintln!(
+            "error: the suites of run `{}` have no gates\n  = help: write `gates: [pass_rate >= 90%]` in EVAL.yaml, or use --require",
+            run.run_id
+        );
+        return Ok(ExitCode::from(CANNOT_WORK));
+    }
+    let report = check_gates(&run, &gates, options);
     let mut out = anstream::stdout().lock();
     match command.format {
         ReportFormat::Json => {
-            diff::print_json(&mut out, &Checked { gates: &report, comparison: comparison.as_ref() })?;
+            json_output::print(&mut out, &Checked { gates: &report, comparison: comparison.as_ref() })?;
         }
         ReportFormat::Text => {
             write!(out, "{report}")?;
@@ -55,6 +66,42 @@ pub(crate) fn run(command: &Gate) -> io::Result<ExitCode> {
         }
     }
     Ok(exit_code((!gates.is_empty()).then(|| report.verdict()), comparison.as_ref().map(Comparison::verdict)))
+}
+
+fn gates_of_suites(run: &RunData) -> io::Result<Vec<Gate>> {
+    suite_gates(run).map_err(invalid)
+}
+
+fn invalid(error: GateError) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, error)
+}
+
+/// Prints the gates of suites and whether a run meets them, and returns their verdict; `None` without such gates. `is_complete`: whether
+/// all tests of a suite were to run; the gates of others are not checked.
+///
+/// # Errors
+///
+/// If the run cannot be read.
+pub(crate) fn after_run(run: &StoredRun, is_complete: impl Fn(&str) -> bool) -> io::Result<Option<ExitCode>> {
+    let run = RunData::read(run.path())?;
+    let (mut checked, mut unchecked) = (Vec::new(), Vec::new());
+    for gate in gates_of_suites(&run)? {
+        let is_checked = gate.selected().iter().all(|(key, name)| *key != SliceKey::Suite || is_complete(name));
+        if is_checked { checked.push(gate) } else { unchecked.push(gate) }
+    }
+    let mut out = anstream::stdout().lock();
+    if !(checked.is_empty() && unchecked.is_empty()) {
+        writeln!(out)?;
+    }
+    for gate in unchecked {
+        writeln!(out, "unchecked  {gate}  (not all tests of the suite were chosen)")?;
+    }
+    if checked.is_empty() {
+        return Ok(None);
+    }
+    let report = check_gates(&run, &checked, GateOptions::new());
+    write!(out, "{report}")?;
+    Ok(Some(exit_code(Some(report.verdict()), None)))
 }
 
 /// 1 if one of them is certainly bad, 4 if one cannot be decided.

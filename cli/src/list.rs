@@ -17,7 +17,7 @@ use evalsuite_schema::record::OutcomeCounts;
 use serde::Serialize;
 
 use crate::command_line::{List, ListFormat};
-use crate::{stored_runs, suite_request};
+use crate::{json_output, stored_runs, suite_request};
 
 /// Most runs that are listed for people.
 const RUNS: usize = 20;
@@ -96,10 +96,7 @@ pub(crate) fn run(command: &List) -> io::Result<ExitCode> {
     let listing = Listing { schema: "evalsuite.list/1", suites, runs: runs()? };
     let mut out = anstream::stdout().lock();
     match command.format {
-        ListFormat::Json => {
-            serde_json::to_writer_pretty(&mut out, &listing)?;
-            writeln!(out)?;
-        }
+        ListFormat::Json => json_output::print(&mut out, &listing)?,
         ListFormat::Human => print(&mut out, &listing)?,
     }
     let is_broken = listing.suites.iter().any(|suite| suite.errors > 0);
@@ -139,13 +136,7 @@ fn grader_entry(grader: &Grader) -> GraderEntry {
 /// All runs, the newest first; none outside of a package.
 fn runs() -> io::Result<Vec<RunEntry>> {
     let Ok(output) = stored_runs::output_path() else { return Ok(Vec::new()) };
-    let mut runs: Vec<StoredRun> = OutputDirectory::new(output).runs()?;
-    let mut began = BTreeMap::new();
-    for run in &runs {
-        began.insert(run.id(), run.began()?);
-    }
-    runs.sort_by_key(|run| std::cmp::Reverse((began.get(&run.id()).copied(), run.id())));
-    runs.iter().map(run_entry).collect()
+    OutputDirectory::new(output).runs_newest_first()?.iter().map(run_entry).collect()
 }
 
 fn run_entry(run: &StoredRun) -> io::Result<RunEntry> {

@@ -11,13 +11,17 @@ mod completions;
 mod diff;
 mod expand;
 mod explain;
+mod exports;
 mod finish;
 mod fixes;
 mod gate;
+mod health;
 mod includes;
+mod json_output;
 mod list;
 mod man;
 mod merge;
+mod merge_base;
 mod new;
 mod regrade;
 mod report;
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         Command::Explain(command) => explain::run(&command),
         Command::Finish(command) => finish::run(&command),
         Command::Gate(command) => gate::run(&command),
+        Command::Health(command) => health::run(&command),
         Command::Clean(command) => clean::run(&command),
         Command::List(command) => list::run(&command),
         Command::Merge(command) => merge::run(&command),

@@ -1,5 +1,6 @@
 //! `cargo evalsuite report`.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,7 +12,8 @@ use evalsuite_report::{
 };
 
 use crate::command_line::{PrintedReport, Report, ReportedCases};
-use crate::stored_runs;
+use crate::exports::at;
+use crate::{exports, stored_runs};
 
 /// The most problems that are printed.
 const SHOWN_PROBLEMS: usize = 20;
@@ -31,12 +33,16 @@ pub(crate) fn run(command: &Report) -> io::Result<ExitCode> {
     }
     print(command, &run)?;
     let mut problems = run.problems.clone();
+    problems.extend(exports::write(command, &run)?);
     if command.html.is_some() || command.html_dir.is_some() {
         match write_html(command, run)? {
-            Ok(found) => problems = found,
+            Ok(found) => problems.extend(found),
             Err(code) => return Ok(code),
         }
     }
+    // Several files are written from the same records.
+    let mut reported = HashSet::new();
+    problems.retain(|problem| reported.insert((problem.file.clone(), problem.message.clone())));
     for problem in problems.iter().take(SHOWN_PROBLEMS) {
         anstream::eprintln!("warning: {}: {}", problem.file, problem.message);
     }
@@ -48,10 +54,13 @@ pub(crate) fn run(command: &Report) -> io::Result<ExitCode> {
 
 /// Prints the run, as text unless a file was asked for instead.
 fn print(command: &Report, run: &RunData) -> io::Result<()> {
-    let files = [&command.html, &command.html_dir, &command.junit, &command.markdown, &command.csv];
+    let files = [
+        [&command.html, &command.html_dir, &command.junit, &command.markdown],
+        [&command.csv, &command.inspect_log, &command.otel, &command.trace],
+    ];
     let format = match command.format {
         Some(format) => format,
-        None if files.iter().any(|file| file.is_some()) => return Ok(()),
+        None if files.as_flattened().iter().any(|file| file.is_some()) => return Ok(()),
         None => PrintedReport::Text,
     };
     let mut out = anstream::stdout().lock();
@@ -115,8 +124,4 @@ fn print_size(file: &Path, written: &Written) -> io::Result<()> {
         bytes => format!("{:.1} MB", bytes as f64 / 1e6),
     };
     writeln!(anstream::stdout().lock(), "{} ({size})", file.display())
-}
-
-fn at(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use package::Package;
+use serde_json::{Value, json};
 
 /// Writes a run that began some minutes ago.
 fn write_run(package: &Package, id: &str, skill: f64, minutes: u64) {
@@ -44,4 +45,65 @@ fn a_run_that_does_not_exist_is_named() {
     let output = package.run_in_output(&["diff"]);
     assert_eq!(output.code, 2);
     assert_eq!(output.err, "error: no earlier run has cases in common with `a-run`\n");
+}
+
+/// A git repository whose branch `topic` left `main`; returns the commits of both.
+fn repository(package: &Package) -> [String; 2] {
+    let git = |arguments: &[&str]| {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"];
+        let output =
+            std::process::Command::new("git").args(who).args(arguments).current_dir(package.root()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    git(&["init", "--quiet"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "base"]);
+    let base = git(&["rev-parse", "HEAD"]);
+    git(&["switch", "--quiet", "-c", "topic"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "topic"]);
+    let topic = git(&["rev-parse", "HEAD"]);
+    git(&["switch", "--quiet", "main"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "main goes on"]);
+    [base, topic]
+}
+
+/// Writes the commit of a run.
+fn set_commit(package: &Package, id: &str, commit: &str, dirty: bool) {
+    let file = package.root().join(format!("out/runs/{id}/run.json"));
+    let mut record: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    record["git"] = json!({ "commit": commit, "dirty": dirty });
+    std::fs::write(&file, record.to_string()).unwrap();
+}
+
+#[test]
+fn a_run_of_a_branch_is_compared_with_the_run_of_the_merge_base() {
+    let package = Package::new(&[]);
+    let [base, topic] = repository(&package);
+    for (minutes, id) in [(50, "a-base"), (40, "b-edited"), (30, "c-topic"), (20, "d-topic")] {
+        write_run(&package, id, 0.9, minutes);
+    }
+    set_commit(&package, "a-base", &base, false);
+    set_commit(&package, "b-edited", &base, true);
+    set_commit(&package, "c-topic", &topic, false);
+    set_commit(&package, "d-topic", &topic, false);
+    let output = package.run_in_output(&["diff"]);
+    assert!(output.out.starts_with("d-topic compared with a-base\n"), "{}{}", output.out, output.err);
+    let note = format!("note: `a-base` is of commit {}, the merge base with `main`\n", &base[..10]);
+    assert_eq!(output.err, note, "files of b-edited differ from the commit");
+    let output = package.run_in_output(&["diff", "c-topic"]);
+    assert!(output.out.starts_with("d-topic compared with c-topic\n"), "{}", output.out);
+
+    // Edits on the merge base are compared with it; it is compared with the run before.
+    std::fs::write(package.root().join("out/latest"), "b-edited").unwrap();
+    let output = package.run_in_output(&["diff"]);
+    assert!(output.out.starts_with("b-edited compared with a-base\n"), "{}", output.out);
+    set_commit(&package, "d-topic", &base, false);
+    std::fs::write(package.root().join("out/latest"), "d-topic").unwrap();
+    let output = package.run_in_output(&["diff"]);
+    assert!(output.out.starts_with("d-topic compared with c-topic\n"), "{}", output.out);
+    assert_eq!(output.err, "");
+    // A commit that is not in this repository has no merge base.
+    set_commit(&package, "d-topic", &"7".repeat(40), false);
+    let output = package.run_in_output(&["diff"]);
+    assert!(output.out.starts_with("d-topic compared with c-topic\n"), "{}{}", output.out, output.err);
 }

@@ -61,7 +61,13 @@ fn a_mistake_is_an_error_with_its_place() {
     let expected =
         "error: unknown measure `pas_rate`\n  | pas_rate >= 0.9\n  | ^^^^^^^^\n  = help: did you mean `pass_rate`?\n";
     assert_eq!(output.err, expected);
-    assert_eq!(package.run_in_output(&["gate"]).code, 2, "there is nothing to check");
+    let output = package.run_in_output(&["gate"]);
+    assert_eq!(output.code, 2, "there is nothing to check");
+    assert!(
+        output.err.starts_with("error: the suites of run `a-good` have no gates\n  = help: write `gates:"),
+        "{}",
+        output.err
+    );
     assert_eq!(package.run_in_output(&["gate", "none", "--require", "score >= 0"]).code, 2);
     for (arguments, message) in [
         (["--margin", "2"], "error: --margin is 2, which is not from 0 to 1\n"),
@@ -92,4 +98,32 @@ fn a_regression_is_a_missed_gate() {
     assert_eq!(diff, json["comparison"], "the same comparison");
     let slices = diff["suites"][0]["slices"].as_array().unwrap();
     assert!(slices.iter().any(|slice| slice["key"] == "bucket"), "{slices:?}");
+}
+
+#[test]
+fn the_gates_of_suites_are_in_the_records_of_the_run() {
+    let package = package();
+    let file = package.root().join("out/runs/a-good/suites/refunds-00000000/suite.json");
+    let mut suite: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let mut set = |gates: &[&str]| {
+        suite["gates"] = gates.into();
+        fs::write(&file, suite.to_string()).unwrap();
+    };
+    set(&["pass_rate >= 50%", "lower(pass_rate) >= 99.9%"]);
+    let output = package.run_in_output(&["gate"]);
+    assert_eq!((output.code, output.out.lines().count()), (1, 2), "{}{}", output.out, output.err);
+    assert!(output.out.starts_with("met        suite:refunds pass_rate >= 50%  1.000  10 cases\n"), "{}", output.out);
+    assert!(output.out.contains("\nmissed     suite:refunds lower(pass_rate) >= 99.9%  0."), "{}", output.out);
+    set(&["pass_rate >= 50%"]);
+    let output = package.run_in_output(&["gate"]);
+    assert_eq!(output.code, 0, "{}", output.out);
+    let output = package.run_in_output(&["gate", "--require", "score >= 99.9%"]);
+    assert_eq!((output.code, output.out.lines().count()), (1, 2), "both are checked: {}", output.out);
+    set(&["pass_rate >= so much"]);
+    let output = package.run_in_output(&["gate"]);
+    assert_eq!((output.code, output.out.as_str()), (2, ""), "another version wrote it");
+    assert!(output.err.starts_with("error: `so` is not a valid limit of `pass_rate`"), "{}", output.err);
+    fs::remove_file(&file).unwrap();
+    let output = package.run_in_output(&["gate", "--require", "pass_rate >= 0"]);
+    assert_eq!(output.code, 4, "its gates are not known: {}", output.out);
 }

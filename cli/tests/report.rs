@@ -148,3 +148,56 @@ fn a_merged_run_is_reported_like_any_other() {
     assert_eq!(data.suites.iter().map(|suite| suite.cases.len()).collect::<Vec<_>>(), [4, 4, 4]);
     assert_eq!(data.record.unwrap().shards.len(), 2);
 }
+
+#[test]
+fn logs_of_inspect_spans_and_a_trace_are_written() {
+    let package = package();
+    let arguments = ["report", "--inspect-log", "logs", "--otel", "otel", "--trace", "trace.json"];
+    let output = package.run_in_output(&arguments);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    let logs: Vec<&str> = output.out.lines().collect();
+    assert_eq!(logs.len(), 5, "a log for each suite and target:\n{}", output.out);
+    assert!(logs.iter().all(|log| log.starts_with("logs/2026-11-21T08-00-00_") && log.ends_with(".json")), "{logs:?}");
+    let read = |file: &str| fs::read_to_string(package.root().join(file)).expect(file);
+    for log in logs {
+        assert!(read(log).starts_with("{\n\"version\": 2,\n\"status\": \""), "{log}");
+    }
+    assert!(read("otel/run.traces.jsonl").starts_with("{\"resourceSpans\":["));
+    assert!(read("otel/run.logs.jsonl").starts_with("{\"resourceLogs\":["));
+    assert!(read("trace.json").contains("\"traceEvents\":["));
+}
+
+#[test]
+fn one_file_is_the_log_of_one_suite_and_target() {
+    let package = package();
+    let output = package.run_in_output(&["report", "--inspect-log", "run.json"]);
+    assert_eq!(output.code, 2);
+    let several = "error: run.json: a log holds one suite and target, and the run has refunds @ default, ";
+    assert!(output.err.starts_with(several) && output.err.ends_with("; name a directory\n"), "{}", output.err);
+
+    let suites = package.root().join("out/runs/run-2/suites");
+    fs::remove_dir_all(suites.join("scheduling-00000001")).unwrap();
+    fs::remove_dir_all(suites.join("repair-00000002")).unwrap();
+    for case in fs::read_dir(suites.join("refunds-00000000/cases")).unwrap() {
+        let case = case.unwrap().path();
+        if fs::read_to_string(case.join("case.json")).unwrap().contains("\"target\": \"small\"") {
+            fs::remove_dir_all(case).unwrap();
+        }
+    }
+    let output = package.run_in_output(&["report", "--inspect-log", "run.eval"]);
+    assert_eq!((output.code, output.out.as_str(), output.err.as_str()), (0, "", ""));
+    assert!(fs::read(package.root().join("run.eval")).unwrap().starts_with(b"PK"));
+    assert_eq!(package.run_in_output(&["report", "--inspect-log", "missing/run.json"]).code, 2);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named_once() {
+    let package = package();
+    let cases = package.root().join("out/runs/run-2/suites/refunds-00000000/cases");
+    let case = fs::read_dir(cases).unwrap().next().unwrap().unwrap().path();
+    fs::write(case.join("trial-000/trajectory.json"), "{").unwrap();
+    let arguments = ["report", "--inspect-log", "logs", "--otel", "otel", "--trace", "trace.json", "--html", "a.html"];
+    let output = package.run_in_output(&arguments);
+    assert_eq!(output.code, 0);
+    assert_eq!(output.err.matches("/trial-000/trajectory.json: EOF while parsing").count(), 1, "{}", output.err);
+}

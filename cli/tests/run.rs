@@ -144,6 +144,41 @@ fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
     assert_eq!(chosen.package.records().runs(), [] as [&str; 0]);
 }
 
+/// The gates of a suite whose two cases pass, then what the run prints of them and its exit code.
+const GATES: [(&str, &str, i32); 3] = [
+    ("pass_rate >= 90%", "met        suite:shop pass_rate >= 90%  1.000  2 cases\n", 0),
+    ("lower(pass_rate) >= 90%", "missed     suite:shop lower(pass_rate) >= 90%  0.342  2 cases\n", 1),
+    ("cost <= $1", "undecided  suite:shop cost <= $1  2 cases  (the cost of 2 trials is not known)\n", 4),
+];
+
+#[test]
+fn a_run_ends_with_the_gates_of_its_suites() {
+    let name = "chosen_gates";
+    let chosen = Chosen { package: Package::new(name), log: PathBuf::new() };
+    chosen
+        .package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", suites::AGENT)
+        .write(
+            "tests/evals.rs",
+            &format!("use {name}::agent;\nevalsuite::include_eval_suite!(\"suites/shop\", agent = agent);\n"),
+        )
+        .write("suites/shop/cases/small/case.yaml", "input: small refund, please\n")
+        .write("suites/shop/cases/large/case.yaml", "input: large refund, please\n");
+    for (gate, printed, code) in GATES {
+        let suite = format!("gates: [{gate:?}]\nassertions: [{{ type: contains, value: please }}]\n");
+        chosen.package.write("suites/shop/EVAL.yaml", &suite);
+        let ran = chosen.run(&["--test", "evals"]);
+        ran.says(printed);
+        assert_eq!(ran.code, Some(code), "{}", ran.transcript());
+    }
+    let unchecked = "unchecked  suite:shop cost <= $1  (not all tests of the suite were chosen)\n";
+    chosen.run(&["--test", "evals", "small"]).succeeds("its gates are about the whole suite").says(unchecked);
+    let ran = chosen.run(&["--test", "evals", "--", "--", "--skip", "shop::large"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.transcript());
+    ran.says("(1 case did not run;");
+}
+
 #[test]
 fn nextest_runs_the_same_cases() {
     if !has_nextest("nextest_runs_the_same_cases") {

@@ -32,21 +32,35 @@ pub(crate) fn push_str(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Adds JSON as a raw string literal, which leaves it readable and is cheap: JSON escapes control characters itself.
-pub(crate) fn push_json(out: &mut String, json: &str) {
-    let bytes = json.as_bytes();
-    if bytes.contains(&BIDIRECTIONAL_LEAD) && json.contains(BIDIRECTIONAL) {
-        // Outside of its strings JSON has no such characters, so the escape of JSON strings means the same.
-        let escaped = BIDIRECTIONAL.iter().fold(json.to_owned(), |json, character| {
-            json.replace(*character, &format!("\\u{:04x}", u32::from(*character)))
-        });
-        return push_json(out, &escaped);
+/// JSON without characters that change the direction of text. Outside of its strings JSON has none, so the escape of JSON strings means
+/// the same.
+pub(crate) fn escape_bidirectional(json: String) -> String {
+    if !json.as_bytes().contains(&BIDIRECTIONAL_LEAD) || !json.contains(BIDIRECTIONAL) {
+        return json;
     }
-    let mut hashes = "#".to_owned();
-    while bytes.contains(&b'#') && json.contains(&format!("\"{hashes}")) {
-        hashes.push('#');
+    let escape =
+        |json: String, character: &char| json.replace(*character, &format!("\\u{:04x}", u32::from(*character)));
+    BIDIRECTIONAL.iter().fold(json, escape)
+}
+
+/// Adds text of several lines, as a raw string literal where that can be.
+#[cfg(feature = "expand")]
+pub(crate) fn push_lines(out: &mut String, text: &str) {
+    if text.as_bytes().contains(&b'\r') || text.as_bytes().contains(&BIDIRECTIONAL_LEAD) {
+        push_str(out, text);
+    } else {
+        push_raw(out, text);
     }
-    for part in ["r", &hashes, "\"", json, "\"", &hashes] {
+}
+
+/// Adds text that a raw string literal can hold as such a literal, which leaves it readable and is cheap.
+pub(crate) fn push_raw(out: &mut String, text: &str) {
+    // One more `#` than any quote in the text is followed by.
+    let after_quotes = text.match_indices('#').filter(|(at, _)| text.as_bytes()[..*at].ends_with(b"\""));
+    let run = |at: usize| text[at..].bytes().take_while(|byte| *byte == b'#').count();
+    let longest = after_quotes.map(|(at, _)| run(at)).max().unwrap_or(0);
+    let hashes = "#".repeat(longest + 1);
+    for part in ["r", &hashes, "\"", text, "\"", &hashes] {
         out.push_str(part);
     }
 }
@@ -79,7 +93,7 @@ pub(crate) fn push_number(out: &mut String, number: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{push_json, push_str};
+    use super::{escape_bidirectional, push_lines, push_raw, push_str};
 
     fn string(text: &str) -> String {
         let mut out = String::new();
@@ -89,7 +103,7 @@ mod tests {
 
     fn json(text: &str) -> String {
         let mut out = String::new();
-        push_json(&mut out, text);
+        push_raw(&mut out, &escape_bidirectional(text.to_owned()));
         out
     }
 
@@ -98,6 +112,16 @@ mod tests {
         for text in ["", "a/b", "a\"b\\c", "line\nline\r\t\0", "Ünï 🦀", "\u{202e}abc\u{2066}", "\u{7f}\u{1b}[1m"] {
             let literal: syn::LitStr = syn::parse_str(&string(text)).expect("a string literal");
             assert_eq!(literal.value(), text);
+        }
+    }
+
+    #[test]
+    fn lines_mean_the_text() {
+        for text in ["", "a\nb\n", "a\"#b\n", "a\r\nb", "\u{202e}a\n", "Ünï\0\n"] {
+            let mut out = String::new();
+            push_lines(&mut out, text);
+            let literal: syn::LitStr = syn::parse_str(&out).expect("a string literal");
+            assert_eq!(literal.value(), text, "{out}");
         }
     }
 

@@ -37,6 +37,8 @@ mod targets_file;
 
 mod load;
 
+pub mod registered_graders;
+
 pub mod render;
 
 #[cfg(test)]
@@ -45,6 +47,8 @@ mod test_package;
 pub use evalsuite_schema::suggest;
 
 pub use calibration::{LoadedCalibration, load_calibration};
-pub use load::{GraderUse, Loaded, LoadedCase, LoadedSuite, Test, load};
-pub use request::{Request, workspace_root};
+pub use load::{
+    GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, SuiteFiles, Test, load, load_part, suite_digest,
+};
+pub use request::{OtherCase, Part, Request, workspace_root};
 pub use targets_file::{LoadedTargets, find_targets_file, load_targets};

@@ -1,5 +1,6 @@
 //! What to load: an entry path, and where it is searched.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,27 @@ pub struct Request {
     pub allow_docker: bool,
     /// Number of threads that read cases.
     pub threads: usize,
+    /// The only cases that are read.
+    pub(crate) part: Option<Part>,
+}
+
+/// Some cases of a suite.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Files that define one case each, relative to the suite's directory.
+    pub sources: BTreeSet<String>,
+    /// Ids of cases in files that define several.
+    pub ids: BTreeSet<String>,
+}
+
+/// A case that is not in the part of a suite that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OtherCase {
+    /// The file that defines it, relative to the suite's directory; empty for a case in a file of several.
+    pub source: String,
+    /// Path of its test below the modules of the suite and of a target, with `::` between modules.
+    pub path: String,
 }
 
 impl Request {
@@ -41,6 +63,7 @@ impl Request {
             fixtures: true,
             allow_docker: false,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            part: None,
         }
     }
 

@@ -1,41 +1,87 @@
 //! The runs before a run.
 
-use std::path::PathBuf;
-use std::{fs, io};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
 
-use evalsuite::record::run_directory::{RUN_RECORD, StoredRun};
-use evalsuite_schema::record::RunRecord;
+use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
 
-use crate::run_data::{RunData, read_record};
+use crate::run_data::RunData;
 
-/// The last `count` runs beside this one that started before it and share a suite with it, the oldest first, without trials.
-///
-/// A run whose `run.json` is missing or torn is left out: nobody can say when it started.
+/// The last `count` runs beside this one that began before it and share a suite with it, the oldest first, without trials.
 ///
 /// # Errors
 ///
-/// If the directory of runs, or one of these runs, cannot be listed.
+/// If the directory of runs, or one of these runs, cannot be read.
 pub fn earlier_runs(run: &RunData, count: usize) -> io::Result<Vec<RunData>> {
-    let (Some(parent), Some(record)) = (run.directory.parent(), &run.record) else { return Ok(Vec::new()) };
-    let mut earlier: Vec<(String, PathBuf)> = Vec::new();
-    for entry in fs::read_dir(parent)? {
-        let Some(other) = StoredRun::open(entry?.path()) else { continue };
-        let theirs: Option<RunRecord> = read_record(other.path(), &other.path().join(RUN_RECORD), &mut Vec::new());
-        // RFC 3339 in UTC with milliseconds: texts sort as times.
-        earlier.extend(
-            theirs.map(|it| it.started_at).filter(|at| *at < record.started_at).map(|at| (at, other.path().to_owned())),
-        );
-    }
-    earlier.sort();
+    let suites = |run: &RunData| run.suites.iter().map(|suite| suite.name.clone()).collect::<BTreeSet<_>>();
+    let ours = suites(run);
     let mut found = Vec::new();
-    while let Some((_, path)) = earlier.pop()
-        && found.len() < count
-    {
-        let other = RunData::read_cases(path)?;
-        if run.suites.iter().any(|suite| other.suites.iter().any(|theirs| theirs.name == suite.name)) {
-            found.push(other);
+    for earlier in before(run)? {
+        if found.len() == count {
+            break;
+        }
+        let earlier = RunData::read_cases(earlier.path())?;
+        if !suites(&earlier).is_disjoint(&ours) {
+            found.push(earlier);
         }
     }
     found.reverse();
     Ok(found)
+}
+
+/// The newest run that began before this one and has a result of a case in common with it.
+///
+/// # Errors
+///
+/// If the directory of runs, or one of them, cannot be read.
+pub fn earlier_comparable(run: &RunData) -> io::Result<Option<StoredRun>> {
+    let ours = completed_cases(run);
+    for earlier in before(run)? {
+        if !completed_cases(&RunData::read_cases(earlier.path())?).is_disjoint(&ours) {
+            return Ok(Some(earlier));
+        }
+    }
+    Ok(None)
+}
+
+/// The newest other run beside this one that is of a commit, without changed files, and has a result of a case in common with it.
+///
+/// # Errors
+///
+/// If the directory of runs, or one of them, cannot be read.
+pub fn comparable_of_commit(run: &RunData, commit: &str) -> io::Result<Option<StoredRun>> {
+    let ours = completed_cases(run);
+    for other in beside(run)?.into_iter().filter(|other| other.path() != run.directory) {
+        let data = RunData::read_cases(other.path())?;
+        let git = data.record.as_ref().and_then(|record| record.git.as_ref());
+        if git.is_some_and(|git| git.commit == commit && !git.dirty) && !completed_cases(&data).is_disjoint(&ours) {
+            return Ok(Some(other));
+        }
+    }
+    Ok(None)
+}
+
+/// The runs beside a run that began before it, the newest first.
+fn before(run: &RunData) -> io::Result<Vec<StoredRun>> {
+    let mut runs = beside(run)?;
+    match runs.iter().position(|other| other.path() == run.directory) {
+        Some(position) => Ok(runs.split_off(position + 1)),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The runs in the directory of a run, the newest first.
+fn beside(run: &RunData) -> io::Result<Vec<StoredRun>> {
+    match run.directory.parent().and_then(Path::parent) {
+        Some(output) => OutputDirectory::new(output).runs_newest_first(),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The cases of a run that have a result.
+fn completed_cases(run: &RunData) -> BTreeSet<[String; 3]> {
+    let records = run.suites.iter().flat_map(|suite| &suite.cases).map(|case| &case.record);
+    let completed = records.filter(|record| record.completed > 0);
+    completed.map(|record| [record.suite.clone(), record.case_id.clone(), record.target.clone()]).collect()
 }

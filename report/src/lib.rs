@@ -17,9 +17,11 @@ mod comparison;
 mod failure_text;
 mod formats;
 mod gates;
+mod health;
 mod history;
 mod html;
 mod run_data;
+mod schemas;
 mod slice;
 mod statistics;
 
@@ -27,10 +29,14 @@ pub use baseline::{Accepted, AcceptedCase, Decision, accept, read_baseline, writ
 pub use comparison::{
     CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, SliceComparison, SuiteComparison,
 };
-pub use formats::{MARKDOWN_LIMIT, annotations, csv, junit, markdown};
-pub use gates::{Gate, GateError, GateOptions, GateReport, GateResult, GateVerdict, Measure, check_gates};
-pub use history::earlier_runs;
+pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
+pub use formats::{
+    InspectFormat, InspectLog, MARKDOWN_LIMIT, annotations, csv, inspect_logs, junit, markdown, otel, trace,
+};
+pub use gates::{GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
+pub use health::{CaseHealth, Health, HealthOptions, JudgeHealth, SuiteHealth, UndecidedGrader, WindowRun};
+pub use history::{comparable_of_commit, earlier_comparable, earlier_runs};
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
-pub use slice::SliceKey;
+pub use schemas::JSON_SCHEMAS;
 pub use statistics::{paired_interval, wilson_interval};

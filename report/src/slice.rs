@@ -1,71 +1,19 @@
-//! Groups of cases: by suite, target, bucket, tag, or a key of their metadata.
+//! The values of cases by which they are grouped.
 
-use std::fmt;
-
+use evalsuite_schema::gate::SliceKey;
 use serde_json::Value;
 
 use crate::run_data::CaseData;
 
-/// What cases are grouped by.
-///
-/// ```
-/// use evalsuite_report::SliceKey;
-///
-/// assert_eq!(SliceKey::parse("metadata.language").map(|key| key.to_string()).as_deref(), Some("metadata.language"));
-/// assert_eq!(SliceKey::parse("language"), None);
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum SliceKey {
-    /// Name of the suite.
-    Suite,
-    /// Name of the target.
-    Target,
-    /// `failure_bucket` in the metadata.
-    Bucket,
-    /// A tag. A case may have several.
-    Tag,
-    /// A key of the metadata: texts, numbers, booleans, and the elements of lists.
-    Metadata(String),
-}
-
-impl SliceKey {
-    /// The names that [`parse`](Self::parse) knows.
-    pub(crate) const NAMES: [&'static str; 5] = ["suite", "target", "bucket", "tag", "metadata.KEY"];
-
-    /// `suite`, `target`, `bucket`, `tag` or `metadata.KEY`; `None` for anything else.
-    pub fn parse(text: &str) -> Option<Self> {
-        Some(match text {
-            "suite" => Self::Suite,
-            "target" => Self::Target,
-            "bucket" => Self::Bucket,
-            "tag" => Self::Tag,
-            other => Self::Metadata(other.strip_prefix("metadata.").filter(|key| !key.is_empty())?.to_owned()),
-        })
-    }
-
-    /// The values that a case has. Those of bucket, tag and metadata are in the records of trials: a case without any has none.
-    pub(crate) fn values(&self, case: &CaseData) -> Vec<String> {
-        let trial = case.trials.first().map(|trial| &trial.record);
-        match self {
-            Self::Suite => vec![case.record.suite.clone()],
-            Self::Target => vec![case.record.target.clone()],
-            Self::Bucket => trial.and_then(|trial| trial.failure_bucket.clone()).into_iter().collect(),
-            Self::Tag => trial.map(|trial| trial.tags.clone()).unwrap_or_default(),
-            Self::Metadata(key) => trial.and_then(|trial| trial.metadata.get(key)).map(texts).unwrap_or_default(),
-        }
-    }
-}
-
-impl fmt::Display for SliceKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Suite => f.write_str("suite"),
-            Self::Target => f.write_str("target"),
-            Self::Bucket => f.write_str("bucket"),
-            Self::Tag => f.write_str("tag"),
-            Self::Metadata(key) => write!(f, "metadata.{key}"),
-        }
+/// The values that a case has. Those of bucket, tag and metadata are in the records of trials: a case without any has none.
+pub(crate) fn values_of(key: &SliceKey, case: &CaseData) -> Vec<String> {
+    let trial = case.trials.first().map(|trial| &trial.record);
+    match key {
+        SliceKey::Suite => vec![case.record.suite.clone()],
+        SliceKey::Target => vec![case.record.target.clone()],
+        SliceKey::Bucket => trial.and_then(|trial| trial.failure_bucket.clone()).into_iter().collect(),
+        SliceKey::Tag => trial.map(|trial| trial.tags.clone()).unwrap_or_default(),
+        SliceKey::Metadata(key) => trial.and_then(|trial| trial.metadata.get(key)).map(texts).unwrap_or_default(),
     }
 }
 

@@ -33,6 +33,44 @@ fn junit_has_a_case_for_each_case_with_its_class_place_and_reruns() {
     assert!(failed.contains("<property name=\"score\" value=\"0."), "{failed}");
 }
 
+/// The value of an attribute of the first element in this text.
+fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
+    let (_, value) = element.split_once('>')?.0.split_once(&format!(" {name}=\""))?;
+    value.split_once('"').map(|(value, _)| value)
+}
+
+/// GitLab shows cases by class name and name, and of equal ones only the first. mikepenz/action-junit-report annotates `file` and
+/// `line` of the case with the message of its first failure, and reads no other failure.
+#[test]
+fn junit_has_what_two_readers_go_by() {
+    let (_output, run) = run(|run| run.skill = 0.5);
+    let xml = junit(&run).expect("XML");
+    let cases: Vec<&str> =
+        xml.split("<testcase ").skip(1).map(|case| case.split("</testcase>").next().unwrap()).collect();
+    let names: std::collections::HashSet<_> = cases
+        .iter()
+        .map(|case| {
+            let case = format!("<testcase {case}");
+            (attribute(&case, "classname").map(str::to_owned), attribute(&case, "name").map(str::to_owned))
+        })
+        .collect();
+    assert_eq!(names.len(), cases.len());
+    let failures = |case: &&str| case.matches("<failure ").count() + case.matches("<error ").count();
+    let failed: Vec<&&str> = cases.iter().filter(|case| failures(case) > 0).collect();
+    assert!(failed.len() > 10);
+    for case in failed {
+        assert_eq!(failures(case), 1, "{case}");
+        let element = format!("<testcase {case}");
+        assert!(attribute(&element, "file").is_some_and(|file| file.ends_with("case.yaml")), "{case}");
+        assert!(
+            attribute(&element, "line").is_some_and(|line| line.parse::<u32>().is_ok_and(|line| line > 0)),
+            "{case}"
+        );
+        let failure = case.split_once("<failure ").or_else(|| case.split_once("<error ")).expect("a failure").1;
+        assert!(attribute(&format!("< {failure}"), "message").is_some_and(|message| !message.is_empty()), "{case}");
+    }
+}
+
 #[test]
 fn csv_has_a_row_for_each_trial() {
     let (_output, run) = run(|run| run.hostile = Some("a,\"b\"\nc".to_owned()));

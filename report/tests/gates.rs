@@ -1,6 +1,6 @@
 //! Runs held against gates.
 
-use evalsuite_report::{Gate, GateOptions, GateReport, GateVerdict, Problem, RunData, check_gates};
+use evalsuite_report::{Gate, GateOptions, GateReport, GateVerdict, Problem, RunData, check_gates, suite_gates};
 use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, SuiteTest};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -138,4 +138,26 @@ fn a_cost_that_is_partly_known_is_not_within_a_limit() {
     }
     assert_eq!(verdict(&run, "cost <= 1"), GateVerdict::Undecided);
     assert_eq!(verdict(&run, "score >= 0"), GateVerdict::Undecided);
+}
+
+#[test]
+fn the_gates_of_a_suite_are_about_its_cases() {
+    let mut run = run();
+    assert_eq!(suite_gates(&run), Ok(Vec::new()));
+    let repair = run.suites.iter_mut().find(|suite| suite.name == "repair").unwrap();
+    repair.record.as_mut().unwrap().gates = vec!["pass_rate >= 90% per target".into(), "cost <= 2".into()];
+    let gates = suite_gates(&run).unwrap();
+    let texts: Vec<String> = gates.iter().map(Gate::to_string).collect();
+    assert_eq!(texts, ["suite:repair pass_rate >= 90% per target", "suite:repair cost <= 2"]);
+    let cases = run.suites.iter().find(|suite| suite.name == "repair").unwrap().cases.len();
+    assert_eq!(check_gates(&run, &gates, GateOptions::new()).results.last().unwrap().cases, cases);
+}
+
+#[test]
+fn a_suite_whose_gates_are_not_known_is_never_green() {
+    let mut run = run();
+    run.suites[0].record = None;
+    let result = report(&run, &["suite:repair pass_rate >= 0"]).results.remove(0);
+    assert_eq!(result.verdict, GateVerdict::Undecided);
+    assert_eq!(result.why.as_deref(), Some("suite.json of suite `refunds` is missing"));
 }

@@ -1,6 +1,7 @@
 //! A program whose agent sets a global subscriber of its own, with our layer in it. A process has one, so this test has its own.
 #![cfg(feature = "capture")]
 
+use evalsuite::__private::CompiledJson;
 use evalsuite::{CaseOutcome, EvalCase, EvalSuite, Evals, Report, RunOptions, Trial};
 use tracing::{Instrument, info_span};
 use tracing_subscriber::prelude::*;
@@ -17,7 +18,8 @@ const fn case(id: &'static str) -> EvalCase {
         source: "cases.yaml",
         target: None,
         tags: &[],
-        json: r#"{
+        json: CompiledJson::Text(
+            r#"{
             "id": "x",
             "location": {"file": "suites/x/cases.yaml", "line": 1, "column": 1},
             "input": {"messages": [{"role": "user", "content": {"text": "go"}}]},
@@ -25,6 +27,7 @@ const fn case(id: &'static str) -> EvalCase {
                 {"tool-trajectory": {"mode": "exact", "expected": [
                     {"tool": "first poll"}, {"tool": "later"}, {"tool": "elsewhere"}]}}}]
         }"#,
+        ),
     }
 }
 
@@ -36,11 +39,14 @@ static SUITE: EvalSuite = EvalSuite {
     package_version: "1.2.3",
     manifest_dir: env!("CARGO_MANIFEST_DIR"),
     root: "tests",
-    json: r#"{"name": "x", "layout": "cases", "kind": "mixed", "root": "tests",
+    json: CompiledJson::Text(
+        r#"{"name": "x", "layout": "cases", "kind": "mixed", "root": "tests",
         "location": {"file": "suites/x/EVAL.yaml", "line": 1, "column": 1}}"#,
+    ),
     sources: &[],
     diagnostics: &[],
     embedded: None,
+    origin: None,
     calibration: None,
     cases: CASES,
 };

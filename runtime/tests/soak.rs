@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use evalsuite::__private::CompiledJson;
 use evalsuite::{CaseOutcome, EvalCase, EvalSuite, Evals, Message, Report, Role, RunOptions, ToolCall, Trial};
 
 const TRIALS: usize = 3;
@@ -49,7 +50,7 @@ fn suite(cases: usize) -> &'static EvalSuite {
             source: "cases.yaml",
             target: None,
             tags: &[],
-            json: json.leak(),
+            json: CompiledJson::Text(json.leak()),
         }
     });
     Box::leak(Box::new(EvalSuite {
@@ -60,11 +61,14 @@ fn suite(cases: usize) -> &'static EvalSuite {
         package_version: "1.2.3",
         manifest_dir: env!("CARGO_MANIFEST_DIR"),
         root: "tests",
-        json: r#"{"name": "soak", "layout": "cases", "kind": "mixed", "root": "tests",
+        json: CompiledJson::Text(
+            r#"{"name": "soak", "layout": "cases", "kind": "mixed", "root": "tests",
             "location": {"file": "suites/x/EVAL.yaml", "line": 1, "column": 1}}"#,
+        ),
         sources: &[],
         diagnostics: &[],
         embedded: None,
+        origin: None,
         calibration: None,
         cases: cases.collect::<Vec<_>>().leak(),
     }))

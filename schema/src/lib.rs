@@ -19,6 +19,7 @@ pub mod diagnostic;
 #[doc(hidden)]
 pub mod embedded;
 mod execution;
+pub mod gate;
 pub mod grader;
 mod location;
 pub mod media_type;
@@ -30,6 +31,7 @@ mod suite;
 mod targets_file;
 pub mod terminal;
 pub mod variable;
+pub mod workflow_command;
 mod workspace;
 
 pub use calibration::{Bar, Calibration, Sample};

@@ -57,6 +57,9 @@ pub struct Suite {
     /// After the first error outcome no further case starts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fail_on_error: bool,
+    /// What a run of the suite has to reach, see [`Gate`](crate::gate::Gate); each is about the cases of this suite only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<String>,
 }
 
 impl Suite {
@@ -81,6 +84,7 @@ impl Suite {
             workers: None,
             budget_usd: None,
             fail_on_error: false,
+            gates: Vec::new(),
         }
     }
 }

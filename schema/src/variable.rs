@@ -90,6 +90,13 @@ pub static VARIABLES: &[Variable] = {
             FLAG,
             "0",
         ),
+        variable(
+            Run,
+            "EVALSUITE_RELOAD",
+            "read cases again that changed since the build; needs the feature `reload`",
+            FLAG,
+            "0",
+        ),
         variable(Run, "EVALSUITE_OUTPUT", "directory of the records", "a path", "`target/evalsuite`"),
         variable(
             Run,
@@ -104,6 +111,20 @@ pub static VARIABLES: &[Variable] = {
             "id of the run, which processes and machines may share",
             "a text",
             "nextest's run id, else the time and a digest",
+        ),
+        variable(
+            Run,
+            "EVALSUITE_AGENT_DIGEST",
+            "what stands for the version of the agent, and of graders and judges in Rust, in records: where it differs, a case has changed",
+            "a text",
+            "with `cargo evalsuite run` a digest of the sources of the packages, else none",
+        ),
+        variable(
+            Run,
+            "EVALSUITE_ONLY_CHANGED",
+            "run only cases that have changed; the others take their result from the newest run that has it",
+            FLAG,
+            "0",
         ),
         variable(
             Run,

@@ -206,14 +206,8 @@ impl Finish for CaseRecord {
             self.reason = decides.and_then(|trial| trial.record.reason.clone());
         }
         for trial in trials {
-            let mut summary = TrialSummary::default();
-            summary.index = trial.record.trial;
-            summary.outcome = trial.record.outcome;
-            summary.score = trial.record.score;
-            summary.duration_ms = trial.record.duration_ms;
-            summary.cost_usd = trial.record.cost_usd;
-            summary.path = format!("trial-{:03}/result.json", trial.record.trial);
-            self.trials.push(summary);
+            let path = format!("trial-{:03}/result.json", trial.record.trial);
+            self.trials.push(TrialSummary::new(&trial.record, path));
         }
     }
 }

@@ -5,17 +5,18 @@ mod chosen_tests;
 mod progress;
 mod suite_descriptions;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::ExitCode;
 use std::{env, io};
 
 use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
-use evalsuite::tooling::run_id_or_new;
+use evalsuite::tooling::{SuiteDescription, run_id_or_new};
 
 use self::chosen_tests::{ChosenTests, choose_tests};
 use crate::cargo_process::exit_code;
 use crate::command_line::Run;
-use crate::{CANNOT_WORK, diff, finish, stored_runs};
+use crate::{CANNOT_WORK, diff, finish, gate, stored_runs};
 
 pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
     let suites = match suite_descriptions::describe_suites(command)? {
@@ -37,16 +38,32 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
         .env("EVALSUITE_RUN_ID", &id)
         // Absolute: tests run in the directories of their packages.
         .env("EVALSUITE_OUTPUT", &output);
+    let complete = if is_part(command) { BTreeSet::new() } else { complete_suites(&suites, &chosen.cases) };
     let status = progress::run(tests, chosen.cases)?;
     let run = OutputDirectory::new(output).run_directory(&id);
+    let mut of_gates = None;
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
         finish::finish_and_summarize(&run, false)?;
         if let Some(run) = StoredRun::open(&run) {
             print_comparison(&run)?;
+            of_gates = gate::after_run(&run, |suite| complete.contains(suite))?;
         }
     }
-    Ok(exit_code(status))
+    Ok(if status.success() { of_gates.unwrap_or(ExitCode::SUCCESS) } else { exit_code(status) })
+}
+
+/// Whether other machines run the other tests.
+fn is_part(command: &Run) -> bool {
+    command.arguments.iter().any(|argument| argument == "--partition" || argument.starts_with("--partition="))
+}
+
+/// Names of the suites all of whose tests were chosen.
+fn complete_suites<'s>(suites: &'s [SuiteDescription], chosen: &BTreeSet<String>) -> BTreeSet<&'s str> {
+    let is_complete = |suite: &&SuiteDescription| suite.tests.iter().all(|test| chosen.contains(&test.test));
+    let (complete, partial): (Vec<_>, Vec<_>) = suites.iter().partition(is_complete);
+    let partial: BTreeSet<&str> = partial.into_iter().map(|suite| suite.suite.as_str()).collect();
+    complete.into_iter().map(|suite| suite.suite.as_str()).filter(|name| !partial.contains(name)).collect()
 }
 
 /// Prints what changed since the results were accepted, or since the run before. The exit status is that of the tests all the same.

@@ -9,6 +9,8 @@ use syn::{Expr, LitInt, LitStr};
 
 pub use problem::Problem;
 
+pub(crate) use evalsuite_loader::registered_graders::folded;
+
 pub(crate) use problem::limited;
 
 /// Agents, graders, judges and options for one suite.
@@ -155,11 +157,6 @@ pub(crate) fn names(items: &[NamedExpr]) -> Vec<String> {
 /// The values of string literals.
 pub(crate) fn values(literals: &[LitStr]) -> Vec<String> {
     literals.iter().map(LitStr::value).collect()
-}
-
-/// A grader's or judge's name as it is compared: `-` and `_` are the same.
-pub(crate) fn folded(name: &str) -> String {
-    name.replace('_', "-")
 }
 
 #[cfg(test)]

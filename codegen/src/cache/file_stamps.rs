@@ -1,10 +1,10 @@
-//! Whether files are unchanged: their length and the time of their last change.
+//! Whether files are unchanged: their length, and the times of their last changes.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use std::{fs, io};
+use std::time::{Duration, SystemTime};
+use std::{fmt, fs, io};
 
 use evalsuite_loader::source::Files;
 use serde::{Deserialize, Serialize};
@@ -12,18 +12,99 @@ use walkdir::WalkDir;
 
 use crate::embed::Contents;
 
-/// The state of files and directories, one line of text each: kind, nanoseconds, length, path.
+/// The state of files and directories, one line of text each: kind, stamp, path.
 ///
 /// Text because the macro is not optimised and reads thousands of them in every expansion.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug)]
 pub(super) struct FileStamps {
     pub(super) lines: String,
 }
 
-pub(super) const READ: &str = "r";
-const OTHER: &str = "o";
-pub(super) const MISSING: &str = "m";
+/// What a file or directory is to the suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// A file that was read.
+    Read,
+    /// A directory whose names were looked at.
+    Listed,
+    /// Part of the archive of embedded files.
+    Embedded,
+    /// Looked at in some other way.
+    Other,
+    /// Does not exist.
+    Missing,
+}
+
+impl Kind {
+    const ALL: [(Self, &'static str); 5] =
+        [(Self::Read, "r"), (Self::Listed, "d"), (Self::Embedded, "e"), (Self::Other, "o"), (Self::Missing, "m")];
+
+    fn letter(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+
+    fn of_letter(letter: &str) -> Option<Self> {
+        Self::ALL.into_iter().find_map(|(kind, known)| (known == letter).then_some(kind))
+    }
+}
+
+/// Everything by which the change of a file is seen, also if its time was set back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct FileStamp(String);
+
+impl FileStamp {
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        // The lengths of directories have no meaning and differ between file systems.
+        let length = if metadata.is_dir() { 0 } else { metadata.len() };
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let (modified, changed) = (metadata.mtime(), metadata.ctime());
+            let (modified_part, changed_part) = (metadata.mtime_nsec(), metadata.ctime_nsec());
+            Self(format!("{length}-{modified}.{modified_part}-{changed}.{changed_part}-{}", metadata.ino()))
+        }
+        #[cfg(not(unix))]
+        {
+            let modified = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+            Self(format!("{length}-{}", modified.unwrap_or_default().as_nanos()))
+        }
+    }
+}
+
+impl fmt::Display for FileStamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One line of [`FileStamps`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line<'s> {
+    pub(super) kind: Kind,
+    stamp: &'s str,
+    pub(super) path: &'s str,
+}
+
+impl<'s> Line<'s> {
+    fn parse(line: &'s str) -> Option<Self> {
+        let (letter, rest) = line.split_once(' ')?;
+        let (stamp, path) = rest.split_once(' ')?;
+        Some(Self { kind: Kind::of_letter(letter)?, stamp, path })
+    }
+
+    /// Whether nothing has changed.
+    pub(super) fn is_current(&self) -> bool {
+        match fs::metadata(self.path) {
+            Ok(metadata) => self.kind != Kind::Missing && self.stamp == FileStamp::of(&metadata).0,
+            Err(error) => self.kind == Kind::Missing && is_missing(&error),
+        }
+    }
+
+    /// Length of the file, in bytes.
+    pub(super) fn length(&self) -> u64 {
+        self.stamp.split_once('-').and_then(|(length, _)| length.parse().ok()).unwrap_or(0)
+    }
+}
 
 impl FileStamps {
     /// The state of everything that a load looked at and of every directory below `root`. `None` if something changed
@@ -34,68 +115,107 @@ impl FileStamps {
         root: &Path,
         started: SystemTime,
     ) -> io::Result<Option<Self>> {
-        let mut paths: BTreeSet<(PathBuf, &str)> = BTreeSet::new();
+        let mut paths: BTreeSet<(PathBuf, Kind)> = BTreeSet::new();
         for file in files.all() {
             // A missing file has a stamp of its own; the directory above it may be one where files come and go.
             if let Some(parent) = file.path.parent().filter(|_| file.digest.is_some() || file.path.exists()) {
-                paths.insert((parent.to_path_buf(), OTHER));
+                paths.insert((parent.to_path_buf(), Kind::Listed));
             }
-            let kind = if file.digest.is_some() { READ } else { OTHER };
+            let kind = if file.digest.is_some() {
+                Kind::Read
+            } else if file.path.is_dir() {
+                Kind::Listed
+            } else {
+                Kind::Other
+            };
             paths.insert((file.path, kind));
         }
-        for (path, is_file) in embedded.into_iter().flat_map(Contents::sources) {
-            paths.insert((path.to_path_buf(), if is_file { READ } else { OTHER }));
-        }
+        paths.extend(embedded.into_iter().flat_map(Contents::sources).map(|path| (path.to_path_buf(), Kind::Embedded)));
         directories(root, &mut paths)?;
         let mut lines = String::new();
-        for (path, kind) in &paths {
-            let Some(text) = path.to_str().filter(|text| !text.contains('\n')) else { return Ok(None) };
-            let line = match fs::metadata(path) {
-                Ok(metadata) if is_too_new(&metadata, started) => return Ok(None),
-                Ok(metadata) => format!("{kind} {} {} {text}\n", nanoseconds(&metadata), length(&metadata)),
-                Err(error) if is_missing(&error) => format!("{MISSING} 0 0 {text}\n"),
-                Err(error) => return Err(error),
+        for (path, kind) in paths {
+            match line(&path, kind, started)? {
+                Some(line) => lines.push_str(&line),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(Self { lines }))
+    }
+
+    /// The lines; `None` if one cannot be read.
+    pub(super) fn all(&self) -> Option<Vec<Line<'_>>> {
+        self.lines.lines().map(Line::parse).collect()
+    }
+
+    /// Whether nothing has changed.
+    #[cfg(feature = "expand")]
+    pub(super) fn are_current(&self) -> bool {
+        self.lines.lines().all(|line| Line::parse(line).is_some_and(|line| line.is_current()))
+    }
+
+    /// The files that were read or embedded.
+    #[cfg(feature = "expand")]
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let lines = self.lines.lines().filter_map(Line::parse);
+        let files = lines.filter(|line| match line.kind {
+            Kind::Read => true,
+            Kind::Embedded => Path::new(line.path).is_file(),
+            Kind::Listed | Kind::Other | Kind::Missing => false,
+        });
+        files.map(|line| PathBuf::from(line.path)).collect()
+    }
+
+    /// The stamps with those of `changed` paths as they are now; `None` as for [`FileStamps::take`].
+    pub(super) fn renewed(&self, changed: &BTreeSet<&str>, started: SystemTime) -> io::Result<Option<Self>> {
+        let mut lines = String::with_capacity(self.lines.len());
+        for old in self.lines.lines() {
+            let changed = Line::parse(old).filter(|line| changed.contains(line.path));
+            let Some(Line { kind, path, .. }) = changed else {
+                lines.push_str(old);
+                lines.push('\n');
+                continue;
             };
-            lines.push_str(&line);
+            match line(Path::new(path), kind, started)? {
+                Some(line) => lines.push_str(&line),
+                None => return Ok(None),
+            }
         }
         Ok(Some(Self { lines }))
     }
 }
 
-pub(super) fn is_missing(error: &io::Error) -> bool {
+/// The line of a path; `None` if its next change might not be seen, or a line cannot hold it.
+fn line(path: &Path, kind: Kind, started: SystemTime) -> io::Result<Option<String>> {
+    let Some(text) = path.to_str().filter(|text| !text.contains('\n')) else { return Ok(None) };
+    match fs::metadata(path) {
+        Ok(metadata) if is_too_new(&metadata, started) => Ok(None),
+        Ok(metadata) => Ok(Some(format!("{} {} {text}\n", kind.letter(), FileStamp::of(&metadata)))),
+        Err(error) if is_missing(&error) => Ok(Some(format!("{} 0 {text}\n", Kind::Missing.letter()))),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Adds `root` and all directories below it, links not followed: a new file changes the time of its directory.
-fn directories(root: &Path, paths: &mut BTreeSet<(PathBuf, &str)>) -> io::Result<()> {
+fn directories(root: &Path, paths: &mut BTreeSet<(PathBuf, Kind)>) -> io::Result<()> {
     for entry in WalkDir::new(root) {
         let entry = entry?;
         if entry.file_type().is_dir() {
-            paths.insert((entry.into_path(), OTHER));
+            paths.insert((entry.into_path(), Kind::Listed));
         }
     }
     Ok(())
-}
-
-pub(super) fn nanoseconds(metadata: &Metadata) -> u128 {
-    let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).map_or(0, |duration| duration.as_nanos());
-    metadata.modified().map_or(0, since)
-}
-
-/// Lengths of directories have no meaning and differ between file systems.
-pub(super) fn length(metadata: &Metadata) -> u64 {
-    if metadata.is_dir() { 0 } else { metadata.len() }
 }
 
 /// Whether a file could change again without a new time of change. Clocks of file systems tick every few milliseconds,
 /// those that know no parts of a second every two seconds.
 fn is_too_new(metadata: &Metadata, started: SystemTime) -> bool {
     let Ok(modified) = metadata.modified() else { return true };
-    let tick = match nanoseconds(metadata) % 1_000_000_000 {
-        0 => Duration::from_secs(2),
-        _ => Duration::from_millis(20),
-    };
-    modified + tick >= started
+    let has_parts = modified.duration_since(SystemTime::UNIX_EPOCH).is_ok_and(|time| time.subsec_nanos() != 0);
+    modified + Duration::from_millis(if has_parts { 20 } else { 2000 }) >= started
 }
 
 #[cfg(all(test, feature = "expand"))]
@@ -132,7 +252,7 @@ mod tests {
         let root = suite();
         let stamps = stamps(root.path());
         assert!(stamps.are_current());
-        assert_eq!(stamps.files_read(), [root.path().join("a/case.json")]);
+        assert_eq!(stamps.files(), [root.path().join("a/case.json")]);
     }
 
     #[test]

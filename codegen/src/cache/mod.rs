@@ -1,86 +1,145 @@
-//! Suites that the build script has loaded, stored in OUT_DIR so that no expansion of the macro has to load them again.
+//! Suites that the build script has loaded, stored in OUT_DIR: no expansion of the macro has to load them again, and after the edit of a
+//! case the next build script reads that case only.
 //!
-//! Four files per suite: two with generated code, one with the files that cases need, one with everything that decides whether they are
-//! still valid. Loading once too often is better than a stale suite, so a suite is loaded again if anything differs, or is too new to
-//! tell.
+//! Loading once too often is better than a stale suite, so a suite is loaded again if anything differs, or is too new to tell.
 
+mod edited;
 mod file_stamps;
 #[cfg(feature = "expand")]
 mod find;
-mod suite_record;
+mod own_files;
+mod stored_suite;
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
-use evalsuite_loader::{Loaded, Request};
+use edited::Changes;
+use evalsuite_loader::Request;
 use evalsuite_schema::diagnostic::Diagnostic;
 use file_stamps::FileStamps;
-use suite_record::{EmbeddedRecord, SuiteRecord};
+use own_files::OwnFiles;
+use stored_suite::{EmbeddedRecord, StoredSuite, SuiteRecord};
 
-use crate::embed::Contents;
-use crate::short_hash;
 use crate::statics::Body;
+use crate::{embed, short_hash};
 
 #[cfg(feature = "expand")]
 pub(crate) use find::CachedSuite;
 
-/// Where the files of one suite are.
-struct CachePaths {
-    record: PathBuf,
-    statics: PathBuf,
-    tests: PathBuf,
-    /// Relative to OUT_DIR.
-    archive: String,
+/// The suite of a request in the cache of a build script.
+pub(crate) struct Cache<'b> {
+    out_dir: &'b Path,
+    request: &'b Request,
+    /// The suite's directory or file.
+    entry: &'b Path,
+    started: SystemTime,
 }
 
-impl CachePaths {
-    fn new(out_dir: &Path, entry: &Path) -> Self {
-        let name = name(entry);
-        let folder = out_dir.join("evalsuite").join("loaded");
-        Self {
-            record: folder.join(format!("{name}.json")),
-            statics: folder.join(format!("{name}.suite.rs")),
-            tests: folder.join(format!("{name}.tests.rs")),
-            archive: format!("evalsuite/loaded/{name}.embedded"),
+/// How the cache was brought up to date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loaded {
+    /// Nothing was read: nothing had changed.
+    Not,
+    /// The cases that were edited were read.
+    Part,
+    /// All of its files were read.
+    Whole,
+}
+
+impl<'b> Cache<'b> {
+    pub(crate) fn new(out_dir: &'b Path, request: &'b Request, entry: &'b Path) -> Self {
+        Self { out_dir, request, entry, started: SystemTime::now() }
+    }
+
+    /// Leaves the suite in the cache, up to date, and returns its warnings; nothing is left of a suite with errors, and without an
+    /// error of a suite with a file that was changed while it was read, or that is too new for its time to tell.
+    pub(crate) fn update(&self) -> (Vec<Diagnostic>, io::Result<Loaded>) {
+        match self.edited() {
+            Some((warnings, how)) => (warnings, Ok(how)),
+            None => {
+                let (warnings, stored) = self.load();
+                (warnings, stored.map(|()| Loaded::Whole))
+            }
         }
+    }
+
+    /// The warnings of the stored suite, with its edited cases.
+    fn edited(&self) -> Option<(Vec<Diagnostic>, Loaded)> {
+        let path = cache_file(self.out_dir, self.entry);
+        let stored = StoredSuite::read(&path)?;
+        let record = &stored.record;
+        if !record.is_about(self.request) || !record.is_by_this_program() || !record.has_archive(self.out_dir) {
+            return None;
+        }
+        let changes = Changes::of(&stored.stamps)?;
+        if changes.is_empty() {
+            return Some((stored.record.warnings, Loaded::Not));
+        }
+        // What cannot be read is reported by the load of the whole suite.
+        let edited = stored.edited(&changes, self.request, self.root(), self.started).ok()??;
+        edited.write(&path).ok()?;
+        Some((edited.record.warnings, Loaded::Part))
+    }
+
+    fn load(&self) -> (Vec<Diagnostic>, io::Result<()>) {
+        let path = cache_file(self.out_dir, self.entry);
+        if let Err(error) = remove(&path) {
+            return (Vec::new(), Err(error));
+        }
+        let mut loaded = evalsuite_loader::load(self.request);
+        // A suite with errors is left to the macro, which reports them where the suite is used.
+        let Some(suite) = loaded.suite.take() else { return (Vec::new(), Ok(())) };
+        let noted = edited::places(loaded.diagnostics.iter());
+        let mut warnings: Vec<Diagnostic> = std::mem::take(&mut loaded.diagnostics).grouped().into_iter().collect();
+        // A suite that cannot be written as JSON is an error of the macro.
+        let Ok(body) = Body::new(&suite) else { return (Vec::new(), Ok(())) };
+        let contents = match embed::gather(&body, &suite, self.request, &loaded.files) {
+            Ok(contents) => Some(contents),
+            Err(problem) => {
+                warnings.push(*problem);
+                None
+            }
+        };
+        let store = || {
+            let stamps = FileStamps::take(&loaded.files, contents.as_ref(), self.root(), self.started)?;
+            let Some(stamps) = stamps else { return Ok(()) };
+            let archive = format!("evalsuite/loaded/{}.embedded", name(self.entry));
+            let embedded = match &contents {
+                Some(contents) if contents.write_archive(&self.out_dir.join(&archive))? => {
+                    EmbeddedRecord::Archive(archive)
+                }
+                Some(_) => EmbeddedRecord::NoFiles,
+                None => EmbeddedRecord::Off,
+            };
+            let record =
+                SuiteRecord::new(self.request, (&suite, &loaded.user_graders), (warnings.clone(), noted), embedded);
+            StoredSuite { record, stamps, own_files: OwnFiles::of(&suite), body }.write(&path)
+        };
+        let stored = store();
+        (warnings, stored)
+    }
+
+    /// The suite's directory.
+    fn root(&self) -> &Path {
+        if self.entry.is_dir() { self.entry } else { self.entry.parent().unwrap_or(self.entry) }
     }
 }
 
-/// Stores a suite without errors for [`CachedSuite::find`]. Nothing is stored, without an error, of a suite with a file that was
-/// changed while it was read, or that is too new for its time to tell.
-pub(crate) fn store(
-    out_dir: &Path,
-    entry: &Path,
-    request: &Request,
-    loaded: &Loaded,
-    warnings: Vec<Diagnostic>,
-    (body, embedded): (Body, Option<Contents>),
-    started: SystemTime,
-) -> io::Result<()> {
-    let Some(suite) = &loaded.suite else { return Ok(()) };
-    let paths = CachePaths::new(out_dir, entry);
-    if let Some(folder) = paths.record.parent() {
+/// Removes the file, and creates its directory.
+fn remove(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    // First of all: a suite that is written in part must not be found.
-    match fs::remove_file(&paths.record) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
-    let root = if entry.is_dir() { entry } else { entry.parent().unwrap_or(entry) };
-    let Some(stamps) = FileStamps::take(&loaded.files, embedded.as_ref(), root, started)? else { return Ok(()) };
-    let embedded = match embedded {
-        Some(contents) if contents.write_archive(&out_dir.join(&paths.archive))? => {
-            EmbeddedRecord::Archive(paths.archive)
-        }
-        Some(_) => EmbeddedRecord::NoFiles,
-        None => EmbeddedRecord::Off,
-    };
-    fs::write(&paths.statics, &body.statics)?;
-    fs::write(&paths.tests, &body.tests)?;
-    let record = SuiteRecord::new(request, suite, loaded, warnings, (&body, embedded), stamps);
-    fs::write(&paths.record, serde_json::to_string(&record)?)
+}
+
+/// Where the suite at `entry` is stored.
+fn cache_file(out_dir: &Path, entry: &Path) -> PathBuf {
+    out_dir.join("evalsuite").join("loaded").join(format!("{}.suite", name(entry)))
 }
 
 /// The whole path of the entry.

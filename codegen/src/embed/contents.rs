@@ -100,9 +100,9 @@ impl Contents {
         self.bytes
     }
 
-    /// Where every entry is on disk, and whether it is a file; links are not followed.
-    pub(crate) fn sources(&self) -> impl Iterator<Item = (&Path, bool)> {
-        self.entries.values().map(|entry| (entry.source.as_path(), matches!(entry.content, EntryContent::File(_))))
+    /// Where every entry is on disk.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Path> {
+        self.entries.values().map(|entry| entry.source.as_path())
     }
 
     /// The files that matter: those with a twentieth of the bytes or more, at most three.

@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 
 use evalsuite_schema::PathRef;
 
+use crate::statics::Body;
+
 /// A path and what is needed of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Reference {
+pub(crate) struct Reference {
     pub(super) path: String,
     pub(super) need: Need,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Need {
+pub(crate) enum Need {
     /// The file, or the directory without what git keeps in it.
     Content,
     /// A directory to work in.
@@ -24,9 +26,16 @@ pub(super) enum Need {
 /// How every [`PathRef`] begins. Inside of a text of a case the quotes would be escaped.
 const START: &str = "{\"written\":";
 
-/// Every path in generated code that holds cases as JSON: searching the text takes a fraction of what decoding it again
-/// would.
-pub(super) fn of(code: &str) -> Vec<Reference> {
+/// Every path in the code of a suite, which holds the suite and its cases as JSON.
+pub(super) fn of(body: &Body) -> BTreeSet<Reference> {
+    let mut found = in_text(&body.statics);
+    found.append(&mut in_text(&body.texts.suite));
+    found.append(&mut in_text(&body.texts.cases));
+    found
+}
+
+/// Searching the text takes a fraction of what decoding it again would.
+pub(crate) fn in_text(code: &str) -> BTreeSet<Reference> {
     let mut found = BTreeSet::new();
     for (at, _) in code.match_indices(START) {
         let mut reader = serde_json::Deserializer::from_str(&code[at..]).into_iter::<PathRef>();
@@ -47,7 +56,7 @@ pub(super) fn of(code: &str) -> Vec<Reference> {
         };
         found.insert(Reference { path: path.path, need });
     }
-    found.into_iter().collect()
+    found
 }
 
 #[cfg(test)]
@@ -62,7 +71,7 @@ mod tests {
             json: r#"{"template":{"written":"t","path":"s/t"}}"#"##;
         let reference = |path: &str, need| Reference { path: path.to_owned(), need };
         assert_eq!(
-            of(code),
+            in_text(code).into_iter().collect::<Vec<_>>(),
             [
                 reference("s", Need::WorkingDirectory),
                 reference("s/nä", Need::Content),

@@ -1,9 +1,9 @@
 //! From a binding to code and problems: what the macro, `generate()` and `cargo evalsuite expand` share.
 
 mod context;
-mod graders;
 mod judges;
 mod module_name;
+mod origin;
 mod targets;
 mod targets_file;
 mod tokens;
@@ -11,9 +11,10 @@ mod tokens;
 use std::path::PathBuf;
 
 use evalsuite_loader::source::Files;
-use evalsuite_loader::{Loaded, LoadedSuite, Request, load_targets, render};
-use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics, Severity, SourceRange};
-use evalsuite_schema::{Location, Requires};
+use evalsuite_loader::{Loaded, LoadedSuite, Request, load_targets, registered_graders, render};
+use evalsuite_schema::Requires;
+use evalsuite_schema::diagnostic::{Code, Diagnostic, Severity, SourceRange};
+use origin::Origin;
 
 use crate::binding::{Agent, Binding, Problem};
 use crate::cache::CachedSuite;
@@ -43,6 +44,8 @@ pub struct Expansion {
     pub(crate) recorded_warnings: Vec<(String, String)>,
     /// Every file that was read.
     pub files: Vec<PathBuf>,
+    /// How the suite was loaded.
+    origin: Origin,
 }
 
 /// Loads the suite of a binding, or takes it from the cache of the build script, and checks the binding against it. `problems` are
@@ -85,7 +88,7 @@ pub(crate) fn cached(binding: &Binding, context: &Context, registered: Option<&[
         return None;
     }
     let suite = CachedSuite::find(context.out_dir.as_deref()?, &request(binding, context))?;
-    registered.is_none_or(|registered| graders::agree(registered, &suite.graders)).then_some(suite)
+    registered.is_none_or(|registered| registered_graders::agree(registered, &suite.graders)).then_some(suite)
 }
 
 fn request(binding: &Binding, context: &Context) -> Request {
@@ -113,6 +116,7 @@ impl Expansion {
             without_json_schema: None,
             recorded_warnings: Vec::new(),
             files: Vec::new(),
+            origin: Origin::of(context),
         }
     }
 
@@ -146,7 +150,7 @@ impl Expansion {
         request.allow_docker |= self.binding.allows(allowed_warnings::DOCKER);
         let Loaded { suite, user_graders, mut diagnostics, files, .. } = evalsuite_loader::load(&request);
         if let Some(registered) = registered {
-            diagnostics.append(graders::unknown(registered, &user_graders, &files));
+            diagnostics.append(registered_graders::unknown(registered, &user_graders, &files));
             diagnostics.sort();
         }
         self.add_all(context, diagnostics.grouped());
@@ -154,9 +158,9 @@ impl Expansion {
         let Some(mut suite) = suite else { return };
         self.module.clone_from(&suite.module);
         self.tests = suite.tests.len();
-        let unused = registered.map(|registered| graders::unused(registered, &user_graders, &request.entry));
+        let unused = registered.map(|registered| registered_graders::unused(registered, &user_graders, &request.entry));
         self.add_all(context, unused.into_iter().flatten());
-        require(&mut suite, &requires(&self.binding));
+        suite.require(&requires(&self.binding));
         match Body::new(&suite) {
             Ok(body) => {
                 self.embed(&body, &suite, context, &files);
@@ -169,7 +173,7 @@ impl Expansion {
 
     fn embed(&mut self, body: &Body, suite: &LoadedSuite, context: &Context, files: &Files) {
         if self.binding.embed && !self.has_errors() {
-            match embed::gather(&body.statics, suite, &context.request, files) {
+            match embed::gather(body, suite, &context.request, files) {
                 Ok(contents) => self.embedded = Embedded::Files(contents),
                 Err(problem) => self.add(context, *problem, Shown::Not),
             }
@@ -228,17 +232,8 @@ impl Expansion {
     /// An error, for a build without that feature, about graders that need a feature of evalsuite.
     fn check_features(&mut self) {
         let Some(facts) = self.facts.as_ref().filter(|_| self.binding.has_tests()) else { return };
-        let problem = |location: &Location| {
-            Diagnostic::new(
-                Code::MissingFeature,
-                "graders of type `json-schema` need the feature `json-schema` of evalsuite",
-            )
-            .at(location)
-            .help("`cargo add evalsuite --features json-schema`, with `--dev` if it is a dev-dependency")
-        };
-        let problems: Diagnostics = facts.json_schemas.iter().map(problem).collect();
-        let mut grouped = problems.grouped().into_iter();
-        self.without_json_schema = grouped.next().map(|problem| Problem::diagnostic(self.binding.span(), problem));
+        let problem = registered_graders::without_json_schema(&facts.json_schemas);
+        self.without_json_schema = problem.map(|problem| Problem::diagnostic(self.binding.span(), problem));
     }
 
     fn add_all(&mut self, context: &Context, diagnostics: impl IntoIterator<Item = Diagnostic>) {
@@ -303,20 +298,4 @@ impl Expansion {
 enum Shown {
     Not,
     ByBuildScript,
-}
-
-fn require(suite: &mut LoadedSuite, requires: &Requires) {
-    let add = |list: &mut Vec<String>, more: &[String]| {
-        for name in more {
-            if !list.contains(name) {
-                list.push(name.clone());
-            }
-        }
-    };
-    if *requires != Requires::default() {
-        for loaded in &mut suite.cases {
-            add(&mut loaded.case.requires.env, &requires.env);
-            add(&mut loaded.case.requires.commands, &requires.commands);
-        }
-    }
 }

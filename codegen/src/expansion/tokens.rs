@@ -53,8 +53,10 @@ impl Expansion {
     fn module(&self, calls: &TokenStream) -> TokenStream {
         let (quiet, name) = (quiet(), identifier(&self.module));
         let embedded = code_text::tokens(&self.embedded.expression());
+        let origin = self.origin();
         let warnings = self.recorded_warnings.iter().map(|(name, text)| quote!((#name, #text)));
         let statics = code_text::tokens(&self.body.statics);
+        let texts = code_text::tokens(&self.body.texts.code());
         let tests = self.binding.has_tests().then(|| self.tests(calls));
         quote! {
             /// An evaluation suite.
@@ -62,7 +64,9 @@ impl Expansion {
             pub mod #name {
                 const __EMBEDDED: ::core::option::Option<&[(&str, &[u8])]> = #embedded;
                 const __DIAGNOSTICS: &[(&str, &str)] = &[#(#warnings),*];
+                #origin
                 #statics
+                #texts
                 #tests
             }
         }

@@ -1,9 +1,12 @@
 //! A checked suite as the text of a `static` and of test functions.
 
 mod suite_static;
+mod suite_texts;
 mod test_functions;
 
 use evalsuite_loader::LoadedSuite;
+
+pub(crate) use suite_texts::{SuiteTexts, files, json_of};
 
 #[cfg(feature = "expand")]
 use crate::rust_literals;
@@ -13,6 +16,8 @@ use crate::rust_literals;
 pub(crate) struct Body {
     /// The `static` suite.
     pub(crate) statics: String,
+    /// What the files say.
+    pub(crate) texts: SuiteTexts,
     /// The tests, without `suite_check`.
     pub(crate) tests: String,
 }
@@ -24,8 +29,9 @@ impl Body {
     ///
     /// If a part of the suite cannot be written as JSON.
     pub(crate) fn new(suite: &LoadedSuite) -> serde_json::Result<Self> {
-        // A case takes about its JSON and 300 bytes more; growing in steps would copy it several times.
-        let mut body = Self { statics: String::with_capacity(1024 * (suite.tests.len() + 1)), tests: String::new() };
+        // Growing in steps would copy the text several times.
+        let statics = String::with_capacity(512 * (suite.tests.len() + 1));
+        let mut body = Self { statics, texts: SuiteTexts::new(suite)?, tests: String::new() };
         suite_static::push(&mut body.statics, suite)?;
         test_functions::push(&mut body.tests, suite);
         Ok(body)
@@ -36,7 +42,7 @@ impl Body {
     pub(crate) fn empty() -> Self {
         let mut statics = String::new();
         suite_static::push_empty(&mut statics);
-        Self { statics, tests: String::new() }
+        Self { statics, texts: SuiteTexts::default(), tests: String::new() }
     }
 
     /// The tests, ignored if there is a reason to.

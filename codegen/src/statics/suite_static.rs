@@ -3,14 +3,12 @@
 use evalsuite_loader::{LoadedSuite, Test};
 use evalsuite_schema::Calibration;
 
-use crate::rust_literals::{push_json, push_number, push_option, push_str};
+use crate::rust_literals::{escape_bidirectional, push_number, push_option, push_raw, push_str};
 
 /// Short names of what stands in every case: rustc resolves each path anew.
 const NAMES: &str = "#[allow(unused_imports)]\nuse ::core::option::Option::{None as __None, Some as __Some};\n\
-                     #[allow(unused_imports)]\nuse ::evalsuite::EvalCase as __Case;\n";
-
-/// Fewer cases than this are written faster without another thread.
-const CASES_PER_THREAD: usize = 128;
+                     #[allow(unused_imports)]\nuse ::evalsuite::EvalCase as __Case;\n\
+                     #[allow(unused_imports)]\nuse ::evalsuite::__private::CompiledJson::Case as __Json;\n";
 
 /// Adds `pub static SUITE`.
 pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<()> {
@@ -22,9 +20,7 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
     push_option(out, about.agent_name.as_deref(), ("::core::option::Option::Some", "::core::option::Option::None"));
     push_origin(out);
     push_str(out, &about.root);
-    out.push_str(",\njson: ");
-    push_json(out, &serde_json::to_string(about)?);
-    out.push_str(",\nsources: &[");
+    out.push_str(",\njson: ::evalsuite::__private::CompiledJson::Suite(&__texts::TEXTS),\nsources: &[");
     for (kind, path) in &suite.sources {
         out.push('(');
         push_str(out, kind);
@@ -32,18 +28,20 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
         push_str(out, path);
         out.push_str("), ");
     }
-    out.push_str("],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\ncalibration: ");
+    out.push_str("],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\norigin: __ORIGIN,\ncalibration: ");
     match &suite.calibration {
         Some(calibration) => {
             out.push_str("::core::option::Option::Some(");
-            push_json(out, &one_sample_a_line(calibration)?);
+            push_raw(out, &escape_bidirectional(one_sample_a_line(calibration)?));
             out.push(')');
         }
         None => out.push_str("::core::option::Option::None"),
     }
     out.push_str(",\ncases: &[\n");
     let tags = tags(&about.tags);
-    push_cases(out, suite, &tags)?;
+    for test in &suite.tests {
+        push_case(out, suite, test, &tags);
+    }
     out.push_str("],\n};\n");
     Ok(())
 }
@@ -56,7 +54,7 @@ pub(crate) fn push_empty(out: &mut String) {
     );
     out.push_str("name: \"\",\nagent_name: ::core::option::Option::None");
     push_origin(out);
-    out.push_str("\"\",\njson: \"{}\",\nsources: &[],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\ncalibration: ::core::option::Option::None,\ncases: &[],\n};\n");
+    out.push_str("\"\",\njson: ::evalsuite::__private::CompiledJson::Text(\"{}\"),\nsources: &[],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\norigin: __ORIGIN,\ncalibration: ::core::option::Option::None,\ncases: &[],\n};\n");
 }
 
 fn push_origin(out: &mut String) {
@@ -85,30 +83,7 @@ fn tags(tags: &[String]) -> String {
     list
 }
 
-/// Adds the cases, written on several threads, in the order of the tests.
-fn push_cases(out: &mut String, suite: &LoadedSuite, tags: &str) -> serde_json::Result<()> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let chunk = suite.tests.len().div_ceil(threads).max(CASES_PER_THREAD);
-    let write = |tests: &[Test]| {
-        let mut text = String::with_capacity(1024 * tests.len());
-        tests.iter().try_for_each(|test| push_case(&mut text, suite, test, tags)).map(|()| text)
-    };
-    std::thread::scope(|scope| {
-        let mut chunks = suite.tests.chunks(chunk);
-        let own = chunks.next().unwrap_or_default();
-        let others: Vec<_> = chunks.map(|tests| scope.spawn(move || write(tests))).collect();
-        out.push_str(&write(own)?);
-        for thread in others {
-            match thread.join() {
-                Ok(text) => out.push_str(&text?),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        Ok(())
-    })
-}
-
-fn push_case(out: &mut String, suite: &LoadedSuite, test: &Test, tags: &str) -> serde_json::Result<()> {
+fn push_case(out: &mut String, suite: &LoadedSuite, test: &Test, tags: &str) {
     let loaded = &suite.cases[test.case];
     let location = &loaded.case.location;
     out.push_str("__Case { id: ");
@@ -127,8 +102,7 @@ fn push_case(out: &mut String, suite: &LoadedSuite, test: &Test, tags: &str) -> 
     push_option(out, test.target.as_deref(), ("__Some", "__None"));
     out.push_str(", tags: &[");
     out.push_str(tags);
-    out.push_str("], json: ");
-    push_json(out, &serde_json::to_string(&loaded.case)?);
-    out.push_str(" },\n");
-    Ok(())
+    out.push_str("], json: __Json(&__texts::TEXTS, ");
+    push_number(out, test.case);
+    out.push_str(") },\n");
 }

@@ -6,7 +6,7 @@ mod judging;
 use std::collections::BTreeSet;
 
 use evalsuite_loader::LoadedSuite;
-use evalsuite_schema::{Grader, GraderConfig, Location, Target};
+use evalsuite_schema::{Location, Target};
 use judging::JudgeUses;
 use serde::{Deserialize, Serialize};
 
@@ -45,16 +45,7 @@ impl SuiteFacts {
             entries: of_matrix.chain(case_targets.iter().map(|name| (name.clone(), name.clone()))).collect(),
             case_targets,
             judges: JudgeUses::of(suite),
-            json_schemas: json_schemas(suite),
+            json_schemas: suite.json_schemas(),
         }
     }
-}
-
-fn json_schemas(suite: &LoadedSuite) -> BTreeSet<Location> {
-    let all = suite.cases.iter().flat_map(|loaded| {
-        let turns = loaded.case.conversation.iter().flat_map(|conversation| &conversation.turns);
-        loaded.case.graders.iter().chain(turns.flat_map(|turn| &turn.graders)).flat_map(Grader::with_members)
-    });
-    let json_schemas = all.filter(|grader| matches!(grader.config, GraderConfig::JsonSchema(_)));
-    json_schemas.map(|grader| grader.location.clone()).collect()
 }

@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use evalsuite_loader::{Request, render};
-use evalsuite_schema::diagnostic::Diagnostic;
 
+use crate::cache::Cache;
 use crate::cargo_environment::{Package, tracked_variable};
 use crate::cargo_instructions::Instructions;
-use crate::statics::Body;
-use crate::{allowed_warnings, cache, embed, suite_search};
+use crate::{allowed_warnings, suite_search};
 
 /// A directory of suites that a build script tracks; see [`track`](crate::track).
 #[derive(Debug, Clone)]
@@ -78,31 +77,13 @@ impl Tracker {
     fn suite(&self, path: &Path, package: &Package, instructions: &mut Instructions) {
         let Some(entry) = entry(path, &package.root) else { return };
         let request = Request::new(entry, &package.root);
-        let started = std::time::SystemTime::now();
-        let mut loaded = evalsuite_loader::load(&request);
-        // A suite with errors is left to the macro, which reports them where the suite is used.
-        if loaded.suite.is_none() {
-            return;
-        }
-        let mut warnings: Vec<Diagnostic> = std::mem::take(&mut loaded.diagnostics).grouped().into_iter().collect();
-        // A suite that cannot be written as JSON is an error of the macro.
-        let Some((body, suite)) = loaded.suite.as_ref().and_then(|suite| Some((Body::new(suite).ok()?, suite))) else {
-            return;
-        };
-        let embedded = match embed::gather(&body.statics, suite, &request, &loaded.files) {
-            Ok(contents) => Some(contents),
-            Err(problem) => {
-                warnings.push(*problem);
-                None
-            }
-        };
+        let (warnings, stored) = Cache::new(&package.out_dir, &request, path).update();
         for warning in &warnings {
             if !self.allow.iter().any(|name| name == warning.code.name()) {
                 instructions.warning(&render::short(warning));
             }
         }
-        if let Err(error) = cache::store(&package.out_dir, path, &request, &loaded, warnings, (body, embedded), started)
-        {
+        if let Err(error) = stored {
             instructions
                 .warning(&format!("{} cannot be cached, so every expansion loads it again: {error}", path.display()));
         }

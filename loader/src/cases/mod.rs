@@ -22,6 +22,7 @@ use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::paths;
 use crate::fields::paths::Scope;
 use crate::read::node::{Data, Node};
+use crate::request::{OtherCase, Request};
 use crate::source::Span;
 use crate::{names, read};
 
@@ -36,6 +37,36 @@ pub(crate) struct PlacedCase {
     pub(crate) source: String,
     pub(crate) folders: Vec<String>,
     pub(crate) function: String,
+    pub(crate) stands_alone: bool,
+}
+
+/// The cases that were read, and those that a request for a part of the suite leaves out.
+#[derive(Debug, Default)]
+pub(crate) struct ReadCases {
+    pub(crate) cases: Vec<PlacedCase>,
+    pub(crate) others: Vec<OtherCase>,
+}
+
+impl ReadCases {
+    fn leave_out(&mut self, source: &str, path: String) {
+        self.others.push(OtherCase { source: source.to_owned(), path });
+    }
+
+    /// Whether the case of a list with this node is read. One that has no id is: its problems are reported.
+    fn takes(&mut self, node: &Node, source: &str, request: &Request) -> bool {
+        let Some(part) = &request.part else { return true };
+        let Some(id) = node.entry("id").and_then(|entry| entry.value.as_str()) else { return false };
+        let is_wanted = part.ids.contains(id);
+        if !is_wanted {
+            self.leave_out(source, names::segment(id));
+        }
+        is_wanted
+    }
+}
+
+/// Whether the case that has the file `source` for itself is read.
+fn takes_file(source: &str, request: &Request) -> bool {
+    request.part.as_ref().is_none_or(|part| part.sources.contains(source))
 }
 
 /// Reads every source; bad cases are reported and left out.
@@ -44,27 +75,32 @@ pub(crate) fn read_sources(
     defaults: &Defaults,
     scope: Scope<'_>,
     d: &mut Diagnostics,
-) -> Vec<PlacedCase> {
-    on_threads(sources, scope.request.threads, d, |source, cases, d| match source {
+) -> ReadCases {
+    on_threads(sources, scope.request.threads, d, |source, read, d| match source {
         CaseSource::Inline(node) => {
-            let around = CaseContext { scope, directory: None, sibling_workspace: None };
-            cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
+            if read.takes(node, "", scope.request) {
+                let around = CaseContext { scope, directory: None, sibling_workspace: None };
+                read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
+            }
         }
-        CaseSource::Directory { file, source } => cases.extend(case_directory(file, source, defaults, scope, d)),
-        CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, cases, d),
+        CaseSource::Directory { file, source } if takes_file(source, scope.request) => {
+            read.cases.extend(case_directory(file, source, defaults, scope, d));
+        }
+        CaseSource::Directory { file, source } => read.leave_out(source, directory_name(file)),
+        CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, read, d),
     })
 }
 
 /// Reads every task file below the suite root.
-pub(crate) fn read_tasks(
-    files: &[String],
-    rules: task::TaskRules,
-    scope: Scope<'_>,
-    d: &mut Diagnostics,
-) -> Vec<PlacedCase> {
-    on_threads(files, scope.request.threads, d, |source, cases, d| {
-        let path = scope.roots.suite_root.join(source);
-        cases.extend(task_file(&path, source, rules, scope, d));
+pub(crate) fn read_tasks(files: &[String], rules: task::TaskRules, scope: Scope<'_>, d: &mut Diagnostics) -> ReadCases {
+    on_threads(files, scope.request.threads, d, |source, read, d| {
+        if takes_file(source, scope.request) {
+            let path = scope.roots.suite_root.join(source);
+            read.cases.extend(task_file(&path, source, rules, scope, d));
+        } else {
+            let (folders, function) = task_test(source);
+            read.leave_out(source, folders.into_iter().chain([function]).collect::<Vec<_>>().join("::"));
+        }
     })
 }
 
@@ -73,18 +109,19 @@ fn on_threads<T: Sync>(
     items: &[T],
     threads: usize,
     d: &mut Diagnostics,
-    read: impl Fn(&T, &mut Vec<PlacedCase>, &mut Diagnostics) + Sync,
-) -> Vec<PlacedCase> {
+    read: impl Fn(&T, &mut ReadCases, &mut Diagnostics) + Sync,
+) -> ReadCases {
     let threads = threads.min(items.len() / FILES_PER_THREAD).max(1);
     let chunk = items.len().div_ceil(threads).max(1);
     let run = |items: &[T]| {
-        let (mut cases, mut found) = (Vec::with_capacity(items.len()), Diagnostics::new());
+        let (mut cases, mut found) = (ReadCases::default(), Diagnostics::new());
+        cases.cases.reserve(items.len());
         for item in items {
             read(item, &mut cases, &mut found);
         }
         (cases, found)
     };
-    let results: Vec<(Vec<PlacedCase>, Diagnostics)> = std::thread::scope(|scope| {
+    let results: Vec<(ReadCases, Diagnostics)> = std::thread::scope(|scope| {
         let mut chunks = items.chunks(chunk);
         let own = chunks.next().unwrap_or_default();
         let others: Vec<_> = chunks.map(|items| scope.spawn(|| run(items))).collect();
@@ -95,9 +132,11 @@ fn on_threads<T: Sync>(
         };
         std::iter::once(first).chain(others.into_iter().map(join)).collect()
     });
-    let mut all = Vec::with_capacity(items.len());
-    for (cases, found) in results {
-        all.extend(cases);
+    let mut all = ReadCases::default();
+    all.cases.reserve(items.len());
+    for (read, found) in results {
+        all.cases.extend(read.cases);
+        all.others.extend(read.others);
         d.append(found);
     }
     all
@@ -106,7 +145,7 @@ fn on_threads<T: Sync>(
 /// A case whose test is named by its id.
 fn by_id(checked: CheckedCase, source: &str) -> PlacedCase {
     let function = names::segment(&checked.case.id);
-    PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function }
+    PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone: false }
 }
 
 fn case_directory(
@@ -123,6 +162,7 @@ fn case_directory(
     }
     let dir = file.parent().unwrap_or(scope.dir);
     let name = paths::file_name(dir);
+    let function = directory_name(file);
     let template = dir.join("workspace");
     let sibling_workspace =
         template.is_dir().then(|| PathRef { written: "workspace".to_owned(), path: scope.roots.compiled(&template) });
@@ -130,8 +170,16 @@ fn case_directory(
         crate::cases::workspace::check_links(&template, &root, scope, d);
     }
     let around = CaseContext { scope: scope.at(dir), directory: Some(&name), sibling_workspace };
+    let has_workspace = around.sibling_workspace.is_some();
+    let before = paths::lookups();
     let checked = case::read(&root, around, defaults, d)?;
-    Some(PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function: names::segment(&name) })
+    let stands_alone = !has_workspace && paths::lookups() == before;
+    Some(PlacedCase { checked, source: source.to_owned(), folders: Vec::new(), function, stands_alone })
+}
+
+/// Function of the test of a case directory.
+fn directory_name(file: &Path) -> String {
+    names::segment(&paths::file_name(file.parent().unwrap_or(file)))
 }
 
 fn is_mapping(root: &Node, help: &str, d: &mut Diagnostics) -> bool {
@@ -148,15 +196,15 @@ fn case_list(
     span: Span,
     defaults: &Defaults,
     scope: Scope<'_>,
-    cases: &mut Vec<PlacedCase>,
+    read: &mut ReadCases,
     d: &mut Diagnostics,
 ) {
-    let Some((id, text)) = read::read_text(file, scope.files, d) else { return };
+    let Some((id, text)) = crate::read::read_text(file, scope.files, d) else { return };
     let before = d.len();
     let nodes = if file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl")) {
-        read::parse_jsonl(id, &text, d)
+        crate::read::parse_jsonl(id, &text, d)
     } else {
-        let Some(root) = read::parse_yaml(id, &text, d) else { return };
+        let Some(root) = crate::read::parse_yaml(id, &text, d) else { return };
         match root.data {
             Data::Sequence(items) => items,
             Data::Null => Vec::new(),
@@ -178,8 +226,10 @@ fn case_list(
             d.report(Code::InvalidExternalFile, node.span, message, "start each case with `- id:`");
             continue;
         }
-        let around = CaseContext { scope: scope.at(&dir), directory: None, sibling_workspace: None };
-        cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, source)));
+        if read.takes(node, source, scope.request) {
+            let around = CaseContext { scope: scope.at(&dir), directory: None, sibling_workspace: None };
+            read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, source)));
+        }
     }
 }
 
@@ -199,18 +249,20 @@ fn task_file(
         return None;
     }
     let dir = path.parent().unwrap_or(scope.dir);
+    let before = paths::lookups();
     let checked = task::read(&root, path, rules, scope.at(dir), d)?;
+    let stands_alone = checked.case.workspace.is_none() && paths::lookups() == before;
+    let (folders, function) = task_test(source);
+    Some(PlacedCase { checked, source: source.to_owned(), folders, function, stands_alone })
+}
+
+/// Modules and function of the test of a task file.
+fn task_test(source: &str) -> (Vec<String>, String) {
     let mut folders: Vec<&str> = source.split('/').skip(1).collect();
     let file = folders.pop().unwrap_or_default();
     let function = match file {
         TASK_FILE => folders.pop().unwrap_or("task"),
         name => &name[..name.len() - ".json".len()],
     };
-    let function = names::segment(function);
-    Some(PlacedCase {
-        checked,
-        source: source.to_owned(),
-        folders: folders.into_iter().map(names::segment).collect(),
-        function,
-    })
+    (folders.into_iter().map(names::segment).collect(), names::segment(function))
 }

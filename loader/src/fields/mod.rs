@@ -3,6 +3,7 @@
 pub(crate) mod command;
 pub(crate) mod id;
 pub(crate) mod paths;
+pub(crate) mod pattern;
 pub(crate) mod shared_files;
 
 use evalsuite_schema::Object;

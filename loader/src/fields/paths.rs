@@ -1,5 +1,6 @@
 //! Paths named by files: where they are searched, and what they may not leave.
 
+use std::cell::Cell;
 use std::path::{Component, Path, PathBuf};
 
 use evalsuite_schema::PathRef;
@@ -127,11 +128,22 @@ pub(crate) enum SearchFailure {
     WrongKind(PathBuf),
 }
 
+thread_local! {
+    /// A case is read by one thread.
+    static LOOKUPS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Number of paths that this thread has searched.
+pub(crate) fn lookups() -> usize {
+    LOOKUPS.get()
+}
+
 /// Searches a relative path in `places`; the first existing entry wins.
 pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Roots) -> Result<FoundPath, SearchFailure> {
     if let Some(reason) = not_relative(written) {
         return Err(SearchFailure::Escape(reason));
     }
+    LOOKUPS.set(LOOKUPS.get() + 1);
     let mut tried = Vec::new();
     let mut wrong_kind = None;
     let mut escaped = false;
@@ -257,10 +269,9 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Registers missing paths that would take precedence over the one that was found if they were created. Inside of the
-    /// suite, every change is noticed anyway.
+    /// Registers missing paths that would take precedence over the one that was found if they were created.
     pub(crate) fn note_missed(&self, places: &[PathBuf]) {
-        for place in places.iter().filter(|place| !place.starts_with(&self.roots.suite_root)) {
+        for place in places {
             self.files.add(place);
         }
     }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use crate::diagnostic::{Code, Diagnostics};
+use crate::fields::pattern::CompiledPatterns;
 use crate::read;
 use crate::read::node::Node;
 use crate::source::{FileId, Files, Span};
@@ -35,6 +36,8 @@ pub(crate) struct SharedFiles {
     trees: ReadOnce<Arc<Node>>,
     schemas: ReadOnce<Arc<Value>>,
     copied: AtomicUsize,
+    /// The regular expressions of all files.
+    pub(crate) patterns: CompiledPatterns,
 }
 
 impl SharedFiles {
@@ -77,7 +80,7 @@ impl SharedFiles {
     pub(crate) fn schema(
         &self,
         path: &Path,
-        check: fn(&Node, &mut Diagnostics) -> Option<Value>,
+        check: fn(&Node, &CompiledPatterns, &mut Diagnostics) -> Option<Value>,
         files: &Files,
         d: &mut Diagnostics,
     ) -> Option<Arc<Value>> {
@@ -85,7 +88,7 @@ impl SharedFiles {
         let parse = if is_json { read::parse_json } else { read::parse_yaml };
         read_once(&self.schemas, path, || {
             let (file, text) = read::read_text(path, files, d)?;
-            check(&parse(file, &text, d)?, d).map(Arc::new)
+            check(&parse(file, &text, d)?, &self.patterns, d).map(Arc::new)
         })
     }
 }

@@ -8,7 +8,6 @@ mod field_accuracy;
 pub(crate) mod json_schema;
 mod judge;
 mod metrics;
-mod pattern;
 mod preprocessors;
 mod prompt;
 mod score_ranges;

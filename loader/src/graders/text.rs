@@ -3,7 +3,7 @@
 use evalsuite_schema::grader::{Regex, Similar, TextList, TextValue};
 use evalsuite_schema::placeholder::Syntax;
 
-use super::{GraderContext, GraderNotes, pattern, require};
+use super::{GraderContext, GraderNotes, require};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::{Fields, label};
@@ -63,14 +63,9 @@ pub(super) fn regex(fields: &mut Fields<'_>, cx: GraderContext<'_>, d: &mut Diag
             "the pattern is known only at run time, because it is interpolated",
             "write the pattern out to have it checked now",
         );
-    } else if let Err(problem) = pattern::check(&value, &flags) {
-        return fields::reject(
-            Code::InvalidRegex,
-            node.span,
-            problem,
-            "patterns have the syntax of the crate `fancy-regex`",
-            d,
-        );
+    } else if let Err(problem) = cx.scope.shared.patterns.check(&value, &flags) {
+        let help = problem.help("patterns have the syntax of the crate `fancy-regex`");
+        return fields::reject(problem.code, node.span, problem.message, help, d);
     }
     Some(Regex { value, flags })
 }

@@ -181,7 +181,7 @@ pub(crate) static REGEX: Table = grader(
     &[
         Key::new("value", Type::NotEmpty, "The pattern, in the syntax of the crate `fancy-regex`.", "'\\b19[.,]90\\b'")
             .required()
-            .codes(&[Code::InvalidRegex, Code::CheckedAtRunTime]),
+            .codes(&[Code::InvalidRegex, Code::CheckedAtRunTime, Code::LimitExceeded]),
         Key::new("flags", Type::AnyText, "`i` ignores case, `m` lets `^` and `$` match at lines, `s` lets `.` match line ends, `x` allows blanks and comments, `u` has no effect on patterns, which are Unicode.", "i")
             .default("none")
             .codes(&[Code::InvalidRegex, Code::IgnoredRegexFlag]),

@@ -19,6 +19,16 @@ pub(crate) const KINDS: &[(&str, Kind); 3] =
 pub(crate) const TESTS: &str = "tests";
 pub(crate) const OLD_TESTS: &[&str] = &["eval_cases", "evalcases"];
 
+const GATES: Key = Key::new(
+    "gates",
+    Type::Some(&Type::Literal),
+    "What a run has to reach, which `cargo evalsuite gate` and `cargo evalsuite run` check: `[KEY:VALUE …] MEASURE OP NUMBER \
+     [per KEY]`. The measure is `pass_rate`, `lower(pass_rate)` (the lower end of its 95 % interval), `score`, `cost`, `time`, \
+     `p50(time)` or `p95(time)`; the key is `target`, `bucket`, `tag` or `metadata.KEY`.",
+    "[\"pass_rate >= 90%\", \"cost <= $2.50\"]",
+)
+.codes(&[Code::InvalidGate]);
+
 pub(crate) static EVAL_FILE: Table = Table::new(
     "eval-file",
     "an eval file",
@@ -75,6 +85,7 @@ pub(crate) static EVAL_FILE: Table = Table::new(
         .old(OLD_TESTS)
         .default("the directory `cases/`")
         .codes(&[Code::MissingTests, Code::InvalidTests, Code::NoCases, Code::MissingPath, Code::PathEscape, Code::MissingCaseFile, Code::TwoCaseFiles]),
+        GATES,
         Key::new("target", Type::Literal, "The target.", "large").replaced("execution.target"),
     ],
 )
@@ -108,6 +119,7 @@ pub(crate) static SUITE_JSON: Table = Table::new(
         Key::new("taskPassThreshold", Type::Number(&FRACTION), "Lowest score of a trial that passes.", "0.8")
             .or("task_pass_threshold")
             .default("every grader has to pass"),
+        GATES,
     ],
 )
 .with(SCHEMA);

@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 
 use evalsuite_schema::diagnostic::Diagnostics;
 use evalsuite_schema::grader::AskedJudge;
-use evalsuite_schema::{Calibration, Case, Grader, Suite};
+use evalsuite_schema::{Calibration, Case, Grader, GraderConfig, Location, Requires, Suite};
 
+use super::suite_files::SuiteFiles;
+use crate::request::OtherCase;
 use crate::source::{Files, Span};
+use crate::suite::cross_check;
 
 /// The result of a load.
 #[derive(Debug)]
@@ -20,6 +23,17 @@ pub struct Loaded {
     pub diagnostics: Diagnostics,
     /// The files and directories that were looked at.
     pub files: Files,
+}
+
+/// The result of loading some cases of a suite.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LoadedPart {
+    /// The suite with these cases. What needs all cases is not checked: unique ids, dependencies, unused files. There is no
+    /// calibration.
+    pub loaded: Loaded,
+    /// The other cases.
+    pub others: Vec<OtherCase>,
 }
 
 /// A checked suite.
@@ -38,9 +52,40 @@ pub struct LoadedSuite {
     pub tests: Vec<Test>,
     /// What judges are measured by.
     pub calibration: Option<Calibration>,
+    /// The files that were read.
+    pub files: SuiteFiles,
+    /// Whether there are data files that were not read: whether they are used depends on the texts of all others.
+    pub has_unread_files: bool,
 }
 
 impl LoadedSuite {
+    /// Adds requirements to every case.
+    pub fn require(&mut self, requires: &Requires) {
+        let add = |list: &mut Vec<String>, more: &[String]| {
+            for name in more {
+                if !list.contains(name) {
+                    list.push(name.clone());
+                }
+            }
+        };
+        if *requires != Requires::default() {
+            for loaded in &mut self.cases {
+                add(&mut loaded.case.requires.env, &requires.env);
+                add(&mut loaded.case.requires.commands, &requires.commands);
+            }
+        }
+    }
+
+    /// Where graders of type `json-schema` are written, each once: they need a feature of evalsuite.
+    pub fn json_schemas(&self) -> BTreeSet<Location> {
+        let all = self.cases.iter().flat_map(|loaded| {
+            let turns = loaded.case.conversation.iter().flat_map(|conversation| &conversation.turns);
+            loaded.case.graders.iter().chain(turns.flat_map(|turn| &turn.graders)).flat_map(Grader::with_members)
+        });
+        let json_schemas = all.filter(|grader| matches!(grader.config, GraderConfig::JsonSchema(_)));
+        json_schemas.map(|grader| grader.location.clone()).collect()
+    }
+
     /// Names of the entries of a targets file that its tests need, as far as no Rust code answers in their place: its targets,
     /// and the judges that its graders name.
     pub fn targets_file_entries(&self) -> BTreeSet<&str> {
@@ -78,6 +123,17 @@ pub struct LoadedCase {
     pub folders: Vec<String>,
     /// Name of its test function.
     pub function: String,
+    /// Names of its graders that are not built in, also of those that it takes from the suite.
+    pub user_graders: Vec<String>,
+    /// Whether it has a file of its own, names no other path and has no workspace beside it.
+    pub stands_alone: bool,
+}
+
+impl LoadedCase {
+    /// Whether it has criteria that none of its graders judges.
+    pub fn has_unjudged_criteria(&self) -> bool {
+        cross_check::is_unjudged(&self.case)
+    }
 }
 
 /// A test that is generated.

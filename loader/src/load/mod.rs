@@ -1,43 +1,54 @@
 //! From a request to a checked suite.
 
 mod loaded;
+mod suite_files;
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use evalsuite_schema::{Calibration, Kind, Layout as SuiteLayout, Suite};
-use sha2::{Digest, Sha256};
 
 use crate::cases::case::Defaults;
 use crate::cases::sources::{CaseSource, CaseSources};
-use crate::cases::{PlacedCase, sources, task};
+use crate::cases::{PlacedCase, ReadCases, sources, task};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::paths;
 use crate::fields::paths::{Roots, Scope};
 use crate::fields::shared_files::SharedFiles;
-use crate::request::Request;
+use crate::request::{OtherCase, Part, Request};
 use crate::source::{Files, Span};
 use crate::suite::entry::{Entry, Layout};
 use crate::suite::{cross_check, entry, eval_file, suite_json, unused_files};
 use crate::{calibration, cases, names};
 
-pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedSuite, Test};
+pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, Test};
+pub use suite_files::{SuiteFiles, suite_digest};
 
 /// Reads and checks the suite that `request` names. Never panics, and never stops at the first problem.
 pub fn load(request: &Request) -> Loaded {
+    load_with_others(request).loaded
+}
+
+/// Reads and checks some cases of the suite that `request` names, with what they share.
+pub fn load_part(request: &Request, part: Part) -> LoadedPart {
+    load_with_others(&Request { part: Some(part), threads: 1, ..request.clone() })
+}
+
+fn load_with_others(request: &Request) -> LoadedPart {
     let files = Files::new(&request.workspace_root);
     let mut d = Diagnostics::new();
-    let mut user_graders = Vec::new();
-    let suite =
-        entry::find(request, &files, &mut d).and_then(|entry| read(&entry, request, &files, &mut user_graders, &mut d));
+    let (mut user_graders, mut others) = (Vec::new(), Vec::new());
+    let suite = entry::find(request, &files, &mut d)
+        .and_then(|entry| read(&entry, request, &files, (&mut user_graders, &mut others), &mut d));
     let diagnostics = resolve(d, &files);
-    Loaded { suite: suite.filter(|_| !diagnostics.has_errors()), user_graders, diagnostics, files }
+    let suite = suite.filter(|_| !diagnostics.has_errors());
+    LoadedPart { loaded: Loaded { suite, user_graders, diagnostics, files }, others }
 }
 
 /// What the files of a suite contain, before its cases are checked against each other.
 struct SuiteParts {
     suite: Suite,
-    cases: Vec<PlacedCase>,
+    cases: ReadCases,
     watched: Vec<(String, String)>,
     /// Where the suite's own settings are.
     place: Span,
@@ -47,7 +58,7 @@ fn read(
     entry: &Entry,
     request: &Request,
     files: &Files,
-    user_graders: &mut Vec<GraderUse>,
+    (user_graders, others): (&mut Vec<GraderUse>, &mut Vec<OtherCase>),
     d: &mut Diagnostics,
 ) -> Option<LoadedSuite> {
     let (roots, shared) = (&entry.roots, SharedFiles::default());
@@ -59,7 +70,9 @@ fn read(
         Layout::Directories => Some(bare(entry, None, scope, d)),
         Layout::Lines { file } => Some(bare(entry, Some(file), scope, d)),
     }?;
-    let SuiteParts { mut suite, cases, watched, place } = parts;
+    let SuiteParts { mut suite, cases: ReadCases { cases, others: left_out }, watched, place } = parts;
+    *others = left_out;
+    let is_whole = request.part.is_none();
     if cases.len() > cross_check::MAX_CASES {
         d.report(
             Code::LimitExceeded,
@@ -68,7 +81,9 @@ fn read(
             "split the suite",
         );
     }
-    cross_check::check(&cases, files, d);
+    if is_whole {
+        cross_check::check(&cases, files, d);
+    }
     matrix(&mut suite, request, roots, files, d);
     cross_check::unique_targets(&suite, place, d);
     let test_count = count_tests(&suite, &cases);
@@ -77,10 +92,15 @@ fn read(
         d.report(Code::LimitExceeded, place, message, "list fewer targets, or split the suite");
         return None;
     }
-    cross_check::unjudged_criteria(&cases, place, d);
-    let calibration = calibration(entry, &cases, scope, d);
-    unused_files::report(&watched, &cases, scope, d);
-    suite.digest = digest(files, roots);
+    let of_whole = is_whole.then(|| {
+        cross_check::unjudged_criteria(&cases, place, d);
+        let calibration = calibration(entry, &cases, scope, d);
+        let has_unread_files = unused_files::report(&watched, &cases, scope, d);
+        (calibration, has_unread_files)
+    });
+    let (calibration, has_unread_files) = of_whole.unwrap_or_default();
+    let read = suite_files::read(files, roots);
+    suite.digest = suite_digest(&read);
     for case in &cases {
         for (name, span) in &case.checked.user_graders {
             // A suite's grader is used by every case, and written once.
@@ -92,7 +112,7 @@ fn read(
     let module = names::segment(&entry.stem);
     let tests = tests(&suite, &cases);
     let cases = cases.into_iter().map(|placed| placed.into_loaded()).collect();
-    Some(LoadedSuite { suite, module, sources: watched, cases, tests, calibration })
+    Some(LoadedSuite { suite, module, sources: watched, cases, tests, calibration, files: read, has_unread_files })
 }
 
 /// The calibration of the suite's judges.
@@ -114,6 +134,8 @@ impl PlacedCase {
             span: self.checked.span,
             folders: self.folders,
             function: self.function,
+            user_graders: self.checked.user_graders.into_iter().map(|(name, _)| name).collect(),
+            stands_alone: self.stands_alone,
         }
     }
 }
@@ -264,19 +286,4 @@ fn tests(suite: &Suite, cases: &[PlacedCase]) -> Vec<Test> {
         numbers.into_iter().map(test).collect::<Vec<_>>()
     };
     suite.targets.iter().zip(of_targets).flat_map(of_target).collect()
-}
-
-/// SHA-256 over the paths and contents of all files that were read.
-fn digest(files: &Files, roots: &Roots) -> String {
-    let mut read: Vec<(String, [u8; 32])> =
-        files.all().into_iter().filter_map(|file| Some((roots.in_suite(&file.path), file.digest?))).collect();
-    read.sort();
-    read.dedup();
-    let mut hash = Sha256::new();
-    for (path, digest) in read {
-        hash.update(path.as_bytes());
-        hash.update([0]);
-        hash.update(digest);
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

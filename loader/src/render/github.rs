@@ -1,9 +1,10 @@
 //! A diagnostic as an annotation on GitHub.
 
-use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity, notes};
+use std::cmp::Reverse;
 
-/// Most annotations of one kind that are printed by themselves: GitHub shows ten of a step, and drops the others without a word.
-const SHOWN: usize = 9;
+use evalsuite_schema::Location;
+use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity, notes};
+use evalsuite_schema::workflow_command::{command, commands};
 
 /// Problems as annotations, one per line: errors before warnings, those with many places first; at most nine of each kind, and one that
 /// says how many more there are.
@@ -11,20 +12,9 @@ pub fn github_annotations(diagnostics: &Diagnostics) -> String {
     let mut text = String::new();
     for severity in [Severity::Error, Severity::Warning] {
         let mut problems: Vec<&Diagnostic> = diagnostics.iter().filter(|found| found.severity() == severity).collect();
-        problems.sort_by_key(|problem| std::cmp::Reverse(problem.related.len()));
-        // The tenth place is for the last problem if there are only ten.
-        let shown = if problems.len() > SHOWN + 1 { SHOWN } else { problems.len() };
-        for problem in &problems[..shown] {
-            text.push_str(&github(problem));
-            text.push('\n');
-        }
-        let more = problems.len() - shown;
-        if more > 0 {
-            let kind = severity.as_str();
-            text.push_str(&format!(
-                "::{kind} title=evalsuite::{more} more {kind}s; `cargo evalsuite check` shows them all\n"
-            ));
-        }
+        problems.sort_by_key(|problem| Reverse(problem.related.len()));
+        let more = |count| format!("{count} more {}s; `cargo evalsuite check` shows them all", severity.as_str());
+        text.push_str(&commands(severity, &problems, |problem| github(problem), more));
     }
     text
 }
@@ -33,29 +23,16 @@ pub fn github_annotations(diagnostics: &Diagnostics) -> String {
 /// `::error file=FILE,line=LINE,col=COLUMN,title=E019 unknown-key::MESSAGE`. The other places of a problem with
 /// many, and the help, are further lines of the message.
 pub fn github(diagnostic: &Diagnostic) -> String {
-    let mut properties = Vec::new();
-    if let Some(place) = &diagnostic.place {
-        properties.push(format!("file={}", property(&place.file)));
-        if let Some(start) = place.start() {
-            properties.push(format!("line={},col={}", start.line, start.column));
-        }
-    }
-    properties.push(format!("title={}", property(&diagnostic.code.to_string())));
-    let (severity, message) = (diagnostic.severity().as_str(), data(&diagnostic.message));
-    let mut command = format!("::{severity} {}::{message}", properties.join(","));
+    let location = diagnostic.place.as_ref().map(|place| match place.start() {
+        Some(start) => Location::new(place.file.as_str(), start.line, start.column),
+        None => Location::new(place.file.as_str(), 0, 0),
+    });
+    let mut message = diagnostic.message.clone();
     for note in notes(diagnostic.related.iter().filter(|related| related.place.excerpt.is_none())) {
-        command.push_str(&data(&format!("\nnote: {note}")));
+        message.push_str(&format!("\nnote: {note}"));
     }
     if let Some(help) = &diagnostic.help {
-        command.push_str(&data(&format!("\nhelp: {help}")));
+        message.push_str(&format!("\nhelp: {help}"));
     }
-    command
-}
-
-fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+    command(diagnostic.severity(), location.as_ref(), &diagnostic.code.to_string(), &message)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use evalsuite_schema::grader::GraderConfig;
 use evalsuite_schema::record::GraderKind;
-use evalsuite_schema::{Grader, Suite};
+use evalsuite_schema::{Case, Grader, Suite};
 
 use crate::cases::PlacedCase;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, are_many};
@@ -41,26 +41,27 @@ fn unique_ids(cases: &[PlacedCase], files: &Files, d: &mut Diagnostics) {
     }
 }
 
-/// Criteria beside graders of which none asks a judge, or is code that might: such criteria check nothing.
-pub(crate) fn unjudged_criteria(cases: &[PlacedCase], place: Span, d: &mut Diagnostics) {
-    // A grader with an error may be the one that judges.
-    if d.has_errors() {
-        return;
-    }
+/// Whether a case has criteria beside graders of which none asks a judge, or is code that might.
+pub(crate) fn is_unjudged(case: &Case) -> bool {
     let may_judge = |grader: &Grader| {
         let config = &grader.config;
         config.asked_judge().is_some()
             || config.kind() == GraderKind::Command
             || matches!(config, GraderConfig::User { .. })
     };
-    let is_unjudged = |case: &&PlacedCase| {
-        let case = &case.checked.case;
-        case.criteria.is_some()
-            && case.conversation.is_none()
-            && !case.graders.is_empty()
-            && !case.graders.iter().flat_map(Grader::with_members).any(may_judge)
-    };
-    let mut unjudged = cases.iter().filter(is_unjudged);
+    case.criteria.is_some()
+        && case.conversation.is_none()
+        && !case.graders.is_empty()
+        && !case.graders.iter().flat_map(Grader::with_members).any(may_judge)
+}
+
+/// Criteria beside graders of which none asks a judge, or is code that might: such criteria check nothing.
+pub(crate) fn unjudged_criteria(cases: &[PlacedCase], place: Span, d: &mut Diagnostics) {
+    // A grader with an error may be the one that judges.
+    if d.has_errors() {
+        return;
+    }
+    let mut unjudged = cases.iter().filter(|placed| is_unjudged(&placed.checked.case));
     let Some(first) = unjudged.next() else { return };
     let message = match 1 + unjudged.count() {
         1 => format!("`criteria` of case `{}` are documentation only: no grader judges them", first.checked.case.id),

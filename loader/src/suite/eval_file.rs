@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use evalsuite_schema::{Kind, Layout, Suite};
 
-use super::{entry, suite_json};
+use super::{entry, gates, suite_json};
 use crate::cases::case::Defaults;
 use crate::cases::requires::SettingsOwner;
 use crate::cases::{case, execution, input, requires, workspace};
@@ -104,6 +104,7 @@ pub(crate) fn read<'n>(
     if let Some(entry) = fields.get("preprocessors") {
         defaults.preprocessors = graders::preprocessors(entry, scope, d);
     }
+    let gates = fields.get("gates");
     let tests = fields.get_renamed(TESTS, d);
     target(&mut fields, &execution, &mut defaults, d);
     fields.finish(d);
@@ -119,6 +120,7 @@ pub(crate) fn read<'n>(
     suite.fail_on_error = execution.fail_on_error;
     let targets_span = execution.targets.as_ref().map_or(root.span, |(_, span)| *span);
     suite.targets = execution.targets.map(|(targets, _)| targets).unwrap_or_default();
+    suite.gates = gates.map(|entry| gates::read(entry, &suite.targets, d)).unwrap_or_default();
     let copied = scope.shared.copied() - copied_before;
     defaults.size = Some((own_size(root) + copied, root.span));
     defaults.targets = suite.targets.iter().map(|target| target.name.clone()).collect();

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use evalsuite_schema::{Kind, Layout, Suite};
 
+use super::gates;
 use crate::diagnostic::Diagnostics;
 use crate::fields::Fields;
 use crate::fields::paths::Roots;
@@ -45,8 +46,10 @@ pub(crate) fn read(
     let task_pass_threshold = fields
         .get_either("taskPassThreshold", d)
         .and_then(|entry| fields::fraction(&entry.value, &fields::label(entry), d));
+    let gates = fields.get("gates").map(|entry| gates::read(entry, &[], d)).unwrap_or_default();
     fields.finish(d);
     let suite = Suite {
+        gates,
         agent_name: agent_name.map(|name| name.trim().to_owned()),
         kind,
         ..empty(name.unwrap_or_default().trim().to_owned(), layout, root.span, roots, files)

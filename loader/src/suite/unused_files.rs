@@ -17,8 +17,14 @@ const MAX_SHOWN: usize = 20;
 const MAX_SEARCHED: u64 = 1 << 20;
 
 /// Warns of YAML, JSON and JSONL files that no case, include, template, schema or script names. `watched` are the sources of
-/// the suite.
-pub(crate) fn report(watched: &[(String, String)], cases: &[PlacedCase], scope: Scope<'_>, d: &mut Diagnostics) {
+/// the suite. Whether there are such files that were not read.
+pub(crate) fn report(
+    watched: &[(String, String)],
+    cases: &[PlacedCase],
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> bool {
+    let mut has_unread = false;
     let root = &scope.roots.suite_root;
     let read: BTreeSet<PathBuf> = scope.files.all().into_iter().map(|file| file.path).collect();
     for (kind, source) in watched {
@@ -28,6 +34,7 @@ pub(crate) fn report(watched: &[(String, String)], cases: &[PlacedCase], scope: 
         if unread.is_empty() {
             continue;
         }
+        has_unread = true;
         let unused = unused(unread, cases, &directory, &found.others, scope);
         for below in unused.iter().take(MAX_SHOWN) {
             let path = directory.join(below);
@@ -45,6 +52,7 @@ pub(crate) fn report(watched: &[(String, String)], cases: &[PlacedCase], scope: 
             d.report(Code::UnusedFile, Span::whole(scope.files.add(&directory)), message, help);
         }
     }
+    has_unread
 }
 
 /// The name that the file should have.

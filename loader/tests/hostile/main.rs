@@ -21,7 +21,7 @@ use evalsuite_schema::diagnostic::{Code, Diagnostics};
 use tempfile::TempDir;
 
 /// Far more than any of these takes. What it tells is whether a load ends at all.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Most memory that this process may ever have taken, in KiB.
 const MEMORY: u64 = 2 << 20;

@@ -56,6 +56,22 @@ fn long_patterns_end() {
 }
 
 #[test]
+fn many_large_patterns_are_not_compiled() {
+    let large = r"\w+\s".repeat(60);
+    let mut text = String::from("tests:\n");
+    for case in 0..2_000 {
+        text.push_str(&format!(
+            "- id: a{case}\n  input: b\n  assertions:\n  - {{type: regex, value: '{large}{case}'}}\n"
+        ));
+    }
+    Package::with_eval_file(text).load().is_refused().has(Code::LimitExceeded, "suite/EVAL.yaml");
+    // The same one many times is compiled once.
+    let same = format!("- {{id: a, input: b, assertions: [{{type: regex, value: '{large}'}}]}}\n");
+    let cases: String = (0..2_000).map(|case| same.replacen("id: a", &format!("id: a{case}"), 1)).collect();
+    Package::with_eval_file(format!("tests:\n{cases}")).load().is_valid(2_000);
+}
+
+#[test]
 fn globs_end() {
     let alternatives =
         format!("{{{}}}.yaml", (0..20_000).map(|number| format!("case{number}")).collect::<Vec<_>>().join(","));

@@ -6,6 +6,7 @@ use evalsuite_schema::record::CaseRecord;
 
 use super::{CompareOptions, identity};
 use crate::run_data::RunData;
+use crate::slice::values_of;
 
 /// Which cases belong together.
 pub(super) struct Clusters<'a>(Option<BTreeMap<[&'a str; 3], usize>>);
@@ -40,7 +41,7 @@ impl<'a> Slices<'a> {
             let values = options
                 .by
                 .iter()
-                .flat_map(|key| key.values(case).into_iter().map(move |value| (key.to_string(), value)));
+                .flat_map(|key| values_of(key, case).into_iter().map(move |value| (key.to_string(), value)));
             slices.entry(identity(&case.record)).or_insert_with(|| values.collect());
         }
         Self(slices)

@@ -8,12 +8,12 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_schema::gate::SliceKey;
 use evalsuite_schema::record::{Baseline, CaseRecord};
 use serde::Serialize;
 
 use crate::baseline::as_run;
 use crate::run_data::{RunData, SuiteData};
-use crate::slice::SliceKey;
 use crate::statistics::{holm, mean};
 
 use self::case_change::Standard;

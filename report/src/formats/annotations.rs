@@ -1,13 +1,11 @@
 //! Annotations of GitHub Actions.
 
-use evalsuite_schema::Location;
+use evalsuite_schema::diagnostic::Severity;
 use evalsuite_schema::record::CaseOutcome;
+use evalsuite_schema::workflow_command::{command, commands};
 
 use crate::failure_text::FailureText;
 use crate::run_data::{CaseData, RunData};
-
-/// Most annotations of one kind that are printed by themselves: GitHub shows ten of a step, and drops the others without a word.
-const SHOWN: usize = 9;
 
 /// The failed cases as workflow commands of GitHub Actions, one per line, at the file and line of the first grader that did not
 /// pass: errors first, at most nine of them and one that says how many more there are. Flaky cases are warnings, likewise.
@@ -21,45 +19,23 @@ pub fn annotations(run: &RunData) -> String {
         |case: &&CaseData| case.record.outcome == CaseOutcome::Passed && case.record.passed < case.record.completed;
     let flaky: Vec<&CaseData> = cases().filter(is_flaky).collect();
 
-    let mut text = String::new();
-    commands(&mut text, "error", &failed, |case| {
-        let failure = FailureText::of_case(case);
-        (failure.location, failure.message)
-    });
-    commands(&mut text, "warning", &flaky, |case| {
-        let record = &case.record;
-        (record.location.clone(), format!("flaky: {} of {} trials passed", record.passed, record.completed))
-    });
-    text
+    let more_failed = |count| format!("{count} more cases did not pass; see the summary of the job");
+    let more_flaky = |count| format!("{count} more cases are flaky; see the summary of the job");
+    commands(Severity::Error, &failed, |case| failure(case), more_failed)
+        + &commands(Severity::Warning, &flaky, |case| flakiness(case), more_flaky)
 }
 
-fn commands(text: &mut String, kind: &str, cases: &[&CaseData], describe: impl Fn(&CaseData) -> (Location, String)) {
-    // The tenth place is for the last case if there are only ten.
-    let shown = if cases.len() > SHOWN + 1 { SHOWN } else { cases.len() };
-    for case in &cases[..shown] {
-        let (location, message) = describe(case);
-        let mut properties = Vec::new();
-        if !location.file.is_empty() {
-            properties.push(format!("file={}", property(&location.file)));
-        }
-        if location.line > 0 {
-            properties.push(format!("line={},col={}", location.line, location.column));
-        }
-        let title = format!("{} ({}@{})", case.record.case_id, case.record.suite, case.record.target);
-        properties.push(format!("title={}", property(&title)));
-        text.push_str(&format!("::{kind} {}::{}\n", properties.join(","), data(&message)));
-    }
-    let more = cases.len() - shown;
-    if more > 0 {
-        let what = if kind == "error" { "cases did not pass" } else { "cases are flaky" };
-        text.push_str(&format!("::{kind} title=evalsuite::{more} more {what}; see the summary of the job\n"));
-    }
+fn failure(case: &CaseData) -> String {
+    let failure = FailureText::of_case(case);
+    command(Severity::Error, Some(&failure.location), &title(case), &failure.message)
 }
 
-fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+fn flakiness(case: &CaseData) -> String {
+    let record = &case.record;
+    let message = format!("flaky: {} of {} trials passed", record.passed, record.completed);
+    command(Severity::Warning, Some(&record.location), &title(case), &message)
 }
 
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+fn title(case: &CaseData) -> String {
+    format!("{} ({}@{})", case.record.case_id, case.record.suite, case.record.target)
 }

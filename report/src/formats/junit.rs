@@ -22,17 +22,11 @@ use crate::run_data::{CaseData, RunData, TrialData};
 pub fn junit(run: &RunData) -> io::Result<String> {
     let mut report = Report::new("evalsuite");
     for suite in &run.suites {
-        let mut targets: Vec<&str> = Vec::new();
-        for case in &suite.cases {
-            if !targets.contains(&case.record.target.as_str()) {
-                targets.push(&case.record.target);
-            }
-        }
-        for target in targets {
+        for (target, cases) in suite.by_target() {
             let class = format!("{}@{target}", suite.name);
             let mut tests = TestSuite::new(class.as_str());
             let mut time = Duration::ZERO;
-            for case in suite.cases.iter().filter(|case| case.record.target == target) {
+            for case in cases {
                 let test = test_case(case, &class);
                 time += test.time.unwrap_or_default();
                 tests.add_test_case(test);

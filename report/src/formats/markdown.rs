@@ -72,19 +72,14 @@ fn headline(run: &RunData) -> String {
 
 /// A row per target.
 fn rows(suite: &SuiteData) -> Vec<String> {
-    let mut targets: Vec<&str> = Vec::new();
-    for case in &suite.cases {
-        if !targets.contains(&case.record.target.as_str()) {
-            targets.push(&case.record.target);
-        }
-    }
-    let row = |target: &str| {
+    let row = |(target, cases): (&str, Vec<&CaseData>)| {
         let mut counts = OutcomeCounts::default();
         let (mut scores, mut costs) = (Vec::new(), Vec::new());
-        for case in suite.cases.iter().filter(|case| case.record.target == target) {
+        for case in cases {
             counts.add(case.record.outcome);
             scores.extend(case.record.mean);
-            costs.extend(case.trials.iter().filter_map(|trial| trial.record.cost_usd));
+            let surplus = case.record.surplus.iter().filter_map(|trial| trial.cost_usd);
+            costs.extend(case.trials.iter().filter_map(|trial| trial.record.cost_usd).chain(surplus));
         }
         #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
         let mean = if scores.is_empty() {
@@ -103,7 +98,7 @@ fn rows(suite: &SuiteData) -> Vec<String> {
             counts.skipped
         )
     };
-    targets.into_iter().map(row).collect()
+    suite.by_target().into_iter().map(row).collect()
 }
 
 fn failure(case: &CaseData) -> String {

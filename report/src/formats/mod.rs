@@ -2,10 +2,20 @@
 
 mod annotations;
 mod csv;
+mod ids;
+mod input;
+mod inspect;
 mod junit;
 mod markdown;
+mod otel;
+mod steps;
+mod timeline;
+mod trace;
 
 pub use self::annotations::annotations;
 pub use self::csv::csv;
+pub use self::inspect::{InspectFormat, InspectLog, inspect_logs};
 pub use self::junit::junit;
 pub use self::markdown::{MARKDOWN_LIMIT, markdown};
+pub use self::otel::otel;
+pub use self::trace::trace;

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_schema::gate::{Gate, Measure, SliceKey};
 use evalsuite_schema::record::{CaseOutcome, ReasonCode, SuiteTest};
 
 use super::measure::Measured;
-use super::{Gate, GateReport, GateResult, GateVerdict, Measure};
+use super::{GateReport, GateResult, GateVerdict};
 use crate::run_data::{CaseData, RunData};
-use crate::slice::SliceKey;
+use crate::slice::values_of;
 
 /// Share of missing results above which nothing can be said.
 const MOST_MISSING: f64 = 0.1;
@@ -55,6 +56,9 @@ fn broken(run: &RunData) -> Option<String> {
     if run.in_use {
         return Some("tests of the run are still running".to_owned());
     }
+    if let Some(suite) = run.suites.iter().find(|suite| suite.record.is_none() && run.problems.is_empty()) {
+        return Some(format!("suite.json of suite `{}` is missing", suite.name));
+    }
     match run.problems.as_slice() {
         [] => None,
         [problem] => Some(format!("{} {}", problem.file, problem.message)),
@@ -68,13 +72,13 @@ impl<'a> Checked<'a> {
     fn gate(&self, gate: &Gate) -> Vec<GateResult> {
         let cases: Vec<&CaseData> = self.run.suites.iter().flat_map(|suite| &suite.cases).collect();
         let is_selected = |case: &&CaseData| {
-            gate.selected.iter().all(|(key, wanted)| key.values(case).iter().any(|value| value == wanted))
+            gate.selected().iter().all(|(key, wanted)| values_of(key, case).iter().any(|value| value == wanted))
         };
         let cases: Vec<&CaseData> = cases.into_iter().filter(is_selected).collect();
-        let Some(key) = &gate.per else { return vec![self.result(gate, None, &cases)] };
+        let Some(key) = gate.per() else { return vec![self.result(gate, None, &cases)] };
         let mut groups: BTreeMap<String, Vec<&CaseData>> = BTreeMap::new();
         for case in cases {
-            for value in key.values(case) {
+            for value in values_of(key, case) {
                 groups.entry(format!("{key}:{value}")).or_default().push(case);
             }
         }
@@ -89,22 +93,22 @@ impl<'a> Checked<'a> {
             cases.iter().copied().partition(|case| is_filtered(case));
         let (skipped, run): (Vec<&CaseData>, Vec<&CaseData>) =
             selected.into_iter().partition(|case| case.record.outcome == CaseOutcome::Skipped);
-        let measured = gate.measure.of(&run);
+        let measured = Measured::of(gate.measure(), &run);
         let why = self.broken.clone().or_else(|| self.doubt(gate, run.len(), skipped.len(), filtered.len(), measured));
-        let verdict = match measured.value.map(|value| gate.operator.holds(value, gate.limit)) {
+        let verdict = match measured.value.map(|value| gate.holds(value)) {
             Some(false) => GateVerdict::Missed,
             Some(true) if why.is_none() => GateVerdict::Met,
             _ => GateVerdict::Undecided,
         };
         GateResult {
-            gate: gate.text.clone(),
+            gate: gate.to_string(),
             slice,
             value: measured.value,
-            limit: gate.limit,
+            limit: gate.limit(),
             cases: run.len(),
             verdict,
             why,
-            measure: gate.measure,
+            measure: gate.measure(),
         }
     }
 
@@ -113,7 +117,7 @@ impl<'a> Checked<'a> {
         if run == 0 {
             return Some("there are no such cases".to_owned());
         }
-        let missing = skipped + if gate.measure == Measure::Score { measured.unknown } else { 0 };
+        let missing = skipped + if gate.measure() == Measure::Score { measured.unknown } else { 0 };
         if too_many(missing, run + skipped) {
             return Some(format!("{missing} of {} cases have no result", run + skipped));
         }
@@ -125,18 +129,18 @@ impl<'a> Checked<'a> {
             ));
         }
         // What is not known can only make a sum larger.
-        let is_unknown = match gate.measure {
+        let is_unknown = match gate.measure() {
             Measure::Cost | Measure::Time => measured.unknown > 0,
             _ => measured.value.is_none(),
         };
-        let what = if gate.measure.is_time() { "time" } else { "cost" };
+        let what = if gate.measure().is_time() { "time" } else { "cost" };
         is_unknown.then(|| format!("the {what} of {} is not known", count(measured.unknown, "trial")))
     }
 
     /// Number of tests that left no record, in the suites and targets that a gate is about.
     fn without_record(&self, gate: &Gate) -> usize {
         let names =
-            |key: &SliceKey, value: &str| gate.selected.iter().all(|(other, wanted)| other != key || wanted == value);
+            |key: &SliceKey, value: &str| gate.selected().iter().all(|(other, wanted)| other != key || wanted == value);
         let suites = self.run.suites.iter().filter(|suite| names(&SliceKey::Suite, &suite.name));
         let missing = suites.map(|suite| {
             let ran: BTreeSet<&str> = suite.cases.iter().map(|case| case.record.test_name.as_str()).collect();

@@ -1,29 +1,10 @@
 //! What gates measure.
 
+use evalsuite_schema::gate::Measure;
 use evalsuite_schema::record::{CaseOutcome, TrialSummary};
 
 use crate::run_data::CaseData;
 use crate::statistics::{mean, wilson_interval};
-
-/// What a gate measures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Measure {
-    /// `pass_rate`: share of the cases that passed, 0 to 1. A case with an error did not pass; skipped cases do not count.
-    PassRate,
-    /// `lower(pass_rate)`: lower end of Wilson's 95 % interval of that rate.
-    LowerPassRate,
-    /// `score`: mean over the cases of the mean score of their trials, 0 to 1.
-    Score,
-    /// `cost`: US dollars of agents and judges together, of all trials.
-    Cost,
-    /// `time`: seconds that agents worked, of all trials.
-    Time,
-    /// `p50(time)`: seconds that half of the trials do not exceed.
-    MedianTime,
-    /// `p95(time)`: seconds that 95 % of the trials do not exceed.
-    P95Time,
-}
 
 /// A measured value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,62 +14,37 @@ pub(super) struct Measured {
     pub(super) unknown: usize,
 }
 
-impl Measure {
-    pub(super) const ALL: [Self; 7] =
-        [Self::PassRate, Self::LowerPassRate, Self::Score, Self::Cost, Self::Time, Self::MedianTime, Self::P95Time];
-
-    /// As it is written in gates.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::PassRate => "pass_rate",
-            Self::LowerPassRate => "lower(pass_rate)",
-            Self::Score => "score",
-            Self::Cost => "cost",
-            Self::Time => "time",
-            Self::MedianTime => "p50(time)",
-            Self::P95Time => "p95(time)",
-        }
-    }
-
-    /// Whether more is better.
-    pub(super) fn is_share(self) -> bool {
-        matches!(self, Self::PassRate | Self::LowerPassRate | Self::Score)
-    }
-
-    pub(super) fn is_time(self) -> bool {
-        matches!(self, Self::Time | Self::MedianTime | Self::P95Time)
-    }
-
+impl Measured {
     /// Measures cases that were not skipped.
-    pub(super) fn of(self, cases: &[&CaseData]) -> Measured {
+    pub(super) fn of(measure: Measure, cases: &[&CaseData]) -> Self {
         let trials = || cases.iter().flat_map(|case| case.record.trials.iter().chain(&case.record.surplus));
-        match self {
-            Self::PassRate | Self::LowerPassRate => {
+        match measure {
+            Measure::PassRate | Measure::LowerPassRate => {
                 let passed = cases.iter().filter(|case| case.record.outcome == CaseOutcome::Passed).count();
                 let counts = [passed, cases.len()].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
                 let interval = wilson_interval(counts[0], counts[1]);
                 let rate = interval.map(|_| f64::from(counts[0]) / f64::from(counts[1]));
                 let lower = interval.map(|(lower, _)| lower);
-                Measured { value: if self == Self::PassRate { rate } else { lower }, unknown: 0 }
+                Self { value: if measure == Measure::PassRate { rate } else { lower }, unknown: 0 }
             }
-            Self::Score => {
+            Measure::Score => {
                 let means: Vec<f64> = cases.iter().filter_map(|case| mean_score(case)).collect();
-                Measured { value: (!means.is_empty()).then(|| mean(&means)), unknown: cases.len() - means.len() }
+                Self { value: (!means.is_empty()).then(|| mean(&means)), unknown: cases.len() - means.len() }
             }
-            Self::Cost => {
+            Measure::Cost => {
                 let costs: Vec<f64> = trials().filter_map(cost).collect();
                 let known = trials().filter(|trial| trial.cost_usd.is_some()).count();
-                Measured { value: (known > 0).then(|| costs.iter().sum()), unknown: trials().count() - known }
+                Self { value: (known > 0).then(|| costs.iter().sum()), unknown: trials().count() - known }
             }
-            Self::Time | Self::MedianTime | Self::P95Time => {
+            Measure::Time | Measure::MedianTime | Measure::P95Time => {
                 let mut seconds: Vec<f64> = trials().filter_map(|trial| trial.duration_ms).map(to_seconds).collect();
                 seconds.sort_unstable_by(f64::total_cmp);
-                let value = match self {
-                    Self::MedianTime => nearest_rank(&seconds, 50),
-                    Self::P95Time => nearest_rank(&seconds, 95),
+                let value = match measure {
+                    Measure::MedianTime => nearest_rank(&seconds, 50),
+                    Measure::P95Time => nearest_rank(&seconds, 95),
                     _ => (!seconds.is_empty()).then(|| seconds.iter().sum()),
                 };
-                Measured { value, unknown: trials().count() - seconds.len() }
+                Self { value, unknown: trials().count() - seconds.len() }
             }
         }
     }

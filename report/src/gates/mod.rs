@@ -2,53 +2,14 @@
 
 mod check;
 mod measure;
-mod parse;
+mod suite_gates;
 mod text;
 
+use evalsuite_schema::gate::Measure;
 use serde::Serialize;
 
 pub use self::check::{GateOptions, check_gates};
-pub use self::measure::Measure;
-pub use self::parse::GateError;
-use crate::slice::SliceKey;
-
-/// A requirement that a run meets or misses: `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`.
-///
-/// | part | is |
-/// |---|---|
-/// | `KEY:VALUE` | only cases with this value: `suite:`, `target:`, `bucket:`, `tag:`, `metadata.KEY:`; values with blanks in `"` |
-/// | `MEASURE` | `pass_rate`, `lower(pass_rate)`, `score`, `cost`, `time`, `p50(time)`, `p95(time)`, see [`Measure`] |
-/// | `OP` | `>=` or `>` for rates and scores, `<=` or `<` for cost and time |
-/// | `NUMBER` | such as `0.9`, `90%`, `$2.50`, `500ms`, `60s`, `5min` |
-/// | `per KEY` | the gate holds for every value of the key by itself |
-///
-/// ```
-/// use evalsuite_report::Gate;
-///
-/// let gate: Gate = "suite:shop lower(pass_rate) >= 85% per bucket".parse()?;
-/// assert_eq!(gate.to_string(), "suite:shop lower(pass_rate) >= 85% per bucket");
-/// let error = "pas_rate >= 0.9".parse::<Gate>().unwrap_err();
-/// assert_eq!(error.column(), 1);
-/// # Ok::<(), evalsuite_report::GateError>(())
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Gate {
-    /// As it was written.
-    text: String,
-    selected: Vec<(SliceKey, String)>,
-    measure: Measure,
-    operator: Operator,
-    limit: f64,
-    per: Option<SliceKey>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operator {
-    AtLeast,
-    MoreThan,
-    AtMost,
-    LessThan,
-}
+pub use self::suite_gates::suite_gates;
 
 /// What the gates say about a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -104,18 +65,5 @@ impl GateReport {
     /// The worst verdict; [`GateVerdict::Undecided`] without gates.
     pub fn verdict(&self) -> GateVerdict {
         self.results.iter().map(|result| result.verdict).max().unwrap_or(GateVerdict::Undecided)
-    }
-}
-
-impl Operator {
-    fn holds(self, value: f64, limit: f64) -> bool {
-        // Sums of the same numbers in another order differ by rounding.
-        let rounding = 1e-9 * limit.abs().max(1.0);
-        match self {
-            Self::AtLeast => value >= limit - rounding,
-            Self::MoreThan => value > limit + rounding,
-            Self::AtMost => value <= limit + rounding,
-            Self::LessThan => value < limit - rounding,
-        }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{GateReport, GateResult, GateVerdict, Measure};
+use evalsuite_schema::gate::Measure;
+
+use super::{GateReport, GateResult, GateVerdict};
 
 impl fmt::Display for GateVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

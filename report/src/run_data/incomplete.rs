@@ -1,6 +1,6 @@
 //! Records in place of those that are missing.
 
-use evalsuite::record::run_directory::CaseDirectoryName;
+use evalsuite::record::run_directory::{CaseDirectoryName, TRIAL_RECORD};
 use evalsuite_schema::record::{
     CaseOutcome, CaseRecord, Reason, ReasonCode, Stage, Started, TrialRecord, TrialSummary,
 };
@@ -26,55 +26,34 @@ pub(super) fn case_without_record(
     ended: &[TrialData],
     open: Option<&Started>,
 ) -> Option<CaseRecord> {
-    let mut case = CaseRecord::new();
-    case.case_key.clone_from(&name.case_key);
-    case.runner_attempt = name.attempt;
-    match (ended.last(), open) {
-        (Some(trial), _) => copy_identity(&trial.record, &mut case),
+    let mut case = match (ended.last(), open) {
+        (Some(trial), _) => CaseRecord::of_trial(trial.record.clone()),
         (None, Some(started)) => {
+            let mut case = CaseRecord::new();
             case.run_id.clone_from(&started.run_id);
             case.suite.clone_from(&started.suite);
             case.case_id.clone_from(&started.case_id);
             case.target.clone_from(&started.target);
+            case
         }
         (None, None) => return None,
-    }
+    };
+    case.case_key.clone_from(&name.case_key);
+    case.runner_attempt = name.attempt;
     case.outcome = CaseOutcome::Error;
     case.reason = Some(match open {
         Some(started) => died(format!("process {} did not end trial {}", started.pid, started.trial)),
         None => died("the case has no record, though its trials have".to_owned()),
     });
     for trial in ended {
-        let mut summary = TrialSummary::default();
-        summary.index = trial.record.trial;
-        summary.outcome = trial.record.outcome;
-        summary.score = trial.record.score;
-        summary.duration_ms = trial.record.duration_ms;
-        summary.cost_usd = trial.record.cost_usd;
-        case.trials.push(summary);
+        // Its path is relative to the case, the directory to the run.
+        let directory = trial.directory.file_name().unwrap_or_default().to_string_lossy();
+        case.trials.push(TrialSummary::new(&trial.record, format!("{directory}/{TRIAL_RECORD}")));
         case.completed += u32::from(matches!(trial.record.outcome, CaseOutcome::Passed | CaseOutcome::Failed));
         case.passed += u32::from(trial.record.outcome == CaseOutcome::Passed);
         case.errors += u32::from(trial.record.outcome == CaseOutcome::Error);
     }
     Some(case)
-}
-
-fn copy_identity(trial: &TrialRecord, case: &mut CaseRecord) {
-    case.run_id.clone_from(&trial.run_id);
-    case.suite.clone_from(&trial.suite);
-    case.suite_digest.clone_from(&trial.suite_digest);
-    case.layout = trial.layout;
-    case.kind = trial.kind;
-    case.case_id.clone_from(&trial.case_id);
-    case.case_digest.clone_from(&trial.case_digest);
-    case.input_digest.clone_from(&trial.input_digest);
-    case.grader_digest.clone_from(&trial.grader_digest);
-    case.test_name.clone_from(&trial.test_name);
-    case.target.clone_from(&trial.target);
-    case.agent.clone_from(&trial.agent);
-    case.location.clone_from(&trial.location);
-    case.threshold = trial.threshold;
-    case.planned = trial.trials_planned;
 }
 
 fn died(message: String) -> Reason {

@@ -50,6 +50,21 @@ pub struct SuiteData {
     pub cases: Vec<CaseData>,
 }
 
+impl SuiteData {
+    /// Its cases by target, in the order in which the targets first occur.
+    pub fn by_target(&self) -> Vec<(&str, Vec<&CaseData>)> {
+        let mut targets: Vec<(&str, Vec<&CaseData>)> = Vec::new();
+        for case in &self.cases {
+            let target = case.record.target.as_str();
+            match targets.iter_mut().find(|(name, _)| *name == target) {
+                Some((_, cases)) => cases.push(case),
+                None => targets.push((target, vec![case])),
+            }
+        }
+        targets
+    }
+}
+
 /// A case of a run, for one target and one test: its last runner attempt.
 #[derive(Debug, Clone)]
 #[non_exhaustive]

@@ -50,41 +50,57 @@ pub(crate) struct TextFile {
 impl TrialFiles {
     /// Reads the files of a trial; what cannot be read is added to the problems.
     pub(crate) fn read(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Self {
+        let mut files = Self::read_without_texts(run, trial, problems);
+        files.texts = texts(run, trial, problems);
+        files
+    }
+
+    /// Reads them without what agents, graders and hooks wrote.
+    pub(crate) fn read_without_texts(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Self {
         let root = &run.directory;
         let directory = root.join(&trial.directory);
         let evidence: Option<Value> = read_record(root, &directory.join("evidence.json"), problems);
         let seen = |key: &str| evidence.as_ref().and_then(|evidence| evidence.get("seen")?.get(key)).cloned();
         let trajectory = trial.record.trajectory.as_ref();
         let patch = trial.record.workspace.as_ref().and_then(|workspace| workspace.patch.as_ref());
-        let text = |path: &str, problems: &mut Vec<Problem>| {
-            TextFile::read(root, &trial.directory, path).unwrap_or_else(|error| {
-                problems.push(Problem::new(root, &directory.join(path), error.to_string()));
-                None
-            })
-        };
-        let mut files = Self {
+        let text = |path: &str, problems: &mut Vec<Problem>| read_text(run, trial, path, problems);
+        Self {
             input: seen("input"),
             turns: seen("turns"),
             trajectory: trajectory.and_then(|file| read_record(root, &directory.join(file), problems)),
             patch: patch.and_then(|file| text(file, problems)),
             log: text("log.txt", problems),
             texts: Vec::new(),
-        };
-        let mut paths = Vec::new();
-        for shown in SHOWN_DIRECTORIES {
-            if let Err(error) = list(&directory, shown, MOST_LEVELS, &mut paths) {
-                problems.push(Problem::new(root, &directory.join(shown), error.to_string()));
-            }
         }
-        paths.sort();
-        if paths.len() > MOST_FILES {
-            let message = format!("has more than {MOST_FILES} files; the report has that many");
-            problems.push(Problem::new(root, &directory, message));
-            paths.truncate(MOST_FILES);
-        }
-        files.texts = paths.iter().filter_map(|path| text(path, problems)).collect();
-        files
     }
+}
+
+/// What agents, graders and hooks of a trial wrote.
+fn texts(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Vec<TextFile> {
+    let root = &run.directory;
+    let directory = root.join(&trial.directory);
+    let mut paths = Vec::new();
+    for shown in SHOWN_DIRECTORIES {
+        if let Err(error) = list(&directory, shown, MOST_LEVELS, &mut paths) {
+            problems.push(Problem::new(root, &directory.join(shown), error.to_string()));
+        }
+    }
+    paths.sort();
+    if paths.len() > MOST_FILES {
+        let message = format!("has more than {MOST_FILES} files; the report has that many");
+        problems.push(Problem::new(root, &directory, message));
+        paths.truncate(MOST_FILES);
+    }
+    paths.iter().filter_map(|path| read_text(run, trial, path, problems)).collect()
+}
+
+/// `None` if there is no such file, or if it cannot be read: then the problem is added.
+fn read_text(run: &RunData, trial: &TrialData, path: &str, problems: &mut Vec<Problem>) -> Option<TextFile> {
+    let root = &run.directory;
+    TextFile::read(root, &trial.directory, path).unwrap_or_else(|error| {
+        problems.push(Problem::new(root, &root.join(&trial.directory).join(path), error.to_string()));
+        None
+    })
 }
 
 impl TextFile {

@@ -8,6 +8,7 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
+use crate::entry::reload;
 use crate::entry::report::Report;
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
@@ -50,15 +51,17 @@ impl Evals {
         };
         let run = RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(self.suite()), id.clone())
             .map_err(RunError::setting)?;
-        let cases: Vec<&'static EvalCase> =
-            self.suite().cases.iter().filter(|case| options.selects(self, case)).collect();
+        let evals = reload::whole_suite(self.clone(), &settings)
+            .map_err(|problems| RunError::new(RunErrorKind::Suite, problems))?;
+        let suite = evals.suite();
+        let cases: Vec<&'static EvalCase> = suite.cases.iter().filter(|case| options.selects(&evals, case)).collect();
         let threads = options
             .concurrency
             .or_else(|| thread::available_parallelism().ok())
             .map_or(1, NonZeroUsize::get)
             .min(cases.len());
         let work = Arc::new(Work {
-            evals: self.clone(),
+            evals,
             settings,
             run,
             results: Mutex::new(cases.iter().map(|_| None).collect()),
@@ -99,7 +102,7 @@ impl Evals {
                 None => problems.push("a case was not run".to_owned()),
             }
         }
-        Ok(Report::new(self.suite(), id, reports, problems))
+        Ok(Report::new(suite, id, reports, problems))
     }
 }
 

@@ -15,3 +15,21 @@ macro_rules! __without_json_schema {
 macro_rules! __without_json_schema {
     ($($error:tt)*) => { $($error)* };
 }
+
+/// Expands to how a suite was loaded: evalsuite has its feature `reload`.
+#[cfg(feature = "reload")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __origin {
+    ($($origin:tt)*) => { ::core::option::Option::Some(&$($origin)*) };
+}
+
+/// Expands to nothing that is kept in the program: evalsuite does not have its feature `reload`.
+#[cfg(not(feature = "reload"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __origin {
+    ($($field:tt)*) => {
+        ::core::option::Option::None
+    };
+}

@@ -7,6 +7,7 @@ pub(crate) mod finish_run;
 pub(crate) mod long_cases;
 mod missing_features;
 pub(crate) mod rated_samples;
+pub(crate) mod reload;
 pub(crate) mod report;
 pub(crate) mod run_error;
 pub(crate) mod run_options;

@@ -7,6 +7,7 @@ use evalsuite_schema::{Calibration, Suite};
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
 use crate::judge::calibration::CalibrationReport;
+use crate::model::compiled_json::CompiledJson;
 use crate::model::evals::Evals;
 use crate::model::suite::EvalSuite;
 use crate::run::calibration::begin;
@@ -55,9 +56,10 @@ impl RatedSamples {
             package_version: "",
             manifest_dir: self.package_root.display().to_string().leak(),
             root: self.suite.root.leak(),
-            json: json.leak(),
+            json: CompiledJson::Text(json.leak()),
             sources: &[],
             embedded: None,
+            origin: None,
             diagnostics: &[],
             calibration: Some(calibration.leak()),
             cases: &[],

@@ -42,6 +42,8 @@ pub struct RunOptions {
     regrade: Option<String>,
     cassettes: Option<PathBuf>,
     workers: Option<NonZeroUsize>,
+    agent_digest: Option<String>,
+    only_changed: Option<bool>,
     progress: ProgressListeners,
 }
 
@@ -138,6 +140,19 @@ impl RunOptions {
         self
     }
 
+    /// Sets what stands for the version of the agent, and of graders and judges in Rust, in records: where it differs, a case has changed.
+    pub fn with_agent_digest(mut self, digest: impl Into<String>) -> Self {
+        self.agent_digest = Some(digest.into());
+        self
+    }
+
+    /// Sets whether only cases run that have changed, by their files, the settings, and the digest of the agent, which has to be set.
+    /// The others take their result from the newest run that has it.
+    pub fn with_only_changed(mut self, only_changed: bool) -> Self {
+        self.only_changed = Some(only_changed);
+        self
+    }
+
     /// Calls a function with every step of the run: cases, trials and graders, with scores and cost so far. May be called
     /// several times.
     ///
@@ -202,6 +217,11 @@ impl RunOptions {
                 Some(count.ok_or_else(|| RunError::setting(format!("{workers} workers are more than 1000")))?);
         }
         settings.progress.extend(&self.progress);
+        settings.agent_digest = self.agent_digest.clone().or(settings.agent_digest);
+        settings.only_changed = self.only_changed.unwrap_or(settings.only_changed);
+        if settings.only_changed && settings.agent_digest.is_none() {
+            return Err(RunError::setting("without a digest of the agent, nothing tells whether it has changed"));
+        }
         settings.run_all = self.run_all.unwrap_or(settings.run_all);
         settings.output = self.output.clone().or(settings.output);
         settings.run_id = self.run_id.clone().or(settings.run_id);

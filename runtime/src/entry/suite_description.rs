@@ -1,15 +1,17 @@
 //! Descriptions of the suites in test programs, for `cargo evalsuite run`: only the programs know the paths of their tests.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::model::suite::EvalSuite;
-use crate::model::suite_location::program;
+use crate::model::suite_location::{SuiteLocation, program};
 use crate::platform::digest::{file_key, sha256};
 use crate::platform::files::replace_json;
 use crate::platform::redaction::Redactor;
+use crate::run::own_directory;
 
 /// Environment variable with a directory for descriptions of suites.
 ///
@@ -25,14 +27,23 @@ pub struct SuiteDescription {
     pub suite: String,
     /// Path of its test `suite_check`.
     pub check: String,
+    /// The file that defines it, else its directory, relative to the workspace root.
+    pub file: String,
     /// The tests of its cases, in order.
     pub tests: Vec<TestDescription>,
+    /// Its directory.
+    pub directory: PathBuf,
+    /// The files that describe the suite and its cases, relative to the root of the workspace.
+    pub files: BTreeSet<String>,
+    /// The directories that belong to one case each.
+    pub case_directories: BTreeSet<PathBuf>,
 }
 
 impl SuiteDescription {
-    /// A suite with its name, the path of its test `suite_check`, and the tests of its cases.
+    /// A suite with its name, the path of its test `suite_check`, and the tests of its cases, without its file.
     pub fn new(suite: impl Into<String>, check: impl Into<String>, tests: Vec<TestDescription>) -> Self {
-        Self { suite: suite.into(), check: check.into(), tests }
+        let (file, directory, files, case_directories) = Default::default();
+        Self { suite: suite.into(), check: check.into(), file, tests, directory, files, case_directories }
     }
 }
 
@@ -48,12 +59,14 @@ pub struct TestDescription {
     pub tags: Vec<String>,
     /// `failure_bucket` of the case's metadata.
     pub bucket: Option<String>,
+    /// Its target in a matrix.
+    pub target: Option<String>,
 }
 
 impl TestDescription {
-    /// A test with its path and the id of its case, without tags and bucket.
+    /// A test with its path and the id of its case, without tags, bucket and target.
     pub fn new(test: impl Into<String>, case_id: impl Into<String>) -> Self {
-        Self { test: test.into(), case_id: case_id.into(), tags: Vec::new(), bucket: None }
+        Self { test: test.into(), case_id: case_id.into(), tags: Vec::new(), bucket: None, target: None }
     }
 }
 
@@ -69,25 +82,36 @@ pub(crate) fn is_wanted() -> bool {
 /// If a case cannot be decoded, or the file cannot be written.
 pub(crate) fn write(suite: &EvalSuite) -> Result<(), RunError> {
     let Some(directory) = std::env::var_os(DESCRIBE_VARIABLE) else { return Ok(()) };
+    let undecodable = |what: &str| {
+        let message = format!("{what} cannot be decoded");
+        move |error| RunError::new(RunErrorKind::Suite, message).with_source(error)
+    };
+    let places = SuiteLocation::of(suite);
+    let about = suite.decode().map_err(undecodable("the suite"))?;
+    let mut files = BTreeSet::from([about.location.file.clone()]);
+    let mut case_directories = BTreeSet::new();
     let tests: Result<Vec<TestDescription>, RunError> = suite
         .cases
         .iter()
         .map(|entry| {
-            let undecodable = |error| {
-                RunError::new(RunErrorKind::Suite, format!("case `{}` cannot be decoded", entry.id)).with_source(error)
-            };
-            let case = entry.decode().map_err::<RunError, _>(undecodable)?;
+            let case = entry.decode().map_err(undecodable(&format!("case `{}`", entry.id)))?;
+            files.insert(entry.file.to_owned());
+            case_directories.extend(own_directory(suite, entry, &case.dir, &places));
             Ok(TestDescription {
                 test: suite.test_path(entry),
                 case_id: entry.id.to_owned(),
                 tags: entry.tags.iter().map(|tag| (*tag).to_owned()).collect(),
                 bucket: case.metadata.get("failure_bucket").and_then(|bucket| bucket.as_str()).map(str::to_owned),
+                target: entry.target.map(str::to_owned),
             })
         })
         .collect();
     let module = suite.module_path.split_once("::").map(|(_crate_name, module)| format!("{module}::"));
     let check = format!("{}suite_check", module.unwrap_or_default());
-    let description = SuiteDescription::new(suite.name, check, tests?);
+    let mut description = SuiteDescription::new(suite.name, check, tests?);
+    description.file = about.location.file.clone();
+    (description.files, description.case_directories) = (files, case_directories);
+    description.directory = places.suite_dir;
     let inclusion = sha256(format!("{}\0{}", program(), suite.module_path));
     let file = Path::new(&directory).join(format!("{}-{}.json", file_key(suite.name), &inclusion[..16]));
     replace_json(&file, &description, &Redactor::default())

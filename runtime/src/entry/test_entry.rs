@@ -9,7 +9,7 @@ use evalsuite_schema::record::{CaseOutcome, CaseRecord, Expectation, ReasonCode}
 
 use crate::entry::long_cases::LongCases;
 use crate::entry::skip_notice::SkippedTest;
-use crate::entry::{suite_check, suite_description};
+use crate::entry::{reload, suite_check, suite_description};
 use crate::model::evals::Evals;
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::notice;
@@ -42,6 +42,8 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
         let run =
             RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), run_id(settings.run_id()))
                 .map_err(|error| setting_error(&error))?;
+        let evals = reload::for_case(evals, case, settings, &run)?;
+        let case = &evals.suite().cases[index];
         let broken = |error: CaseError| format!("evaluation error (setup): {error}");
         let test = SessionTest::begin(&evals, case, settings, &run).map_err(broken)?;
         let report = run_case(&evals, case, settings, &run).map_err(broken)?;
@@ -85,6 +87,7 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
         let run =
             RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), run_id(settings.run_id()))
                 .map_err(|error| setting_error(&error))?;
+        let evals = reload::whole_suite(evals.clone(), settings)?;
         let measured = calibration::measured(&evals, settings, &run);
         let measured = measured.map_err(|error| format!("evaluation error (setup): {error}"))?;
         if let (Some(Err(reason)), false) = (&measured, settings.require) {
@@ -125,6 +128,10 @@ pub(crate) fn check(evals: fn() -> Evals) {
     if suite_description::is_wanted() {
         return suite_description::write(evals.suite()).unwrap_or_else(|error| fail(with_sources(&error)));
     }
+    let evals = Settings::from_environment()
+        .map_err(setting_error)
+        .and_then(|settings| reload::whole_suite(evals, settings))
+        .unwrap_or_else(|text| fail(text));
     let outcome = suite_check::run(&evals);
     for reason in &outcome.skipped {
         notice::say(&format!("{}: {reason}", evals.suite().name));
@@ -184,7 +191,8 @@ fn passed_line(report: &CaseReport) -> String {
         1 => String::new(),
         planned => format!(", {} of {planned} trials passed", record.passed),
     };
-    format!("evaluation passed: {} ({}){score}{trials}", record.case_id, record.suite)
+    let reused = record.reused_run.as_ref().map(|run| format!("  reused from run {run}")).unwrap_or_default();
+    format!("evaluation passed: {} ({}){score}{trials}{reused}", record.case_id, record.suite)
 }
 
 /// An error with its sources on one line.

@@ -105,6 +105,13 @@ impl Evals {
         self.suite
     }
 
+    /// The same with another suite, which was loaded from the same files.
+    #[cfg(feature = "reload")]
+    pub(crate) fn with_suite(mut self, suite: &'static EvalSuite) -> Self {
+        self.suite = suite;
+        self
+    }
+
     pub(crate) fn agent_of(&self, target: &str) -> Option<&BoundAgent> {
         let own = self.target_agents.iter().find(|(name, _)| name == target).map(|(_, agent)| agent);
         own.or(self.agent.as_ref())
@@ -145,6 +152,12 @@ impl Evals {
 pub(crate) struct Registry(Vec<(String, BoundGrader)>);
 
 impl Registry {
+    /// The names of all graders.
+    #[cfg(feature = "reload")]
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(name, _)| name.clone()).collect()
+    }
+
     /// The grader of this name, else one whose name differs only in `-` and `_`.
     pub(crate) fn grader(&self, name: &str) -> Option<&BoundGrader> {
         let find = |fits: &dyn Fn(&str) -> bool| {

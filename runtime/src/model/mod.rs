@@ -6,6 +6,7 @@ pub(crate) mod callable;
 pub(crate) mod captured_spans;
 pub(crate) mod cassette;
 pub(crate) mod command;
+pub(crate) mod compiled_json;
 pub(crate) mod dependency;
 pub(crate) mod evals;
 pub(crate) mod evidence;

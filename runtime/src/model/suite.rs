@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use evalsuite_schema::{Calibration, Case, Suite};
 
+use crate::model::compiled_json::CompiledJson;
 use crate::platform::json;
 
 /// A suite as it was compiled into this program.
@@ -26,13 +27,15 @@ pub struct EvalSuite {
     #[doc(hidden)]
     pub root: &'static str,
     #[doc(hidden)]
-    pub json: &'static str,
+    pub json: CompiledJson,
     #[doc(hidden)]
     pub sources: &'static [(&'static str, &'static str)],
     #[doc(hidden)]
     pub diagnostics: &'static [(&'static str, &'static str)],
     #[doc(hidden)]
     pub embedded: Option<&'static [(&'static str, &'static [u8])]>,
+    #[doc(hidden)]
+    pub origin: Option<&'static Origin>,
     #[doc(hidden)]
     pub calibration: Option<&'static str>,
     #[doc(hidden)]
@@ -81,7 +84,7 @@ impl EvalSuite {
     ///
     /// If the compiled text is not a suite of this version. This cannot happen in generated code.
     pub fn decode(&self) -> serde_json::Result<Suite> {
-        json::decode(self.json.as_bytes())
+        json::decode(self.json.text().as_bytes())
     }
 
     /// The calibration of the suite's judges, if the suite has a `calibration.yaml`.
@@ -110,6 +113,33 @@ impl EvalSuite {
     }
 }
 
+/// How a suite was loaded when it was compiled into this program: what loading it again needs beside its files.
+#[derive(Debug)]
+pub struct Origin {
+    /// The entry path as written.
+    pub entry: &'static str,
+    /// Directory of the source file that names the entry, for entries that start with `./`.
+    pub source_dir: Option<&'static str>,
+    /// The target matrix of the program.
+    pub targets: &'static [&'static str],
+    /// Whether `workspace/` and `fixture_*` of a task are its fixtures.
+    pub fixtures: bool,
+    /// Environment variables without which cases are skipped.
+    pub require_env: &'static [&'static str],
+    /// Programs without which cases are skipped.
+    pub require_commands: &'static [&'static str],
+    /// Names of warnings that are not shown.
+    pub allow: &'static [&'static str],
+    /// Whether cases with a docker workspace are skipped.
+    pub allow_docker: bool,
+    /// Whether warnings are errors.
+    pub deny_warnings: bool,
+    /// Whether every grader of the files has to be registered.
+    pub lists_graders: bool,
+    /// Digest and path of each file that was read, one a line. A reference, so that new digests leave the suite as it was.
+    pub files: &'static &'static str,
+}
+
 /// A case as it was compiled into this program.
 #[derive(Debug)]
 pub struct EvalCase {
@@ -130,7 +160,7 @@ pub struct EvalCase {
     #[doc(hidden)]
     pub tags: &'static [&'static str],
     #[doc(hidden)]
-    pub json: &'static str,
+    pub json: CompiledJson,
 }
 
 impl EvalCase {
@@ -175,6 +205,6 @@ impl EvalCase {
     ///
     /// If the compiled text is not a case of this version. This cannot happen in generated code.
     pub fn decode(&self) -> serde_json::Result<Case> {
-        json::decode(self.json.as_bytes())
+        json::decode(self.json.text().as_bytes())
     }
 }

@@ -16,7 +16,7 @@ use crate::run::dependencies::Unmet;
 use crate::run::plan::Plan;
 use crate::run::settings::Settings;
 use crate::run::trials::{CaseTrials, run_trials};
-use crate::run::{dependencies, earlier_records, requirements};
+use crate::run::{dependencies, earlier_records, requirements, reuse};
 
 /// Runs a case with all its trials and writes its records.
 ///
@@ -48,6 +48,12 @@ fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
             Some(Unmet { outcome: CaseOutcome::Error, reason })
         }),
     };
+    if prevented.is_none()
+        && let Some(report) = reuse::take_over(&plan).map_err(|error| plan.unwritable(error))?
+    {
+        earlier.remove().map_err(|error| plan.unwritable(error))?;
+        return Ok(report);
+    }
     let (trials, end) = match prevented {
         Some(Unmet { outcome, reason }) => (CaseTrials::none(), CaseEnd::prevented(outcome, reason)),
         None => {

@@ -12,21 +12,21 @@ use crate::model::suite_location::{package_directory, program};
 use crate::platform::files::write_json;
 use crate::platform::redaction::Redactor;
 use crate::record::baseline::{baseline_file, result_of};
-use crate::record::run_directory::layout::trial_directory_name;
+use crate::record::run_directory::layout::{TRIAL_RECORD, trial_directory_name};
 use crate::record::statistics::{Summary, by_k, pass_at_k, pass_hat_k, stability};
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
 use crate::run::trials::{CaseTrials, TrialsEnd, results};
-use crate::run::{dependencies, limits, requirements, trials};
+use crate::run::{dependencies, limits, requirements, reuse, trials};
 
 /// How a case ended.
 pub(crate) struct CaseEnd {
     pub(crate) outcome: CaseOutcome,
-    reason: Option<Reason>,
+    pub(crate) reason: Option<Reason>,
     score: Option<f64>,
     is_truncated: bool,
     is_cost_limited: bool,
-    baseline: Option<BaselineResult>,
+    pub(crate) baseline: Option<BaselineResult>,
 }
 
 impl CaseEnd {
@@ -46,6 +46,13 @@ impl CaseEnd {
         let reason = (outcome != CaseOutcome::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
         let end = Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None };
         end.in_view_of_baseline(plan)
+    }
+
+    /// Of a case whose result is that of another run.
+    pub(crate) fn of_record(plan: &Plan<'_>, record: &CaseRecord) -> Self {
+        let (outcome, reason, score) = (record.outcome, record.reason.clone(), record.score);
+        let (is_truncated, is_cost_limited) = (record.truncated, record.cost_limited);
+        Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None }.in_view_of_baseline(plan)
     }
 
     /// With what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
@@ -139,21 +146,12 @@ fn case_record(plan: &Plan<'_>, CaseTrials { counted: trials, surplus, .. }: &Ca
     record.ci95_upper = summary.map(|summary| summary.upper);
     record.stability = stability(completed, passed).filter(|_| is_complete);
     record.baseline = end.baseline;
+    record.conditions = reuse::conditions(plan);
     record
 }
 
 fn summarise(trial: &TrialRecord) -> TrialSummary {
-    let mut summary = TrialSummary::default();
-    summary.index = trial.trial;
-    summary.outcome = trial.outcome;
-    summary.score = trial.score;
-    summary.duration_ms = trial.duration_ms;
-    summary.cost_usd = trial.cost_usd;
-    summary.judge_cost_usd = trial.judge_cost_usd;
-    summary.usage = trial.usage;
-    summary.judge_usage = trial.judge_usage;
-    summary.path = format!("{}/result.json", trial_directory_name(trial.trial, trial.attempt));
-    summary
+    TrialSummary::new(trial, format!("{}/{TRIAL_RECORD}", trial_directory_name(trial.trial, trial.attempt)))
 }
 
 fn number(count: usize) -> u32 {

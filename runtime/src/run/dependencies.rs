@@ -48,6 +48,7 @@ pub(crate) fn run_dependencies(plan: &mut Plan<'_>, run_locked: RunLocked) -> Re
         let dependency = Plan::new(plan.evals, entry, &settings, plan.run)?;
         let (case, trials) = result_of(dependency, repeated, plan.entry.id, run_locked)?;
         if plan.case.depends_on.iter().any(|id| id == entry.id) {
+            plan.dependencies_are_reused &= case.reused_run.is_some();
             found.push((entry.id.to_owned(), Dependency::of(&case, &trials)));
         }
     }

@@ -60,6 +60,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) requested_by: Option<&'static str>,
     /// Results of the cases that this case depends on.
     pub(crate) dependencies: Arc<Dependencies>,
+    /// Whether the results of all of them are those of earlier runs.
+    pub(crate) dependencies_are_reused: bool,
     pub(crate) redactor: Redactor,
     pub(crate) digests: Digests,
     /// What the agent sees of the case.
@@ -132,6 +134,7 @@ impl<'a> Plan<'a> {
             place,
             requested_by: None,
             dependencies: Arc::default(),
+            dependencies_are_reused: true,
             evals,
             suite,
             entry,

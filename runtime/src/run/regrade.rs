@@ -102,7 +102,7 @@ fn surplus(case: &Path) -> Vec<u32> {
 
 /// The case's directory in a run, and when its first trial ended. The last runner attempt is preferred, and this test to
 /// other tests of the same case.
-fn newest_of_case(cases: &Path, case_key: &str, test: &str) -> Option<(PathBuf, SystemTime)> {
+pub(crate) fn newest_of_case(cases: &Path, case_key: &str, test: &str) -> Option<(PathBuf, SystemTime)> {
     let attempts = |name: &str| {
         let name = name.to_owned();
         (1..=RUNNER_ATTEMPTS).rev().map(move |attempt| match attempt {

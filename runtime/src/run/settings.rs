@@ -35,12 +35,18 @@ pub(crate) struct Settings {
     pub(crate) retries: u32,
     /// Budget of the run in US dollars.
     pub(crate) budget_usd: Option<f64>,
+    /// What stands for the version of the agent.
+    pub(crate) agent_digest: Option<String>,
+    /// Cases that have not changed take their result from an earlier run.
+    pub(crate) only_changed: bool,
     /// Number of trials of a suite that run in parallel.
     pub(crate) workers: Option<u32>,
     /// Who is told the steps of cases.
     pub(crate) progress: ProgressListeners,
     /// File to which the steps of cases are appended.
     pub(crate) progress_file: Option<PathBuf>,
+    /// Cases whose files changed since the build are read again.
+    pub(crate) reload: bool,
     /// Whether agents and judges are called.
     pub(crate) mode: Mode,
     /// The run whose trials are graded again.
@@ -112,9 +118,12 @@ impl Settings {
                 .number("EVALSUITE_RETRIES", "an integer from 0 to 10", |n: &u32| *n <= 10)
                 .unwrap_or_default(),
             budget_usd: source.number("EVALSUITE_BUDGET_USD", "a number above 0", |n: &f64| *n > 0.0 && n.is_finite()),
+            agent_digest: source.text("EVALSUITE_AGENT_DIGEST"),
+            only_changed: source.flag("EVALSUITE_ONLY_CHANGED"),
             workers: source.number("EVALSUITE_WORKERS", "an integer from 1 to 1000", |n: &u32| (1..=1000).contains(n)),
             progress: ProgressListeners::default(),
             progress_file: source.value("EVALSUITE_PROGRESS").map(PathBuf::from),
+            reload: source.flag("EVALSUITE_RELOAD"),
             mode: source.mode(),
             regrade: source.text("EVALSUITE_REGRADE"),
             cassettes: source.value("EVALSUITE_CASSETTES").map(PathBuf::from),
@@ -131,6 +140,12 @@ impl Settings {
         };
         // Files are also written where there are no settings, so their writer reads it.
         source.flag("EVALSUITE_DURABLE");
+        if settings.only_changed && settings.agent_digest.is_none() {
+            source.problems.push(
+                "EVALSUITE_ONLY_CHANGED needs EVALSUITE_AGENT_DIGEST, which tells whether the agent has changed"
+                    .to_owned(),
+            );
+        }
         source.problems.extend(environment::problem().map(str::to_owned));
         source.problems.extend(variable::unknown(set));
         if source.problems.is_empty() { Ok(settings) } else { Err(source.problems.join("; ")) }

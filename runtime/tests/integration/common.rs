@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use evalsuite::__private::CompiledJson;
 use evalsuite::record::Mode;
 use evalsuite::{CaseReport, EvalCase, EvalSuite, Evals, Report, RunOptions};
 use serde_json::{Value, json};
@@ -31,10 +32,11 @@ pub(crate) fn suite_with(
         package_version: "1.2.3",
         manifest_dir: manifest_dir.display().to_string().leak(),
         root: "suites/x",
-        json: suite.to_string().leak(),
+        json: CompiledJson::Text(suite.to_string().leak()),
         sources: &[],
         diagnostics: &[],
         embedded: None,
+        origin: None,
         calibration: None,
         cases: leak(cases),
     })
@@ -51,7 +53,7 @@ fn case(json: &Value) -> EvalCase {
         source: "tasks/a.json",
         target: json["matrix"].as_str().map(|target| &*target.to_owned().leak()),
         tags: &[],
-        json: json.to_string().leak(),
+        json: CompiledJson::Text(json.to_string().leak()),
     }
 }
 

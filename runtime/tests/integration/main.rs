@@ -36,4 +36,5 @@ mod started_programs;
 mod suite_check;
 mod summary;
 mod trajectories;
+mod unchanged_cases;
 mod workspaces;

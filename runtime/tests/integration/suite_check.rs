@@ -4,6 +4,7 @@ use std::fs;
 use std::panic::catch_unwind;
 use std::path::Path;
 
+use evalsuite::__private::CompiledJson;
 use evalsuite::{EvalCase, EvalSuite, Evals, Evidence};
 use serde_json::json;
 
@@ -35,7 +36,7 @@ fn compiled(root: &Path, sources: &[&'static str]) -> &'static EvalSuite {
             source,
             target: None,
             tags: &[],
-            json,
+            json: CompiledJson::Text(json),
         })
         .collect();
     Box::leak(Box::new(EvalSuite {
@@ -46,10 +47,11 @@ fn compiled(root: &Path, sources: &[&'static str]) -> &'static EvalSuite {
         package_version: "1.2.3",
         manifest_dir: root.display().to_string().leak(),
         root: "suites/x",
-        json: suite.to_string().leak(),
+        json: CompiledJson::Text(suite.to_string().leak()),
         sources: &[("tasks", "tasks")],
         diagnostics: &[],
         embedded: None,
+        origin: None,
         calibration: None,
         cases: cases.leak(),
     }))

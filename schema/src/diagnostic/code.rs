@@ -228,6 +228,8 @@ codes! {
     TooFewSamples = "E078", "too-few-samples";
     /// A grader needs a feature of evalsuite that is not compiled in.
     MissingFeature = "E079", "missing-feature";
+    /// A gate of a suite cannot be read, or is about something else than the suite.
+    InvalidGate = "E080", "invalid-gate";
     /// Old spelling.
     DeprecatedKey = "W001", "deprecated-key";
     /// Directory without case file.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseOutcome, Reason, Usage};
+use super::{CaseOutcome, Reason, TrialRecord, Usage};
 use crate::{Kind, Layout, Location, Strategy};
 
 /// `case.json`: the result of a case.
@@ -99,6 +99,26 @@ pub struct CaseRecord {
     /// The case in the baseline of its suite, if that says something about it; only in suites of kind `capability`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineResult>,
+    /// What the result depends on besides the case itself; `None` unless the digest of the agent is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Conditions>,
+    /// Id of the run whose result this is: the case did not run again, because nothing that its result depends on has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reused_run: Option<String>,
+}
+
+/// What the result of a case depends on besides its input and its graders, as digests.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Conditions {
+    /// SHA-256 over the files in the case's own directory, hexadecimal; empty without one.
+    pub files: String,
+    /// The digest of the agent, as it was given (`EVALSUITE_AGENT_DIGEST`).
+    pub agent: String,
+    /// SHA-256 of the settings of judges, hexadecimal; empty if the case asks none.
+    pub judge: String,
+    /// SHA-256 of threshold, number of trials, rule and time limit, hexadecimal.
+    pub settings: String,
 }
 
 impl CaseRecord {
@@ -108,6 +128,31 @@ impl CaseRecord {
     /// A record without data.
     pub fn new() -> Self {
         Self { schema: Self::SCHEMA.to_owned(), ..Self::default() }
+    }
+
+    /// The record of the case of this trial before anything is known about its result: the reverse of [`TrialRecord::of_case`].
+    pub fn of_trial(trial: TrialRecord) -> Self {
+        Self {
+            run_id: trial.run_id,
+            suite: trial.suite,
+            suite_digest: trial.suite_digest,
+            layout: trial.layout,
+            kind: trial.kind,
+            case_id: trial.case_id,
+            case_key: trial.case_key,
+            case_digest: trial.case_digest,
+            input_digest: trial.input_digest,
+            grader_digest: trial.grader_digest,
+            test_name: trial.test_name,
+            target: trial.target,
+            agent: trial.agent,
+            location: trial.location,
+            runner_attempt: trial.runner_attempt,
+            requested_by: trial.requested_by,
+            threshold: trial.threshold,
+            planned: trial.trials_planned,
+            ..Self::new()
+        }
     }
 
     /// Whether the test of the case fails: it ended in an error, or failed other than the baseline of its suite expects.
@@ -201,6 +246,23 @@ pub struct TrialSummary {
     pub judge_usage: Option<Usage>,
     /// Path of its record, relative to the case's directory.
     pub path: String,
+}
+
+impl TrialSummary {
+    /// Of a trial with its record at a path relative to the case's directory.
+    pub fn new(trial: &TrialRecord, path: impl Into<String>) -> Self {
+        Self {
+            index: trial.trial,
+            outcome: trial.outcome,
+            score: trial.score,
+            duration_ms: trial.duration_ms,
+            cost_usd: trial.cost_usd,
+            judge_cost_usd: trial.judge_cost_usd,
+            usage: trial.usage,
+            judge_usage: trial.judge_usage,
+            path: path.into(),
+        }
+    }
 }
 
 /// Whether the trials of a case agree.

@@ -19,7 +19,7 @@ use crate::Location;
 
 pub use baseline::{Baseline, BaselineCase, BaselineError, BaselineHeader, PassState};
 pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
-pub use case::{BaselineResult, CaseRecord, Expectation, Rule, Stability, TrialSummary};
+pub use case::{BaselineResult, CaseRecord, Conditions, Expectation, Rule, Stability, TrialSummary};
 pub use grader::{Assertion, CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, Verdict};
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};

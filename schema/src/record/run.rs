@@ -135,6 +135,9 @@ pub struct SuiteRecord {
     /// The warnings about its files when it was compiled, except those that are silenced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<SuiteDiagnostic>,
+    /// The gates in its files, see [`Gate`](crate::gate::Gate).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<String>,
 }
 
 impl SuiteRecord {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{CaseOutcome, CaseRecord, Usage};
+use crate::is_default;
 
 /// `summary.json`: the aggregates of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -71,6 +72,9 @@ pub struct TargetSummary {
     pub target: String,
     /// Number of cases by outcome.
     pub cases: OutcomeCounts,
+    /// Number of cases whose results are those of earlier runs, see [`CaseRecord::reused_run`]; they count in everything else, too.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reused: u32,
     /// Number of trials by outcome.
     pub trials: OutcomeCounts,
     /// passed / (passed + failed + error) over cases: the share of the suite that the agent masters. A case with an

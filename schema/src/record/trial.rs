@@ -56,6 +56,9 @@ pub struct TrialRecord {
     /// Id of the run whose trial was graded again.
     #[serde(default)]
     pub regraded_run: Option<String>,
+    /// Id of the run whose trial this is: its case did not run again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reused_run: Option<String>,
     /// Outcome of the trial.
     pub outcome: CaseOutcome,
     /// Why the trial did not pass.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use evalsuite::__private::CompiledJson;
 use evalsuite::{EvalCase, EvalSuite};
 use serde_json::{Value, json};
 
@@ -18,7 +19,8 @@ pub(crate) fn suite(root: &Path, cases: &[Value], more: &Value) -> &'static Eval
         package_version: "0.1.0",
         manifest_dir: root.display().to_string().leak(),
         root: "suites/x",
-        json: with(suite, more).to_string().leak(),
+        json: CompiledJson::Text(with(suite, more).to_string().leak()),
+        origin: None,
         sources: &[],
         diagnostics: &[],
         embedded: None,
@@ -39,7 +41,7 @@ fn case(json: &Value) -> EvalCase {
         source: "EVAL.yaml",
         target: None,
         tags: leak([tag]),
-        json: json.to_string().leak(),
+        json: CompiledJson::Text(json.to_string().leak()),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::num::ParseFloatError;
 use std::path::PathBuf;
 
+use evalsuite::__private::CompiledJson;
 use evalsuite::record::{CaseRecord, TrialRecord};
 use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Evidence, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::{Materialised, Record};
@@ -89,7 +90,7 @@ where
             source: loaded.source.clone().leak(),
             target: None,
             tags: &[],
-            json: serde_json::to_string(case).map_err(|error| error.to_string())?.leak(),
+            json: CompiledJson::Text(serde_json::to_string(case).map_err(|error| error.to_string())?.leak()),
         })
     });
     let suite = EvalSuite {
@@ -100,10 +101,11 @@ where
         package_version: "0.0.0",
         manifest_dir: root.display().to_string().leak(),
         root: loaded.suite.root.clone().leak(),
-        json: serde_json::to_string(&loaded.suite).map_err(|error| error.to_string())?.leak(),
+        json: CompiledJson::Text(serde_json::to_string(&loaded.suite).map_err(|error| error.to_string())?.leak()),
         sources: &[],
         diagnostics: &[],
         embedded: None,
+        origin: None,
         calibration: None,
         cases: cases.collect::<Result<Vec<_>, String>>()?.leak(),
     };

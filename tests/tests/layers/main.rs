@@ -45,6 +45,7 @@ const LOADER: &[&str] = &[
     "calibration",
     "targets_file",
     "load",
+    "registered_graders",
     "render",
 ];
 
@@ -76,6 +77,7 @@ const REPORT: &[&str] = &[
     "baseline",
     "comparison",
     "gates",
+    "health",
     "history",
     "html",
 ];

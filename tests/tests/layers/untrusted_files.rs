@@ -11,7 +11,7 @@ use syn::{ItemUse, Path, visit};
 /// The modules of the runtime in which agents, their workspaces, graders and their records are handled.
 pub(crate) const OF_RUNTIME: &[&str] = &["model", "workspace", "record", "agents", "judge", "grade", "run"];
 /// The modules of reports that open files.
-pub(crate) const OF_REPORTS: &[&str] = &["run_data", "baseline", "formats", "history", "html"];
+pub(crate) const OF_REPORTS: &[&str] = &["run_data", "baseline", "formats", "history", "health", "html"];
 
 /// Names of the standard library after which a function opens a file.
 const OPENERS: [&str; 3] = ["fs", "File", "OpenOptions"];
@@ -49,7 +49,6 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
 /// Files of reports that open what no agent writes, and what that is. Files of a run are opened by `open_run_file`.
 pub(crate) const TRUSTED_IN_REPORTS: &[(&str, &str)] = &[
     ("baseline/mod.rs", "baselines, which belong to the package"),
-    ("history.rs", "the directory of all runs, listed"),
     ("html/mod.rs", "the report that is written"),
     ("html/transcripts.rs", "the report that is written"),
     ("run_data/read_run.rs", "directories of a run, listed"),

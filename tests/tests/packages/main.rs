@@ -21,6 +21,7 @@ mod published_crates;
 mod readme;
 mod rebuilds;
 mod recordings;
+mod reload;
 mod strict_crates;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -2,7 +2,7 @@
 
 use super::{invalid, is_schema};
 use crate::diagnostic::{Code, Diagnostics};
-use crate::graders::pattern;
+use crate::fields::pattern::CompiledPatterns;
 use crate::read::node::{Data, Entry, Node};
 use crate::{fields, suggest};
 
@@ -163,8 +163,13 @@ const FORMATS: &[&str] = &[
 const NO_MISTAKES: &[&str] = &["example", "optional"];
 
 /// Reports problems with the schema `root` and all schemas in it, and returns all of them.
-pub(super) fn check<'n>(root: &'n Node, draft: Draft, d: &mut Diagnostics) -> Vec<&'n Node> {
-    let mut check = SchemaCheck { draft, found: Vec::new(), d };
+pub(super) fn check<'n>(
+    root: &'n Node,
+    draft: Draft,
+    patterns: &CompiledPatterns,
+    d: &mut Diagnostics,
+) -> Vec<&'n Node> {
+    let mut check = SchemaCheck { draft, found: Vec::new(), patterns, d };
     check.schema(root, "a schema");
     check.found
 }
@@ -172,6 +177,7 @@ pub(super) fn check<'n>(root: &'n Node, draft: Draft, d: &mut Diagnostics) -> Ve
 struct SchemaCheck<'n, 'd> {
     draft: Draft,
     found: Vec<&'n Node>,
+    patterns: &'d CompiledPatterns,
     d: &'d mut Diagnostics,
 }
 
@@ -259,9 +265,9 @@ impl<'n> SchemaCheck<'n, '_> {
             ValueShape::NamedTexts => return self.texts(&entry.value, &what),
             ValueShape::Dependencies if entry.value.as_sequence().is_some() => return self.texts(&entry.value, &what),
             ValueShape::PatternSchemas => {
-                if let Err(problem) = pattern::check(&entry.key, "") {
-                    let help = "the keys of `patternProperties` are patterns";
-                    self.d.report(Code::InvalidJsonSchema, entry.key_span, problem, help);
+                if let Err(problem) = self.patterns.check(&entry.key, "") {
+                    let help = problem.help("the keys of `patternProperties` are patterns");
+                    self.d.report(Code::InvalidJsonSchema, entry.key_span, problem.message, help);
                 }
             }
             _ => {}
@@ -302,8 +308,9 @@ impl<'n> SchemaCheck<'n, '_> {
     }
 
     fn pattern(&mut self, text: &str, node: &Node) {
-        if let Err(problem) = pattern::check(text, "") {
-            invalid(node, problem, "write a regular expression", self.d);
+        if let Err(problem) = self.patterns.check(text, "") {
+            let help = problem.help("write a regular expression");
+            invalid(node, problem.message, help, self.d);
         }
     }
 

@@ -14,6 +14,7 @@ use super::require;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::Fields;
 use crate::fields::paths::{Kind, Scope};
+use crate::fields::pattern::CompiledPatterns;
 use crate::read::node::{Data, Node};
 
 pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JsonSchema> {
@@ -24,10 +25,10 @@ pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostic
 }
 
 /// The schema of a file. `None`: a problem was reported.
-pub(crate) fn checked(root: &Node, d: &mut Diagnostics) -> Option<Value> {
+pub(crate) fn checked(root: &Node, patterns: &CompiledPatterns, d: &mut Diagnostics) -> Option<Value> {
     let draft = Draft::of(root, d)?;
     let mut found = Diagnostics::new();
-    let schemas = keywords::check(root, draft, &mut found);
+    let schemas = keywords::check(root, draft, patterns, &mut found);
     references::check(root, &schemas, &mut found);
     let is_valid = found.is_empty();
     d.append(found);

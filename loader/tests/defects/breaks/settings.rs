@@ -25,6 +25,14 @@ fn eval_file(breaks: &mut Breaks<'_>) {
     for site in breaks.tagged("suite description") {
         breaks.replace(Code::OutOfRange, "a long description", &site, text(&"ä".repeat(1025)));
     }
+    for site in breaks.tagged("gate") {
+        for bad in ["pass_rate", "pas_rate >= 0.9", "score >= 2", "suite:a score >= 0.5", "cost <= 2 per suite"] {
+            breaks.replace(Code::InvalidGate, "a gate that is none", &site, text(bad));
+        }
+    }
+    for site in breaks.tagged("gates") {
+        breaks.replace(Code::InvalidGate, "no gates", &site, Body::List(Vec::new()));
+    }
     for site in breaks.tagged("version") {
         for bad in [">=99", "newest", "=0.0.1"] {
             breaks.replace(Code::OutOfRange, "a version that is not this one", &site, text(bad));

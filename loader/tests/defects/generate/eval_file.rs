@@ -24,6 +24,8 @@ impl Generator {
             }
         }
         if self.has() {
+            let gates = list([name("pass_rate >= 90%").tag("gate"), name("p95(time) <= 60s per bucket").tag("gate")]);
+            node = node.put("gates", gates.tag("gates"));
             node = node.put("tags", list([text("refunds"), text("Größe")])).put("category", text("support/refunds"));
         }
         if self.has() {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
+use evalsuite_schema::record::RunRecord;
+
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{is_temporary, remove_abandoned, remove_if_exists, replace_file, sorted_entries};
 use crate::platform::untrusted::{EntryKind, UntrustedDirectory, remove_directory};
@@ -52,6 +54,20 @@ impl OutputDirectory {
         Ok(runs.into_iter().filter(|path| !path.is_symlink() && path.is_dir()).map(StoredRun).collect())
     }
 
+    /// All runs, the newest first; those that began in the same millisecond by id, descending.
+    ///
+    /// # Errors
+    ///
+    /// If a directory cannot be read.
+    pub fn runs_newest_first(&self) -> io::Result<Vec<StoredRun>> {
+        let mut runs = Vec::new();
+        for run in self.runs()? {
+            runs.push((run.began()?, run));
+        }
+        runs.sort_by(|(a, run), (b, other)| (b, &other.0).cmp(&(a, &run.0)));
+        Ok(runs.into_iter().map(|(_, run)| run).collect())
+    }
+
     /// The id of the newest run, if there is one.
     ///
     /// # Errors
@@ -94,12 +110,18 @@ impl StoredRun {
         self.0.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// When it began: its first test makes the first file in the directory of locks.
+    /// When it began: `started_at` of its `run.json`; where that is missing or torn, when its first test made the first file in the
+    /// directory of locks.
     ///
     /// # Errors
     ///
-    /// If it cannot be found out.
+    /// If neither can be read.
     pub fn began(&self) -> io::Result<SystemTime> {
+        let record = fs::read(self.0.join(RUN_RECORD)).ok();
+        let record = record.and_then(|bytes| serde_json::from_slice::<RunRecord>(&bytes).ok());
+        if let Some(began) = record.and_then(|record| humantime::parse_rfc3339(&record.started_at).ok()) {
+            return Ok(began);
+        }
         let mut times = Vec::new();
         for path in sorted_entries(&self.0.join(LOCKS))? {
             match path.metadata() {

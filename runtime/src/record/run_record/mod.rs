@@ -141,6 +141,7 @@ impl SuiteOfRun<'_> {
             record.kind = self.data.kind;
             record.layout = self.data.layout;
             record.digest = self.data.digest.clone();
+            record.gates.clone_from(&self.data.gates);
             record
         });
         for (name, message) in self.suite.diagnostics {

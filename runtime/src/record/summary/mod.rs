@@ -50,6 +50,7 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     let mut summary = TargetSummary::default();
     summary.target = target.to_owned();
     summary.cases = case_counts;
+    summary.reused = number(cases.iter().filter(|case| case.record.reused_run.is_some()).count());
     summary.trials = trial_counts;
     summary.case_pass_rate = share(case_counts.passed, case_counts.run());
     summary.completed_pass_rate = share(case_counts.passed, case_counts.run() - case_counts.error);

@@ -49,6 +49,14 @@ impl fmt::Display for SummaryText<'_> {
             count(CaseOutcome::Error) + summary.problems.len(),
             count(CaseOutcome::Skipped),
         )?;
+        let reused: u32 = summary.targets.iter().map(|target| target.reused).sum();
+        if reused > 0 {
+            let cases = if reused == 1 { "case" } else { "cases" };
+            writeln!(
+                f,
+                "  reused   {reused} unchanged {cases} of earlier runs; time and cost are those of the runs then"
+            )?;
+        }
         targets(&summary.targets).write(f)?;
         pass_at_k(&summary.targets, f)?;
         graders(&summary.targets).write(f)?;

@@ -3,10 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use evalsuite_schema::suggest::{did_you_mean, listed};
-
-use super::{Gate, Measure, Operator};
-use crate::slice::SliceKey;
+use super::{Gate, Measure, Operator, SliceKey};
+use crate::suggest::{did_you_mean, listed};
 
 /// Why a text is not a gate. It shows the text with the place marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +22,16 @@ impl GateError {
     /// Column of the place, in characters from 1.
     pub fn column(&self) -> usize {
         self.before + 1
+    }
+
+    /// What is wrong, on one line.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to write instead; empty if the message says it.
+    pub fn help(&self) -> &str {
+        &self.help
     }
 }
 
@@ -221,6 +229,14 @@ mod tests {
         assert_eq!(gate.selected, expected);
         assert_eq!((gate.measure, gate.operator, gate.limit), (Measure::LowerPassRate, Operator::AtLeast, 0.85));
         assert_eq!(gate.per, Some(SliceKey::Bucket));
+    }
+
+    #[test]
+    fn a_gate_of_a_suite_is_about_its_cases_only() {
+        let gate = parsed("score > 0.8 per bucket").of_suite("Card agent");
+        assert_eq!(gate.to_string(), "suite:\"Card agent\" score > 0.8 per bucket");
+        assert_eq!(parsed(&gate.to_string()), gate);
+        assert_eq!(parsed("score > 0.8").of_suite("shop").to_string(), "suite:shop score > 0.8");
     }
 
     #[test]

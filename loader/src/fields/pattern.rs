@@ -1,37 +1,93 @@
 //! Whether a pattern compiles.
 
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
 use fancy_regex::{Assertion, CompileError, Error, Expr, LookAround, ParseError, RegexBuilder};
 
-/// Upper bound for what a pattern that is not compiled may expand to. Even `\w`, the largest class, can be repeated a few
-/// hundred times before a limit of the regex engine is reached.
-const MAX_COST: usize = 100;
+use crate::diagnostic::Code;
 
-/// Maximum number of characters and classes of a pattern with its repeats expanded. The engine refuses far shorter ones, but
-/// counts them in a way that has an end.
-const MAX_EXTENT: usize = 1_000_000;
+/// Greatest weight of a pattern that is not compiled: a hundredth of what the regex engine accepts.
+const MAX_COST: usize = 4_000;
+
+/// Greatest weight of a pattern. The engine refuses far smaller ones, but counts them in a way that has an end.
+const MAX_WEIGHT: usize = 1_000_000;
+
+/// Greatest weight of all different patterns of a load that are compiled, about half a second's work.
+const MAX_TOTAL: usize = 300_000;
 
 /// Longest pattern, in bytes.
 const MAX_LENGTH: usize = 1 << 16;
 
-/// The problem of a pattern, as the parser explains it. Flags out of `imsxu`.
-pub(super) fn check(pattern: &str, flags: &str) -> Result<(), String> {
-    if certainly_compiles(pattern, flags) {
-        return Ok(());
+/// Weight of a class of characters; a character weighs 1. `\w`, the largest one, can be repeated ten thousand times in the engine.
+const CLASS: usize = 40;
+
+/// Weight of compiling the empty pattern.
+const PATTERN: usize = 40;
+
+/// The patterns of a load that were compiled to know whether they compile.
+#[derive(Debug, Default)]
+pub(crate) struct CompiledPatterns {
+    valid: Mutex<BTreeSet<(String, String)>>,
+    weight: AtomicUsize,
+}
+
+/// Why a pattern cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PatternProblem {
+    pub(crate) code: Code,
+    pub(crate) message: String,
+}
+
+impl PatternProblem {
+    fn invalid(problem: &str) -> Self {
+        Self { code: Code::InvalidRegex, message: format!("the pattern does not compile: {problem}") }
     }
-    if is_too_large(pattern) {
-        return Err(format!("the pattern does not compile: it expands to more than {MAX_EXTENT} characters"));
+
+    fn too_many() -> Self {
+        let message = "the patterns of this suite are too large to be checked".to_owned();
+        Self { code: Code::LimitExceeded, message }
     }
-    let mut builder = RegexBuilder::new(pattern);
-    builder
-        .case_insensitive(flags.contains('i'))
-        .multi_line(flags.contains('m'))
-        .dot_matches_new_line(flags.contains('s'))
-        .verbose_mode(flags.contains('x'));
-    builder.build().map(|_| ()).map_err(|error| explain(pattern, &error))
+
+    /// What to do about it; `otherwise` about one that is invalid.
+    pub(crate) fn help(&self, otherwise: &'static str) -> &'static str {
+        if self.code == Code::LimitExceeded { "write shorter patterns, or split the suite" } else { otherwise }
+    }
+}
+
+impl CompiledPatterns {
+    /// The problem of a pattern, as the parser explains it. Flags out of `imsxu`.
+    pub(crate) fn check(&self, pattern: &str, flags: &str) -> Result<(), PatternProblem> {
+        if certainly_compiles(pattern, flags) {
+            return Ok(());
+        }
+        let Some(weight) = weight(pattern) else {
+            let problem =
+                format!("it is longer than {MAX_LENGTH} bytes, or expands to more than {MAX_WEIGHT} characters");
+            return Err(PatternProblem::invalid(&problem));
+        };
+        let key = (pattern.to_owned(), flags.to_owned());
+        if self.valid.lock().unwrap_or_else(PoisonError::into_inner).contains(&key) {
+            return Ok(());
+        }
+        if self.weight.fetch_add(weight, Ordering::Relaxed).saturating_add(weight) > MAX_TOTAL {
+            return Err(PatternProblem::too_many());
+        }
+        let mut builder = RegexBuilder::new(pattern);
+        builder
+            .case_insensitive(flags.contains('i'))
+            .multi_line(flags.contains('m'))
+            .dot_matches_new_line(flags.contains('s'))
+            .verbose_mode(flags.contains('x'));
+        builder.build().map_err(|error| PatternProblem::invalid(&explain(pattern, &error)))?;
+        self.valid.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        Ok(())
+    }
 }
 
 fn explain(pattern: &str, error: &Error) -> String {
-    let text = match error {
+    match error {
         // The parser stops at a surplus parenthesis without naming it.
         Error::ParseError(position, _) if pattern.get(*position..).is_some_and(|rest| rest.starts_with(')')) => {
             format!("closing parenthesis without opening parenthesis at offset {position}")
@@ -45,8 +101,7 @@ fn explain(pattern: &str, error: &Error) -> String {
             other => lower_first(&other.to_string()),
         },
         other => other.to_string(),
-    };
-    format!("the pattern does not compile: {text}")
+    }
 }
 
 /// The explanation at the end of a chain of causes. Explanations of the regex engine draw the pattern before they state
@@ -65,28 +120,29 @@ fn lower_first(text: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
 }
 
-/// Whether a pattern is so large that it is not even tried.
-fn is_too_large(pattern: &str) -> bool {
+/// How much work a pattern is for the engine; `None` if it is so large that it is not even tried.
+fn weight(pattern: &str) -> Option<usize> {
     if pattern.len() > MAX_LENGTH {
-        return true;
+        return None;
     }
     // The engine explains what does not parse.
-    let Ok(tree) = Expr::parse_tree(pattern) else { return false };
+    let Ok(tree) = Expr::parse_tree(pattern) else { return Some(PATTERN + pattern.len()) };
     let mut calls = false;
     let mut repeats = 1;
-    let extent = extent(&tree.expr, &mut calls, &mut repeats);
+    let weight = expanded(&tree.expr, &mut calls, &mut repeats);
     // A group that is called may repeat a group that is called, and so on: then all repeats may multiply.
-    extent > MAX_EXTENT || calls && repeats > MAX_EXTENT
+    (weight <= MAX_WEIGHT && !(calls && repeats > MAX_WEIGHT)).then(|| PATTERN + weight)
 }
 
-/// Number of characters and classes that an expression expands to, whether it calls groups, and the product of its repeats.
-fn extent(expr: &Expr, calls: &mut bool, repeats: &mut usize) -> usize {
+/// Weight of an expression with its repeats expanded, whether it calls groups, and the product of its repeats.
+fn expanded(expr: &Expr, calls: &mut bool, repeats: &mut usize) -> usize {
     *calls |= matches!(expr, Expr::SubroutineCall(_));
     let own = match expr {
         Expr::Literal { val, .. } => val.len(),
+        Expr::Delegate { .. } | Expr::Any { .. } => CLASS,
         _ => 1,
     };
-    let inner = expr.children_iter().fold(own, |sum, child| sum.saturating_add(extent(child, calls, repeats)));
+    let inner = expr.children_iter().fold(own, |sum, child| sum.saturating_add(expanded(child, calls, repeats)));
     match expr {
         Expr::Repeat { lo, hi, .. } => {
             let times = if *hi == usize::MAX { *lo } else { *hi }.max(1);
@@ -106,11 +162,11 @@ fn certainly_compiles(pattern: &str, flags: &str) -> bool {
     tree.is_ok_and(|tree| cost(&tree.expr).is_some_and(|cost| cost <= MAX_COST))
 }
 
-/// Number of characters and classes that an expression expands to; `None` if that does not decide whether it compiles.
+/// Weight of an expression with its repeats expanded; `None` if that does not decide whether it compiles.
 fn cost(expr: &Expr) -> Option<usize> {
     match expr {
         Expr::Empty => Some(0),
-        Expr::Any { .. } => Some(1),
+        Expr::Any { .. } => Some(CLASS),
         Expr::Literal { val, .. } => Some(val.len()),
         Expr::Assertion(
             Assertion::StartText
@@ -129,7 +185,7 @@ fn cost(expr: &Expr) -> Option<usize> {
             Some(cost(child)?.saturating_mul(times.max(1)))
         }
         Expr::LookAround(inner, LookAround::LookAhead | LookAround::LookAheadNeg) => cost(inner),
-        Expr::Delegate { inner, .. } => is_plain_class(inner).then_some(1),
+        Expr::Delegate { inner, .. } => is_plain_class(inner).then_some(CLASS),
         _ => None,
     }
 }
@@ -190,7 +246,12 @@ fn is_class_letter(letter: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{certainly_compiles, check};
+    use super::{CLASS, CompiledPatterns, MAX_TOTAL, PATTERN, PatternProblem, certainly_compiles};
+    use crate::diagnostic::Code;
+
+    fn check(pattern: &str, flags: &str) -> Result<(), String> {
+        CompiledPatterns::default().check(pattern, flags).map_err(|problem| problem.message)
+    }
 
     /// Pieces from which patterns are put together, good and bad ones.
     const PIECES: &[&str] = &[
@@ -286,5 +347,19 @@ mod tests {
         }
         assert!(check(r"(?<=a+)b\1?", "").is_err());
         assert!(check(r"(?<=a+)b", "ix").is_ok());
+    }
+
+    #[test]
+    fn what_is_compiled_has_a_limit() {
+        let patterns = CompiledPatterns::default();
+        let count = MAX_TOTAL / (PATTERN + CLASS) + 1;
+        let results: Vec<Result<(), PatternProblem>> =
+            (0..count).map(|index| patterns.check(&format!(r"\p{{L}}{index}"), "")).collect();
+        let refused: Vec<&PatternProblem> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+        assert!(!refused.is_empty() && refused.len() < count / 2, "{} of {count}", refused.len());
+        assert!(refused.iter().all(|problem| problem.code == Code::LimitExceeded));
+        // Known ones, and those that are not compiled, cost nothing.
+        assert_eq!(patterns.check(r"\p{L}0", ""), Ok(()));
+        assert_eq!(patterns.check(r"refund|\d+ euros", ""), Ok(()));
     }
 }

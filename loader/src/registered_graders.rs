@@ -1,25 +1,31 @@
-//! Registered graders against those that the suite's files name.
+//! Graders of a program against those that the suite's files name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_loader::source::Files;
-use evalsuite_loader::{GraderUse, names, suggest};
+use evalsuite_schema::Location;
 use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics, Fix};
 use evalsuite_schema::grader::BUILT_IN;
 
-use crate::binding::folded;
+use crate::load::GraderUse;
+use crate::source::Files;
+use crate::{names, suggest};
+
+/// A grader's or judge's name as it is compared: `-` and `_` are the same.
+pub fn folded(name: &str) -> String {
+    name.replace('_', "-")
+}
 
 fn all_folded<'n>(names: impl IntoIterator<Item = &'n String>) -> BTreeSet<String> {
     names.into_iter().map(|name| folded(name)).collect()
 }
 
 /// Whether every used grader is registered and every registered one is used.
-pub(super) fn agree(registered: &[String], used: &[String]) -> bool {
+pub fn agree(registered: &[String], used: &[String]) -> bool {
     all_folded(registered) == all_folded(used)
 }
 
 /// An error for every name of a grader that is not registered, with all places that use it. The first one says how to register them all.
-pub(super) fn unknown(registered: &[String], uses: &[GraderUse], files: &Files) -> Diagnostics {
+pub fn unknown(registered: &[String], uses: &[GraderUse], files: &Files) -> Diagnostics {
     let folded_names = all_folded(registered);
     let unknown: Vec<&GraderUse> = uses.iter().filter(|grader| !folded_names.contains(&folded(&grader.name))).collect();
     let known = || registered.iter().map(String::as_str).chain(BUILT_IN.iter().copied());
@@ -68,7 +74,7 @@ fn registration(registered: &[String], missing: &BTreeSet<&str>) -> String {
 }
 
 /// A warning for every registered grader that no case uses.
-pub(super) fn unused(registered: &[String], uses: &[GraderUse], entry: &str) -> Vec<Diagnostic> {
+pub fn unused(registered: &[String], uses: &[GraderUse], entry: &str) -> Vec<Diagnostic> {
     let used: BTreeSet<&str> = uses.iter().map(|grader| grader.name.as_str()).collect();
     let folded_names: BTreeSet<String> = used.iter().map(|name| folded(name)).collect();
     let names: Vec<&str> = used.into_iter().collect();
@@ -83,4 +89,17 @@ pub(super) fn unused(registered: &[String], uses: &[GraderUse], entry: &str) -> 
             Diagnostic::new(Code::UnusedGrader, message).help(&help)
         })
         .collect()
+}
+
+/// An error, for a program without the feature `json-schema` of evalsuite, about graders that need it.
+pub fn without_json_schema(graders: &BTreeSet<Location>) -> Option<Diagnostic> {
+    let problem = |location: &Location| {
+        Diagnostic::new(
+            Code::MissingFeature,
+            "graders of type `json-schema` need the feature `json-schema` of evalsuite",
+        )
+        .at(location)
+        .help("`cargo add evalsuite --features json-schema`, with `--dev` if it is a dev-dependency")
+    };
+    graders.iter().map(problem).collect::<Diagnostics>().grouped().into_iter().next()
 }

@@ -1,5 +1,8 @@
 //! Tests of the cache through expansions.
 
+mod histories;
+mod single_edits;
+
 use super::CachedSuite;
 use crate::expansion::Expansion;
 use crate::fixture::{Call, Fixture, TASK, literal, texts};

@@ -1,0 +1,208 @@
+//! A stored suite after edits of single cases: only these are read again.
+//!
+//! That is right only if nothing else depends on what was edited. So a case is replaced where all of this holds, and the suite is
+//! loaded as a whole otherwise: its file defines nothing else; neither the old nor the new text names a path, has a problem or a warning;
+//! everything that the suite or the generated code takes from a case is as before; no case came or went.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::SystemTime;
+use std::{fs, io};
+
+use evalsuite_loader::{LoadedCase, LoadedPart, LoadedSuite, Part, Request, SuiteFiles, load_part, suite_digest};
+use evalsuite_schema::Case;
+use evalsuite_schema::diagnostic::Diagnostic;
+
+use super::file_stamps::{FileStamps, Kind, Line};
+use super::own_files::{OwnFile, graders};
+use super::stored_suite::StoredSuite;
+use crate::embed::references;
+use crate::statics;
+use crate::suite_facts::SuiteFacts;
+
+/// More cases than this are read with all others. With files of at most 16 MiB each they stay below the limit of a load.
+const MAX_EDITED: usize = 4;
+
+/// Bytes of all files: a suite that is near the limit of a load, 128 MiB, is loaded as a whole.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// What changed on disk.
+pub(super) struct Changes {
+    files: BTreeSet<String>,
+    /// Directories without new names that count.
+    directories: BTreeSet<String>,
+}
+
+impl StoredSuite {
+    /// The suite with what changed; `None` if only loading it as a whole can tell. `root` is the suite's directory.
+    pub(super) fn edited(
+        &self,
+        changes: &Changes,
+        request: &Request,
+        root: &Path,
+        started: SystemTime,
+    ) -> io::Result<Option<Self>> {
+        let Some(body) = self.edited_body(changes, request, root)? else { return Ok(None) };
+        let stamps = self.stamps.renewed(&changes.paths(), started)?;
+        Ok(stamps.map(|stamps| Self { record: self.record.clone(), own_files: self.own_files.clone(), stamps, body }))
+    }
+
+    fn edited_body(&self, changes: &Changes, request: &Request, root: &Path) -> io::Result<Option<statics::Body>> {
+        let sources: Option<BTreeSet<String>> = changes.files.iter().map(|file| source(file, root)).collect();
+        let Some(sources) = sources else { return Ok(None) };
+        let own: Option<Vec<OwnFile<'_>>> = sources.iter().map(|source| self.own_files.find(source)).collect();
+        let Some(own) = own else { return Ok(None) };
+        let part = load_part(request, Part { sources, ids: BTreeSet::new() });
+        let Some(suite) = &part.loaded.suite else { return Ok(None) };
+        if !self.has_same_problems(&part, &changes.files) {
+            return Ok(None);
+        }
+        let lines: Vec<&str> = self.body.texts.cases.split_inclusive('\n').collect();
+        if suite.cases.len() != own.len() || lines.len() != own.len() + part.others.len() {
+            return Ok(None);
+        }
+        let mut edited = Vec::with_capacity(own.len());
+        for file in own {
+            // Cases are in the order of their sources; those of the part as well as those of the suite.
+            let new = suite.cases.iter().find(|loaded| self.own_files.find(&loaded.source) == Some(file));
+            let (Some(new), Some(old)) = (new, lines.get(file.index)) else { return Ok(None) };
+            let line = format!("{}\n", statics::json_of(&new.case)?);
+            let is_alike = graders(&new.user_graders).as_deref() == Some(file.graders)
+                && references::in_text(old) == references::in_text(&line)
+                && is_same_to_the_suite(old, new, suite)?;
+            if !new.stands_alone || !is_alike {
+                return Ok(None);
+            }
+            edited.push((file.index, line));
+        }
+        let Some(files) = self.files_with(&suite.files) else { return Ok(None) };
+        let mut body = self.body.clone();
+        body.texts.cases = with_lines(&lines, edited);
+        body.texts.files = statics::files(&files);
+        let mut about = suite.suite.clone();
+        about.digest = suite_digest(&files);
+        body.texts.suite = statics::json_of(&about)?;
+        Ok(Some(body))
+    }
+
+    /// Whether no problem, old or new, is in one of the files, or depends on its text.
+    fn has_same_problems(&self, part: &LoadedPart, changed: &BTreeSet<String>) -> bool {
+        let mut noted = places(part.loaded.diagnostics.iter());
+        noted.extend(self.record.noted.iter().cloned());
+        changed.iter().all(|file| !noted.contains(&part.loaded.files.shown(Path::new(file))))
+    }
+
+    /// The digests of all files, with those of a part.
+    fn files_with(&self, part: &SuiteFiles) -> Option<SuiteFiles> {
+        let mut files = SuiteFiles::new();
+        for line in self.body.texts.files.lines() {
+            let (digest, path) = line.split_once(' ')?;
+            let digest = match part.get(path) {
+                Some(digest) => *digest,
+                None => bytes(digest)?,
+            };
+            files.insert(path.to_owned(), digest);
+        }
+        part.keys().all(|path| files.contains_key(path)).then_some(files)
+    }
+}
+
+/// The files that problems name.
+pub(super) fn places<'d>(diagnostics: impl Iterator<Item = &'d Diagnostic>) -> BTreeSet<String> {
+    let all =
+        diagnostics.flat_map(|found| found.place.iter().chain(found.related.iter().map(|related| &related.place)));
+    all.map(|place| place.file.clone()).collect()
+}
+
+impl Changes {
+    /// What changed since the stamps were taken, if it may be no more than the texts of single cases.
+    pub(super) fn of(stamps: &FileStamps) -> Option<Self> {
+        let lines = stamps.all()?;
+        let mut changes = Self { files: BTreeSet::new(), directories: BTreeSet::new() };
+        for line in lines.iter().filter(|line| !line.is_current()) {
+            match line.kind {
+                Kind::Read => changes.files.insert(line.path.to_owned()),
+                Kind::Listed => changes.directories.insert(line.path.to_owned()),
+                Kind::Embedded | Kind::Other | Kind::Missing => return None,
+            };
+        }
+        let bytes: u64 = lines.iter().filter(|line| line.kind == Kind::Read).map(Line::length).sum();
+        if changes.files.len() > MAX_EDITED || bytes > MAX_BYTES {
+            return None;
+        }
+        if !changes.directories.is_empty() {
+            let known: BTreeSet<&Path> = lines.iter().map(|line| Path::new(line.path)).collect();
+            let mut directories = changes.directories.iter();
+            directories.all(|directory| has_no_new_names(Path::new(directory), &known)).then_some(())?;
+        }
+        Some(changes)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.directories.is_empty()
+    }
+
+    fn paths(&self) -> BTreeSet<&str> {
+        self.files.union(&self.directories).map(String::as_str).collect()
+    }
+}
+
+/// Whether all names in a directory are known that could be, or contain, a case or a data file. Other files count only where they
+/// are named, and those have stamps of their own, also while they are missing. Editors leave such files beside those that they save.
+fn has_no_new_names(directory: &Path, known: &BTreeSet<&Path>) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    entries.into_iter().all(|entry| {
+        let Ok(entry) = entry else { return false };
+        let path = entry.path();
+        let is_plain = entry.file_type().is_ok_and(|kind| kind.is_file());
+        known.contains(path.as_path()) || is_plain && !is_data(&path)
+    })
+}
+
+fn is_data(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+    matches!(ending.as_str(), "yaml" | "yml" | "json" | "jsonl")
+}
+
+/// A file as its case names it.
+fn source(file: &str, root: &Path) -> Option<String> {
+    Some(Path::new(file).strip_prefix(root).ok()?.to_str()?.replace('\\', "/"))
+}
+
+/// Whether the suite and the code around the texts are the same with the new case in place of the old one.
+fn is_same_to_the_suite(old: &str, new: &LoadedCase, suite: &LoadedSuite) -> io::Result<bool> {
+    let mut before = new.clone();
+    before.case = serde_json::from_str(old)?;
+    let (old, case): (&Case, &Case) = (&before.case, &new.case);
+    let facts = |loaded: &LoadedCase| {
+        let mut suite = suite.clone();
+        suite.cases = vec![loaded.clone()];
+        SuiteFacts::new(&suite)
+    };
+    Ok(old.id == case.id
+        && old.location == case.location
+        && old.dir == case.dir
+        && old.target == case.target
+        && old.targets == case.targets
+        && old.depends_on == case.depends_on
+        && before.has_unjudged_criteria() == new.has_unjudged_criteria()
+        && facts(&before) == facts(new))
+}
+
+/// The lines, with those that were edited.
+fn with_lines(lines: &[&str], edited: Vec<(usize, String)>) -> String {
+    let mut all: Vec<&str> = lines.to_vec();
+    for (index, line) in &edited {
+        all[*index] = line;
+    }
+    all.concat()
+}
+
+/// A digest from hexadecimal digits.
+fn bytes(digits: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    (digits.len() == 64).then_some(bytes)
+}

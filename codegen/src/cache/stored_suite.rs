@@ -1,0 +1,159 @@
+//! The cache file of a suite: what the build script knows of it, and its code.
+//!
+//! One file, because two builds may write at once: what is read together was written together.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{fs, io};
+
+use evalsuite_loader::{GraderUse, LoadedSuite, Request};
+use evalsuite_schema::diagnostic::Diagnostic;
+use serde::{Deserialize, Serialize};
+
+use super::entry_path;
+use super::file_stamps::{FileStamp, FileStamps};
+use super::own_files::OwnFiles;
+use crate::statics::{Body, SuiteTexts};
+use crate::suite_facts::SuiteFacts;
+
+/// First word of a cache file. Another number for another format.
+const FORMAT: &str = "evalsuite-cache-2";
+
+/// A suite as the build script stored it.
+#[derive(Debug)]
+pub(super) struct StoredSuite {
+    pub(super) record: SuiteRecord,
+    pub(super) stamps: FileStamps,
+    /// The cases that can be replaced, if any can.
+    pub(super) own_files: OwnFiles,
+    pub(super) body: Body,
+}
+
+/// Everything about a stored suite but its files and its code.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct SuiteRecord {
+    /// Version of this crate: another one may generate other code.
+    version: String,
+    /// The program that stored the suite: a crate of the same version may have been built from other sources.
+    program: Option<FileStamp>,
+    entry: Option<PathBuf>,
+    package_root: PathBuf,
+    workspace_root: PathBuf,
+    pub(super) module: String,
+    pub(super) facts: SuiteFacts,
+    /// Names of the graders that are not built in.
+    pub(super) graders: Vec<String>,
+    pub(super) warnings: Vec<Diagnostic>,
+    /// The files with problems, as they are shown.
+    pub(super) noted: BTreeSet<String>,
+    pub(super) embedded: EmbeddedRecord,
+}
+
+/// How the files that cases need are embedded.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum EmbeddedRecord {
+    /// Not at all.
+    Off,
+    /// Cases need none.
+    NoFiles,
+    /// In the archive with this path in OUT_DIR.
+    Archive(String),
+}
+
+impl SuiteRecord {
+    pub(super) fn new(
+        request: &Request,
+        (suite, uses): (&LoadedSuite, &[GraderUse]),
+        (warnings, noted): (Vec<Diagnostic>, BTreeSet<String>),
+        embedded: EmbeddedRecord,
+    ) -> Self {
+        let mut graders: Vec<String> = uses.iter().map(|grader| grader.name.clone()).collect();
+        graders.sort();
+        graders.dedup();
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            program: running_program(),
+            entry: entry_path(request),
+            package_root: request.package_root.clone(),
+            workspace_root: request.workspace_root.clone(),
+            module: suite.module.clone(),
+            facts: SuiteFacts::new(suite),
+            graders,
+            warnings,
+            noted,
+            embedded,
+        }
+    }
+
+    /// Whether the record is about the suite of `request`, as long as no file has changed.
+    pub(super) fn is_about(&self, request: &Request) -> bool {
+        self.version == env!("CARGO_PKG_VERSION")
+            && self.entry == entry_path(request)
+            && self.package_root == request.package_root
+            && self.workspace_root == request.workspace_root
+    }
+
+    /// Whether this program stored it.
+    pub(super) fn is_by_this_program(&self) -> bool {
+        self.program.is_some() && self.program == running_program()
+    }
+
+    /// Whether the archive exists, if there has to be one.
+    pub(super) fn has_archive(&self, out_dir: &Path) -> bool {
+        match &self.embedded {
+            EmbeddedRecord::Archive(path) => out_dir.join(path).is_file(),
+            EmbeddedRecord::Off | EmbeddedRecord::NoFiles => true,
+        }
+    }
+}
+
+fn running_program() -> Option<FileStamp> {
+    std::env::current_exe().and_then(fs::metadata).ok().map(|metadata| FileStamp::of(&metadata))
+}
+
+impl StoredSuite {
+    /// The content of a cache file; `None` if there is none, or it is damaged.
+    pub(super) fn read(path: &Path) -> Option<Self> {
+        let text = fs::read_to_string(path).ok()?;
+        let (header, mut rest) = text.split_once('\n')?;
+        let mut lengths = header.strip_prefix(FORMAT)?.split_ascii_whitespace().map(str::parse::<usize>);
+        let mut next = || {
+            let (part, others) = rest.split_at_checked(lengths.next()?.ok()?)?;
+            rest = others;
+            Some(part)
+        };
+        let record = serde_json::from_str(next()?).ok()?;
+        let stamps = FileStamps { lines: next()?.to_owned() };
+        let (statics, tests) = (next()?.to_owned(), next()?.to_owned());
+        let texts = SuiteTexts { suite: next()?.to_owned(), cases: next()?.to_owned(), files: next()?.to_owned() };
+        let own_files = OwnFiles { lines: next()?.to_owned() };
+        let is_whole = lengths.next().is_none() && rest.is_empty();
+        is_whole.then_some(Self { record, stamps, own_files, body: Body { statics, texts, tests } })
+    }
+
+    /// Writes the cache file, in one step.
+    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
+        let record = serde_json::to_string(&self.record)?;
+        let Body { statics, texts, tests } = &self.body;
+        let SuiteTexts { suite, cases, files } = texts;
+        let parts = [&record, &self.stamps.lines, statics, tests, suite, cases, files, &self.own_files.lines];
+        let mut text = FORMAT.to_owned();
+        for part in parts {
+            text.push_str(&format!(" {}", part.len()));
+        }
+        text.push('\n');
+        text.reserve(parts.iter().map(|part| part.len()).sum());
+        parts.iter().for_each(|part| text.push_str(part));
+        replace(path, &text)
+    }
+}
+
+/// Replaces a file, so that whoever reads it at the same time sees the old text or the new one.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let written = path.with_extension(format!("{}-{number}.new", std::process::id()));
+    fs::write(&written, text)?;
+    fs::rename(&written, path).inspect_err(|_| drop(fs::remove_file(&written)))
+}

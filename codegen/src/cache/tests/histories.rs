@@ -1,0 +1,220 @@
+//! Random histories of a suite: whatever happens to its files, the cache changes nothing that a user sees.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use std::{fs, thread};
+
+use super::super::{Cache, Loaded};
+use crate::cargo_environment::Package;
+use crate::fixture::{Fixture, TASK};
+use crate::track::Tracker;
+
+const SUITES: [&str; 2] = ["suites/card_agent", "suites/yaml"];
+
+const CASE: &str = "criteria: Polite.\ninput: Hi\nassertions:\n  - { type: contains, value: hi }\n";
+
+/// Numbers that are the same in every run (xorshift).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit as u64).expect("small")
+    }
+
+    fn one_of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
+        texts[self.below(texts.len())]
+    }
+}
+
+fn suites() -> Fixture {
+    let tasks: Vec<(String, String)> = ('b'..='e')
+        .map(|id| (format!("suites/card_agent/tasks/{id}.json"), TASK.replace("\"a\"", &format!("\"{id}\""))))
+        .collect();
+    let cases: Vec<String> = (0..4).map(|number| format!("suites/yaml/cases/c{number}/case.yaml")).collect();
+    let mut files = vec![
+        ("suites/yaml/EVAL.yaml", "name: yaml\n"),
+        ("suites/yaml/more.md", "Be strict."),
+        ("suites/yaml/_shared/include.yaml", "- { type: contains, value: shared }\n"),
+    ];
+    files.extend(tasks.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    files.extend(cases.iter().map(|path| (path.as_str(), CASE)));
+    Fixture::new(&files)
+}
+
+/// A case file, or one that is not there yet.
+fn some_case(numbers: &mut Numbers) -> (PathBuf, bool) {
+    if numbers.below(2) == 0 {
+        (
+            PathBuf::from(format!(
+                "suites/card_agent/tasks/{}.json",
+                numbers.one_of(&["a", "b", "c", "d", "e", "n/f"])
+            )),
+            true,
+        )
+    } else {
+        (PathBuf::from(format!("suites/yaml/cases/c{}/case.yaml", numbers.below(5))), false)
+    }
+}
+
+fn text(numbers: &mut Numbers, path: &Path, is_task: bool) -> String {
+    let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let id = if numbers.below(12) == 0 { "a" } else { id };
+    let value = numbers.one_of(&["hello", "hallo", "hi", "x\\u202ey", "\\\"#"]);
+    if is_task {
+        let grader =
+            numbers.one_of(&["contains", "contains", "contains", "contains", "is_nice", "unreadable\": 1, \""]);
+        return TASK.replace("\"a\"", &format!("\"{id}\"")).replace("hello", value).replace("contains", grader);
+    }
+    let more = numbers.one_of(&[
+        "",
+        "",
+        "",
+        "",
+        "",
+        "  - { type: equals, value: Hi }\n",
+        "  - { type: is-nice }\n",
+        "  - { type: llm-grader, prompt: more.md }\n",
+        "  - include: ../../_shared/include.yaml\n",
+        "  - { type: llm-grader, target: strict }\n",
+        "metadata: { note: \"${{ NOTE }}\" }\n",
+        "depends_on: [c1]\n",
+        "workspace: { template: ../../template }\n",
+        "assert: []\n",
+        "unknown: 1\n",
+    ]);
+    format!("criteria: Polite.\ninput: \"{value}\"\nassertions:\n  - {{ type: contains, value: \"{value}\" }}\n{more}")
+}
+
+/// Changes something, and returns what it was.
+fn change(fixture: &Fixture, numbers: &mut Numbers) -> String {
+    let (path, is_task) = some_case(numbers);
+    let whole = fixture.path(path.to_str().expect("UTF-8"));
+    let written = text(numbers, &path, is_task);
+    let write = |path: &Path, text: &str| {
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        fs::write(path, text).expect("written");
+    };
+    let kind = numbers.below(20);
+    match kind {
+        // As most editors save: another file takes the place of the old one, and something may be left beside it.
+        0..=1 => {
+            write(&whole.with_extension("new~"), &written);
+            fs::rename(whole.with_extension("new~"), &whole).expect("renamed");
+            if numbers.below(3) == 0 {
+                write(&whole.with_file_name(".case.swp"), &written);
+            }
+        }
+        2 if whole.exists() => fs::remove_file(&whole).expect("deleted"),
+        3 if whole.exists() => {
+            let to = if is_task { whole.with_file_name("z.json") } else { whole.with_file_name("case.yml") };
+            fs::rename(&whole, to).expect("renamed");
+        }
+        // The same length and time: a clock that was set back, or a tool that keeps times.
+        4 if whole.exists() => {
+            let time = fs::metadata(&whole).and_then(|metadata| metadata.modified()).expect("a time");
+            let other: String =
+                fs::read_to_string(&whole).expect("text").replace("ello", "olle").replace("Polite", "Direct");
+            write(&whole, &other);
+            set_time(&whole, time);
+        }
+        5 => write(&fixture.path("suites/yaml/more.md"), numbers.one_of(&["Be strict.", "Be kind."])),
+        6 => write(
+            &fixture.path("suites/yaml/_shared/include.yaml"),
+            numbers.one_of(&["- { type: contains, value: a }\n", "- { type: b }\n"]),
+        ),
+        7 => write(&whole.with_file_name("more.md"), "Be near."),
+        8 => write(
+            &whole.with_file_name(numbers.one_of(&["data.yaml", "workspace/a.txt", "notes.txt", "case.yml"])),
+            "a: 1\n",
+        ),
+        9 => write(
+            &fixture.path("suites/yaml/EVAL.yaml"),
+            numbers.one_of(&["name: yaml\n", "name: yaml\nexecution: { trials: 2 }\n", "names: x\n"]),
+        ),
+        10 => write(&fixture.path("suites/yaml/template/a.txt"), &written),
+        11 => drop(fs::remove_file(whole.with_file_name("data.yaml"))),
+        _ => write(&whole, &written),
+    }
+    if whole.exists() && kind != 4 && numbers.below(8) > 0 {
+        // Clocks jump, in both directions.
+        let jump = Duration::from_secs(60 + numbers.below(1_000_000) as u64);
+        let now = SystemTime::now();
+        set_time(&whole, if numbers.below(8) == 0 { now + jump } else { now - jump });
+    }
+    format!("{kind} {}", path.display())
+}
+
+fn set_time(path: &Path, time: SystemTime) {
+    fs::File::open(path).and_then(|file| file.set_modified(time)).expect("a time");
+}
+
+/// What cargo and rustc are told, with a cache and without.
+fn outcome(fixture: &Fixture, cache: bool) -> Vec<String> {
+    let mut texts = Vec::new();
+    for suite in SUITES {
+        let mut call = fixture.call(suite);
+        call.graders(&["is_nice"]);
+        if !cache {
+            call.context.out_dir = None;
+        }
+        let expansion = call.expand();
+        texts.push(expansion.tokens().to_string());
+        texts.extend(expansion.recorded_warnings.iter().map(|(name, text)| format!("{name}: {text}")));
+    }
+    texts
+}
+
+fn build(package: &Package) -> Vec<String> {
+    let instructions = Tracker::new("suites").instructions(package);
+    instructions.lines().iter().filter(|line| line.starts_with("cargo::warning")).cloned().collect()
+}
+
+#[test]
+fn no_history_of_edits_renames_deletions_and_clock_jumps_is_seen_in_the_result() {
+    let mut parts = 0;
+    for seed in 1..=30 {
+        let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
+        let fixture = suites();
+        build(&fixture.package);
+        let mut history = Vec::new();
+        for _ in 0..6 {
+            for _ in 0..=numbers.below(2) {
+                history.push(change(&fixture, &mut numbers));
+            }
+            // The same text as without a cache: in a directory of its own the build script starts anew.
+            let fresh = tempfile::tempdir().expect("a directory");
+            let afresh = Package { root: fixture.package.root.clone(), out_dir: fresh.path().to_path_buf() };
+            let told = if numbers.below(4) == 0 {
+                // Two builds at once, while a file changes.
+                let (one, other) = (fixture.package.clone(), fixture.package.clone());
+                let builds = [thread::spawn(move || build(&one)), thread::spawn(move || build(&other))];
+                history.push(change(&fixture, &mut numbers));
+                for build in builds {
+                    build.join().expect("no panic");
+                }
+                None
+            } else if numbers.below(3) == 0 {
+                // No build script runs: the macro is alone with an old cache.
+                None
+            } else {
+                parts += usize::from(SUITES.map(|suite| is_part(&fixture, suite)).contains(&true));
+                Some(build(&fixture.package))
+            };
+            if let Some(told) = told {
+                assert_eq!(told, build(&afresh), "seed {seed}: {history:?}");
+            }
+            assert_eq!(outcome(&fixture, true), outcome(&fixture, false), "seed {seed}: {history:?}");
+        }
+    }
+    assert!(parts > 8, "only {parts} builds read single cases");
+}
+
+fn is_part(fixture: &Fixture, suite: &str) -> bool {
+    let request = evalsuite_loader::Request::new(suite, &fixture.package.root);
+    let entry = fixture.path(suite);
+    let cache = Cache::new(&fixture.package.out_dir, &request, &entry);
+    matches!(cache.update().1, Ok(Loaded::Part))
+}

@@ -1,0 +1,44 @@
+//! Writes a made-up run in the formats of other programs, for the scripts in `tests/tools`: `exports DIRECTORY`.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::{env, fs, io};
+
+use evalsuite_report::{InspectFormat, RunData, inspect_logs, junit, otel, trace};
+use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+fn main() -> io::Result<()> {
+    let directory = PathBuf::from(env::args().nth(1).ok_or_else(|| io::Error::other("name a directory"))?);
+    let mut synthetic = SyntheticRun::new("20261122T142550Z-57153b", 45, 2);
+    synthetic.hostile = Some("a/../b \"c\" é\u{202e}</script> _1".to_owned());
+    let mut run = RunData::read(synthetic.write(&directory))?;
+    break_a_trial(&mut run);
+
+    for format in [InspectFormat::Json, InspectFormat::Eval] {
+        let logs = made(directory.join(format!("inspect-{format:?}").to_lowercase()))?;
+        for log in inspect_logs(&run) {
+            log.write(format, File::create(logs.join(log.file_name(format)))?)?;
+        }
+    }
+    let otel_files = made(directory.join("otel"))?;
+    otel(
+        &run,
+        &mut File::create(otel_files.join("run.traces.jsonl"))?,
+        &mut File::create(otel_files.join("run.logs.jsonl"))?,
+    )?;
+    trace(&run, &mut File::create(directory.join("trace.json"))?)?;
+    fs::write(directory.join("evals.xml"), junit(&run)?)
+}
+
+fn made(directory: PathBuf) -> io::Result<PathBuf> {
+    fs::create_dir_all(&directory).map(|()| directory)
+}
+
+/// Made-up trials that end in an error reached a limit. This one broke.
+fn break_a_trial(run: &mut RunData) {
+    let case = run.suites.iter_mut().flat_map(|suite| &mut suite.cases).last().expect("the run has cases");
+    case.record.outcome = CaseOutcome::Error;
+    case.trials[0].record.outcome = CaseOutcome::Error;
+    case.trials[0].record.reason = Some(Reason::new(Stage::Agent, ReasonCode::AgentError, "connection refused"));
+}

@@ -1,0 +1,100 @@
+//! A log as an archive: the header, a summary of all samples, and a file for each of them.
+
+use std::io;
+use std::io::{Seek, Write};
+
+use serde_json::{Map, Value, json};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::InspectLog;
+use super::header::Header;
+use crate::run_data::Problem;
+
+/// Fields of a sample that its summary has, too.
+const SUMMARISED: &[&str] = &[
+    "id",
+    "epoch",
+    "input",
+    "target",
+    "metadata",
+    "model_usage",
+    "role_usage",
+    "started_at",
+    "completed_at",
+    "total_time",
+    "working_time",
+    "uuid",
+];
+/// Most characters of a text in a summary.
+const LONGEST: usize = 1_000;
+
+pub(super) fn write(
+    log: &InspectLog<'_>,
+    header: &Header,
+    out: impl Write + Seek,
+    problems: &mut Vec<Problem>,
+) -> io::Result<()> {
+    let mut archive = Archive(ZipWriter::new(out));
+    let start =
+        json!({ "version": header.field("version"), "eval": header.field("eval"), "plan": header.field("plan") });
+    archive.add("_journal/start.json", &start)?;
+    let mut summaries = Vec::new();
+    for (id, case) in &log.cases {
+        for trial in &case.trials {
+            let sample = log.sample(header, id, trial, problems);
+            archive.add(&format!("samples/{id}_epoch_{}.json", sample["epoch"]), &sample)?;
+            summaries.push(summary(&sample));
+        }
+    }
+    let summaries = Value::Array(summaries);
+    archive.add("_journal/summaries/1.json", &summaries)?;
+    archive.add("summaries.json", &summaries)?;
+    archive.add("reductions.json", header.reductions())?;
+    let fields: Map<String, Value> =
+        header.fields().iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+    archive.add("header.json", &Value::Object(fields))?;
+    archive.0.finish()?;
+    Ok(())
+}
+
+struct Archive<W: Write + Seek>(ZipWriter<W>);
+
+impl<W: Write + Seek> Archive<W> {
+    fn add(&mut self, name: &str, content: &Value) -> io::Result<()> {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        self.0.start_file(name, options)?;
+        serde_json::to_writer(&mut self.0, content).map_err(io::Error::from)
+    }
+}
+
+/// What a table of samples shows.
+fn summary(sample: &Value) -> Value {
+    let mut summary = Map::new();
+    for field in SUMMARISED {
+        summary.insert((*field).to_owned(), cut(&sample[*field]));
+    }
+    if let Some(scores) = sample["scores"].as_object() {
+        let short = |score: &Value| json!({ "value": score["value"], "answer": score["answer"], "history": [] });
+        summary.insert("scores".to_owned(), scores.iter().map(|(name, score)| (name.clone(), short(score))).collect());
+    }
+    summary.insert("error".to_owned(), sample["error"]["message"].clone());
+    summary.insert("limit".to_owned(), sample["limit"]["type"].clone());
+    summary.insert("limit_reason".to_owned(), sample["limit"]["reason"].clone());
+    summary.insert("message_count".to_owned(), sample["messages"].as_array().map_or(0, Vec::len).into());
+    summary.insert("completed".to_owned(), true.into());
+    Value::Object(summary)
+}
+
+/// The value with long texts cut.
+fn cut(value: &Value) -> Value {
+    match value {
+        Value::String(text) => match text.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}…", &text[..end]).into(),
+            None => value.clone(),
+        },
+        Value::Array(values) => values.iter().map(cut).collect(),
+        Value::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), cut(value))).collect(),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,195 @@
+//! Everything of a log but its samples.
+
+use evalsuite_schema::record::{CaseOutcome, GraderRecord, JudgeRecord, RunRecord};
+use serde_json::{Value, json};
+
+use super::InspectLog;
+use super::scorers::{Scorer, scorers};
+use super::scores::TRIAL;
+use super::usage::{JUDGE, TotalUsage};
+
+/// Version of the format.
+const VERSION: u32 = 2;
+
+/// Everything of a log but its samples.
+pub(super) struct Header {
+    /// In the order of the format: readers of headers read up to the samples. None is `null`, which they do not accept.
+    fields: Vec<(&'static str, Value)>,
+    reductions: Value,
+    model: String,
+}
+
+impl Header {
+    pub(super) fn new(log: &InspectLog<'_>) -> Self {
+        let reported = log.trials().find_map(|trial| trial.record.model.clone());
+        let model = reported.unwrap_or_else(|| format!("none/{}", log.target));
+        let scorers = scorers(log);
+        let (status, error) = status(log);
+        let mut fields = vec![
+            ("version", VERSION.into()),
+            ("status", status.into()),
+            ("eval", eval(log, &model, &scorers)),
+            ("plan", plan(log)),
+            ("results", results(log, &scorers)),
+            ("stats", stats(log, &model)),
+            ("error", error),
+            ("invalidated", false.into()),
+            ("tags", json!([])),
+            ("metadata", json!({})),
+        ];
+        fields.retain(|(_, value)| !value.is_null());
+        let reductions = scorers.iter().map(Scorer::reduction).collect();
+        Self { fields, reductions, model }
+    }
+
+    pub(super) fn fields(&self) -> &[(&'static str, Value)] {
+        &self.fields
+    }
+
+    pub(super) fn field(&self, name: &str) -> &Value {
+        self.fields.iter().find(|(key, _)| *key == name).map_or(&Value::Null, |(_, value)| value)
+    }
+
+    /// The mean scores of each case.
+    pub(super) fn reductions(&self) -> &Value {
+        &self.reductions
+    }
+
+    /// The model of the agent, of trials that report none.
+    pub(super) fn model(&self) -> &str {
+        &self.model
+    }
+}
+
+fn status(log: &InspectLog<'_>) -> (&'static str, Value) {
+    let broken = log.cases.iter().filter(|(_, case)| case.record.outcome == CaseOutcome::Error).count();
+    match broken {
+        _ if log.run.in_use => ("cancelled", Value::Null),
+        0 => ("success", Value::Null),
+        _ => {
+            let message = format!("{broken} of {} cases ended in an error", log.cases.len());
+            ("error", json!({ "message": message, "traceback": "", "traceback_ansi": "" }))
+        }
+    }
+}
+
+fn eval(log: &InspectLog<'_>, model: &str, scorers: &[Scorer]) -> Value {
+    let record = log.run.record.clone().unwrap_or_default();
+    let case = &log.cases[0].1.record;
+    let ids: Vec<&str> = log.cases.iter().map(|(id, _)| id.as_str()).collect();
+    let scorer =
+        |scorer: &Scorer| json!({ "name": scorer.name, "metrics": [{ "name": "mean" }, { "name": "stderr" }] });
+    json!({
+        "eval_id": log.id,
+        "run_id": log.run.run_id,
+        "created": log.started_at(),
+        "task": log.suite,
+        "task_id": log.id,
+        "task_version": 0,
+        "task_attribs": {},
+        "task_args": { "target": log.target },
+        "task_args_passed": {},
+        "solver": case.agent,
+        "dataset": { "name": log.suite, "samples": ids.len(), "sample_ids": ids, "shuffled": false },
+        "model": model,
+        "model_generate_config": {},
+        "model_args": {},
+        "model_roles": judge(log).map(|judge| {
+            let model = judge.model.as_ref().unwrap_or(&judge.name);
+            json!({ JUDGE: { "model": model, "config": {}, "args": {} } })
+        }),
+        "config": {
+            "epochs": log.cases.iter().map(|(_, case)| case.record.planned).max().unwrap_or_default().max(1),
+            "epochs_reducer": ["mean"],
+        },
+        "revision": revision(&record),
+        "packages": packages(log, &record),
+        "metadata": {
+            "target": log.target,
+            "kind": case.kind,
+            "suite_digest": case.suite_digest,
+            "ci": record.ci.as_ref().and_then(|ci| ci.url.as_ref()),
+        },
+        "viewer": viewer(scorers),
+        "scorers": scorers.iter().map(scorer).collect::<Vec<_>>(),
+    })
+}
+
+/// A judge of any grader.
+fn judge<'a>(log: &'a InspectLog<'_>) -> Option<&'a JudgeRecord> {
+    fn of(grader: &GraderRecord) -> Option<&JudgeRecord> {
+        grader.judge.as_ref().or_else(|| grader.members.iter().find_map(of))
+    }
+    log.trials().flat_map(|trial| &trial.record.graders).find_map(of)
+}
+
+/// The commit, and the repository where the CI service names it.
+fn revision(record: &RunRecord) -> Option<Value> {
+    let git = record.git.as_ref()?;
+    let url = record.ci.as_ref().and_then(|ci| ci.url.as_deref()).unwrap_or_default();
+    let repository = ["/actions/runs/", "/-/jobs/"].into_iter().find_map(|page| url.split_once(page));
+    let origin = repository.map_or("", |(repository, _)| repository);
+    Some(json!({ "type": "git", "origin": origin, "commit": git.commit, "dirty": git.dirty }))
+}
+
+fn packages(log: &InspectLog<'_>, record: &RunRecord) -> Value {
+    let mut packages = json!({});
+    if let Some(trial) = log.trials().find(|trial| !trial.record.versions.evalsuite.is_empty()) {
+        packages["evalsuite"] = trial.record.versions.evalsuite.as_str().into();
+    }
+    if !record.package.is_empty() {
+        packages[&record.package] = record.package_version.as_str().into();
+    }
+    packages
+}
+
+/// What Inspect's viewer shows unless its user chose something else: graders as columns, and what failed first.
+fn viewer(scorers: &[Scorer]) -> Value {
+    let column = |name: &str| format!("score__{name}__{name}");
+    let mut columns = vec![];
+    let mut add = |id: &str| columns.push(json!({ "id": id, "visible": true }));
+    ["sampleStatus", "sampleId", "epoch", "input", "answer"].into_iter().for_each(&mut add);
+    scorers.iter().for_each(|scorer| add(&column(&scorer.name)));
+    ["tokens", "duration", "error", "limit"].into_iter().for_each(&mut add);
+    let scale = |scorer: &Scorer| (scorer.name.clone(), json!({ "palette": "good-high", "min": 0.0, "max": 1.0 }));
+    json!({
+        "scanner_result_view": {},
+        "sample_score_view": { "default": "grid", "sort": { "column": "value", "dir": "asc" } },
+        "task_samples_view": {
+            "name": "evalsuite",
+            "columns": columns,
+            "sort": [{ "column": column(TRIAL), "dir": "asc" }],
+            "multiline": false,
+            "score_labels": { TRIAL: "score" },
+            "score_color_scales": scorers.iter().map(scale).collect::<serde_json::Map<_, _>>(),
+            "color_scales_enabled": true,
+        },
+    })
+}
+
+fn plan(log: &InspectLog<'_>) -> Value {
+    let solver = &log.cases[0].1.record.agent;
+    json!({ "name": "plan", "steps": [{ "solver": solver, "params": {}, "params_passed": {} }], "config": {} })
+}
+
+fn results(log: &InspectLog<'_>, scorers: &[Scorer]) -> Value {
+    let is_complete = |outcome| matches!(outcome, CaseOutcome::Passed | CaseOutcome::Failed);
+    json!({
+        "total_samples": log.trials().count(),
+        "completed_samples": log.trials().filter(|trial| is_complete(trial.record.outcome)).count(),
+        "scores": scorers.iter().map(Scorer::result).collect::<Vec<_>>(),
+    })
+}
+
+fn stats(log: &InspectLog<'_>, model: &str) -> Value {
+    let mut usage = TotalUsage::default();
+    log.trials().for_each(|trial| usage.add(&trial.record, model));
+    let ended = log.trials().map(|trial| trial.record.ended_at.as_str()).max().unwrap_or_default();
+    json!({
+        "started_at": log.started_at(),
+        "completed_at": ended,
+        "model_usage": usage.of_models(),
+        "role_usage": usage.of_roles(),
+        "connection_limit_history": [],
+    })
+}

@@ -1,0 +1,129 @@
+//! A trial as a sample.
+
+use evalsuite_schema::Role;
+use evalsuite_schema::record::{CaseOutcome, ReasonCode, TrialRecord};
+use serde_json::{Map, Value, json};
+
+use super::events::events;
+use super::messages::{assistant, input_messages, messages};
+use super::scores::scores;
+use super::usage::{TotalUsage, usage_json};
+use crate::formats::ids::{id, trial_path};
+use crate::formats::input;
+use crate::formats::steps::steps;
+use crate::run_data::{TrialData, TrialFiles};
+
+/// The sample of a trial; `model` is that of trials which report none.
+pub(super) fn sample(model: &str, case_id: &str, trial: &TrialData, files: &TrialFiles) -> Value {
+    let record = &trial.record;
+    let asked = input::input_messages(files);
+    let steps = files.trajectory.as_ref().map(steps).unwrap_or_default();
+    let scores = scores(record);
+    let mut usage = TotalUsage::default();
+    usage.add(record, model);
+    let (error, limit) = error_and_limit(record);
+    json!({
+        "id": case_id,
+        "epoch": record.trial + 1,
+        "input": sample_input(&asked),
+        "target": "",
+        "messages": messages(&asked, &steps, record.answer.as_deref()),
+        "output": output(record, model),
+        "scores": scores,
+        "metadata": metadata(trial),
+        "store": {},
+        "events": events(record, files, &steps, &scores),
+        "model_usage": usage.of_models(),
+        "role_usage": usage.of_roles(),
+        "started_at": time(&record.started_at),
+        "completed_at": time(&record.ended_at),
+        "total_time": seconds(record.timings.total_ms),
+        "working_time": record.duration_ms.map(seconds),
+        "uuid": id(22, &["inspect sample", &record.run_id, &trial_path(trial)]),
+        "error": error,
+        "attachments": {},
+        "limit": limit,
+    })
+}
+
+/// One message of the user is text.
+fn sample_input(asked: &[(Role, String)]) -> Value {
+    match asked {
+        [] => "".into(),
+        [(Role::User, text)] => text.as_str().into(),
+        asked => input_messages(asked).collect(),
+    }
+}
+
+fn output(record: &TrialRecord, model: &str) -> Value {
+    let model = record.model.as_deref().unwrap_or(model);
+    let answer = record.answer.as_deref();
+    let choice = |text| json!({ "message": assistant(text), "stop_reason": "stop" });
+    json!({
+        "model": model,
+        "choices": answer.map(choice).into_iter().collect::<Vec<_>>(),
+        "completion": answer.unwrap_or_default(),
+        "usage": record.usage.map(|usage| usage_json(usage, record.cost_usd)),
+        "time": record.duration_ms.map(seconds),
+    })
+}
+
+/// What filters and data frames see: the metadata of the case, and what identifies the trial. Where both have a key, the author's
+/// value is kept.
+fn metadata(trial: &TrialData) -> Value {
+    let record = &trial.record;
+    let folder = record.location.file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let ours = json!({
+        "outcome": record.outcome,
+        "reason": record.reason.as_ref().map(|reason| reason.message.as_str()),
+        "reason_code": record.reason.as_ref().map(|reason| reason.code),
+        "threshold": record.threshold,
+        "suite": record.suite,
+        "target": record.target,
+        "folder": folder,
+        "location": record.location.to_string(),
+        "bucket": record.failure_bucket,
+        "tags": record.tags,
+        "trial_path": trial_path(trial),
+        "case_digest": record.case_digest,
+        "input_digest": record.input_digest,
+        "grader_digest": record.grader_digest,
+        "turns": record.turns,
+        "notes": record.notes,
+    });
+    let mut metadata: Map<String, Value> = record.metadata.clone();
+    let Value::Object(ours) = ours else { return Value::Object(metadata) };
+    for (key, value) in ours {
+        let is_empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+        if !is_empty {
+            metadata.entry(key).or_insert(value);
+        }
+    }
+    Value::Object(metadata)
+}
+
+/// A trial that broke has an error, and one that reached a limit has that limit.
+fn error_and_limit(record: &TrialRecord) -> (Value, Value) {
+    let Some(reason) = record.reason.as_ref().filter(|_| record.outcome == CaseOutcome::Error) else {
+        return (Value::Null, Value::Null);
+    };
+    let limit = match reason.code {
+        ReasonCode::Timeout => Some(("time", seconds(record.duration_ms.unwrap_or(record.timings.total_ms)))),
+        ReasonCode::BudgetExceeded => Some(("cost", record.cost_usd.unwrap_or_default())),
+        _ => None,
+    };
+    match limit {
+        Some((kind, limit)) => (Value::Null, json!({ "type": kind, "limit": limit, "reason": reason.message })),
+        None => (json!({ "message": reason.message, "traceback": "", "traceback_ansi": "" }), Value::Null),
+    }
+}
+
+/// A time, if it is known.
+fn time(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+#[allow(clippy::cast_precision_loss, reason = "2^53 milliseconds are 285,000 years")]
+fn seconds(milliseconds: u64) -> f64 {
+    milliseconds as f64 / 1e3
+}

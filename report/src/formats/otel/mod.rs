@@ -1,0 +1,95 @@
+//! The run as OpenTelemetry data: spans of agents, models and tools, and results of graders as events.
+
+mod attributes;
+mod results;
+mod spans;
+
+use std::io;
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use self::attributes::attributes;
+use super::ids::{id, trial_path};
+use super::steps::steps;
+use super::timeline::Timeline;
+use crate::run_data::{Problem, RunData, TrialData, TrialFiles};
+
+/// Writes the run as OTLP/JSON in lines, as OpenTelemetry's file exporter does and collectors read it (`otlpjsonfile`): spans to
+/// `traces`, results of graders to `logs`. Files of that form hold one kind of data each.
+///
+/// Every trial is a trace of its own: a span of the trial, in it spans of its phases, `invoke_agent` with `chat` and `execute_tool`, and
+/// of its graders with `chat` of their judges. Results are events `gen_ai.evaluation.result` at the span of the agent: one per grader,
+/// and one of the trial with the name `evalsuite`. Ids are derived from run and trial: a second export equals the first. Trials that
+/// did not start are left out. Returns the files of the run that could not be read.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub fn otel(run: &RunData, traces: &mut impl Write, logs: &mut impl Write) -> io::Result<Vec<Problem>> {
+    let mut problems = Vec::new();
+    let resource = resource(run);
+    let scope = json!({ "name": "evalsuite", "version": env!("CARGO_PKG_VERSION") });
+    for trial in run.suites.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.trials) {
+        if trial.record.started_at.is_empty() {
+            continue;
+        }
+        let files = TrialFiles::read_without_texts(run, trial, &mut problems);
+        let steps = files.trajectory.as_ref().map(steps).unwrap_or_default();
+        let trace = Trace::new(run, trial, Timeline::new(&trial.record, &steps));
+        let spans = json!([{ "scope": scope, "spans": spans::spans(&trace, &files, &steps) }]);
+        writeln!(traces, "{}", json!({ "resourceSpans": [{ "resource": resource, "scopeSpans": spans }] }))?;
+        let records = json!([{ "scope": scope, "logRecords": results::results(&trace) }]);
+        writeln!(logs, "{}", json!({ "resourceLogs": [{ "resource": resource, "scopeLogs": records }] }))?;
+    }
+    Ok(problems)
+}
+
+/// A trial as a trace.
+struct Trace<'a> {
+    trial: &'a TrialData,
+    timeline: Timeline,
+    /// Id of the trace, hexadecimal.
+    id: String,
+    /// Run and trial, from which ids of spans are derived.
+    path: [String; 2],
+}
+
+impl<'a> Trace<'a> {
+    fn new(run: &RunData, trial: &'a TrialData, timeline: Timeline) -> Self {
+        let path = [run.run_id.clone(), trial_path(trial)];
+        Self { trial, timeline, id: id(32, &["otel trace", &path[0], &path[1]]), path }
+    }
+
+    /// The id of a span by its name in the trace.
+    fn span_id(&self, name: &str) -> String {
+        id(16, &["otel span", &self.path[0], &self.path[1], name])
+    }
+
+    /// Whether the agent was called.
+    fn has_agent(&self) -> bool {
+        self.trial.record.duration_ms.is_some() || self.timeline.agent.start < self.timeline.agent.end
+    }
+
+    /// The id of the span that was evaluated: the agent's, or the trial's if the agent was not called.
+    fn evaluated_span(&self) -> String {
+        self.span_id(if self.has_agent() { spans::AGENT } else { spans::TRIAL })
+    }
+}
+
+fn resource(run: &RunData) -> Value {
+    let record = run.record.clone().unwrap_or_default();
+    let text = |text: String| Some(text).filter(|text| !text.is_empty());
+    json!({ "attributes": attributes(json!({
+        "service.name": text(record.package).unwrap_or_else(|| "evalsuite".to_owned()),
+        "service.version": text(record.package_version),
+        "vcs.ref.head.revision": record.git.map(|git| git.commit),
+        "cicd.pipeline.run.url.full": record.ci.and_then(|ci| ci.url),
+        "evalsuite.run.id": run.run_id,
+    })) })
+}
+
+/// Microseconds as OTLP has times: nanoseconds, as text.
+fn nanoseconds(microseconds: u64) -> String {
+    (u128::from(microseconds) * 1_000).min(u128::from(u64::MAX)).to_string()
+}

@@ -1,0 +1,182 @@
+//! The health of suites over several runs: cases that say nothing any more, cases and graders that are broken, judges that drift.
+
+mod cases;
+mod judges;
+mod observed;
+mod text;
+
+use std::io;
+use std::path::Path;
+
+use evalsuite::record::run_directory::OutputDirectory;
+use serde::Serialize;
+
+use self::observed::Observed;
+use crate::run_data::RunData;
+
+/// Limits of the findings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct HealthOptions {
+    /// Lowest share of trials of a run that pass in a mature case, 0 to 1.
+    pub mature: f64,
+    /// Number of runs in a row in which a case is mature that make it a candidate for a regression suite.
+    pub graduation_runs: usize,
+    /// Highest share of trials that pass in a broken case, 0 to 1.
+    pub broken: f64,
+    /// Fewest trials after which a case is called broken.
+    pub broken_trials: u32,
+    /// Lowest share of mature cases in a saturated suite, 0 to 1.
+    pub saturated: f64,
+}
+
+impl Default for HealthOptions {
+    fn default() -> Self {
+        Self { mature: 0.95, graduation_runs: 5, broken: 0.0, broken_trials: 10, saturated: 0.9 }
+    }
+}
+
+/// The health of suites over some runs, the window.
+///
+/// A run counts for a case if at least one of its trials passed or failed there, and if input and graders of the case are those of the
+/// newest such run. Results that a run has taken over from another one do not count again.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Health {
+    /// [`Health::SCHEMA`].
+    pub schema: &'static str,
+    /// The runs, the newest first.
+    pub window: Vec<WindowRun>,
+    /// The suites, by name and target.
+    pub suites: Vec<SuiteHealth>,
+    /// Graders that decided in no trial of the window, by suite and name.
+    pub undecided_graders: Vec<UndecidedGrader>,
+    /// All judges that were asked, by suite and name.
+    pub judges: Vec<JudgeHealth>,
+}
+
+/// A run of the window.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WindowRun {
+    /// Its id.
+    pub run: String,
+    /// When it started, RFC 3339; `None` if its `run.json` is missing or torn.
+    pub started_at: Option<String>,
+}
+
+/// The health of a suite's cases with one target.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SuiteHealth {
+    /// Name of the suite.
+    pub suite: String,
+    /// Name of the target.
+    pub target: String,
+    /// Number of cases with results.
+    pub cases: usize,
+    /// Number of cases that are mature in the newest run with a result of theirs.
+    pub mature: usize,
+    /// Whether so many cases are mature that the suite tells good agents from better ones no more.
+    pub is_saturated: bool,
+    /// Numbers of cases by the share of their trials that passed: in [0, 0.2), [0.2, 0.4), [0.4, 0.6), [0.6, 0.8), [0.8, 0.95) and
+    /// [0.95, 1].
+    pub histogram: [usize; 6],
+    /// Cases that are mature in enough runs in a row, for a regression suite; none in such a suite.
+    pub graduates: Vec<CaseHealth>,
+    /// Cases that practically never pass: suspect the case or its graders first.
+    pub broken: Vec<CaseHealth>,
+    /// Cases of which some trials passed and some failed in runs of one commit.
+    pub flaky: Vec<CaseHealth>,
+}
+
+/// What was found about a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CaseHealth {
+    /// Id of the case.
+    pub case: String,
+    /// Trials that passed.
+    pub passed: u32,
+    /// Trials that passed or failed.
+    pub trials: u32,
+    /// Number of runs that these trials are of; of a graduate, the length of its series.
+    pub runs: usize,
+    /// Of a flaky case, the commit that these runs are of; `None` where it is not known, or files differed from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+/// A grader that decided in no trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct UndecidedGrader {
+    /// Name of the suite.
+    pub suite: String,
+    /// Name of the grader; of a member of a composite, after the composite's and `/`.
+    pub grader: String,
+    /// Trials in which it did not decide.
+    pub undecided: usize,
+    /// Trials in which it failed.
+    pub errors: usize,
+}
+
+/// How steady a judge is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct JudgeHealth {
+    /// Name of the suite.
+    pub suite: String,
+    /// Name of the judge.
+    pub judge: String,
+    /// The models that it reported, the newest first.
+    pub models: Vec<String>,
+    /// Number of prompts that it got, letter by letter, in more than one run.
+    pub prompts: usize,
+    /// Mean over these prompts of the newest value minus the oldest one, -1 to 1.
+    pub difference: f64,
+    /// Two-sided p-value of that difference (sign-flip permutation).
+    pub p_value: f64,
+    /// Cohen's κ in the oldest and the newest calibration of the window with the same samples.
+    pub kappa: Option<(f64, f64)>,
+    /// Whether its model has changed, its values have moved in one direction (p below 0.05), or κ has fallen by 0.1 or more.
+    pub is_drifting: bool,
+}
+
+impl Health {
+    /// Value of `schema` in files of this version.
+    pub const SCHEMA: &'static str = "evalsuite.health/1";
+
+    /// The health over runs with their trials, the newest first. Of each run, only what is needed is kept.
+    pub fn of(runs: impl IntoIterator<Item = RunData>, options: &HealthOptions) -> Self {
+        let mut observed = Observed::default();
+        let mut window = Vec::new();
+        for run in runs {
+            observed.add(&run);
+            let started_at = run.record.map(|record| record.started_at);
+            window.push(WindowRun { run: run.run_id, started_at });
+        }
+        let (suites, undecided_graders, judges) = observed.findings(options);
+        Self { schema: Self::SCHEMA, window, suites, undecided_graders, judges }
+    }
+
+    /// The health of these suites, or of all if none is named, over the newest `count` runs of an output directory with results of theirs.
+    ///
+    /// # Errors
+    ///
+    /// If a run cannot be read. Records that are missing or torn are left out.
+    pub fn of_output(output: &Path, suites: &[String], count: usize, options: &HealthOptions) -> io::Result<Self> {
+        let mut error = None;
+        let runs = OutputDirectory::new(output).runs_newest_first()?.into_iter().map_while(|stored| {
+            let read = RunData::read(stored.path()).map_err(|problem| error = Some(problem));
+            read.ok()
+        });
+        let of_suites = runs.filter_map(|mut run| {
+            run.suites.retain(|suite| suites.is_empty() || suites.contains(&suite.name));
+            let mut cases = run.suites.iter().flat_map(|suite| &suite.cases);
+            cases.any(|case| case.record.completed > 0).then_some(run)
+        });
+        let health = Self::of(of_suites.take(count), options);
+        error.map_or(Ok(health), Err)
+    }
+}

@@ -1,0 +1,85 @@
+//! Health as people read it.
+
+use std::fmt;
+
+use super::{CaseHealth, Health, JudgeHealth, SuiteHealth, UndecidedGrader};
+
+/// Most cases of one kind that are listed.
+const LISTED: usize = 20;
+
+impl fmt::Display for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = |index: usize| self.window[index].started_at.as_deref().unwrap_or("an unknown time");
+        match self.window.as_slice() {
+            [] => return writeln!(f, "no runs"),
+            [only] => writeln!(f, "1 run: {} ({})", only.run, time(0))?,
+            [newest, .., oldest] => {
+                let last = self.window.len() - 1;
+                let count = self.window.len();
+                writeln!(f, "{count} runs: {} ({}) to {} ({})", oldest.run, time(last), newest.run, time(0))?;
+            }
+        }
+        self.suites.iter().try_for_each(|suite| write!(f, "\n{suite}"))?;
+        if !self.undecided_graders.is_empty() {
+            writeln!(f, "\ngraders that never decide")?;
+        }
+        self.undecided_graders.iter().try_for_each(|grader| writeln!(f, "  {grader}"))?;
+        let mut drifting = self.judges.iter().filter(|judge| judge.is_drifting).peekable();
+        if drifting.peek().is_some() {
+            writeln!(f, "\njudges that drift")?;
+        }
+        drifting.try_for_each(|judge| writeln!(f, "  {judge}"))
+    }
+}
+
+impl fmt::Display for SuiteHealth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} @ {}: {} of {} cases mature", self.suite, self.target, self.mature, self.cases)?;
+        writeln!(f, "{}", if self.is_saturated { ", saturated: add harder cases" } else { "" })?;
+        write!(f, "  cases by share of passed trials")?;
+        for (class, count) in ["<20%", "<40%", "<60%", "<80%", "<95%", "≤100%"].iter().zip(self.histogram) {
+            write!(f, "  {class} {count}")?;
+        }
+        writeln!(f)?;
+        cases(f, "graduate", "for a regression suite", &self.graduates)?;
+        cases(f, "broken", "suspect the case or its graders", &self.broken)?;
+        cases(f, "flaky", "on one commit", &self.flaky)
+    }
+}
+
+fn cases(f: &mut fmt::Formatter<'_>, kind: &str, what: &str, cases: &[CaseHealth]) -> fmt::Result {
+    for case in cases.iter().take(LISTED) {
+        let CaseHealth { case, passed, trials, runs, commit } = case;
+        let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+        let commit = commit.as_ref().map(|commit| format!(" of {}", commit.chars().take(10).collect::<String>()));
+        writeln!(f, "  {kind:<9} {case}  {passed}/{trials} in {runs}{}  ({what})", commit.unwrap_or_default())?;
+    }
+    match cases.len().checked_sub(LISTED) {
+        Some(more @ 1..) => writeln!(f, "  {kind:<9} and {more} more"),
+        _ => Ok(()),
+    }
+}
+
+/// `shop: tone  12 undecided, 3 errors`.
+impl fmt::Display for UndecidedGrader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let errors = if self.errors == 1 { "1 error".to_owned() } else { format!("{} errors", self.errors) };
+        write!(f, "{}: {}  {} undecided, {errors}", self.suite, self.grader, self.undecided)
+    }
+}
+
+impl fmt::Display for JudgeHealth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.suite, self.judge)?;
+        if self.models.len() > 1 {
+            let mut models: Vec<&str> = self.models.iter().map(String::as_str).collect();
+            models.reverse();
+            write!(f, "  model {}", models.join(" -> "))?;
+        }
+        if self.prompts > 0 {
+            let prompts = if self.prompts == 1 { "prompt" } else { "prompts" };
+            write!(f, "  {:+.3} on {} equal {prompts}, p {:.3}", self.difference, self.prompts, self.p_value)?;
+        }
+        self.kappa.map_or(Ok(()), |(oldest, newest)| write!(f, "  κ {oldest:.2} -> {newest:.2}"))
+    }
+}

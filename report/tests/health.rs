@@ -1,0 +1,160 @@
+//! The health of suites over several runs.
+
+use evalsuite_report::{CaseHealth, Health, HealthOptions, RunData};
+use evalsuite_schema::Kind;
+use evalsuite_schema::record::{
+    CalibrationRecord, CalibrationStatistics, GitState, GraderRecord, GraderState, JudgeRecord, SuiteRecord, SuiteTest,
+};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+
+/// A run of one suite and commit, whose cases have as many trials passed of so many, without graders.
+fn run(commit: &str, cases: &[(&str, u32, u32)]) -> RunData {
+    let output = tempfile::tempdir().unwrap();
+    let mut run = RunData::read(SyntheticRun::new(commit, 30, 1).write(output.path())).unwrap();
+    run.record.as_mut().unwrap().git = Some(GitState::new(commit, commit.ends_with('+')));
+    run.suites.truncate(1);
+    let suite = &mut run.suites[0];
+    suite.cases.truncate(cases.len());
+    let mut record = SuiteRecord::new();
+    for (case, (id, passed, trials)) in suite.cases.iter_mut().zip(cases) {
+        case.record.case_id = (*id).to_owned();
+        case.record.target = "default".to_owned();
+        (case.record.input_digest, case.record.grader_digest) = ((*id).to_owned(), String::new());
+        (case.record.passed, case.record.completed) = (*passed, *trials);
+        case.trials.iter_mut().for_each(|trial| trial.record.graders.clear());
+        record.tests.push(SuiteTest::new("evals", *id, *id));
+    }
+    suite.record = Some(record);
+    run
+}
+
+fn health(runs: Vec<RunData>) -> Health {
+    Health::of(runs, &HealthOptions::default())
+}
+
+fn ids(cases: &[CaseHealth]) -> Vec<&str> {
+    cases.iter().map(|case| case.case.as_str()).collect()
+}
+
+#[test]
+fn mature_cases_graduate_and_saturate_a_suite() {
+    let cases: Vec<(String, u32, u32)> = (0..10).map(|index| (format!("case-{index}"), 3, 3)).collect();
+    let mut of_run: Vec<(&str, u32, u32)> =
+        cases.iter().map(|(id, passed, trials)| (id.as_str(), *passed, *trials)).collect();
+    of_run[9].1 = 2;
+    let mut window = vec![run("a", &of_run); 5];
+    // Absence does not end a series, a bad run does.
+    window[1].suites[0].cases[0].record.completed = 0;
+    window.push(run("a", &[("case-0", 3, 3)]));
+    window[2].suites[0].cases[1].record.passed = 1;
+    let runs = |kind| {
+        let mut runs = window.clone();
+        runs.iter_mut().for_each(|run| run.suites[0].record.as_mut().unwrap().kind = kind);
+        runs
+    };
+    let found = health(runs(Kind::Capability));
+    let suite = &found.suites[0];
+    assert_eq!((suite.mature, suite.cases, suite.is_saturated), (9, 10, true));
+    assert_eq!(suite.graduates.len(), 8, "{suite}");
+    assert_eq!((suite.graduates[0].case.as_str(), suite.graduates[0].runs), ("case-0", 5));
+    assert!(!ids(&suite.graduates).contains(&"case-1") && !ids(&suite.graduates).contains(&"case-9"));
+    assert_eq!(suite.histogram, [0, 0, 0, 1, 1, 8]);
+    assert_eq!(health(runs(Kind::Regression)).suites[0].graduates, [], "they are there already");
+    let mut options = HealthOptions::default();
+    (options.mature, options.saturated, options.graduation_runs) = (0.6, 1.0, 6);
+    let found = Health::of(runs(Kind::Capability), &options);
+    assert_eq!((found.suites[0].mature, found.suites[0].is_saturated), (10, true));
+    assert_eq!(found.suites[0].graduates, [], "six runs in a row");
+}
+
+#[test]
+fn broken_cases_never_pass_in_ten_trials() {
+    let cases = [("never", 0, 4), ("seldom", 1, 4), ("gone", 0, 9)];
+    let mut runs = vec![run("a", &cases), run("b", &cases), run("c", &cases)];
+    assert_eq!(ids(&health(runs[..2].to_vec()).suites[0].broken), ["gone"], "eight trials are too few");
+    assert_eq!(ids(&health(runs.clone()).suites[0].broken), ["gone", "never"]);
+    // A case that has left the suite, and one with other graders.
+    runs[0].suites[0].cases.truncate(2);
+    runs[0].suites[0].record.as_mut().unwrap().tests.truncate(2);
+    runs[0].suites[0].cases[0].record.grader_digest = "other".to_owned();
+    assert_eq!(health(runs).suites[0].broken, []);
+}
+
+#[test]
+fn a_case_is_flaky_on_one_commit() {
+    let flaky = |runs| health(runs).suites.remove(0).flaky;
+    assert_eq!(flaky(vec![run("b", &[("x", 1, 1)]), run("a", &[("x", 0, 1)])]), [], "the commit may have fixed it");
+    let found = flaky(vec![run("b", &[("x", 1, 1)]), run("a", &[("x", 0, 1)]), run("b", &[("x", 0, 1)])]);
+    assert_eq!((found[0].passed, found[0].trials, found[0].runs, found[0].commit.as_deref()), (1, 2, 2, Some("b")));
+    let mut edited = vec![run("b+", &[("x", 1, 1)]), run("b+", &[("x", 0, 1)])];
+    edited[1].run_id = "earlier".to_owned();
+    assert_eq!(flaky(edited), [], "files differed from the commit, so the agent may have, too");
+    assert_eq!(flaky(vec![run("b+", &[("x", 1, 2)])])[0].commit, None, "one run is of one state");
+}
+
+/// The same with a judged answer per case: whether the grader decided, and the value.
+fn judged(commit: &str, model: &str, values: &[Option<f64>]) -> RunData {
+    let ids: Vec<String> = (0..values.len()).map(|index| format!("case-{index}")).collect();
+    let cases: Vec<(&str, u32, u32)> = ids.iter().map(|id| (id.as_str(), 1, 1)).collect();
+    let mut run = run(commit, &cases);
+    for (case, value) in run.suites[0].cases.iter_mut().zip(values) {
+        let mut judge = JudgeRecord::default();
+        (judge.name, judge.model) = ("strict".to_owned(), Some(model.to_owned()));
+        judge.prompt_sha256.clone_from(&case.record.case_id);
+        let mut grader = GraderRecord::default();
+        (grader.name, grader.value, grader.judge) = ("tone".to_owned(), *value, Some(judge));
+        grader.state = if value.is_some() { GraderState::Decided } else { GraderState::Undecided };
+        let mut outer = GraderRecord::default();
+        (outer.name, outer.state, outer.members) = ("all".to_owned(), GraderState::Error, vec![grader]);
+        case.trials[0].record.graders = vec![outer];
+    }
+    run
+}
+
+#[test]
+fn graders_that_never_decide_are_named() {
+    let found = health(vec![judged("b", "m", &[None, None]), judged("a", "m", &[None])]);
+    let lines: Vec<String> = found.undecided_graders.iter().map(ToString::to_string).collect();
+    assert_eq!(lines, ["refunds: all  0 undecided, 3 errors", "refunds: all/tone  3 undecided, 0 errors"]);
+    let found = health(vec![judged("b", "m", &[None, None]), judged("a", "m", &[Some(0.5)])]);
+    assert_eq!(found.undecided_graders.len(), 1, "one decision is enough");
+}
+
+#[test]
+fn a_judge_drifts_if_equal_prompts_get_other_values() {
+    let (old, new) = ([Some(0.9); 6], [Some(0.7); 6]);
+    let steady = health(vec![judged("b", "m", &old), judged("a", "m", &old)]).judges.remove(0);
+    assert_eq!((steady.prompts, steady.difference, steady.is_drifting), (6, 0.0, false));
+    let found = health(vec![judged("c", "m", &new), judged("b", "m", &old), judged("a", "m", &old)]);
+    assert!(found.judges[0].is_drifting && found.judges[0].p_value < 0.05);
+    assert!(
+        found.to_string().ends_with("\njudges that drift\n  refunds: strict  -0.200 on 6 equal prompts, p 0.031\n"),
+        "{found}"
+    );
+    let few = health(vec![judged("b", "m", &new[..5]), judged("a", "m", &old[..5])]).judges.remove(0);
+    assert!(!few.is_drifting, "five are no proof");
+    let noise: Vec<Option<f64>> = (0..6).map(|index| Some(if index % 2 == 0 { 0.8 } else { 1.0 })).collect();
+    assert!(!health(vec![judged("b", "m", &noise), judged("a", "m", &old)]).judges[0].is_drifting, "both ways");
+    let found = health(vec![judged("b", "m2", &old), judged("a", "m1", &old)]);
+    assert!(found.to_string().contains("refunds: strict  model m1 -> m2  +0.000 on 6 equal prompts"), "{found}");
+}
+
+#[test]
+fn a_judge_drifts_if_it_agrees_less_with_people() {
+    let calibrated = |commit: &str, samples: &str, kappa: f64| {
+        let mut run = run(commit, &[("x", 1, 1)]);
+        let mut calibration = CalibrationRecord::new();
+        calibration.judges = vec!["strict".to_owned()];
+        calibration.prompt_sha256 = samples.to_owned();
+        let mut statistics = CalibrationStatistics::default();
+        statistics.kappa = kappa;
+        calibration.statistics = Some(statistics);
+        run.suites[0].calibration = Some(calibration);
+        run
+    };
+    let found = health(vec![calibrated("b", "s", 0.61), calibrated("a", "s", 0.72)]);
+    assert!(found.to_string().contains("  refunds: strict  κ 0.72 -> 0.61\n"), "{found}");
+    assert!(!health(vec![calibrated("b", "s", 0.71), calibrated("a", "s", 0.72)]).judges[0].is_drifting);
+    let other = health(vec![calibrated("b", "t", 0.2), calibrated("a", "s", 0.72)]);
+    assert_eq!((other.judges[0].kappa, other.judges[0].is_drifting), (None, false), "other samples");
+}

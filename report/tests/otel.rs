@@ -1,0 +1,162 @@
+//! OpenTelemetry data, decoded with the types of the protocol.
+
+use std::collections::{BTreeMap, HashSet};
+
+use evalsuite_report::{RunData, otel};
+use evalsuite_schema::record::{CaseOutcome, GraderState, Reason, ReasonCode, Stage};
+use evalsuite_tests::synthetic_run::SyntheticRun;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
+use opentelemetry_proto::tonic::logs::v1::{LogRecord, LogsData};
+use opentelemetry_proto::tonic::trace::v1::{Span, TracesData};
+
+fn run() -> (tempfile::TempDir, RunData) {
+    let output = tempfile::tempdir().expect("a temporary directory");
+    let mut synthetic = SyntheticRun::new("20261122T142550Z-000001", 30, 2);
+    synthetic.skill = 0.7;
+    let run = RunData::read(synthetic.write(output.path())).expect("the run can be read");
+    (output, run)
+}
+
+fn written(run: &RunData) -> (String, String) {
+    let (mut traces, mut logs) = (Vec::new(), Vec::new());
+    assert_eq!(otel(run, &mut traces, &mut logs).expect("data"), []);
+    (String::from_utf8(traces).expect("text"), String::from_utf8(logs).expect("text"))
+}
+
+/// The spans of each line, which is a trial.
+fn traces(text: &str) -> Vec<Vec<Span>> {
+    let decoded = text.lines().map(|line| {
+        let data: TracesData = serde_json::from_str(line).expect("TracesData");
+        data.resource_spans
+            .into_iter()
+            .flat_map(|resource| resource.scope_spans)
+            .flat_map(|scope| scope.spans)
+            .collect()
+    });
+    decoded.collect()
+}
+
+fn records(text: &str) -> Vec<Vec<LogRecord>> {
+    let decoded = text.lines().map(|line| {
+        let data: LogsData = serde_json::from_str(line).expect("LogsData");
+        data.resource_logs
+            .into_iter()
+            .flat_map(|resource| resource.scope_logs)
+            .flat_map(|scope| scope.log_records)
+            .collect()
+    });
+    decoded.collect()
+}
+
+fn attributes(list: &[KeyValue]) -> BTreeMap<&str, Value> {
+    let value = |attribute: &KeyValue| attribute.value.clone().and_then(|AnyValue { value }| value);
+    list.iter().filter_map(|attribute| Some((attribute.key.as_str(), value(attribute)?))).collect()
+}
+
+fn text(value: &str) -> Value {
+    Value::StringValue(value.to_owned())
+}
+
+#[test]
+fn every_trial_is_a_trace_of_spans_within_their_parents() {
+    let (_output, run) = run();
+    let (spans, _) = written(&run);
+    let trials: usize = run.suites.iter().flat_map(|suite| &suite.cases).map(|case| case.trials.len()).sum();
+    let traces = traces(&spans);
+    assert_eq!(traces.len(), trials);
+    let ids: HashSet<&[u8]> = traces.iter().map(|spans| spans[0].trace_id.as_slice()).collect();
+    assert_eq!(ids.len(), trials, "a trace for each trial");
+    for spans in &traces {
+        let by_id: BTreeMap<&[u8], &Span> = spans.iter().map(|span| (span.span_id.as_slice(), span)).collect();
+        assert_eq!(by_id.len(), spans.len(), "ids of spans are unique");
+        assert_eq!(spans.iter().filter(|span| span.parent_span_id.is_empty()).count(), 1);
+        for span in spans {
+            assert_eq!((span.trace_id.len(), span.span_id.len()), (16, 8));
+            assert!(span.start_time_unix_nano <= span.end_time_unix_nano);
+            if !span.parent_span_id.is_empty() {
+                let parent = by_id.get(span.parent_span_id.as_slice()).expect("the parent is in the trace");
+                assert!(
+                    parent.start_time_unix_nano <= span.start_time_unix_nano
+                        && span.end_time_unix_nano <= parent.end_time_unix_nano,
+                    "{} is not within {}",
+                    span.name,
+                    parent.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn agents_models_and_tools_have_the_attributes_of_the_conventions() {
+    let (_output, run) = run();
+    let spans = traces(&written(&run).0);
+    let spans =
+        spans.iter().find(|spans| spans.iter().any(|span| span.name == "execute_tool refund")).expect("a refund");
+    let find = |name: &str| {
+        let span = spans.iter().find(|span| span.name == name).unwrap_or_else(|| panic!("no span {name}"));
+        (span, attributes(&span.attributes))
+    };
+    let (agent, fields) = find("invoke_agent support_agent::agent");
+    assert_eq!(fields["gen_ai.operation.name"], text("invoke_agent"));
+    assert_eq!(fields["gen_ai.agent.name"], text("support_agent::agent"));
+    let Value::StringValue(asked) = &fields["gen_ai.input.messages"] else { panic!("messages are JSON") };
+    assert!(asked.contains(r#""role":"user","parts":[{"type":"text","content":""#), "{asked}");
+    assert!(!fields.contains_key("gen_ai.usage.input_tokens"), "the spans of its model calls have the tokens");
+    let (chat, fields) = find("chat support-large-2");
+    assert_eq!(chat.parent_span_id, agent.span_id);
+    assert_eq!(fields["gen_ai.usage.input_tokens"], Value::IntValue(1_450));
+    assert_eq!(fields["gen_ai.usage.cache_read.input_tokens"], Value::IntValue(900));
+    let (tool, fields) = find("execute_tool refund");
+    assert_eq!(tool.parent_span_id, agent.span_id);
+    assert_eq!(fields["gen_ai.tool.call.id"], text("call-3"));
+    assert_eq!(tool.end_time_unix_nano - tool.start_time_unix_nano, 1_904_000_000);
+    let (judge, fields) = find("chat judge-large-1");
+    assert_eq!(fields["evalsuite.judge"], text("judge-large"));
+    assert_eq!(judge.parent_span_id, find("grade tone").0.span_id);
+    let root = attributes(&spans[0].attributes);
+    assert!(matches!(&root["evalsuite.location"], Value::StringValue(place) if place.ends_with("case.yaml:1:1")));
+    assert!(root.contains_key("evalsuite.case.id") && root.contains_key("test.case.result.status"));
+}
+
+#[test]
+fn graders_are_evaluation_results_at_the_span_of_the_agent() {
+    let (_output, mut run) = run();
+    let broken = &mut run.suites[0].cases[0].trials[0].record;
+    broken.outcome = CaseOutcome::Error;
+    broken.reason = Some(Reason::new(Stage::Grading, ReasonCode::JudgeError, "no reply"));
+    broken.score = None;
+    broken.graders[1].state = GraderState::Error;
+    (broken.graders[1].value, broken.graders[1].verdict) = (None, None);
+    let (spans, logs) = written(&run);
+    let (traces, logs) = (traces(&spans), records(&logs));
+    assert_eq!(traces.len(), logs.len());
+    let mut labels = HashSet::new();
+    for (spans, records) in traces.iter().zip(&logs) {
+        let evaluated = spans.iter().find(|span| span.name.starts_with("invoke_agent")).unwrap_or(&spans[0]);
+        for record in records {
+            assert_eq!(record.event_name, "gen_ai.evaluation.result");
+            assert_eq!((&record.trace_id, &record.span_id), (&evaluated.trace_id, &evaluated.span_id));
+            let fields = attributes(&record.attributes);
+            let Value::StringValue(label) = &fields["gen_ai.evaluation.score.label"] else {
+                panic!("labels are texts")
+            };
+            let has_score = matches!(fields.get("gen_ai.evaluation.score.value"), Some(Value::DoubleValue(_)));
+            assert_eq!(has_score, label == "pass" || label == "fail", "{fields:?}");
+            assert_eq!(fields.contains_key("error.type"), label == "error");
+            labels.insert(label.clone());
+        }
+        let names: Vec<Value> =
+            records.iter().map(|record| attributes(&record.attributes)["gen_ai.evaluation.name"].clone()).collect();
+        assert_eq!(names[0], text("evalsuite"));
+        assert!(names.len() == 1 || names[1..] == ["states-policy", "tone", "looks-up-order"].map(text));
+    }
+    assert_eq!(labels, ["pass", "fail", "error", "skipped"].map(str::to_owned).into());
+}
+
+#[test]
+fn a_second_export_equals_the_first() {
+    let (_output, run) = run();
+    assert_eq!(written(&run), written(&run));
+}

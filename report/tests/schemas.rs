@@ -1,0 +1,89 @@
+//! What is written as JSON for other programs is what its schema says.
+
+use std::path::Path;
+
+use evalsuite::tooling::summarize_run;
+use evalsuite_report::{CompareOptions, Comparison, JSON_SCHEMAS, RunData, SliceKey};
+use evalsuite_schema::record::RunSummary;
+use evalsuite_tests::synthetic_run::SyntheticRun;
+use serde_json::Value;
+
+/// The schema of this name. Unlike what is published, it has every field that an object may have.
+fn strict(name: &str) -> Value {
+    fn close(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                fields.values_mut().for_each(close);
+                if fields.contains_key("properties") {
+                    fields.insert("additionalProperties".to_owned(), false.into());
+                }
+            }
+            Value::Array(values) => values.iter_mut().for_each(close),
+            _ => {}
+        }
+    }
+    let (_, text) = JSON_SCHEMAS.iter().find(|(kind, _)| *kind == name).expect("a schema of this name");
+    let mut schema = serde_json::from_str(text).expect("JSON");
+    close(&mut schema);
+    schema
+}
+
+fn errors(name: &str, value: &Value) -> Vec<String> {
+    let validator = jsonschema::validator_for(&strict(name)).expect("a valid schema");
+    validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+fn written(root: &Path, id: &str, skill: f64) -> RunData {
+    let mut synthetic = SyntheticRun::new(id, 60, 5);
+    synthetic.skill = skill;
+    RunData::read(synthetic.write(root)).expect("the run can be read")
+}
+
+#[test]
+fn summaries_are_what_their_schema_says() {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    let synthetic = written(root.path(), "run", 0.7);
+    for directory in [synthetic.directory, Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/card-agent-run")] {
+        let summary = summarize_run(&directory).expect("a summary");
+        assert_eq!(errors("summary", &serde_json::to_value(summary).expect("JSON")), [""; 0]);
+    }
+}
+
+#[test]
+fn comparisons_are_what_their_schema_says() {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    let [base, run] = [("run-1", 0.95), ("run-2", 0.3)].map(|(id, skill)| written(root.path(), id, skill));
+    let options = CompareOptions::new().with_slices_by(SliceKey::Bucket);
+    let comparison = Comparison::new(&base, &run, &options);
+    assert!(comparison.suites.iter().any(|suite| !suite.changes.is_empty() && !suite.slices.is_empty()));
+    assert_eq!(errors("diff", &serde_json::to_value(comparison).expect("JSON")), [""; 0]);
+}
+
+#[test]
+fn other_values_are_not() {
+    let empty = |name: &str| errors(name, &serde_json::json!({}));
+    assert!(!empty("summary").is_empty() && !empty("diff").is_empty());
+    let mut summary = serde_json::to_value(RunSummary::new()).expect("JSON");
+    assert_eq!(errors("summary", &summary), [""; 0]);
+    summary["suites"] = serde_json::json!([{ "suite": 1 }]);
+    assert!(!errors("summary", &summary).is_empty());
+}
+
+#[test]
+fn every_field_of_a_schema_is_described() {
+    fn undescribed(path: &str, value: &Value, found: &mut Vec<String>) {
+        for (name, field) in value["properties"].as_object().into_iter().flatten() {
+            if field["description"].as_str().is_none_or(str::is_empty) {
+                found.push(format!("{path}.{name}"));
+            }
+        }
+        for (name, definition) in value["definitions"].as_object().into_iter().flatten() {
+            undescribed(name, definition, found);
+        }
+    }
+    for (name, text) in JSON_SCHEMAS {
+        let mut found = Vec::new();
+        undescribed(name, &serde_json::from_str(text).expect("JSON"), &mut found);
+        assert_eq!(found, [""; 0]);
+    }
+}

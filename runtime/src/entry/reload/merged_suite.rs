@@ -1,0 +1,75 @@
+//! The compiled suite with what was loaded again in place of what was compiled.
+
+use std::collections::HashMap;
+
+use evalsuite_loader::{LoadedCase, LoadedSuite, render};
+use evalsuite_schema::diagnostic::Diagnostics;
+
+use crate::model::compiled_json::CompiledJson;
+use crate::model::suite::{EvalCase, EvalSuite};
+use crate::record::cassette::digest_without_locations;
+
+/// The suite, whose cases keep their order: generated tests know them by it. A case that was not loaded is the compiled one.
+///
+/// # Errors
+///
+/// If a part of the suite cannot be written as JSON.
+pub(super) fn merge(
+    built: &'static EvalSuite,
+    loaded: &LoadedSuite,
+    warnings: &Diagnostics,
+) -> serde_json::Result<&'static EvalSuite> {
+    let by_path: HashMap<String, &LoadedCase> =
+        loaded.tests.iter().map(|test| (test.path.join("::"), &loaded.cases[test.case])).collect();
+    let about = &loaded.suite;
+    let tags: Vec<&'static str> = about.tags.iter().map(|tag| kept(tag)).collect();
+    let tags: &'static [&'static str] = tags.leak();
+    let mut is_same = true;
+    let mut case = |built: &'static EvalCase| -> serde_json::Result<EvalCase> {
+        let Some(loaded) = by_path.get(built.test_name) else { return Ok(EvalCase { tags, ..*built }) };
+        let json = serde_json::to_string(&loaded.case)?;
+        if json == built.json.text() {
+            return Ok(EvalCase { tags, ..*built });
+        }
+        is_same = false;
+        let location = &loaded.case.location;
+        Ok(EvalCase {
+            id: kept(&loaded.case.id),
+            file: kept(&location.file),
+            line: location.line,
+            column: location.column,
+            source: kept(&loaded.source),
+            tags,
+            json: CompiledJson::Text(json.leak()),
+            ..*built
+        })
+    };
+    let cases = built.cases.iter().map(&mut case).collect::<serde_json::Result<Vec<_>>>()?;
+    let json = serde_json::to_string(about)?;
+    if is_same && json == built.json.text() && warnings.is_empty() {
+        return Ok(built);
+    }
+    let warnings = warnings.iter().map(|found| (found.code.name(), kept(&render::short(found))));
+    let diagnostics: Vec<(&'static str, &'static str)> = built.diagnostics.iter().copied().chain(warnings).collect();
+    let calibration = loaded.calibration.as_ref().map(serde_json::to_string).transpose()?;
+    Ok(Box::leak(Box::new(EvalSuite {
+        name: kept(&about.name),
+        agent_name: about.agent_name.as_deref().map(kept),
+        json: CompiledJson::Text(json.leak()),
+        diagnostics: diagnostics.leak(),
+        calibration: calibration.map(|text| &*text.leak()),
+        cases: cases.leak(),
+        ..*built
+    })))
+}
+
+/// The text for the rest of the program, as that of compiled suites.
+fn kept(text: &str) -> &'static str {
+    text.to_owned().leak()
+}
+
+/// Whether two cases in JSON differ in more than where they are written.
+pub(super) fn differ(built: &str, now: &str) -> bool {
+    let digest = |json: &str| serde_json::from_str(json).map(digest_without_locations).ok();
+    built != now && digest(built) != digest(now)
+}

@@ -1,0 +1,56 @@
+//! Cases that are new or gone since the build: only a build changes which tests a program has.
+
+use std::collections::BTreeSet;
+
+use evalsuite_loader::{LoadedSuite, OtherCase, names};
+
+use crate::model::suite::EvalSuite;
+use crate::platform::digest::file_key;
+use crate::platform::notice;
+use crate::platform::redaction::Redactor;
+use crate::record::coordination::run_once;
+use crate::record::run_directory::RunDirectory;
+
+/// Most cases of each kind that are named.
+const SHOWN: usize = 10;
+
+/// A line each about new cases and about cases that are gone.
+fn lines(built: &EvalSuite, loaded: &LoadedSuite, others: &[OtherCase]) -> Vec<String> {
+    let of_loaded = |case: &evalsuite_loader::LoadedCase| {
+        case.folders.iter().chain([&case.function]).cloned().collect::<Vec<_>>().join("::")
+    };
+    let now: BTreeSet<String> =
+        loaded.cases.iter().map(of_loaded).chain(others.iter().map(|other| other.path.clone())).collect();
+    let compiled: BTreeSet<String> = built.cases.iter().map(|case| path_of(case.test_name, case.target)).collect();
+    let line = |what: &str, paths: Vec<&String>| {
+        let shown: Vec<&str> = paths.iter().take(SHOWN).map(|path| path.as_str()).collect();
+        let rest = paths.len().checked_sub(SHOWN).filter(|rest| *rest > 0);
+        let rest = rest.map(|rest| format!(" and {rest} more")).unwrap_or_default();
+        (!paths.is_empty()).then(|| format!("{} of `{}`: {}{rest}", what, built.root, shown.join(", ")))
+    };
+    let new = line("NOT BUILT YET: new cases", now.difference(&compiled).collect());
+    let gone = line("STILL BUILT: cases that are gone", compiled.difference(&now).collect());
+    new.into_iter().chain(gone).collect()
+}
+
+/// Path of a case below the module of its target.
+fn path_of(test_name: &str, target: Option<&str>) -> String {
+    let module = target.map(|target| format!("{}::", names::segment(target)));
+    module.and_then(|module| test_name.strip_prefix(&module)).unwrap_or(test_name).to_owned()
+}
+
+/// Says, once in a run, which cases need a build.
+pub(super) fn tell(built: &EvalSuite, loaded: &LoadedSuite, others: &[OtherCase], run: &RunDirectory) {
+    let lines = lines(built, loaded, others);
+    if lines.is_empty() {
+        return;
+    }
+    let say = || {
+        lines.iter().for_each(|line| notice::say(line));
+        Ok::<(), String>(())
+    };
+    let name = format!("reload-{}", file_key(built.root));
+    if let Err(error) = run_once(&run.locks(), &name, &Redactor::default(), say) {
+        notice::say(&format!("cannot write to {}: {error}", run.locks().display()));
+    }
+}

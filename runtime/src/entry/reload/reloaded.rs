@@ -1,0 +1,187 @@
+//! Suites that were loaded again in this process.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use evalsuite_loader::{Part, SuiteFiles, render, suite_digest};
+
+use super::checked_suite::{CheckedPart, CheckedSuite};
+use super::{checked_suite, merged_suite, new_tests};
+use crate::model::evals::Evals;
+use crate::model::suite::{EvalCase, EvalSuite, Origin};
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::notice;
+use crate::record::run_directory::RunDirectory;
+
+/// After this many cases a process loads the whole suite.
+const PARTS: usize = 8;
+
+/// How long before a program was written its suite may have been read.
+const LONGEST_BUILD: Duration = Duration::from_secs(60);
+
+/// What this process has loaded of a suite.
+struct Progress {
+    built: &'static EvalSuite,
+    parts: usize,
+    whole: Option<&'static EvalSuite>,
+}
+
+static PROGRESS: Mutex<Vec<Progress>> = Mutex::new(Vec::new());
+
+fn lock() -> MutexGuard<'static, Vec<Progress>> {
+    PROGRESS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The suite with a case, and those it depends on, as their files are now.
+pub(super) fn for_case(evals: Evals, case: &'static EvalCase, run: &RunDirectory) -> Result<Evals, String> {
+    let built = evals.suite();
+    let origin = origin(built)?;
+    let now = match known_whole(&evals, origin, run)? {
+        Some(whole) => whole,
+        None => part(&evals, origin, case, run)?,
+    };
+    let changed = now.cases.iter().find(|now| now.test_name == case.test_name);
+    if changed.is_some_and(|now| merged_suite::differ(case.json.text(), now.json.text())) {
+        notice::say(&format!("RELOADED {}: {} changed since the build", built.test_path(case), case.file));
+    }
+    Ok(bound(evals, now))
+}
+
+/// The suite with all cases as their files are now.
+pub(super) fn whole_suite(evals: Evals) -> Result<Evals, String> {
+    let now = merged(&evals, &checked_suite::whole(&evals, origin(evals.suite())?)?)?;
+    Ok(bound(evals, now))
+}
+
+fn origin(suite: &EvalSuite) -> Result<&'static Origin, String> {
+    suite.origin.ok_or_else(|| {
+        format!("evaluation error (setup): the suite `{}` was not built by `include_eval_suite!` or `generate`, so EVALSUITE_RELOAD cannot read it again", suite.name)
+    })
+}
+
+/// A changed case may be the first to ask a judge that is a command.
+fn bound(evals: Evals, suite: &'static EvalSuite) -> Evals {
+    evals.with_suite(suite).with_command_judges()
+}
+
+/// The whole suite, if this process has asked for many of its cases. With an error in it each case is loaded by itself: other cases
+/// are not wrong.
+fn known_whole(evals: &Evals, origin: &Origin, run: &RunDirectory) -> Result<Option<&'static EvalSuite>, String> {
+    let built = evals.suite();
+    let mut all = lock();
+    let index = all.iter().position(|known| std::ptr::eq(known.built, built)).unwrap_or_else(|| {
+        all.push(Progress { built, parts: 0, whole: None });
+        all.len() - 1
+    });
+    let progress = &mut all[index];
+    progress.parts += 1;
+    if progress.parts == PARTS + 1
+        && let Ok(checked) = checked_suite::whole(evals, origin)
+    {
+        new_tests::tell(built, &checked.suite, &[], run);
+        progress.whole = Some(merged(evals, &checked)?);
+    }
+    Ok(progress.whole)
+}
+
+fn merged(evals: &Evals, checked: &CheckedSuite) -> Result<&'static EvalSuite, String> {
+    for warning in &checked.new_warnings {
+        notice::say(&render::text(warning, render::Style::Plain));
+    }
+    merged_suite::merge(evals.suite(), &checked.suite, &checked.new_warnings)
+        .map_err(|error| format!("evaluation error (setup): the suite cannot be written as JSON: {error}"))
+}
+
+/// A case with those it depends on. What concerns several cases takes the whole suite.
+fn part(
+    evals: &Evals,
+    origin: &Origin,
+    case: &'static EvalCase,
+    run: &RunDirectory,
+) -> Result<&'static EvalSuite, String> {
+    let built = evals.suite();
+    let mut wanted = vec![case];
+    let mut found = load(evals, origin, &wanted)?;
+    while let Some(more) = dependency(built, &found, &wanted) {
+        wanted.push(more);
+        found = load(evals, origin, &wanted)?;
+    }
+    let is_there = |path: &str| found.checked.suite.tests.iter().any(|test| test.path.join("::") == path);
+    let needs_all =
+        !is_there(case.test_name) || concerns_others(built, &found) || drops_a_file(built, &wanted, origin, &found);
+    if needs_all {
+        let checked = checked_suite::whole(evals, origin)?;
+        new_tests::tell(built, &checked.suite, &[], run);
+        if checked.suite.tests.iter().all(|test| test.path.join("::") != case.test_name) {
+            let (test, root) = (built.test_path(case), built.root);
+            return Err(format!(
+                "evaluation error (setup): `{root}` has no case for the test `{test}` any more\nhelp: build again"
+            ));
+        }
+        return merged(evals, &checked);
+    }
+    new_tests::tell(built, &found.checked.suite, &found.part.others, run);
+    found.checked.suite.suite.digest = suite_digest(&files(built, origin, &found));
+    merged(evals, &found.checked)
+}
+
+fn load(evals: &Evals, origin: &Origin, wanted: &[&EvalCase]) -> Result<CheckedPart, String> {
+    let (alone, shared): (Vec<&EvalCase>, Vec<&EvalCase>) = wanted.iter().partition(|case| !case.source.is_empty());
+    // A file that a pattern found may hold several cases.
+    let ids = shared.iter().chain(&alone).map(|case| case.id.to_owned()).collect();
+    let sources = alone.iter().map(|case| case.source.to_owned()).collect();
+    checked_suite::part(evals, origin, Part { sources, ids })
+}
+
+/// A compiled case that a loaded one depends on and that is not loaded.
+fn dependency(built: &'static EvalSuite, found: &CheckedPart, wanted: &[&EvalCase]) -> Option<&'static EvalCase> {
+    let ids: BTreeSet<&str> =
+        found.checked.suite.cases.iter().flat_map(|loaded| &loaded.case.depends_on).map(String::as_str).collect();
+    built.cases.iter().find(|case| ids.contains(case.id) && wanted.iter().all(|known| known.id != case.id))
+}
+
+/// Whether a case has another id or other dependencies than the compiled one: then the other cases decide whether it is valid.
+fn concerns_others(built: &EvalSuite, found: &CheckedPart) -> bool {
+    found.checked.suite.tests.iter().any(|test| {
+        let path = test.path.join("::");
+        let loaded = &found.checked.suite.cases[test.case].case;
+        let compiled = built.cases.iter().find(|case| case.test_name == path);
+        compiled
+            .and_then(|case| case.decode().ok())
+            .is_none_or(|compiled| compiled.id != loaded.id || compiled.depends_on != loaded.depends_on)
+    })
+}
+
+/// Whether a case may have been the only one that names a file of the compiled suite.
+fn drops_a_file(built: &EvalSuite, wanted: &[&EvalCase], origin: &Origin, found: &CheckedPart) -> bool {
+    let sources: BTreeSet<&str> = built.cases.iter().map(|case| case.source).collect();
+    let paths = origin.files.lines().filter_map(|line| Some(line.split_once(' ')?.1));
+    let mut unread = paths.filter(|path| !sources.contains(path) && !found.checked.suite.files.contains_key(*path));
+    unread.any(|path| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        wanted.iter().any(|case| case.json.text().contains(name))
+    })
+}
+
+/// The files of the whole suite as they are now.
+fn files(built: &EvalSuite, origin: &Origin, found: &CheckedPart) -> SuiteFiles {
+    let cases: BTreeSet<&str> =
+        built.cases.iter().map(|case| case.source).filter(|source| !source.is_empty()).collect();
+    let program = std::env::current_exe().and_then(|path| path.metadata()).and_then(|data| data.modified());
+    let since = program.unwrap_or(SystemTime::UNIX_EPOCH).checked_sub(LONGEST_BUILD);
+    let since = since.unwrap_or(SystemTime::UNIX_EPOCH);
+    found.part.files_since(parse_files(origin.files), &cases, Path::new(&SuiteLocation::of(built).suite_dir), since)
+}
+
+fn parse_files(text: &str) -> SuiteFiles {
+    let digest = |text: &str| -> Option<[u8; 32]> {
+        let byte = |index: usize| u8::from_str_radix(text.get(2 * index..2 * index + 2)?, 16).ok();
+        (0..32).map(byte).collect::<Option<Vec<u8>>>()?.try_into().ok()
+    };
+    text.lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|(hex, path)| Some((path.to_owned(), digest(hex)?)))
+        .collect()
+}

@@ -1,0 +1,164 @@
+//! Results of earlier runs in place of running a case whose conditions have not changed.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use evalsuite_schema::record::{CaseOutcome, CaseRecord, Conditions, Mode, TrialRecord};
+use serde_json::json;
+
+use crate::model::suite::{EvalCase, EvalSuite};
+use crate::model::suite_location::{SuiteLocation, program};
+use crate::platform::digest::{file_key, sha256, sha256_of};
+use crate::platform::files::{read_json, write_json};
+use crate::platform::redaction::Redactor;
+use crate::platform::untrusted::EntryKind;
+use crate::platform::url::without_credentials;
+use crate::record::run_directory::OutputDirectory;
+use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
+use crate::run::case_record::CaseEnd;
+use crate::run::case_report::CaseReport;
+use crate::run::plan::Plan;
+use crate::run::{dependencies, regrade, requirements};
+use crate::workspace::tree_walk::{is_ignored, walk};
+
+/// Directory of a trial's workspace, whose files no record needs.
+const WORKSPACE: &str = "workspace";
+
+/// The directory that belongs to one case only: that of its file, unless it is the suite's or other cases are in it, too.
+pub(crate) fn own_directory(
+    suite: &EvalSuite,
+    entry: &EvalCase,
+    case_dir: &str,
+    places: &SuiteLocation,
+) -> Option<PathBuf> {
+    let directory = places.join(case_dir);
+    let parent = |file: &'static str| Path::new(file).parent();
+    let is_shared = suite.cases.iter().any(|other| other.id != entry.id && parent(other.file) == parent(entry.file));
+    (!is_shared && directory != places.suite_dir && directory.is_dir()).then_some(directory)
+}
+
+/// What the result of a case depends on besides the case; `None` if the digest of the agent is not known, or agents or judges are not
+/// called.
+pub(crate) fn conditions(plan: &Plan<'_>) -> Option<Conditions> {
+    let agent = plan.settings.agent_digest.clone().filter(|_| plan.settings.mode == Mode::Live)?;
+    if plan.judges_are_recorded() {
+        return None;
+    }
+    let mut conditions = Conditions::default();
+    conditions.agent = sha256(agent);
+    if let Some(directory) = own_directory(plan.suite, plan.entry, &plan.case.dir, &plan.places) {
+        let files: BTreeMap<String, String> = walk(&directory, is_ignored)
+            .filter_map(Result::ok)
+            .filter(|found| found.kind == EntryKind::File)
+            // What counts in it is in the digest of the case.
+            .filter(|found| Path::new(plan.entry.file).file_name() != Some(found.relative_path.as_os_str()))
+            .map(|found| {
+                let digest = found.open().map_err(io::Error::from).and_then(sha256_of);
+                (found.name(), digest.unwrap_or_else(|error| error.to_string()))
+            })
+            .collect();
+        conditions.files = sha256(json!(files).to_string());
+    }
+    if requirements::needs_judge(&plan.case, plan.evals.registry()) {
+        let judge = &plan.settings.judge;
+        let endpoint = judge.endpoint.as_ref().map(|endpoint| (without_credentials(&endpoint.url), &endpoint.model));
+        conditions.judge = sha256(json!([endpoint, judge.targets, judge.temperature, judge.confirm]).to_string());
+    }
+    let settings = json!([plan.threshold, plan.planned, plan.rule, plan.limit.as_secs_f64(), plan.settings.run_all]);
+    conditions.settings = sha256(settings.to_string());
+    Some(conditions)
+}
+
+/// The result of a case from the newest run with the same conditions, taken over into this run; `None` if the case has to run.
+///
+/// # Errors
+///
+/// If records cannot be read or written.
+pub(crate) fn take_over(plan: &Plan<'_>) -> io::Result<Option<CaseReport>> {
+    let (true, Some(conditions)) = (plan.settings.only_changed && plan.dependencies_are_reused, conditions(plan))
+    else {
+        return Ok(None);
+    };
+    let Some((earlier, record)) = newest_with(plan, &conditions)? else { return Ok(None) };
+    let is_result = matches!(record.outcome, CaseOutcome::Passed | CaseOutcome::Failed);
+    if !is_result || record.errors > 0 || record.cost_limited {
+        return Ok(None);
+    }
+    copy(&earlier, &plan.directory)?;
+    let run = record.reused_run.clone().unwrap_or_else(|| record.run_id.clone());
+    let trials = own_trials(plan, &record, &run)?;
+    let record = own_record(plan, record, run);
+    dependencies::mark_unreported(plan)?;
+    write_json(&plan.directory.join(CASE_RECORD), &record, &Redactor::default())?;
+    plan.report_case_end(&record, None);
+    Ok(Some(plan.report(record, trials)))
+}
+
+/// The case's directory and record in the newest other run that has it with these conditions.
+fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(PathBuf, CaseRecord)>> {
+    let Some(output) = plan.run.path().parent().and_then(Path::parent) else { return Ok(None) };
+    let test = plan.test_name();
+    for run in OutputDirectory::new(output).runs_newest_first()? {
+        let cases = run.path().join(SUITES).join(file_key(plan.suite.name)).join(CASES);
+        if run.path() == plan.run.path() {
+            continue;
+        }
+        let Some((directory, _)) = regrade::newest_of_case(&cases, &plan.case_key, &test) else { continue };
+        let Some(record) = read_json::<CaseRecord>(&directory.join(CASE_RECORD))? else { continue };
+        let digests = [&record.case_digest, &record.input_digest, &record.grader_digest];
+        let is_same = digests == [&plan.digests.case, &plan.digests.input, &plan.digests.graders];
+        if is_same && record.conditions.as_ref() == Some(conditions) {
+            return Ok(Some((directory, record)));
+        }
+    }
+    Ok(None)
+}
+
+/// Copies the files of a case, without links and workspaces.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    for found in walk(from, |name| name == WORKSPACE) {
+        let found = found?;
+        let target = to.join(&found.relative_path);
+        match found.kind {
+            EntryKind::Directory => fs::create_dir_all(&target)?,
+            EntryKind::File => {
+                fs::create_dir_all(target.parent().unwrap_or(to))?;
+                io::copy(&mut found.open().map_err(io::Error::from)?, &mut File::create(&target)?)?;
+            }
+            EntryKind::Link | EntryKind::Other => {}
+        }
+    }
+    Ok(())
+}
+
+/// The copied records of trials as records of this run; returns those that count.
+fn own_trials(plan: &Plan<'_>, record: &CaseRecord, run: &str) -> io::Result<Vec<TrialRecord>> {
+    let mut counted = Vec::new();
+    for (index, summary) in record.trials.iter().chain(&record.surplus).enumerate() {
+        let file = plan.directory.join(&summary.path);
+        let mut trial: TrialRecord = read_json(&file)?
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{} is gone", file.display())))?;
+        trial.run_id.clone_from(&plan.run.run_id);
+        trial.reused_run = Some(run.to_owned());
+        trial.suite_digest.clone_from(&plan.suite_data.digest);
+        write_json(&file, &trial, &Redactor::default())?;
+        if index < record.trials.len() {
+            counted.push(trial);
+        }
+    }
+    Ok(counted)
+}
+
+/// A record of another run as one of this run, in view of the baseline now.
+fn own_record(plan: &Plan<'_>, mut record: CaseRecord, run: String) -> CaseRecord {
+    let end = CaseEnd::of_record(plan, &record);
+    (record.outcome, record.reason, record.baseline) = (end.outcome, end.reason, end.baseline);
+    let own = plan.case_record();
+    (record.run_id, record.suite_digest, record.location) = (own.run_id, own.suite_digest, own.location);
+    (record.runner_attempt, record.requested_by) = (own.runner_attempt, own.requested_by);
+    record.program = program();
+    record.reused_run = Some(run);
+    record
+}

@@ -1,0 +1,94 @@
+//! Gates: what a run has to reach, as it is written in the files of suites and on the command line.
+
+mod measure;
+mod parse;
+mod slice_key;
+
+pub use self::measure::Measure;
+pub use self::parse::GateError;
+pub use self::slice_key::SliceKey;
+
+/// A requirement that a run meets or misses: `[KEY:VALUE …] MEASURE OP NUMBER [per KEY]`.
+///
+/// | part | is |
+/// |---|---|
+/// | `KEY:VALUE` | only cases with this value: `suite:`, `target:`, `bucket:`, `tag:`, `metadata.KEY:`; values with blanks in `"` |
+/// | `MEASURE` | `pass_rate`, `lower(pass_rate)`, `score`, `cost`, `time`, `p50(time)`, `p95(time)`, see [`Measure`] |
+/// | `OP` | `>=` or `>` for rates and scores, `<=` or `<` for cost and time |
+/// | `NUMBER` | such as `0.9`, `90%`, `$2.50`, `500ms`, `60s`, `5min` |
+/// | `per KEY` | the gate holds for every value of the key by itself |
+///
+/// ```
+/// use evalsuite_schema::gate::Gate;
+///
+/// let gate: Gate = "suite:shop lower(pass_rate) >= 85% per bucket".parse()?;
+/// assert_eq!(gate.to_string(), "suite:shop lower(pass_rate) >= 85% per bucket");
+/// let error = "pas_rate >= 0.9".parse::<Gate>().unwrap_err();
+/// assert_eq!(error.column(), 1);
+/// # Ok::<(), evalsuite_schema::gate::GateError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    /// As it was written.
+    text: String,
+    selected: Vec<(SliceKey, String)>,
+    measure: Measure,
+    operator: Operator,
+    limit: f64,
+    per: Option<SliceKey>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    AtLeast,
+    MoreThan,
+    AtMost,
+    LessThan,
+}
+
+impl Gate {
+    /// The values that its cases have, all of them.
+    pub fn selected(&self) -> &[(SliceKey, String)] {
+        &self.selected
+    }
+
+    /// What it measures.
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
+    /// The limit, in the unit of the measure: a share from 0 to 1, US dollars, or seconds.
+    pub fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    /// The key for each value of which it holds by itself.
+    pub fn per(&self) -> Option<&SliceKey> {
+        self.per.as_ref()
+    }
+
+    /// The gate for the cases of one suite only, as a suite has it.
+    #[must_use]
+    pub fn of_suite(mut self, suite: &str) -> Self {
+        let quote = if suite.contains(|character: char| character.is_whitespace() || "<>=".contains(character)) {
+            "\""
+        } else {
+            ""
+        };
+        self.text = format!("suite:{quote}{suite}{quote} {}", self.text);
+        self.selected.insert(0, (SliceKey::Suite, suite.to_owned()));
+        self
+    }
+
+    /// Whether a value, in the unit of the measure, is within the limit.
+    pub fn holds(&self, value: f64) -> bool {
+        // Sums of the same numbers in another order differ by rounding.
+        let rounding = 1e-9 * self.limit.abs().max(1.0);
+        match self.operator {
+            Operator::AtLeast => value >= self.limit - rounding,
+            Operator::MoreThan => value > self.limit + rounding,
+            Operator::AtMost => value <= self.limit + rounding,
+            Operator::LessThan => value < self.limit - rounding,
+        }
+    }
+}
