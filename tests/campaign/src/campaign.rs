@@ -30,6 +30,11 @@ pub const LONG: Extent = Extent { loads: 10_000_000, kills: 1_200, faults: 400, 
 /// The parts of the campaign.
 pub const PARTS: [&str; 4] = ["fuzz", "kills", "faults", "attacks"];
 
+/// Names of the targets of the part `fuzz`, which can be run as parts of their own.
+pub fn fuzz_targets() -> impl Iterator<Item = &'static str> {
+    TARGETS.iter().map(|(target, _)| *target)
+}
+
 /// What the campaign did: a table in Markdown, and the findings.
 #[derive(Debug)]
 pub struct Table {
@@ -49,7 +54,7 @@ pub fn run(program: &Path, parts: &[&str], extent: Extent, seed: u64, kept: &Pat
     let is_wanted = |part: &str| parts.contains(&part);
     table.line("| what | number | findings | longest | most memory | time |");
     table.line("| --- | ---: | ---: | ---: | ---: | ---: |");
-    for (target, share) in TARGETS.iter().filter(|_| is_wanted("fuzz")) {
+    for (target, share) in TARGETS.iter().filter(|(target, _)| is_wanted("fuzz") || is_wanted(target)) {
         let began = Instant::now();
         let job = Job {
             target: (*target).to_owned(),

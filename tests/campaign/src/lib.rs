@@ -15,6 +15,6 @@ mod static_suite;
 mod victim;
 
 pub use self::attacks::attack;
-pub use self::campaign::{Extent, LONG, PARTS, SHORT, Table, run};
+pub use self::campaign::{Extent, LONG, PARTS, SHORT, Table, fuzz_targets, run};
 pub use self::fuzz::{Job, replay, work};
 pub use self::victim::run as run_victim;

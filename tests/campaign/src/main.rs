@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{env, io};
 
-use evalsuite_campaign::{Extent, Job, LONG, PARTS, SHORT, attack, replay, run, run_victim, work};
+use evalsuite_campaign::{Extent, Job, LONG, PARTS, SHORT, attack, fuzz_targets, replay, run, run_victim, work};
 
 const USAGE: &str = "\
 usage: evalsuite-campaign [--long] [--only PART] [--seed N] [--loads N] [--findings DIRECTORY]
        evalsuite-campaign --replay TARGET:SEED:NUMBER
 
-PART is fuzz, kills, faults or attacks. Without --long, the short form runs.
+PART is fuzz, kills, faults, attacks, or a target of fuzz, such as suites. Without --long, the short form runs.
 --replay runs one execution of a fuzz target again, and writes its input to DIRECTORY.";
 
 fn main() -> io::Result<ExitCode> {
@@ -41,7 +41,7 @@ fn campaign(mut words: &[&str]) -> io::Result<ExitCode> {
                 extent = LONG;
                 rest
             }
-            ("--only", [part, rest @ ..]) if PARTS.contains(part) => {
+            ("--only", [part, rest @ ..]) if PARTS.contains(part) || fuzz_targets().any(|target| target == *part) => {
                 parts = vec![*part];
                 rest
             }
