@@ -98,8 +98,8 @@ impl Found {
             }
         }
         for include in includes {
-            let (problems, tests) = expansion::check(include.binding.clone(), &include.context);
-            self.tests += tests;
+            let (problems, loaded) = expansion::check(include.binding.clone(), &include.context);
+            self.tests += loaded.map_or(0, |loaded| loaded.tests.len());
             for problem in problems {
                 self.is_denied |= problem.is_error();
                 // Arguments that mean nothing are reported by the compiler where they are written.

@@ -8,6 +8,7 @@ mod check;
 mod clean;
 mod command_line;
 mod completions;
+mod convert;
 mod diff;
 mod expand;
 mod explain;
@@ -33,6 +34,7 @@ mod schema;
 mod show;
 mod stored_runs;
 mod suite_request;
+mod watch;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
         Command::Completions(command) => completions::run(&command),
+        Command::Convert(command) => convert::run(&command),
         Command::Man(command) => man::run(&command),
         Command::Diff(command) => diff::run(&command),
         Command::Expand(command) => expand::run(&command),
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         Command::Show(command) => show::run(&command),
         Command::Run(command) => run::run(&command),
         Command::Schema(command) => schema::run(&command),
+        Command::Watch(command) => watch::run(&command),
     };
     match result {
         Ok(code) => code,

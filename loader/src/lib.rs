@@ -24,6 +24,9 @@ pub mod keys;
 
 mod read;
 
+#[cfg(feature = "documents")]
+pub mod document;
+
 mod fields;
 
 mod graders;

@@ -57,6 +57,11 @@ impl Includes {
         self.read.iter().filter(|include| is_same_suite(&include.path, path)).collect()
     }
 
+    /// All of them.
+    pub(crate) fn all(&self) -> &[Include] {
+        &self.read
+    }
+
     /// The paths of the suites that are included.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.read.iter().map(|include| include.path.as_path())

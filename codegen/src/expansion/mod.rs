@@ -34,8 +34,8 @@ pub struct Expansion {
     /// What the suite says; `None` if it cannot be used.
     facts: Option<SuiteFacts>,
     body: Body,
-    /// Number of tests of a suite that was loaded.
-    tests: usize,
+    /// The suite, if it did not come from the cache.
+    loaded: Option<LoadedSuite>,
     pub(crate) embedded: Embedded,
     problems: Vec<Problem>,
     /// The error of a program that is built without the feature `json-schema`.
@@ -56,11 +56,11 @@ pub fn expand(binding: Binding, context: &Context, problems: Vec<Problem>) -> Ex
     expansion
 }
 
-/// What [`expand`] finds out, for `cargo evalsuite check`: all problems, and the number of tests if the suite can be used.
-pub fn check(binding: Binding, context: &Context) -> (Vec<Problem>, usize) {
-    let expansion = checked(binding, context, Vec::new());
-    let tests = if expansion.has_errors() { 0 } else { expansion.tests };
-    (expansion.problems, tests)
+/// What [`expand`] finds out, for `cargo evalsuite check`: all problems, and the suite if it can be used.
+pub fn check(binding: Binding, context: &Context) -> (Vec<Problem>, Option<LoadedSuite>) {
+    let mut expansion = checked(binding, context, Vec::new());
+    let suite = expansion.loaded.take().filter(|_| !expansion.has_errors());
+    (expansion.problems, suite)
 }
 
 /// What [`check`] finds out about a suite that the caller has loaded, as [`suite_request`] asks for it.
@@ -123,7 +123,7 @@ impl Expansion {
             binding,
             facts: None,
             body: Body::empty(),
-            tests: 0,
+            loaded: None,
             embedded: Embedded::Off,
             problems,
             without_json_schema: None,
@@ -174,9 +174,8 @@ impl Expansion {
         self.files = files.all().into_iter().filter(|file| file.digest.is_some()).map(|file| file.path).collect();
         let Some(mut suite) = suite else { return };
         self.module.clone_from(&suite.module);
-        self.tests = suite.tests.len();
-        let unused =
-            registered.map(|registered| registered_graders::unused(registered, &user_graders, &context.request.entry));
+        let entry = &context.request.entry;
+        let unused = registered.map(|registered| registered_graders::unused(registered, &user_graders, entry));
         self.add_all(context, unused.into_iter().flatten());
         suite.require(&requires(&self.binding));
         match Body::new(&suite) {
@@ -187,6 +186,7 @@ impl Expansion {
             }
             Err(error) => self.add_argument_problem(format!("the suite cannot be written as JSON: {error}")),
         }
+        self.loaded = Some(suite);
     }
 
     fn embed(&mut self, body: &Body, suite: &LoadedSuite, context: &Context, files: &Files) {

@@ -6,6 +6,7 @@ pub(crate) mod execution;
 pub(crate) mod expected_output;
 mod hooks;
 pub(crate) mod input;
+pub(crate) mod metadata;
 mod repos;
 pub(crate) mod requires;
 pub(crate) mod sources;

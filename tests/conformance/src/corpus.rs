@@ -83,7 +83,8 @@ fn size(value: &Value) -> Option<usize> {
     value.as_u64().and_then(|count| usize::try_from(count).ok())
 }
 
-fn directories(path: &Path) -> Vec<PathBuf> {
+/// The directories in a directory, in the order of their names.
+pub fn directories(path: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     found.sort();
@@ -125,11 +126,19 @@ pub fn load(entry: &CorpusSuite, surroundings: Surroundings) -> Result<LoadedCor
     Ok(LoadedCorpusSuite { targets_file_problems, loaded, false_claims })
 }
 
-fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies a directory, without what cargo builds in it.
+///
+/// # Errors
+///
+/// If a file cannot be read or written.
+pub fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
+        if entry.file_name() == "target" {
+            continue;
+        }
         if entry.file_type()?.is_dir() {
             copy_directory(&entry.path(), &target)?;
         } else {
