@@ -4,8 +4,7 @@ mod package;
 
 use package::Package;
 
-const CONFIGURATION: &str =
-    "prompts: ['Say {{word}}']\nproviders: [echo]\ntests:\n  # Tea.\n  - vars: { word: tea }\n    assert: [{ type: contains, value: tea }]\n";
+const CONFIGURATION: &str = "prompts: ['Say {{word}}']\nproviders: [echo]\ntests:\n  # Tea.\n  - vars: { word: tea }\n    assert: [{ type: contains, value: tea }]\n";
 
 const SUITE: &str = "# Shop.\nname: shop\ntests:\n  - id: b # second\n    input: hi\n    criteria: Greets\n  - id: a\n    input: ho\n    criteria: Greets\n";
 

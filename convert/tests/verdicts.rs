@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use evalsuite::__private::CompiledJson;
 use evalsuite::record::CaseOutcome;
 use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Outcome, RunOptions, Trial};
 use evalsuite_convert::{Layout, from_promptfoo};
@@ -92,7 +93,7 @@ fn run(loaded: &LoadedSuite, root: &Path) -> Vec<(String, char, String)> {
             source: loaded.source.clone().leak(),
             target: None,
             tags: &[],
-            json: serde_json::to_string(&loaded.case).unwrap().leak(),
+            json: CompiledJson::Text(serde_json::to_string(&loaded.case).unwrap().leak()),
         })
         .collect();
     let suite = EvalSuite {
@@ -103,10 +104,11 @@ fn run(loaded: &LoadedSuite, root: &Path) -> Vec<(String, char, String)> {
         package_version: "0.0.0",
         manifest_dir: root.display().to_string().leak(),
         root: loaded.suite.root.clone().leak(),
-        json: serde_json::to_string(&loaded.suite).unwrap().leak(),
+        json: CompiledJson::Text(serde_json::to_string(&loaded.suite).unwrap().leak()),
         sources: &[],
         diagnostics: &[],
         embedded: None,
+        origin: None,
         calibration: None,
         cases: cases.leak(),
     };
