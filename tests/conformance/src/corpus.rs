@@ -180,12 +180,21 @@ pub fn task_suites(corpus: &Path) -> Vec<PathBuf> {
     found.into_iter().collect()
 }
 
-/// Number of task files of a suite, and of the tests generated from them.
-pub fn count_tasks(suite: &Path) -> Result<(usize, usize), String> {
+/// Loads a directory that contains a `suite.json`.
+///
+/// # Errors
+///
+/// If the directory does not exist.
+pub fn load_tasks(suite: &Path) -> Result<Loaded, String> {
     let suite = suite.canonicalize().map_err(|error| error.to_string())?;
     let root = suite.parent().unwrap_or(&suite).to_path_buf();
     let name = suite.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let loaded = evalsuite_loader::load(&Request::new(name, root));
+    Ok(evalsuite_loader::load(&Request::new(name, root)))
+}
+
+/// Number of task files of a suite, and of the tests generated from them.
+pub fn count_tasks(suite: &Path) -> Result<(usize, usize), String> {
+    let loaded = load_tasks(suite)?;
     let problems: Vec<String> =
         loaded.diagnostics.iter().map(|problem| format!("{} {}", problem.code, problem.message)).collect();
     let found = loaded.suite.ok_or_else(|| problems.join("\n"))?;

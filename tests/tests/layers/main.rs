@@ -76,6 +76,7 @@ const REPORT: &[&str] = &[
     "statistics",
     "failure_text",
     "formats",
+    "schemas",
     "baseline",
     "comparison",
     "gates",

@@ -11,6 +11,7 @@ use crate::tree::{
 pub(super) fn add(breaks: &mut Breaks<'_>) {
     types(breaks);
     names(breaks);
+    labels(breaks);
     patterns(breaks);
     limits(breaks);
     trajectories(breaks);
@@ -68,6 +69,15 @@ fn names(breaks: &mut Breaks<'_>) {
                 let code = if tag == "members" { Code::InvalidComposite } else { Code::RepeatedGraderName };
                 breaks.replace(code, format!("a name twice among {tag}"), &site, text(first));
             }
+        }
+    }
+}
+
+fn labels(breaks: &mut Breaks<'_>) {
+    for site in breaks.sites() {
+        let is_of_cases = site.node.get("type").is_some();
+        if is_of_cases && matches!(site.node.rule, Rule::Keys("is-json" | "code-grader")) {
+            breaks.insert(Code::NoEffect, "`id` of a grader", &site, "id", any_text("AMOUNT"));
         }
     }
 }
