@@ -72,6 +72,7 @@ const REPORT: &[&str] = &[
     "run_data",
     "slice",
     "statistics",
+    "judged_rates",
     "failure_text",
     "formats",
     "baseline",
