@@ -1,6 +1,6 @@
 //! `cargo evalsuite run`: runs the tests of chosen cases and finishes their run.
 
-mod cargo_commands;
+pub(crate) mod cargo_commands;
 mod chosen_tests;
 mod earlier_results;
 mod progress;

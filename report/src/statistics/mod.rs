@@ -6,6 +6,8 @@ mod fisher;
 mod holm;
 mod permutation;
 mod prediction_powered;
+#[cfg(test)]
+mod tests;
 mod wilson;
 
 pub use self::bootstrap::paired_interval;
