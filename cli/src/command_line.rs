@@ -29,6 +29,7 @@ pub(crate) enum Command {
     Health(Health),
     Clean(Clean),
     List(List),
+    Lsp(Lsp),
     Merge(Merge),
     New(New),
     Regrade(Regrade),
@@ -379,6 +380,21 @@ pub(crate) enum ListFormat {
     Json,
 }
 
+/// Run the language server that editors talk to
+///
+/// Speaks the Language Server Protocol on standard input and output: diagnostics while typing, completion, documentation, definitions, fixes,
+/// code lenses and renaming of cases. Exit status: 0 after `shutdown` and `exit`, 1 after `exit` alone, 2 if the input ends or is not of the
+/// protocol.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example, for Neovim:\n  vim.lsp.config('evalsuite', { cmd = { 'cargo-evalsuite', 'lsp' }, filetypes = { 'yaml', 'json' } })"
+)]
+pub(crate) struct Lsp {
+    /// Ignored: some editors always pass it
+    #[arg(long, hide = true)]
+    pub(crate) stdio: bool,
+}
+
 /// Merge the parts of a run from several machines
 ///
 /// The parts must have the same run id (set `EVALSUITE_RUN_ID`) and be of the same commit and suite files. Exit status: 0 on
@@ -394,7 +410,7 @@ pub(crate) struct Merge {
     pub(crate) into: Option<PathBuf>,
 }
 
-/// Write a suite, a case, a grader, a targets file or a calibration into a package
+/// Write a suite, a case, a grader, a targets file, a calibration or settings of an editor into a package
 ///
 /// Without a word after `new`, a suite. What the arguments leave open is asked on a terminal. Prints what was created and changed;
 /// files that are there stay as they are. Exit status: 0 on success, 2 if nothing was written.
@@ -414,6 +430,7 @@ pub(crate) enum NewItem {
     Grader(NewGrader),
     AgentCli(NewAgentCli),
     Calibration(NewCalibration),
+    Editor(NewEditor),
 }
 
 /// A suite with a case that passes and a case that fails, its test file, build script and dependencies
@@ -433,6 +450,9 @@ pub(crate) struct NewSuite {
     /// Add a workflow of GitHub Actions, and the profile of nextest that it uses
     #[arg(long)]
     pub(crate) ci: bool,
+    /// Add JSON Schemas, and the settings of VS Code that name them
+    #[arg(long)]
+    pub(crate) editor: bool,
     /// Clone of evalsuite whose crates are used instead of the published ones
     #[arg(long, value_name = "DIR")]
     pub(crate) crates: Option<PathBuf>,
@@ -514,6 +534,17 @@ pub(crate) struct NewCalibration {
     pub(crate) force: bool,
 }
 
+/// JSON Schemas of suites, and the settings of VS Code that name them
+///
+/// Writes `.evalsuite/schema` and adds to `.vscode/settings.json` of the workspace what it lacks. Comments and other settings stay.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo evalsuite new editor")]
+pub(crate) struct NewEditor {
+    /// Overwrite schemas, and entries of the settings that name them
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
 /// Grade the evidence of an earlier run again, without calling agents
 ///
 /// Runs `cargo test` with `EVALSUITE_REGRADE`, because graders in Rust are part of the tests. Exit status: 0 if all
@@ -589,7 +620,7 @@ pub(crate) struct Report {
 ///
 /// Prints what was asked, the transcript step by step, the graders with their assertions, what changed in the workspace, and the cost: of
 /// the first trial that did not pass, unless `--trial` chooses another. Files may be from any program: evalsuite's trajectory.json is one
-/// of them. Exit status: 0 on success, 2 if a file or run cannot be read, or there is no such case, trial or step.
+/// of them. On a terminal, `PAGER` shows the text; an empty one is none. Exit status: 0 on success, 2 if a file or run cannot be read, or there is no such case, trial or step.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite show refund-large\n  cargo evalsuite show refund-large --trial 1 --step 3\n  cargo evalsuite show trajectory.json --html transcript.html"

@@ -20,10 +20,12 @@ mod health;
 mod includes;
 mod json_output;
 mod list;
+mod lsp;
 mod man;
 mod merge;
 mod merge_base;
 mod new;
+mod pager;
 mod regrade;
 mod report;
 mod run;
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Command::Health(command) => health::run(&command),
         Command::Clean(command) => clean::run(&command),
         Command::List(command) => list::run(&command),
+        Command::Lsp(_) => lsp::run(),
         Command::Merge(command) => merge::run(&command),
         Command::New(command) => new::run(&command),
         Command::Regrade(command) => regrade::run(&command),

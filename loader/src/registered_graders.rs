@@ -94,12 +94,9 @@ pub fn unused(registered: &[String], uses: &[GraderUse], entry: &str) -> Vec<Dia
 /// An error, for a program without the feature `json-schema` of evalsuite, about graders that need it.
 pub fn without_json_schema(graders: &BTreeSet<Location>) -> Option<Diagnostic> {
     let problem = |location: &Location| {
-        Diagnostic::new(
-            Code::MissingFeature,
-            "graders of type `json-schema` need the feature `json-schema` of evalsuite",
-        )
-        .at(location)
-        .help("`cargo add evalsuite --features json-schema`, with `--dev` if it is a dev-dependency")
+        Diagnostic::new(Code::MissingFeature, "graders with a JSON Schema need the feature `json-schema` of evalsuite")
+            .at(location)
+            .help("`cargo add evalsuite --features json-schema`, with `--dev` if it is a dev-dependency")
     };
     graders.iter().map(problem).collect::<Diagnostics>().grouped().into_iter().next()
 }

@@ -90,8 +90,7 @@ pub mod tooling {
 /// What generated code, benchmarks and property tests call. Not part of the API.
 #[doc(hidden)]
 pub mod __private {
-    use crate::model::evals::Evals;
-    use crate::model::outcome::Outcome;
+    use crate::{Evals, Outcome};
 
     pub use crate::grade::standalone::{AgentWork, GradableEvidence};
     pub use crate::model::compiled_json::{CompiledJson, SuiteTexts};

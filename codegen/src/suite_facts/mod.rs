@@ -23,7 +23,7 @@ pub(crate) struct SuiteFacts {
     pub(crate) entries: Vec<(String, String)>,
     /// The judges that its graders ask.
     pub(crate) judges: JudgeUses,
-    /// Where graders with a JSON Schema are written, each once: they need a feature of evalsuite.
+    /// Where graders of type `json-schema` are written, each once: they need a feature of evalsuite.
     pub(crate) json_schemas: BTreeSet<Location>,
 }
 

@@ -146,7 +146,7 @@ impl Task<'_> {
         match source::text(&self.directory.join(file)) {
             Ok(text) if !text.trim().is_empty() => {
                 self.report.mapped(&place);
-                Some(text)
+                Some(without_canary(&text))
             }
             _ => {
                 self.report.dropped(&place, "there is no instruction");
@@ -387,6 +387,16 @@ impl Task<'_> {
         let value = Value::from(Json::Object(metadata));
         (value.data != Data::Mapping(Vec::new())).then(|| ("metadata".to_owned(), value))
     }
+}
+
+/// The instruction without the comments at its start that mark it as part of a benchmark: Harbor does not show them to agents.
+fn without_canary(text: &str) -> String {
+    let is_canary = |line: &&str| {
+        let line = line.trim().to_lowercase();
+        line.contains("canary") && (line.starts_with('#') || line.starts_with("<!--") && line.ends_with("-->"))
+    };
+    let rest: Vec<&str> = text.split('\n').skip_while(is_canary).skip_while(|line| line.trim().is_empty()).collect();
+    rest.join("\n")
 }
 
 fn is_empty(value: &Json) -> bool {

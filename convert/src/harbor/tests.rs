@@ -55,7 +55,7 @@ unknown = 1
 ";
     let directory = write(&[
         ("t/task.toml", task),
-        ("t/instruction.md", "Do it.\n"),
+        ("t/instruction.md", "<!-- harbor-canary GUID 1 -->\n\nDo it.\n"),
         ("t/environment/Dockerfile", "FROM ubuntu\nWORKDIR /work\nCOPY data ./data\n"),
         ("t/environment/data/rows.csv", "a\n"),
         ("t/tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),

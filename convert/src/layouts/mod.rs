@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_loader::document::{Data, Document, Value};
 
+use self::case_paths::Move;
 use self::case_sources::{CaseSource, case_sources};
 use crate::case_ids::CaseIds;
 use crate::error::ConvertError;
@@ -71,7 +72,7 @@ pub fn between_layouts(path: &Path, layout: Layout) -> Result<Conversion, Conver
     let mut directories = Directories::default();
     for case in sources {
         let place = Place::new(source::shown(&case.file, &root), case.value.position.line, case.name.clone());
-        let draft_of_case = moved_case(&case, &root);
+        let draft_of_case = moved_case(&case, &root, layout);
         if case.is_own_file {
             draft.output.remove(source::shown(&case.file, &root));
         }
@@ -133,7 +134,7 @@ fn suite_files(path: &Path) -> Result<(PathBuf, Option<PathBuf>), ConvertError> 
 }
 
 /// The case as another file of the suite has it.
-fn moved_case(case: &CaseSource, root: &Path) -> CaseDraft {
+fn moved_case(case: &CaseSource, root: &Path, layout: Layout) -> CaseDraft {
     let mut entries: Vec<(String, Value)> = case.value.entries().to_vec();
     let mut above = case.value.above.clone();
     if let Some(index) = entries.iter().position(|(key, _)| key == "id") {
@@ -147,10 +148,11 @@ fn moved_case(case: &CaseSource, root: &Path) -> CaseDraft {
         }
     }
     let directory = case.file.parent().unwrap_or(root);
-    if directory != root {
-        for (key, value) in &mut entries {
-            case_paths::rebase(key, value, directory, root);
-        }
+    // A directory that stays the same needs no other paths.
+    let stays = case.is_own_file && layout == Layout::Directories;
+    let way = Move { from: directory, root, to_directory: layout == Layout::Directories };
+    for (key, value) in entries.iter_mut().filter(|_| !stays) {
+        case_paths::rebase(key, value, way);
     }
     let template = directory.join("workspace");
     let has_workspace = entries.iter().any(|(key, _)| key == "workspace");

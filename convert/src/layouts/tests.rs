@@ -97,6 +97,15 @@ fn files_of_a_case_directory_are_found_from_the_suite() {
 }
 
 #[test]
+fn a_directory_is_the_same_from_deeper_down() {
+    let text = "name: x\ntests:\n  - id: a\n    input: x\n    assertions:\n      - type: code-grader\n        command: [sh, ./check.sh]\n        cwd: .\n";
+    let suite = write(&[("EVAL.yaml", text), ("check.sh", "true")]);
+    between_layouts(suite.path(), Layout::Directories).unwrap().output.write(suite.path(), true).unwrap();
+    let case = read(suite.path(), "cases/a/case.yaml");
+    assert!(case.contains("cwd: ../../\n") && case.contains("- ./check.sh\n"), "{case}");
+}
+
+#[test]
 fn lines_and_lists_become_cases() {
     let suite = write(&[
         ("EVAL.yaml", "name: shop\ntests:\n  - file://more/*.yaml\n  - file://lines.jsonl\n"),

@@ -39,10 +39,8 @@ impl Comments {
                         None => waiting.push(comment),
                     }
                 }
-                None if line.trim().is_empty() && !is_value => {
-                    if waiting.last().is_none_or(|last| !last.is_empty()) {
-                        waiting.push(String::new());
-                    }
+                None if line.trim().is_empty() && !is_value && waiting.last().is_none_or(|last| !last.is_empty()) => {
+                    waiting.push(String::new());
                 }
                 None => {}
             }

@@ -59,7 +59,7 @@ pub static COMMON: &[Key] = &[
 ];
 
 /// What every built-in grader of the tasks layout has in its `config`.
-pub(crate) static TASK_COMMON: &[Key] = &[
+pub static TASK_COMMON: &[Key] = &[
     Key::new("min_score", Type::Number(&PASS_MARK), "Pass mark: lowest score of a passing verdict.", "0.9")
         .default("1"),
     Key::new("negate", Type::Boolean, "Whether the result is inverted.", "true").default("`false`"),
