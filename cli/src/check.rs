@@ -98,8 +98,8 @@ impl Found {
             }
         }
         for include in includes {
-            let (problems, tests) = expansion::check(include.binding.clone(), &include.context);
-            self.tests += tests;
+            let (problems, loaded) = expansion::check(include.binding.clone(), &include.context);
+            self.tests += loaded.map_or(0, |loaded| loaded.tests.len());
             for problem in problems {
                 self.is_denied |= problem.is_error();
                 // Arguments that mean nothing are reported by the compiler where they are written.
@@ -109,8 +109,7 @@ impl Found {
     }
 
     fn use_targets_file(&mut self, suite: &Path, request: Request, loaded: &LoadedSuite) {
-        let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
-        let Some(file) = find_targets_file(directory, &request.package_root) else { return };
+        let Some(file) = targets_file(suite, &request) else { return };
         let used = self.targets_files.entry(file).or_insert_with(|| TargetsUse { request, names: BTreeSet::new() });
         used.names.extend(loaded.targets_file_entries().into_iter().map(str::to_owned));
     }
@@ -124,17 +123,26 @@ impl Found {
     }
 }
 
+/// The suites of the package or workspace around a directory, with their includes.
+///
+/// # Errors
+///
+/// If the current directory is gone.
+pub(crate) fn suites_of(directory: &Path) -> io::Result<(Vec<PathBuf>, Includes)> {
+    let found = suite_request::suites_around(directory);
+    let around: Vec<PathBuf> = std::iter::once(directory.to_path_buf()).chain(found.iter().cloned()).collect();
+    let includes = Includes::of_packages(&suite_request::packages_around(&around))?;
+    let mut suites = with_parents(found, &includes);
+    let others = includes.paths().filter(|path| suites.iter().all(|suite| !includes::is_same_suite(path, suite)));
+    let others: BTreeSet<PathBuf> = others.map(Path::to_path_buf).collect();
+    suites.extend(others);
+    Ok((suites, includes))
+}
+
 /// The suites of the command line, or those of the package or workspace around the current directory, with their includes.
 fn suites(command: &Check) -> io::Result<(Vec<PathBuf>, Includes)> {
     if command.paths.is_empty() {
-        let found = suite_request::suites_here()?;
-        let here = std::env::current_dir()?;
-        let includes = Includes::of_packages(&suite_request::packages_around(&[here]))?;
-        let mut suites = with_parents(found, &includes);
-        let others = includes.paths().filter(|path| suites.iter().all(|suite| !includes::is_same_suite(path, suite)));
-        let others: BTreeSet<PathBuf> = others.map(Path::to_path_buf).collect();
-        suites.extend(others);
-        return Ok((suites, includes));
+        return suites_of(&std::env::current_dir()?);
     }
     let mut suites = Vec::new();
     let mut named = Vec::new();
@@ -166,7 +174,14 @@ fn with_parents(suites: Vec<PathBuf>, includes: &Includes) -> Vec<PathBuf> {
     suites.into_iter().map(suite).collect()
 }
 
-fn count(number: usize, what: &str) -> String {
+/// The nearest targets file of a suite.
+pub(crate) fn targets_file(suite: &Path, request: &Request) -> Option<PathBuf> {
+    let directory = if suite.is_dir() { suite } else { suite.parent().unwrap_or(suite) };
+    find_targets_file(directory, &request.package_root)
+}
+
+/// A number and a noun, which is in the plural unless there is one.
+pub(crate) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 

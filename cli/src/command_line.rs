@@ -20,6 +20,7 @@ pub(crate) struct CommandLine {
 pub(crate) enum Command {
     Accept(Accept),
     Check(Check),
+    Convert(Convert),
     Diff(Diff),
     Expand(Expand),
     Explain(Explain),
@@ -28,6 +29,7 @@ pub(crate) enum Command {
     Health(Health),
     Clean(Clean),
     List(List),
+    Lsp(Lsp),
     Merge(Merge),
     New(New),
     Regrade(Regrade),
@@ -36,8 +38,60 @@ pub(crate) enum Command {
     Calibrate(Calibrate),
     Run(Run),
     Schema(Schema),
+    Watch(Watch),
     Completions(Completions),
     Man(Man),
+}
+
+/// Convert a suite to another layout, or a promptfoo configuration or Harbor tasks to a suite
+///
+/// Prints what became of every entry of the source: mapped, approximated with the reason, or dropped with the reason. Comments of YAML files
+/// are kept. A suite that is converted to another layout stays where it is, unless DIR is given. Programs of the source are not run.
+/// Exit status: 0 on success, 1 if an entry was dropped, unless `--lossy`, or the new suite has errors, 2 if the source cannot be read or a
+/// file would be overwritten.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite convert promptfooconfig.yaml suites/riddles\n  cargo evalsuite convert tasks/hello-world suites/hello --lossy\n  cargo evalsuite convert suites/shop --layout directories --force"
+)]
+pub(crate) struct Convert {
+    /// Suite, promptfoo configuration, Harbor task or directory of Harbor tasks
+    pub(crate) source: PathBuf,
+    /// Directory of the new suite
+    #[arg(value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// What the source is [default: what it looks like]
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub(crate) from: Option<ConvertedSource>,
+    /// Where the suite has its cases [default: file, unless the source is a suite]
+    #[arg(long, value_enum)]
+    pub(crate) layout: Option<CaseLayout>,
+    /// Overwrite and remove files
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Exit with status 0 even if something was dropped
+    #[arg(long)]
+    pub(crate) lossy: bool,
+    /// Format of the report
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConvertedSource {
+    /// A suite of evalsuite
+    Suite,
+    /// A promptfoo configuration
+    Promptfoo,
+    /// A Harbor task, or a directory of them
+    Harbor,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CaseLayout {
+    /// All cases in EVAL.yaml
+    File,
+    /// Each case in cases/ID/case.yaml
+    Directories,
 }
 
 /// Print completions for a shell
@@ -326,6 +380,21 @@ pub(crate) enum ListFormat {
     Json,
 }
 
+/// Run the language server that editors talk to
+///
+/// Speaks the Language Server Protocol on standard input and output: diagnostics while typing, completion, documentation, definitions, fixes,
+/// code lenses and renaming of cases. Exit status: 0 after `shutdown` and `exit`, 1 after `exit` alone, 2 if the input ends or is not of the
+/// protocol.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example, for Neovim:\n  vim.lsp.config('evalsuite', { cmd = { 'cargo-evalsuite', 'lsp' }, filetypes = { 'yaml', 'json' } })"
+)]
+pub(crate) struct Lsp {
+    /// Ignored: some editors always pass it
+    #[arg(long, hide = true)]
+    pub(crate) stdio: bool,
+}
+
 /// Merge the parts of a run from several machines
 ///
 /// The parts must have the same run id (set `EVALSUITE_RUN_ID`) and be of the same commit and suite files. Exit status: 0 on
@@ -341,7 +410,7 @@ pub(crate) struct Merge {
     pub(crate) into: Option<PathBuf>,
 }
 
-/// Write a suite, a case, a grader, a targets file or a calibration into a package
+/// Write a suite, a case, a grader, a targets file, a calibration or settings of an editor into a package
 ///
 /// Without a word after `new`, a suite. What the arguments leave open is asked on a terminal. Prints what was created and changed;
 /// files that are there stay as they are. Exit status: 0 on success, 2 if nothing was written.
@@ -361,6 +430,7 @@ pub(crate) enum NewItem {
     Grader(NewGrader),
     AgentCli(NewAgentCli),
     Calibration(NewCalibration),
+    Editor(NewEditor),
 }
 
 /// A suite with a case that passes and a case that fails, its test file, build script and dependencies
@@ -380,6 +450,9 @@ pub(crate) struct NewSuite {
     /// Add a workflow of GitHub Actions, and the profile of nextest that it uses
     #[arg(long)]
     pub(crate) ci: bool,
+    /// Add JSON Schemas, and the settings of VS Code that name them
+    #[arg(long)]
+    pub(crate) editor: bool,
     /// Clone of evalsuite whose crates are used instead of the published ones
     #[arg(long, value_name = "DIR")]
     pub(crate) crates: Option<PathBuf>,
@@ -461,6 +534,17 @@ pub(crate) struct NewCalibration {
     pub(crate) force: bool,
 }
 
+/// JSON Schemas of suites, and the settings of VS Code that name them
+///
+/// Writes `.evalsuite/schema` and adds to `.vscode/settings.json` of the workspace what it lacks. Comments and other settings stay.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo evalsuite new editor")]
+pub(crate) struct NewEditor {
+    /// Overwrite schemas, and entries of the settings that name them
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
 /// Grade the evidence of an earlier run again, without calling agents
 ///
 /// Runs `cargo test` with `EVALSUITE_REGRADE`, because graders in Rust are part of the tests. Exit status: 0 if all
@@ -536,7 +620,7 @@ pub(crate) struct Report {
 ///
 /// Prints what was asked, the transcript step by step, the graders with their assertions, what changed in the workspace, and the cost: of
 /// the first trial that did not pass, unless `--trial` chooses another. Files may be from any program: evalsuite's trajectory.json is one
-/// of them. Exit status: 0 on success, 2 if a file or run cannot be read, or there is no such case, trial or step.
+/// of them. On a terminal, `PAGER` shows the text; an empty one is none. Exit status: 0 on success, 2 if a file or run cannot be read, or there is no such case, trial or step.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite show refund-large\n  cargo evalsuite show refund-large --trial 1 --step 3\n  cargo evalsuite show trajectory.json --html transcript.html"
@@ -620,7 +704,7 @@ pub(crate) enum ReportFormat {
 /// pass and a gate cannot be decided.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite run\n  cargo evalsuite run --nextest --tag nightly\n  cargo evalsuite run refund -p shop-agent -- --nocapture"
+    after_help = "Examples:\n  cargo evalsuite run\n  cargo evalsuite run --nextest --tag nightly\n  cargo evalsuite run refund -p shop-agent -- --nocapture\n  cargo evalsuite run --changed\n  cargo evalsuite run --failed"
 )]
 pub(crate) struct Run {
     /// Only cases whose id or test name contains one of these texts
@@ -638,11 +722,50 @@ pub(crate) struct Run {
     /// Only cases with this `failure_bucket` in their metadata; may be repeated
     #[arg(long = "bucket", value_name = "BUCKET")]
     pub(crate) buckets: Vec<String>,
+    /// Run only cases that have changed (files, input, graders, agent, judge, settings); the others take their result from the newest run
+    /// that has it. EVALSUITE_AGENT_DIGEST stands for the agent; without it, a digest of the packages' sources
+    #[arg(long)]
+    pub(crate) changed: bool,
+    /// Only cases that failed or ended in an error when they last ran
+    #[arg(long, conflicts_with = "changed")]
+    pub(crate) failed: bool,
+    /// Only cases of which some trials passed and some failed on one commit, in the last N runs with results of the suites
+    #[arg(long, value_name = "N", value_parser = positive, conflicts_with_all = ["changed", "failed"])]
+    pub(crate) flaky: Option<usize>,
     #[command(flatten)]
     pub(crate) build: Build,
     /// Further arguments of `cargo test` or `cargo nextest run`, and after another `--`, of test programs
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
+}
+
+/// Check what is saved, and run the cases it concerns without a build
+///
+/// Builds the tests once, with the feature `reload` of evalsuite. Then, on every save, the suites are checked and the cases that the changed
+/// files concern run in the programs that are there. What needs a build is built: Rust sources, new cases. Nothing runs before something is
+/// saved. Keys on a terminal: `a` runs all, `f` runs failures again, arrows choose a case, `o` opens it in $VISUAL or $EDITOR, `/` filters, `q` quits. Exit status:
+/// 0 when it is ended, 2 if it cannot start.
+#[derive(Debug, Clone, Default, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite watch\n  cargo evalsuite watch refund --test evals\n  cargo evalsuite watch --format short"
+)]
+pub(crate) struct Watch {
+    /// Only cases whose id or test name contains one of these texts
+    #[arg(value_name = "FILTER")]
+    pub(crate) filters: Vec<String>,
+    /// What is shown [default: screen on a terminal, else short]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<WatchFormat>,
+    #[command(flatten)]
+    pub(crate) build: Build,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WatchFormat {
+    /// A live screen with keys
+    Screen,
+    /// One line per problem and failed case between the lines `evalsuite: begin` and `evalsuite: end`, for editors
+    Short,
 }
 
 /// The options of cargo that choose what is built.

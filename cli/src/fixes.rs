@@ -8,9 +8,9 @@ use std::{fs, io};
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Fix, Position};
 
 /// A change of one place.
-struct Edit {
-    range: Range<usize>,
-    text: String,
+pub(crate) struct Edit {
+    pub(crate) range: Range<usize>,
+    pub(crate) text: String,
 }
 
 /// Applies the fixes of problems, which are shown relative to one of `roots`, and prints each. Returns their number.
@@ -61,8 +61,8 @@ fn is_same(one: &Path, other: &Path) -> bool {
     one.canonicalize().ok() == other.canonicalize().ok()
 }
 
-/// `None` if the text at the place is not one word or number, perhaps in quotes.
-fn edit(text: &str, problem: &Diagnostic) -> Option<Edit> {
+/// The change that mends a problem. `None` if there is none, or the text at the place is not one word or number, perhaps in quotes.
+pub(crate) fn edit(text: &str, problem: &Diagnostic) -> Option<Edit> {
     let (start, end) = problem.place.as_ref()?.range?;
     let range = offset(text, start)?..offset(text, end)?;
     let old = text.get(range.clone())?;

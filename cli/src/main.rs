@@ -8,6 +8,7 @@ mod check;
 mod clean;
 mod command_line;
 mod completions;
+mod convert;
 mod diff;
 mod expand;
 mod explain;
@@ -19,10 +20,12 @@ mod health;
 mod includes;
 mod json_output;
 mod list;
+mod lsp;
 mod man;
 mod merge;
 mod merge_base;
 mod new;
+mod pager;
 mod regrade;
 mod report;
 mod run;
@@ -31,6 +34,7 @@ mod schema;
 mod show;
 mod stored_runs;
 mod suite_request;
+mod watch;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
         Command::Check(command) => check::run(&command),
         Command::Calibrate(command) => calibrate::run(&command),
         Command::Completions(command) => completions::run(&command),
+        Command::Convert(command) => convert::run(&command),
         Command::Man(command) => man::run(&command),
         Command::Diff(command) => diff::run(&command),
         Command::Expand(command) => expand::run(&command),
@@ -62,6 +67,7 @@ fn main() -> ExitCode {
         Command::Health(command) => health::run(&command),
         Command::Clean(command) => clean::run(&command),
         Command::List(command) => list::run(&command),
+        Command::Lsp(_) => lsp::run(),
         Command::Merge(command) => merge::run(&command),
         Command::New(command) => new::run(&command),
         Command::Regrade(command) => regrade::run(&command),
@@ -69,6 +75,7 @@ fn main() -> ExitCode {
         Command::Show(command) => show::run(&command),
         Command::Run(command) => run::run(&command),
         Command::Schema(command) => schema::run(&command),
+        Command::Watch(command) => watch::run(&command),
     };
     match result {
         Ok(code) => code,

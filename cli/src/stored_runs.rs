@@ -77,10 +77,19 @@ pub(crate) fn read_record<T: DeserializeOwned>(file: &Path) -> io::Result<Option
 ///
 /// If there is no package here.
 pub(crate) fn output_path() -> io::Result<PathBuf> {
+    output_path_of(Path::new("."))
+}
+
+/// The same for the package at or around a directory.
+///
+/// # Errors
+///
+/// If there is none.
+pub(crate) fn output_path_of(directory: &Path) -> io::Result<PathBuf> {
     if let Some(output) = env::var_os("EVALSUITE_OUTPUT").filter(|output| !output.is_empty()) {
         return std::path::absolute(output);
     }
-    let metadata = cargo_metadata()
+    let metadata = cargo_metadata_of(directory)
         .map_err(|error| io::Error::new(error.kind(), format!("cannot find the target directory: {error}")))?;
     match metadata["target_directory"].as_str() {
         Some(target) => Ok(Path::new(target).join("evalsuite")),
@@ -94,8 +103,13 @@ pub(crate) fn output_path() -> io::Result<PathBuf> {
 ///
 /// If there is no package here.
 pub(crate) fn cargo_metadata() -> io::Result<serde_json::Value> {
-    let output =
-        cargo().args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).stdin(Stdio::null()).output()?;
+    cargo_metadata_of(Path::new("."))
+}
+
+fn cargo_metadata_of(directory: &Path) -> io::Result<serde_json::Value> {
+    let mut metadata = cargo();
+    metadata.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(directory);
+    let output = metadata.stdin(Stdio::null()).output()?;
     if !output.status.success() {
         return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
     }

@@ -26,9 +26,13 @@ pub(crate) fn suites_at(path: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// The suites of the package or workspace around the current directory.
 pub(crate) fn suites_here() -> io::Result<Vec<PathBuf>> {
-    let here = std::env::current_dir()?;
-    let root = here.ancestors().find(|directory| directory.join("Cargo.toml").is_file());
-    Ok(all_below(root.unwrap_or(&here)))
+    Ok(suites_around(&std::env::current_dir()?))
+}
+
+/// The suites of the package or workspace around a directory.
+pub(crate) fn suites_around(directory: &Path) -> Vec<PathBuf> {
+    let root = directory.ancestors().find(|directory| directory.join("Cargo.toml").is_file());
+    all_below(root.unwrap_or(directory))
 }
 
 /// The packages of the workspaces around `paths`.

@@ -367,6 +367,11 @@ fn sarif_has_the_catalogue_as_rules_and_a_result_per_place() {
         assert_eq!(rules[index]["id"], result["ruleId"]);
         assert_eq!(rules[index]["defaultConfiguration"]["level"], result["level"]);
         assert!(result["message"]["text"].as_str().is_some_and(|text| !text.is_empty() && !text.contains("times)")));
+        assert!(["note", "warning", "error"].iter().any(|level| result["level"] == *level), "{result}");
+        let place = &result["locations"][0]["physicalLocation"];
+        assert!(place["artifactLocation"]["uri"].as_str().is_some_and(|uri| uri.starts_with("suites/")), "{result}");
+        let region = ["startLine", "startColumn", "endLine", "endColumn"].map(|key| place["region"][key].as_u64());
+        assert!(region.iter().all(|number| number.is_some_and(|number| number > 0)), "{result}");
     }
     let place = &results[0]["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "suites/shop/cases/c1/case.yaml");

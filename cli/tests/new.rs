@@ -228,3 +228,51 @@ fn a_calibration_passes_check() {
     assert_eq!(package.run(&["check", "--deny-warnings"]).out, "no problems in 1 suite with 2 tests\n");
     assert_eq!(package.run(&["new", "calibration"]).code, 2, "the file is there");
 }
+
+#[test]
+fn schemas_and_settings_of_the_editor_are_added() {
+    let package = package();
+    package.write(".vscode/settings.json", "{\n  // mine\n  \"editor.tabSize\": 2\n}\n");
+    let output = package.run(&["new", "suite", "--editor"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+    assert!(output.out.contains("created .evalsuite/schema/eval.json\n"), "{}", output.out);
+    assert!(output.out.contains("changed .vscode/settings.json: yaml.schemas, json.schemas\n"), "{}", output.out);
+    let settings = read(&package, ".vscode/settings.json");
+    assert!(settings.contains("// mine") && settings.contains("./.evalsuite/schema/case.json"), "{settings}");
+    let schema: serde_json::Value = serde_json::from_str(&read(&package, ".evalsuite/schema/eval.json")).expect("JSON");
+    assert_eq!(schema["title"], "evalsuite: eval");
+    let again = package.run(&["new", "editor"]);
+    assert_eq!((again.code, again.out.as_str()), (0, "the schemas and .vscode/settings.json are up to date\n"));
+    assert_eq!(package.run(&["check", "--deny-warnings"]).code, 0, "schemas are no files of a suite");
+
+    package.write(".evalsuite/schema/case.json", "{}");
+    let refused = package.run(&["new", "editor"]);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert!(refused.err.contains(".evalsuite/schema/case.json is already there"), "{}", refused.err);
+    assert!(package.run(&["new", "editor", "--force"]).out.starts_with("replaced .evalsuite/schema/case.json\n"));
+}
+
+#[test]
+fn settings_that_are_not_understood_are_left_alone() {
+    let package = package();
+    package.write(".vscode/settings.json", "{ \"yaml.schemas\": ");
+    let output = package.run(&["new", "editor"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.err.starts_with("note: .vscode/settings.json was not changed: "), "{}", output.err);
+    assert!(output.err.contains("\"./.evalsuite/schema/eval.json\": "), "it says what to add: {}", output.err);
+    assert_eq!(read(&package, ".vscode/settings.json"), "{ \"yaml.schemas\": ");
+    let fresh = self::package();
+    assert!(fresh.run(&["new", "editor"]).out.contains("created .vscode/settings.json\n"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_missing_is_asked_on_a_terminal() {
+    let package = package();
+    let output = package.run_on_terminal("new suite", "shop\ntasks\n", &[]);
+    assert!(output.contains("Name of the suite [basics]: "), "{output}");
+    assert!(output.contains("Layout: cases or tasks [cases]: "), "{output}");
+    assert!(package.root().join("suites/shop/suite.json").is_file(), "{output}");
+    let output = self::package().run_on_terminal("new grader", "\n\n", &[]);
+    assert!(output.contains("the package has no suite"), "{output}");
+}

@@ -62,6 +62,11 @@ impl Chosen {
 
     fn run(&self, arguments: &[&str]) -> CommandOutput {
         self.package.records().clear();
+        self.run_again(arguments)
+    }
+
+    /// The same, with the records of earlier runs.
+    fn run_again(&self, arguments: &[&str]) -> CommandOutput {
         let _ = fs::remove_file(&self.log);
         let call = Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &self.package);
         // Where records go, relative to where the command is called.
@@ -151,9 +156,8 @@ const GATES: [(&str, &str, i32); 3] = [
     ("cost <= $1", "undecided  suite:shop cost <= $1  2 cases  (the cost of 2 trials is not known)\n", 4),
 ];
 
-#[test]
-fn a_run_ends_with_the_gates_of_its_suites() {
-    let name = "chosen_gates";
+/// A package with a suite of two cases, both of which pass.
+fn small_package(name: &str) -> Chosen {
     let chosen = Chosen { package: Package::new(name), log: PathBuf::new() };
     chosen
         .package
@@ -163,8 +167,58 @@ fn a_run_ends_with_the_gates_of_its_suites() {
             "tests/evals.rs",
             &format!("use {name}::agent;\nevalsuite::include_eval_suite!(\"suites/shop\", agent = agent);\n"),
         )
+        .write("suites/shop/EVAL.yaml", "assertions: [{ type: contains, value: please }]\n")
         .write("suites/shop/cases/small/case.yaml", "input: small refund, please\n")
         .write("suites/shop/cases/large/case.yaml", "input: large refund, please\n");
+    chosen
+}
+
+#[test]
+fn cases_are_chosen_by_what_has_changed_and_by_their_last_results() {
+    let chosen = small_package("chosen_changed");
+    chosen.run(&[]).succeeds("both cases pass");
+    // The cases of the newest run that ran in it, and those whose results are of an earlier run.
+    let ran = || {
+        let newest = chosen.package.records().runs().pop().expect("a run");
+        let cases = chosen.package.records().cases();
+        let of_newest = cases.iter().filter(|case| case["run_id"] == newest.as_str());
+        let (ran, reused): (Vec<&Value>, Vec<&Value>) = of_newest.partition(|case| case["reused_run"].is_null());
+        let ids = |cases: Vec<&Value>| {
+            let ids: BTreeSet<String> = cases.iter().map(|case| case["case_id"].as_str().unwrap().to_owned()).collect();
+            ids.into_iter().collect::<Vec<_>>().join(" ")
+        };
+        (ids(ran), ids(reused))
+    };
+    let is = |expected: (&str, &str), output: &CommandOutput| {
+        assert_eq!(ran(), (expected.0.to_owned(), expected.1.to_owned()), "{}", output.transcript());
+    };
+    let output = chosen.run_again(&["--changed"]);
+    is(("", "large small"), &output);
+    output.says("shop: 2 passed, 0 failed").says("  reused   2 unchanged cases of earlier runs");
+    chosen.package.write("suites/shop/cases/small/case.yaml", "input: small refund, now\n");
+    is(("small", "large"), &chosen.run_again(&["--changed"]).fails("it says no `please`"));
+    is(("small", ""), &chosen.run_again(&["--failed"]).fails("it fails again"));
+    chosen.package.write("suites/shop/cases/small/case.yaml", "input: small refund, please\n");
+    is(("", "large small"), &chosen.run_again(&["--changed"]).succeeds("the first run has both results"));
+    chosen.package.write("suites/shop/terms.txt", "Within 30 days.");
+    is(("large small", ""), &chosen.run_again(&["--changed"]).succeeds("a file that all cases may use is new"));
+    chosen.package.write("src/lib.rs", &format!("{}// changed\n", suites::AGENT));
+    is(("large small", ""), &chosen.run_again(&["--changed"]).succeeds("the agent has changed"));
+    let none = chosen.run_again(&["--failed"]);
+    assert_eq!(none.code, Some(2), "{}", none.transcript());
+    none.says("error: no chosen case failed when it last ran");
+    chosen.run_again(&["--flaky", "3"]).says("error: no chosen case is flaky");
+    let newest = chosen.package.records().named("case.json").into_iter().next_back().expect("a record");
+    let mut flaky: Value = serde_json::from_str(&fs::read_to_string(&newest).unwrap()).unwrap();
+    flaky["completed"] = 2.into();
+    fs::write(&newest, flaky.to_string()).unwrap();
+    let output = chosen.run_again(&["--flaky", "3"]).succeeds("it passes");
+    is((flaky["case_id"].as_str().unwrap(), ""), &output);
+}
+
+#[test]
+fn a_run_ends_with_the_gates_of_its_suites() {
+    let chosen = small_package("chosen_gates");
     for (gate, printed, code) in GATES {
         let suite = format!("gates: [{gate:?}]\nassertions: [{{ type: contains, value: please }}]\n");
         chosen.package.write("suites/shop/EVAL.yaml", &suite);

@@ -108,3 +108,17 @@ fn any_atif_file_is_printed_without_what_disturbs_a_terminal() {
     let rest = "\n  [image: shot.png]\n\nstep 2  agent\n  → read {\"path\":\"a\"}\n  ← one\n  ← two\n\ncost  12 input tokens, 0.5 USD\n";
     assert!(output.out.ends_with(rest), "{}", output.out);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_terminal_the_pager_shows_the_text() {
+    let package = Package::new(&[]);
+    package.write("a.json", r#"{ "schema_version": "ATIF-v1.6", "agent": { "name": "x", "version": "1" }, "steps": [{ "step_id": 1, "source": "agent", "message": "hi" }] }"#);
+    let paged = package.run_on_terminal("show a.json", "", &[("PAGER", "sed s/^/paged:/")]);
+    assert!(paged.contains("paged:a.json"), "{paged}");
+    for pager in ["", "no-such-pager"] {
+        let plain = package.run_on_terminal("show a.json", "", &[("PAGER", pager)]);
+        assert!(plain.starts_with("a.json"), "{pager}: {plain}");
+    }
+    assert!(package.run_with(&["show", "a.json"], &[("PAGER", "false")]).out.starts_with("a.json"), "not a terminal");
+}

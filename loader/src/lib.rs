@@ -24,6 +24,9 @@ pub mod keys;
 
 mod read;
 
+#[cfg(feature = "documents")]
+pub mod document;
+
 mod fields;
 
 mod graders;
@@ -48,7 +51,8 @@ pub use evalsuite_schema::suggest;
 
 pub use calibration::{LoadedCalibration, load_calibration};
 pub use load::{
-    GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, SuiteFiles, Test, load, load_part, suite_digest,
+    CasePlace, GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, Session, SuiteFiles, Test, load, load_part,
+    suite_digest,
 };
 pub use request::{OtherCase, Part, Request, workspace_root};
 pub use targets_file::{LoadedTargets, find_targets_file, load_targets};

@@ -96,7 +96,7 @@ pub fn without_json_schema(graders: &BTreeSet<Location>) -> Option<Diagnostic> {
     let problem = |location: &Location| {
         Diagnostic::new(
             Code::MissingFeature,
-            "graders of type `json-schema` need the feature `json-schema` of evalsuite",
+            "graders with a JSON Schema need the feature `json-schema` of evalsuite",
         )
         .at(location)
         .help("`cargo add evalsuite --features json-schema`, with `--dev` if it is a dev-dependency")

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::source::plain_text;
+use crate::source::{Texts, plain_text};
 
 /// What to load, and how.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct Request {
     pub allow_docker: bool,
     /// Number of threads that read cases.
     pub threads: usize,
+    /// Texts that are read in place of files.
+    pub texts: Texts,
     /// The only cases that are read.
     pub(crate) part: Option<Part>,
 }
@@ -63,6 +65,7 @@ impl Request {
             fixtures: true,
             allow_docker: false,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            texts: Texts::default(),
             part: None,
         }
     }

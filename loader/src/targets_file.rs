@@ -85,7 +85,7 @@ impl LoadedTargets {
 
 /// Reads and checks the targets file at `path`. Only the package root and workspace root of `request` matter.
 pub fn load_targets(path: &Path, request: &Request) -> LoadedTargets {
-    let (files, shared) = (Files::new(&request.workspace_root), SharedFiles::default());
+    let (files, shared) = (Files::new(&request.workspace_root).with_texts(&request.texts), SharedFiles::default());
     let mut d = Diagnostics::new();
     let roots = Roots::of_file(path, &request.package_root);
     let dir = &roots.suite_root;

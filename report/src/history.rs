@@ -1,10 +1,11 @@
 //! The runs before a run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
 use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
+use evalsuite_schema::record::CaseOutcome;
 
 use crate::run_data::RunData;
 
@@ -60,6 +61,33 @@ pub fn comparable_of_commit(run: &RunData, commit: &str) -> io::Result<Option<St
         }
     }
     Ok(None)
+}
+
+/// The outcomes of tests, given by suite and path, in the newest run of an output directory that has one that is not *skipped*. Tests
+/// without any are left out.
+///
+/// # Errors
+///
+/// If a run cannot be read.
+pub fn newest_outcomes(
+    output: &Path,
+    tests: &BTreeSet<(String, String)>,
+) -> io::Result<BTreeMap<(String, String), CaseOutcome>> {
+    let mut found = BTreeMap::new();
+    for run in OutputDirectory::new(output).runs_newest_first()? {
+        if found.len() == tests.len() {
+            break;
+        }
+        for record in
+            RunData::read_cases(run.path())?.suites.into_iter().flat_map(|suite| suite.cases).map(|it| it.record)
+        {
+            let test = (record.suite, record.test_name);
+            if record.outcome != CaseOutcome::Skipped && tests.contains(&test) {
+                found.entry(test).or_insert(record.outcome);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The runs beside a run that began before it, the newest first.

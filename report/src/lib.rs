@@ -35,7 +35,7 @@ pub use formats::{
 };
 pub use gates::{GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
 pub use health::{CaseHealth, Health, HealthOptions, JudgeHealth, SuiteHealth, UndecidedGrader, WindowRun};
-pub use history::{comparable_of_commit, earlier_comparable, earlier_runs};
+pub use history::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes};
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use schemas::JSON_SCHEMAS;

@@ -116,6 +116,15 @@ fn markdown_shows_what_did_not_pass_and_stays_text() {
 }
 
 #[test]
+fn markdown_counts_results_of_earlier_runs() {
+    let (_output, mut run) = run(|_| {});
+    assert!(!markdown(&run).contains("unchanged since"));
+    run.suites[0].cases[0].record.reused_run = Some("earlier".to_owned());
+    let text = markdown(&run);
+    assert!(text.lines().next().is_some_and(|line| line.ends_with(", 1 unchanged since an earlier run")), "{text}");
+}
+
+#[test]
 fn markdown_is_cut_before_github_refuses_it() {
     let (_output, run) = run(|run| {
         run.cases = 60;

@@ -73,6 +73,11 @@ fn broken_cases_never_pass_in_ten_trials() {
     let mut runs = vec![run("a", &cases), run("b", &cases), run("c", &cases)];
     assert_eq!(ids(&health(runs[..2].to_vec()).suites[0].broken), ["gone"], "eight trials are too few");
     assert_eq!(ids(&health(runs.clone()).suites[0].broken), ["gone", "never"]);
+    let mut again = runs[..2].to_vec();
+    again.push(runs[1].clone());
+    again[0].suites[0].cases[0].record.reused_run = Some("b".to_owned());
+    again[0].suites[0].cases[2].record.reused_run = Some("b".to_owned());
+    assert_eq!(ids(&health(again).suites[0].broken), ["gone"], "what a run has taken over does not count again");
     // A case that has left the suite, and one with other graders.
     runs[0].suites[0].cases.truncate(2);
     runs[0].suites[0].record.as_mut().unwrap().tests.truncate(2);

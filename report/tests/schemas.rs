@@ -1,5 +1,6 @@
 //! What is written as JSON for other programs is what its schema says.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use evalsuite::tooling::summarize_run;
@@ -67,6 +68,36 @@ fn other_values_are_not() {
     assert_eq!(errors("summary", &summary), [""; 0]);
     summary["suites"] = serde_json::json!([{ "suite": 1 }]);
     assert!(!errors("summary", &summary).is_empty());
+}
+
+/// The fields of a public type, from the listing of the public API.
+fn public_fields(type_name: &str) -> BTreeSet<String> {
+    let listings = ["evalsuite_schema.txt", "evalsuite_report.txt"].map(|file| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/public-api").join(file);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    });
+    let field = |line: &str| {
+        let (path, _) = line.strip_prefix("pub ")?.split_once(": ")?;
+        let (owner, field) = path.rsplit_once("::")?;
+        let is_field = !path.contains(' ') && owner.rsplit("::").next() == Some(type_name);
+        is_field.then(|| field.to_owned())
+    };
+    listings.iter().flat_map(|listing| listing.lines().filter_map(field)).collect()
+}
+
+/// A field that is rarely written would be missed by the tests above.
+#[test]
+fn a_schema_has_the_fields_of_the_types_that_are_written() {
+    for (name, root) in [("summary", "RunSummary"), ("diff", "Comparison")] {
+        let schema = strict(name);
+        let definitions = schema["definitions"].as_object().expect("definitions");
+        let types = definitions.iter().map(|(name, definition)| (name.as_str(), definition)).chain([(root, &schema)]);
+        for (type_name, definition) in types {
+            let Some(properties) = definition["properties"].as_object() else { continue };
+            let described: BTreeSet<String> = properties.keys().cloned().collect();
+            assert_eq!(described, public_fields(type_name), "{type_name} in the schema `{name}`");
+        }
+    }
 }
 
 #[test]

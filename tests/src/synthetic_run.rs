@@ -428,7 +428,7 @@ fn trajectory(record: &TrialRecord, prompt: &str, hostile: Option<&str>) -> Valu
                   { "source_call_id": "call-3", "content": "ok" },
               ] },
               "metrics": { "prompt_tokens": 2_100, "completion_tokens": 118, "cached_tokens": 1_450 } },
-            { "step_id": 4, "source": "agent", "message": record.answer, "metrics": { "prompt_tokens": 2_420, "completion_tokens": 96 } },
+            { "step_id": 4, "source": "agent", "message": record.answer.as_deref().unwrap_or_default(), "metrics": { "prompt_tokens": 2_420, "completion_tokens": 96 } },
         ],
     })
 }

@@ -13,7 +13,7 @@ use evalsuite_build::expansion::Context;
 use evalsuite_loader::Request;
 
 use self::calls::Call;
-pub(crate) use self::source_files::{SourceFile, of_package as source_files};
+pub(crate) use self::source_files::{SourceFile, of_package as source_files, rust_files};
 use crate::suite_request;
 
 /// The includes of suites in the sources of packages.
@@ -25,9 +25,12 @@ pub(crate) struct Includes {
 }
 
 /// A call of `include_eval_suite!` or `generate` whose arguments are literal.
+#[derive(Clone)]
 pub(crate) struct Include {
     /// The whole path of the suite.
     pub(crate) path: PathBuf,
+    /// The source file with the call.
+    pub(crate) source: PathBuf,
     pub(crate) binding: Binding,
     /// Where the compiler would expand it.
     pub(crate) context: Context,
@@ -52,6 +55,11 @@ impl Includes {
     /// The includes of the suite at `path`.
     pub(crate) fn of_suite(&self, path: &Path) -> Vec<&Include> {
         self.read.iter().filter(|include| is_same_suite(&include.path, path)).collect()
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> &[Include] {
+        &self.read
     }
 
     /// The paths of the suites that are included.
@@ -88,7 +96,7 @@ fn include(root: &Path, file: &SourceFile, binding: Binding) -> io::Result<Inclu
     request.source_dir = Some(source_dir.to_path_buf());
     let mut context = Context::new(request);
     context.deny_warnings = cargo_environment::warnings_are_denied().map_err(io::Error::other)?;
-    Ok(Include { path: suite_request::absolute(&path)?, binding, context })
+    Ok(Include { path: suite_request::absolute(&path)?, source: file.path.clone(), binding, context })
 }
 
 /// Whether both paths name one suite: it may be named by its file or by its directory.

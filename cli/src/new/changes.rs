@@ -23,6 +23,10 @@ impl Changes {
         Self { root: root.to_owned(), list: Vec::new() }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     /// Writes a file of its own.
     pub(super) fn create(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) {
         self.list.push(Change { path: path.into(), text: text.into(), edit: None });

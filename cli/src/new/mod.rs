@@ -6,6 +6,7 @@ mod calibration;
 mod case;
 mod changes;
 mod ci;
+mod editor;
 mod grader;
 mod manifest;
 mod package_here;
@@ -25,6 +26,7 @@ pub(crate) fn run(command: &New) -> io::Result<ExitCode> {
         Some(NewItem::Grader(arguments)) => grader::write(arguments),
         Some(NewItem::AgentCli(arguments)) => agent_cli::write(arguments),
         Some(NewItem::Calibration(arguments)) => calibration::write(arguments),
+        Some(NewItem::Editor(arguments)) => editor::write(arguments),
     }?;
     Ok(ExitCode::SUCCESS)
 }

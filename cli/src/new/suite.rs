@@ -7,7 +7,7 @@ use super::changes::Changes;
 use super::manifest::CrateSource;
 use super::package_here::{PackageHere, check_name};
 use super::questions::Question;
-use super::{build_script, ci};
+use super::{build_script, ci, editor};
 use crate::command_line::{LayoutName, NewSuite};
 use crate::suite_request;
 
@@ -48,7 +48,14 @@ pub(super) fn write(arguments: &NewSuite) -> io::Result<()> {
     if arguments.ci {
         ci::add_workflow(&mut changes, &workspace_root);
     }
+    let note = match arguments.editor {
+        true => editor::add(&mut changes, &workspace_root, arguments.force)?,
+        false => None,
+    };
     changes.write(arguments.force)?;
+    if let Some(note) = note {
+        anstream::eprintln!("{note}");
+    }
     anstream::println!(
         "\n`cargo test --test {}` runs two cases. `greeting` passes; `addition` fails until `agent` in {test} calls your agent.",
         name.replace('-', "_")

@@ -7,7 +7,7 @@ use crate::cargo_process::cargo;
 use crate::command_line::{Build, Run};
 
 /// `cargo test` with the options of the build, without arguments for test programs.
-pub(super) fn cargo_test(command: &Run) -> Command {
+pub(crate) fn cargo_test(command: &Run) -> Command {
     let mut cargo = cargo();
     cargo.arg("test");
     add_build_options(&mut cargo, &command.build, "--profile");

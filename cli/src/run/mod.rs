@@ -1,11 +1,14 @@
 //! `cargo evalsuite run`: runs the tests of chosen cases and finishes their run.
 
-mod cargo_commands;
+pub(crate) mod cargo_commands;
 mod chosen_tests;
+mod earlier_results;
 mod progress;
+mod source_digest;
 mod suite_descriptions;
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::{env, io};
@@ -14,30 +17,43 @@ use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
 
 use self::chosen_tests::{ChosenTests, choose_tests};
+use self::earlier_results::chosen_by_results;
+use self::source_digest::source_digest;
 use crate::cargo_process::exit_code;
 use crate::command_line::Run;
 use crate::{CANNOT_WORK, diff, finish, gate, stored_runs};
+
+const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
 
 pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
     let suites = match suite_descriptions::describe_suites(command)? {
         Ok(suites) => suites,
         Err(code) => return Ok(code),
     };
-    let chosen = match choose_tests(command, &suites) {
+    let output = stored_runs::output_path()?;
+    let chosen = match choose_tests(command, &chosen_by_results(command, &output, &suites)?) {
         ChosenTests::Some(chosen) => chosen,
+        ChosenTests::None(_) if command.failed || command.flaky.is_some() => {
+            let wanted = if command.failed { "failed when it last ran" } else { "is flaky" };
+            anstream::eprintln!("error: no chosen case {wanted}");
+            return Ok(ExitCode::from(CANNOT_WORK));
+        }
         ChosenTests::None(message) => {
             anstream::eprintln!("error: {message}");
             return Ok(ExitCode::from(CANNOT_WORK));
         }
     };
-    let output = stored_runs::output_path()?;
     let given = env::var("EVALSUITE_RUN_ID").ok().filter(|id| !id.is_empty());
     let id = run_id_or_new(given.as_deref());
     let mut tests = cargo_commands::run_tests(command, &chosen.tests(), progress::colors());
     tests
         .env("EVALSUITE_RUN_ID", &id)
         // Absolute: tests run in the directories of their packages.
-        .env("EVALSUITE_OUTPUT", &output);
+        .env("EVALSUITE_OUTPUT", &output)
+        .env(AGENT_DIGEST, agent_digest(command, &suites)?);
+    if command.changed {
+        tests.env("EVALSUITE_ONLY_CHANGED", "1");
+    }
     let complete = if is_part(command) { BTreeSet::new() } else { complete_suites(&suites, &chosen.cases) };
     let status = progress::run(tests, chosen.cases)?;
     let run = OutputDirectory::new(output).run_directory(&id);
@@ -51,6 +67,14 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
         }
     }
     Ok(if status.success() { of_gates.unwrap_or(ExitCode::SUCCESS) } else { exit_code(status) })
+}
+
+/// The digest that the user gives the agent, else that of its sources.
+fn agent_digest(command: &Run, suites: &[SuiteDescription]) -> io::Result<OsString> {
+    match env::var_os(AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
+        Some(digest) => Ok(digest),
+        None => source_digest(command, suites).map(OsString::from),
+    }
 }
 
 /// Whether other machines run the other tests.

@@ -14,7 +14,7 @@ use evalsuite_report::{CaseData, RunData, Transcript, write_transcripts};
 use serde_json::Value;
 
 use crate::command_line::Show;
-use crate::{CANNOT_WORK, stored_runs};
+use crate::{CANNOT_WORK, pager, stored_runs};
 
 pub(crate) fn run(command: &Show) -> io::Result<ExitCode> {
     let [name] = command.names.as_slice() else { return show_files(command) };
@@ -37,7 +37,7 @@ fn show_files(command: &Show) -> io::Result<ExitCode> {
             steps::add(&mut text, document, command.step).map_err(invalid_input)?;
             steps::add_metrics(&mut text, document);
         }
-        return print(&text);
+        return pager::print(&text);
     };
     write_transcripts(&transcripts, page).map_err(|error| at(page, error.kind(), &error))?;
     writeln!(anstream::stdout().lock(), "{}", page.display())?;
@@ -66,16 +66,7 @@ fn show_case(command: &Show, name: &str) -> io::Result<ExitCode> {
     for case in found {
         case_text::add(&mut text, &run, case, command.trial, command.step).map_err(invalid_input)?;
     }
-    print(&text)
-}
-
-/// Prints a text without what could disturb a terminal: agents have written most of it.
-fn print(text: &str) -> io::Result<ExitCode> {
-    let mut out = anstream::stdout().lock();
-    for line in text.lines() {
-        writeln!(out, "{}", evalsuite_schema::terminal::lines(line).trim_end())?;
-    }
-    Ok(ExitCode::SUCCESS)
+    pager::print(&text)
 }
 
 /// Adds each line with an indent.

@@ -70,4 +70,14 @@ impl Package {
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         Output { code: output.status.code().expect("an exit code"), out: text(output.stdout), err: text(output.stderr) }
     }
+
+    /// What `cargo evalsuite …` prints on a terminal where `typed` is typed. `script` makes the terminal.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn run_on_terminal(&self, arguments: &str, typed: &str, variables: &[(&str, &str)]) -> String {
+        let line = format!("{} evalsuite {arguments}", assert_cmd::cargo::cargo_bin!("cargo-evalsuite").display());
+        let mut command = assert_cmd::Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).envs(variables.iter().copied());
+        let output = command.current_dir(self.root()).write_stdin(typed).output().expect("`script` runs");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
 }

@@ -34,8 +34,8 @@ pub struct Expansion {
     /// What the suite says; `None` if it cannot be used.
     facts: Option<SuiteFacts>,
     body: Body,
-    /// Number of tests of a suite that was loaded.
-    tests: usize,
+    /// The suite, if it did not come from the cache.
+    loaded: Option<LoadedSuite>,
     pub(crate) embedded: Embedded,
     problems: Vec<Problem>,
     /// The error of a program that is built without the feature `json-schema`.
@@ -56,30 +56,43 @@ pub fn expand(binding: Binding, context: &Context, problems: Vec<Problem>) -> Ex
     expansion
 }
 
-/// What [`expand`] finds out, for `cargo evalsuite check`: all problems, and the number of tests if the suite can be used.
-pub fn check(binding: Binding, context: &Context) -> (Vec<Problem>, usize) {
-    let expansion = checked(binding, context, Vec::new());
-    let tests = if expansion.has_errors() { 0 } else { expansion.tests };
-    (expansion.problems, tests)
+/// What [`expand`] finds out, for `cargo evalsuite check`: all problems, and the suite if it can be used.
+pub fn check(binding: Binding, context: &Context) -> (Vec<Problem>, Option<LoadedSuite>) {
+    let mut expansion = checked(binding, context, Vec::new());
+    let suite = expansion.loaded.take().filter(|_| !expansion.has_errors());
+    (expansion.problems, suite)
+}
+
+/// What [`check`] finds out about a suite that the caller has loaded, as [`suite_request`] asks for it.
+pub fn check_loaded(binding: Binding, context: &Context, loaded: Loaded) -> Vec<Problem> {
+    let mut expansion = Expansion::new(binding, context, Vec::new());
+    let is_valid = !expansion.has_errors();
+    let registered = expansion.registered(context);
+    expansion.take_loaded(loaded, context, registered.as_deref());
+    expansion.finish_check(context, is_valid);
+    expansion.problems
 }
 
 fn checked(binding: Binding, context: &Context, problems: Vec<Problem>) -> Expansion {
     let mut expansion = Expansion::new(binding, context, problems);
-    // A list with a mistake in it cannot tell which graders are missing.
     let is_valid = !expansion.has_errors();
-    let is_listed = context.all_graders_listed && expansion.binding.has_tests() && is_valid;
-    let registered = is_listed.then(|| binding::names(&expansion.binding.graders));
+    let registered = expansion.registered(context);
     match cached(&expansion.binding, context, registered.as_deref()) {
         Some(suite) => expansion.take_cached(suite, context),
-        None => expansion.load(context, registered.as_deref()),
+        None => {
+            let loaded = evalsuite_loader::load(&suite_request(&expansion.binding, context));
+            expansion.take_loaded(loaded, context, registered.as_deref());
+        }
     }
-    if let Some(name) = &expansion.binding.name {
-        expansion.module = name.to_string();
-    }
-    expansion.check(context, is_valid);
-    expansion.use_targets_file(context);
-    expansion.check_features();
+    expansion.finish_check(context, is_valid);
     expansion
+}
+
+/// What a binding loads.
+pub fn suite_request(binding: &Binding, context: &Context) -> Request {
+    let mut request = request(binding, context);
+    request.allow_docker |= binding.allows(allowed_warnings::DOCKER);
+    request
 }
 
 /// The suite as the build script left it, if loading it for this binding would give the same without further problems.
@@ -110,7 +123,7 @@ impl Expansion {
             binding,
             facts: None,
             body: Body::empty(),
-            tests: 0,
+            loaded: None,
             embedded: Embedded::Off,
             problems,
             without_json_schema: None,
@@ -145,10 +158,14 @@ impl Expansion {
         }
     }
 
-    fn load(&mut self, context: &Context, registered: Option<&[String]>) {
-        let mut request = request(&self.binding, context);
-        request.allow_docker |= self.binding.allows(allowed_warnings::DOCKER);
-        let Loaded { suite, user_graders, mut diagnostics, files, .. } = evalsuite_loader::load(&request);
+    /// The graders of the binding, if it lists all. A list with a mistake in it cannot tell which graders are missing.
+    fn registered(&self, context: &Context) -> Option<Vec<String>> {
+        let is_listed = context.all_graders_listed && self.binding.has_tests() && !self.has_errors();
+        is_listed.then(|| binding::names(&self.binding.graders))
+    }
+
+    fn take_loaded(&mut self, loaded: Loaded, context: &Context, registered: Option<&[String]>) {
+        let Loaded { suite, user_graders, mut diagnostics, files, .. } = loaded;
         if let Some(registered) = registered {
             diagnostics.append(registered_graders::unknown(registered, &user_graders, &files));
             diagnostics.sort();
@@ -157,8 +174,8 @@ impl Expansion {
         self.files = files.all().into_iter().filter(|file| file.digest.is_some()).map(|file| file.path).collect();
         let Some(mut suite) = suite else { return };
         self.module.clone_from(&suite.module);
-        self.tests = suite.tests.len();
-        let unused = registered.map(|registered| registered_graders::unused(registered, &user_graders, &request.entry));
+        let entry = &context.request.entry;
+        let unused = registered.map(|registered| registered_graders::unused(registered, &user_graders, entry));
         self.add_all(context, unused.into_iter().flatten());
         suite.require(&requires(&self.binding));
         match Body::new(&suite) {
@@ -169,6 +186,7 @@ impl Expansion {
             }
             Err(error) => self.add_argument_problem(format!("the suite cannot be written as JSON: {error}")),
         }
+        self.loaded = Some(suite);
     }
 
     fn embed(&mut self, body: &Body, suite: &LoadedSuite, context: &Context, files: &Files) {
@@ -178,6 +196,16 @@ impl Expansion {
                 Err(problem) => self.add(context, *problem, Shown::Not),
             }
         }
+    }
+
+    /// Checks the binding against the suite that was taken. `is_valid`: the binding has no problems by itself.
+    fn finish_check(&mut self, context: &Context, is_valid: bool) {
+        if let Some(name) = &self.binding.name {
+            self.module = name.to_string();
+        }
+        self.check(context, is_valid);
+        self.use_targets_file(context);
+        self.check_features();
     }
 
     /// Checks the binding against what the suite says. The judges and commands of an invalid binding are not known.

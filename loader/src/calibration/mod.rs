@@ -46,7 +46,7 @@ pub struct LoadedCalibration {
 /// Reads and checks the calibration at `path`, a mapping in YAML or a sample per line in JSONL, that belongs to no suite: no
 /// sample can name a case. Only the package root and workspace root of `request` matter.
 pub fn load_calibration(path: &Path, request: &Request) -> LoadedCalibration {
-    let (files, shared) = (Files::new(&request.workspace_root), SharedFiles::default());
+    let (files, shared) = (Files::new(&request.workspace_root).with_texts(&request.texts), SharedFiles::default());
     let mut d = Diagnostics::new();
     let roots = Roots::of_file(path, &request.package_root);
     let scope = Scope { request, roots: &roots, files: &files, shared: &shared, dir: &roots.suite_root };

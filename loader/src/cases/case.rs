@@ -7,7 +7,7 @@ use evalsuite_schema::{
 };
 
 use super::requires::SettingsOwner;
-use super::{conversation, execution, expected_output, input, requires, workspace};
+use super::{conversation, execution, expected_output, input, metadata, requires, workspace};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields;
 use crate::fields::paths::Scope;
@@ -34,6 +34,7 @@ pub(crate) struct Defaults {
     pub(crate) requires: Requires,
     pub(crate) workspace: Option<workspace::WrittenWorkspace>,
     pub(crate) preprocessors: Vec<evalsuite_schema::grader::Preprocessor>,
+    pub(crate) metadata: Object,
     /// Combined layout: every case needs `expected_output`.
     pub(crate) needs_reference: bool,
     /// About how many bytes each case gets copies of, and where they are written.
@@ -56,6 +57,7 @@ impl Defaults {
             requires: Requires::default(),
             workspace: None,
             preprocessors: Vec::new(),
+            metadata: Object::new(),
             needs_reference: false,
             size: None,
         }
@@ -151,6 +153,14 @@ pub(crate) fn read(
     if let Some(entry) = fields.no_effect("suite", d) {
         fields::string(&entry.value, "`suite`", d);
     }
+    fields.no_effect("reference_answer", d);
+    fields.refuse(
+        "vars",
+        Code::UnsupportedKey,
+        "`vars` of a case is not supported: they are not filled in where `{{ name }}` stands",
+        "write the values where they are used",
+        d,
+    );
     if fields.node.entry("input").is_none_or(|entry| entry.value.is_null())
         && !conversation.is_conversation
         && !fields.misspells(&["input"])
@@ -189,7 +199,7 @@ pub(crate) fn read(
         timeout_seconds: execution.common.timeout_seconds.or(defaults.timeout_seconds),
         target,
         targets,
-        metadata: metadata.unwrap_or_else(Object::new),
+        metadata: metadata::merge(&defaults.metadata, metadata.unwrap_or_default()),
         requires: requires::merge(&defaults.requires, requires),
         conversation_id,
         depends_on: dependencies.iter().map(|(id, _)| id.clone()).collect(),

@@ -6,6 +6,7 @@ pub(crate) mod execution;
 pub(crate) mod expected_output;
 mod hooks;
 pub(crate) mod input;
+pub(crate) mod metadata;
 mod repos;
 pub(crate) mod requires;
 pub(crate) mod sources;
@@ -48,6 +49,11 @@ pub(crate) struct ReadCases {
 }
 
 impl ReadCases {
+    fn append(&mut self, mut other: Self) {
+        self.cases.append(&mut other.cases);
+        self.others.append(&mut other.others);
+    }
+
     fn leave_out(&mut self, source: &str, path: String) {
         self.others.push(OtherCase { source: source.to_owned(), path });
     }
@@ -69,77 +75,107 @@ fn takes_file(source: &str, request: &Request) -> bool {
     request.part.as_ref().is_none_or(|part| part.sources.contains(source))
 }
 
-/// Reads every source; bad cases are reported and left out.
-pub(crate) fn read_sources(
-    sources: &[CaseSource<'_>],
-    defaults: &Defaults,
-    scope: Scope<'_>,
-    d: &mut Diagnostics,
-) -> ReadCases {
-    on_threads(sources, scope.request.threads, d, |source, read, d| match source {
-        CaseSource::Inline(node) => {
-            if read.takes(node, "", scope.request) {
-                let around = CaseContext { scope, directory: None, sibling_workspace: None };
-                read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
-            }
-        }
-        CaseSource::Directory { file, source } if takes_file(source, scope.request) => {
-            read.cases.extend(case_directory(file, source, defaults, scope, d));
-        }
-        CaseSource::Directory { file, source } => read.leave_out(source, directory_name(file)),
-        CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, read, d),
-    })
+/// Where the cases of a suite are, with what the suite says about them.
+#[derive(Debug)]
+pub(crate) enum CaseFiles {
+    /// Files of the tasks layout, relative to the suite root.
+    Tasks { files: Vec<String>, rules: task::TaskRules },
+    /// What the eval file and the directories of cases name.
+    Sources { list: Vec<CaseSource>, defaults: Box<Defaults> },
 }
 
-/// Reads every task file below the suite root.
-pub(crate) fn read_tasks(files: &[String], rules: task::TaskRules, scope: Scope<'_>, d: &mut Diagnostics) -> ReadCases {
-    on_threads(files, scope.request.threads, d, |source, read, d| {
-        if takes_file(source, scope.request) {
-            let path = scope.roots.suite_root.join(source);
-            read.cases.extend(task_file(&path, source, rules, scope, d));
-        } else {
-            let (folders, function) = task_test(source);
-            read.leave_out(source, folders.into_iter().chain([function]).collect::<Vec<_>>().join("::"));
+impl CaseFiles {
+    /// Reads all of them; bad cases are reported and left out.
+    pub(crate) fn read(&self, scope: Scope<'_>, d: &mut Diagnostics) -> ReadCases {
+        let mut all = ReadCases::default();
+        for part in self.on_threads(scope.request.threads, d, |index, read, d| self.read_one(index, scope, read, d)) {
+            all.append(part);
         }
-    })
-}
-
-/// Runs `read` for each item, in order, on up to `threads` threads.
-fn on_threads<T: Sync>(
-    items: &[T],
-    threads: usize,
-    d: &mut Diagnostics,
-    read: impl Fn(&T, &mut ReadCases, &mut Diagnostics) + Sync,
-) -> ReadCases {
-    let threads = threads.min(items.len() / FILES_PER_THREAD).max(1);
-    let chunk = items.len().div_ceil(threads).max(1);
-    let run = |items: &[T]| {
-        let (mut cases, mut found) = (ReadCases::default(), Diagnostics::new());
-        cases.cases.reserve(items.len());
-        for item in items {
-            read(item, &mut cases, &mut found);
-        }
-        (cases, found)
-    };
-    let results: Vec<(ReadCases, Diagnostics)> = std::thread::scope(|scope| {
-        let mut chunks = items.chunks(chunk);
-        let own = chunks.next().unwrap_or_default();
-        let others: Vec<_> = chunks.map(|items| scope.spawn(|| run(items))).collect();
-        let first = run(own);
-        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        std::iter::once(first).chain(others.into_iter().map(join)).collect()
-    });
-    let mut all = ReadCases::default();
-    all.cases.reserve(items.len());
-    for (read, found) in results {
-        all.cases.extend(read.cases);
-        all.others.extend(read.others);
-        d.append(found);
+        all
     }
-    all
+
+    /// Reads the cases of one of them.
+    pub(crate) fn read_one(&self, index: usize, scope: Scope<'_>, read: &mut ReadCases, d: &mut Diagnostics) {
+        match self {
+            Self::Tasks { files, rules } => {
+                let source = &files[index];
+                if takes_file(source, scope.request) {
+                    let path = scope.roots.suite_root.join(source);
+                    read.cases.extend(task_file(&path, source, *rules, scope, d));
+                } else {
+                    let (folders, function) = task_test(source);
+                    read.leave_out(source, folders.into_iter().chain([function]).collect::<Vec<_>>().join("::"));
+                }
+            }
+            Self::Sources { list, defaults } => match &list[index] {
+                CaseSource::Inline(node) => {
+                    if read.takes(node, "", scope.request) {
+                        let around = CaseContext { scope, directory: None, sibling_workspace: None };
+                        read.cases.extend(case::read(node, around, defaults, d).map(|checked| by_id(checked, "")));
+                    }
+                }
+                CaseSource::Directory { file, source } if takes_file(source, scope.request) => {
+                    read.cases.extend(case_directory(file, source, defaults, scope, d));
+                }
+                CaseSource::Directory { file, source } => read.leave_out(source, directory_name(file)),
+                CaseSource::List { file, source, span } => case_list(file, source, *span, defaults, scope, read, d),
+            },
+        }
+    }
+
+    /// The file that one of them is; `None` for cases in the eval file.
+    pub(crate) fn path(&self, index: usize, suite_root: &Path) -> Option<PathBuf> {
+        match self {
+            Self::Tasks { files, .. } => Some(suite_root.join(&files[index])),
+            Self::Sources { list, .. } => match &list[index] {
+                CaseSource::Inline(_) => None,
+                CaseSource::Directory { file, .. } | CaseSource::List { file, .. } => Some(file.clone()),
+            },
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Tasks { files, .. } => files.len(),
+            Self::Sources { list, .. } => list.len(),
+        }
+    }
+
+    /// Runs `read` for the index of each of them, in order, on up to `threads` threads. The result of each thread, in order.
+    pub(crate) fn on_threads<R: Default + Send>(
+        &self,
+        threads: usize,
+        d: &mut Diagnostics,
+        read: impl Fn(usize, &mut R, &mut Diagnostics) + Sync,
+    ) -> Vec<R> {
+        let count = self.len();
+        let threads = threads.min(count / FILES_PER_THREAD).max(1);
+        let chunk = count.div_ceil(threads).max(1);
+        let run = |first: usize| {
+            let (mut result, mut found) = (R::default(), Diagnostics::new());
+            for index in first..(first + chunk).min(count) {
+                read(index, &mut result, &mut found);
+            }
+            (result, found)
+        };
+        let run = &run;
+        let results: Vec<(R, Diagnostics)> = std::thread::scope(|scope| {
+            let mut chunks = (0..count).step_by(chunk);
+            let own = chunks.next().unwrap_or_default();
+            let others: Vec<_> = chunks.map(|first| scope.spawn(move || run(first))).collect();
+            let first = run(own);
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| match thread.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            std::iter::once(first).chain(others.into_iter().map(join)).collect()
+        });
+        let take = |(result, found)| {
+            d.append(found);
+            result
+        };
+        results.into_iter().map(take).collect()
+    }
 }
 
 /// A case whose test is named by its id.

@@ -18,9 +18,9 @@ const FILE_SCHEME: &str = "file://";
 
 /// A place that cases are read from.
 #[derive(Debug, Clone)]
-pub(crate) enum CaseSource<'n> {
+pub(crate) enum CaseSource {
     /// A mapping in the eval file.
-    Inline(&'n Node),
+    Inline(Node),
     /// A file that defines a whole case: `case.yaml`.
     Directory { file: PathBuf, source: String },
     /// A YAML list or a JSONL file, with the span that names it.
@@ -29,16 +29,16 @@ pub(crate) enum CaseSource<'n> {
 
 /// The sources of a suite in order, and what to list again to see whether cases were added.
 #[derive(Debug, Default)]
-pub(crate) struct CaseSources<'n> {
-    pub(crate) list: Vec<CaseSource<'n>>,
+pub(crate) struct CaseSources {
+    pub(crate) list: Vec<CaseSource>,
     pub(crate) watched: Vec<(String, String)>,
 }
 
 /// Reads `tests`.
-pub(crate) fn read<'n>(tests: &'n Entry, scope: Scope<'_>, d: &mut Diagnostics) -> CaseSources<'n> {
+pub(crate) fn read(tests: Entry, scope: Scope<'_>, d: &mut Diagnostics) -> CaseSources {
     let mut sources = CaseSources::default();
-    let node = &tests.value;
-    match &node.data {
+    let node = tests.value;
+    match node.data {
         Data::Sequence(items) => {
             if items.is_empty() {
                 d.report(Code::NoCases, node.span, "`tests` is empty", "add a case, or name where they are");
@@ -53,8 +53,8 @@ pub(crate) fn read<'n>(tests: &'n Entry, scope: Scope<'_>, d: &mut Diagnostics) 
                 element(item, scope, &mut sources, d);
             }
         }
-        Data::String(text) => plain(text, node, scope, &mut sources, d),
-        _ => invalid(node, format!("`tests` must be a list or a path, found {}", node.kind()), d),
+        Data::String(ref text) => plain(text, &node, scope, &mut sources, d),
+        _ => invalid(&node, format!("`tests` must be a list or a path, found {}", node.kind()), d),
     }
     sources
 }
@@ -64,13 +64,13 @@ fn invalid(node: &Node, message: String, d: &mut Diagnostics) {
     d.report(Code::InvalidTests, node.span, message, help);
 }
 
-fn element<'n>(node: &'n Node, scope: Scope<'_>, sources: &mut CaseSources<'n>, d: &mut Diagnostics) {
+fn element(node: Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
     match &node.data {
         Data::Mapping(_) => sources.list.push(CaseSource::Inline(node)),
         Data::String(text) => match text.trim().strip_prefix(FILE_SCHEME) {
-            Some(path) if !fields::literal(path, node, "`tests`", d) => {}
-            Some(path) if evalsuite_discovery::is_glob(path) => glob(path, node, scope, sources, d),
-            Some(path) => file(path, node, scope, sources, d),
+            Some(path) if !fields::literal(path, &node, "`tests`", d) => {}
+            Some(path) if evalsuite_discovery::is_glob(path) => glob(path, &node, scope, sources, d),
+            Some(path) => file(path, &node, scope, sources, d),
             None => d.report(
                 Code::InvalidTests,
                 node.span,
@@ -87,7 +87,7 @@ fn element<'n>(node: &'n Node, scope: Scope<'_>, sources: &mut CaseSources<'n>, 
     }
 }
 
-fn plain<'n>(text: &str, node: &'n Node, scope: Scope<'_>, sources: &mut CaseSources<'n>, d: &mut Diagnostics) {
+fn plain(text: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
     let path = text.trim();
     if path.is_empty() {
         invalid(node, "`tests` is blank".to_owned(), d);
@@ -121,7 +121,7 @@ fn is_case_list(path: &Path) -> bool {
     matches!(ending.as_str(), "yaml" | "yml" | "jsonl")
 }
 
-fn file<'n>(path: &str, node: &'n Node, scope: Scope<'_>, sources: &mut CaseSources<'n>, d: &mut Diagnostics) {
+fn file(path: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
     let Some(found) = scope.find_text(path, node, "`tests`", (Code::MissingPath, Kind::Any), d) else { return };
     if found.path.is_dir() {
         let message = format!("`{path}` is a directory");
@@ -133,7 +133,7 @@ fn file<'n>(path: &str, node: &'n Node, scope: Scope<'_>, sources: &mut CaseSour
     }
 }
 
-fn glob<'n>(pattern: &str, node: &'n Node, scope: Scope<'_>, sources: &mut CaseSources<'n>, d: &mut Diagnostics) {
+fn glob(pattern: &str, node: &Node, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
     let fixed: PathBuf = pattern.split('/').take_while(|part| !evalsuite_discovery::is_glob(part)).collect();
     // The first place of the search order in which something matches.
     let mut outcome = None;
@@ -193,7 +193,7 @@ fn glob<'n>(pattern: &str, node: &'n Node, scope: Scope<'_>, sources: &mut CaseS
 }
 
 /// Case directories below `path`, named at `span`.
-pub(crate) fn directory(path: &Path, span: Span, scope: Scope<'_>, sources: &mut CaseSources<'_>, d: &mut Diagnostics) {
+pub(crate) fn directory(path: &Path, span: Span, scope: Scope<'_>, sources: &mut CaseSources, d: &mut Diagnostics) {
     let listing = evalsuite_discovery::list(path, &scope.roots.boundary, "directories", "");
     report(&listing, path, None, scope, d);
     if listing.files.is_empty() && !listing.problems.iter().any(is_error) {

@@ -253,15 +253,21 @@ impl<'a> Scope<'a> {
         self.find_text(&written, node, what, (Code::MissingPath, kind), d)
     }
 
-    /// As [`Scope::find`] for a file of a message, whose path may start with `/`: it is then relative to the boundary.
+    /// As [`Scope::find`] for a file of a message, whose path may start with `/`: the boundary is then searched first.
     pub(crate) fn find_in_message(&self, node: &Node, what: &str, d: &mut Diagnostics) -> Option<FoundPath> {
         let written = fields::literal_text(node, what, d)?;
         let expected = (Code::MissingPath, Kind::File);
         let Some(rest) = written.trim().strip_prefix('/') else {
             return self.find_text(&written, node, what, expected, d);
         };
-        match search(rest.trim_start_matches('/'), Kind::File, std::slice::from_ref(&self.roots.boundary), self.roots) {
-            Ok(found) => Some(FoundPath { reference: PathRef { written, ..found.reference }, ..found }),
+        let mut places = self.roots.search(self.dir);
+        places.retain(|place| *place != self.roots.boundary);
+        places.insert(0, self.roots.boundary.clone());
+        match search(rest.trim_start_matches('/'), Kind::File, &places, self.roots) {
+            Ok(found) => {
+                self.note_missed(&found.missed);
+                Some(FoundPath { reference: PathRef { written, ..found.reference }, ..found })
+            }
             Err(failure) => {
                 d.push(self.describe(failure, &written, node, what, expected));
                 None

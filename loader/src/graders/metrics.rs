@@ -31,7 +31,9 @@ pub(super) fn token_usage(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Optio
 pub(super) fn execution_metrics(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<ExecutionMetrics> {
     let mut limits = Limits::new(fields, d);
     let mut metrics = ExecutionMetrics {
+        min_tool_calls: limits.read("min_tool_calls"),
         max_tool_calls: limits.read("max_tool_calls"),
+        min_llm_calls: limits.read("min_llm_calls"),
         max_llm_calls: limits.read("max_llm_calls"),
         max_tokens: limits.read("max_tokens"),
         max_cost_usd: limits.read("max_cost_usd"),

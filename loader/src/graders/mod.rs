@@ -119,6 +119,7 @@ types! {
     REGEX => |f, cx, _, d| text::regex(f, cx, d).map(GraderConfig::Regex);
     SIMILAR => |f, cx, notes, d| text::similar(f, cx, notes, d).map(GraderConfig::Similar);
     IS_JSON => |_, _, _, _| Some(GraderConfig::IsJson);
+    CONTAINS_JSON => |f, cx, _, d| json_schema::read_optional(f, cx.scope, d).map(GraderConfig::ContainsJson);
     JSON_SCHEMA => |f, cx, _, d| json_schema::read(f, cx.scope, d).map(GraderConfig::JsonSchema);
     LATENCY => |f, _, _, d| metrics::latency(f, d).map(GraderConfig::Latency);
     COST => |f, _, _, d| metrics::cost(f, d).map(GraderConfig::Cost);

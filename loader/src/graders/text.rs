@@ -82,6 +82,17 @@ pub(super) fn similar(
     if let Some(entry) = fields::either(min_score, threshold, d).filter(|entry| entry.key == "threshold") {
         notes.pass_mark = Some(fields::number_in(&entry.value, &label(entry), &range::PASS_MARK, d)?);
     }
+    let max_distance = match fields.get("max_distance") {
+        Some(entry) => {
+            if let Some(mark) = threshold {
+                let message = "`threshold` has no meaning with `max_distance`";
+                let help = "keep `max_distance` for a number of characters, or `threshold` for a share of them";
+                return fields::reject(Code::SettingConflict, mark.key_span, message, help, d);
+            }
+            Some(fields::integer(&entry.value, "`max_distance`", 0, u64::MAX, d)?)
+        }
+        None => None,
+    };
     let ignore_case = match fields.get("ignore_case") {
         Some(entry) => fields::boolean(&entry.value, "`ignore_case`", d)?,
         None => false,
@@ -93,7 +104,7 @@ pub(super) fn similar(
             None
         }
     };
-    Some(Similar { value, ignore_case })
+    Some(Similar { value, ignore_case, max_distance })
 }
 
 /// The flags that have an effect.

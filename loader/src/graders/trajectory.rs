@@ -20,21 +20,22 @@ pub(super) fn skill(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<Skil
 pub(super) fn tools(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<ToolTrajectory> {
     let mode_entry = require(fields, "mode", d);
     let mode = mode_entry.and_then(|entry| fields::choice(&entry.value, "`mode`", MODES, d));
-    let minimums_entry = fields.get("minimums");
+    let (minimums_entry, maximums_entry) = (fields.get("minimums"), fields.get("maximums"));
     let expected_entry = fields.get("expected");
     let args_match = match fields.get_renamed("args_match", d) {
         Some(entry) => args_match(entry, d).map(|(matching, _)| matching),
         None => Some(ArgsMatch::default()),
     };
-    let minimums = minimums_entry.map_or(Some(Vec::new()), |entry| minimums(&entry.value, d));
+    let minimums = minimums_entry.map_or(Some(Vec::new()), |entry| counts(entry, "minimum", d));
+    let maximums = maximums_entry.map_or(Some(Vec::new()), |entry| counts(entry, "maximum", d));
     let expected = expected_entry.map_or(Some(Vec::new()), |entry| expected(&entry.value, mode, d));
     let mode = mode?;
     let before = d.len();
     let (needed, needed_entry, useless) = match mode {
-        TrajectoryMode::AnyOrder => ("minimums", minimums_entry, expected_entry),
-        _ => ("expected", expected_entry, minimums_entry),
+        TrajectoryMode::AnyOrder => ("minimums", minimums_entry.or(maximums_entry), [expected_entry, None]),
+        _ => ("expected", expected_entry, [minimums_entry, maximums_entry]),
     };
-    if let Some(entry) = useless {
+    for entry in useless.into_iter().flatten() {
         let message = format!("`{}` has no meaning with `mode: {}`", entry.key, word(mode));
         d.report(Code::SettingConflict, entry.key_span, message, format!("use `{needed}`"));
     }
@@ -45,35 +46,46 @@ pub(super) fn tools(fields: &mut Fields<'_>, d: &mut Diagnostics) -> Option<Tool
         let help = "add a call, or write `mode: exact` to say that no tool may be called";
         d.report(Code::MissingGraderSetting, entry.value.span, "`expected` is empty", help);
     }
+    let (minimums, maximums) = (minimums?, maximums?);
+    for (tool, maximum) in &maximums {
+        let entry = maximums_entry.and_then(|entry| entry.value.entry(tool));
+        let minimum = minimums.iter().find(|(other, minimum)| other == tool && minimum > maximum);
+        if let (Some(entry), Some((_, minimum))) = (entry, minimum) {
+            let message = format!("the maximum of `{tool}` is {maximum}, and its minimum is {minimum}");
+            d.report(Code::SettingConflict, entry.value.span, message, "write a maximum of at least the minimum");
+        }
+    }
     if d.len() > before {
         return None;
     }
-    Some(ToolTrajectory { mode, minimums: minimums?, expected: expected?, args_match: args_match? })
+    Some(ToolTrajectory { mode, minimums, maximums, expected: expected?, args_match: args_match? })
 }
 
 fn word(mode: TrajectoryMode) -> &'static str {
     MODES.iter().find(|(_, known)| *known == mode).map_or("", |(word, _)| word)
 }
 
-fn minimums(node: &Node, d: &mut Diagnostics) -> Option<Vec<(String, u64)>> {
+/// Numbers of calls by tool; `which` is "minimum" or "maximum".
+fn counts(entry: &Entry, which: &str, d: &mut Diagnostics) -> Option<Vec<(String, u64)>> {
+    let node = &entry.value;
     let Some(entries) = node.as_mapping() else {
-        return fields::wrong_type(node, "`minimums`", "a mapping of tools to numbers", d);
+        return fields::wrong_type(node, &label(entry), "a mapping of tools to numbers", d);
     };
     if entries.is_empty() {
         return fields::reject(
             Code::MissingGraderSetting,
             node.span,
-            "`minimums` is empty",
+            format!("{} is empty", label(entry)),
             "add a tool, such as `search: 1`",
             d,
         );
     }
     let read = |entry: &Entry, d: &mut Diagnostics| {
-        let what = format!("the minimum of `{}`", entry.key);
+        let what = format!("the {which} of `{}`", entry.key);
         Some((entry.key.clone(), fields::integer(&entry.value, &what, 0, u64::MAX, d)?))
     };
-    let minimums: Vec<_> = entries.iter().filter_map(|entry| read(entry, d)).collect();
-    (minimums.len() == entries.len()).then_some(minimums)
+    let counts: Vec<_> = entries.iter().filter_map(|entry| read(entry, d)).collect();
+    (counts.len() == entries.len()).then_some(counts)
 }
 
 fn expected(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> Option<Vec<ExpectedCall>> {
@@ -89,6 +101,11 @@ fn call(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> Optio
     let args_entry = fields.get("args");
     let args = args_entry.and_then(|entry| args(&entry.value, d));
     let matching = fields.get_renamed("args_match", d).and_then(|entry| args_match(entry, d));
+    let ignored_entry = fields.get("ignore_args");
+    let ignore_args = ignored_entry.map_or(Some(Vec::new()), |entry| {
+        let is_broken = args_entry.is_some() && args.is_none();
+        ignored_arguments(entry, is_broken || matches!(args, Some(Args::Object(_))), d)
+    });
     let limit = fields.get_renamed("max_duration_ms", d);
     let max_duration_ms = limit.and_then(|entry| fields::not_negative(&entry.value, &label(entry), d));
     fields.no_effect("input", d);
@@ -118,7 +135,23 @@ fn call(node: &Node, mode: Option<TrajectoryMode>, d: &mut Diagnostics) -> Optio
     if !is_valid {
         return None;
     }
-    Some(ExpectedCall { tool: tool?, args, args_match: matching.map(|(matching, _)| matching), max_duration_ms })
+    let args_match = matching.map(|(matching, _)| matching);
+    Some(ExpectedCall { tool: tool?, args, args_match, ignore_args: ignore_args?, max_duration_ms })
+}
+
+/// Names of arguments that are not compared.
+fn ignored_arguments(entry: &Entry, has_arguments: bool, d: &mut Diagnostics) -> Option<Vec<String>> {
+    let (node, what) = (&entry.value, label(entry));
+    let names = fields::texts(node, &what, d)?;
+    if names.is_empty() && node.as_sequence().is_some_and(<[Node]>::is_empty) {
+        let help = "name arguments that are not compared, or delete the key";
+        return fields::reject(Code::MissingGraderSetting, node.span, format!("{what} is an empty list"), help, d);
+    }
+    if !has_arguments {
+        let message = format!("{what} has no meaning without `args`");
+        return fields::reject(Code::SettingConflict, entry.key_span, message, "write `args`, or delete the key", d);
+    }
+    Some(names)
 }
 
 fn args(node: &Node, d: &mut Diagnostics) -> Option<Args> {

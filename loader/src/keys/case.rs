@@ -112,7 +112,7 @@ static CASE_KEYS: &[Key] = &[
     Key::new(
         "metadata",
         Type::Data,
-        "Free-form data: graders, hooks and records get it. `cargo evalsuite run --bucket` selects by `failure_bucket`.",
+        "Free-form data: graders, hooks and records get it, with the suite's. `cargo evalsuite run --bucket` selects by `failure_bucket`.",
         "{failure_bucket: amounts}",
     ),
     Key::new("conversation_id", Type::Text, "Label in records.", "support-42"),
@@ -132,6 +132,8 @@ static CASE_KEYS: &[Key] = &[
     .default("`skip`")
     .codes(&[Code::NoEffect]),
     Key::new("suite", Type::AnyText, "Suite of the case.", "shop").no_effect("delete it: a case belongs to the suite it is found in"),
+    Key::new("reference_answer", Type::Any, "The reference answer.", "Refund approved.").no_effect("write `expected_output`"),
+    Key::new("vars", Type::Any, "Values of template variables.", "{order: 1182}").refused().codes(&[Code::UnsupportedKey]),
 ];
 
 pub(crate) static CASE: Table = Table::new(

@@ -55,10 +55,11 @@ pub static COMMON: &[Key] = &[
         .codes(&[Code::DeprecatedValue, Code::ConflictingKeys]),
     Key::new("min_score", Type::Number(&PASS_MARK), "Pass mark: lowest score of a passing verdict.", "0.9").default("0.8; in the tasks layout 1"),
     Key::new("negate", Type::Boolean, "Whether the result is inverted.", "true").default("`false`"),
+    Key::new("id", Type::Any, "Name in results.", "amount").no_effect("write `name`"),
 ];
 
 /// What every built-in grader of the tasks layout has in its `config`.
-pub(crate) static TASK_COMMON: &[Key] = &[
+pub static TASK_COMMON: &[Key] = &[
     Key::new("min_score", Type::Number(&PASS_MARK), "Pass mark: lowest score of a passing verdict.", "0.9")
         .default("1"),
     Key::new("negate", Type::Boolean, "Whether the result is inverted.", "true").default("`false`"),
@@ -195,7 +196,8 @@ pub(crate) static SIMILAR: Table = grader(
     "The edit similarity of answer and text, 1 − edit distance / length of the longer text, reaches the pass mark. Insertions, \
      deletions and replacements of characters (Unicode scalar values) are counted after trimming both texts, and the count is exact. \
      If the product of the lengths of the differing parts exceeds 10^10 (two texts of 100 000 characters), the grader returns an error \
-     rather than a guess. A runaway answer compared with a short `value` is well below that limit and scores close to 0.",
+     rather than a guess. A runaway answer compared with a short `value` is well below that limit and scores close to 0. With \
+     `max_distance` the score is 1 if the edit distance is at most that, else 0.",
     &[
         Key::new(
             "value",
@@ -206,13 +208,37 @@ pub(crate) static SIMILAR: Table = grader(
         .default("the case's `expected_output`")
         .codes(&[Code::MissingGraderSetting]),
         Key::new("threshold", Type::Number(&PASS_MARK), "The pass mark: another spelling of `min_score`.", "0.9")
-            .codes(&[Code::ConflictingKeys]),
+            .codes(&[Code::ConflictingKeys, Code::SettingConflict]),
+        Key::new(
+            "max_distance",
+            Type::Integer(0, u64::MAX),
+            "Largest edit distance that passes, in place of a pass mark.",
+            "3",
+        )
+        .unit("characters")
+        .codes(&[Code::SettingConflict]),
         Key::new("ignore_case", Type::Boolean, "Whether case is ignored.", "true").default("`false`"),
     ],
 );
 
 pub(crate) static IS_JSON: Table =
     grader("is-json", "`is-json`", r#"{ type: is-json }"#, "The answer is one JSON value.", &[]);
+
+pub(crate) static CONTAINS_JSON: Table = grader(
+    "contains-json",
+    "`contains-json`",
+    r#"{ type: contains-json, schema: ./refund.schema.json }"#,
+    "The answer contains a JSON object, between any other text. With `schema`, one of its objects conforms to it, as with `json-schema`, \
+     which also says how schemas are checked and which feature they need. An object inside an object is not looked at by itself.",
+    &[Key::new(
+        "schema",
+        Type::File,
+        "The schema: a JSON or YAML file of draft 6, 7, 2019-09 or 2020-12.",
+        "./refund.schema.json",
+    )
+    .default("any object will do")
+    .codes(&[Code::InvalidJsonSchema])],
+);
 
 pub(crate) static JSON_SCHEMA: Table = grader(
     "json-schema",
@@ -281,7 +307,9 @@ pub(crate) static EXECUTION_METRICS: Table = grader(
     r#"{ type: execution-metrics, max_tool_calls: 10, max_duration_ms: 30000 }"#,
     "Several limits at once, of which there is at least one; the score is the share that is kept.",
     &[
+        limit("min_tool_calls", &[], "calls", "Smallest number of tool calls.", "1"),
         limit("max_tool_calls", &["maxToolCalls"], "calls", "Largest number of tool calls.", "10"),
+        limit("min_llm_calls", &[], "calls", "Smallest number of model calls.", "2"),
         limit("max_llm_calls", &["maxLlmCalls"], "calls", "Largest number of model calls.", "5"),
         limit("max_tokens", &["maxTokens"], "tokens", "Largest sum of input and output tokens.", "20000"),
         limit("max_cost_usd", &["maxCostUsd"], "US dollars", "Highest cost.", "0.05"),
@@ -563,6 +591,7 @@ pub static GRADERS: &[&Table] = &[
     &REGEX,
     &SIMILAR,
     &IS_JSON,
+    &CONTAINS_JSON,
     &JSON_SCHEMA,
     &LATENCY,
     &COST,

@@ -24,7 +24,7 @@ mod tests;
 
 use crate::diagnostic::Code;
 
-pub use grader::{COMMON as GRADER_KEYS, GRADERS, RUST_GRADER};
+pub use grader::{COMMON as GRADER_KEYS, GRADERS, RUST_GRADER, TASK_COMMON as TASK_GRADER_KEYS};
 pub use json_schema::json_schema;
 pub use range::Range;
 

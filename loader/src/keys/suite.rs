@@ -85,8 +85,25 @@ pub(crate) static EVAL_FILE: Table = Table::new(
         .old(OLD_TESTS)
         .default("the directory `cases/`")
         .codes(&[Code::MissingTests, Code::InvalidTests, Code::NoCases, Code::MissingPath, Code::PathEscape, Code::MissingCaseFile, Code::TwoCaseFiles]),
+        Key::new(
+            "metadata",
+            Type::Data,
+            "Metadata of every case. In the metadata of a case, mappings are merged with these, lists are joined without \
+             repeats, and another value replaces the one here.",
+            "{team: refunds}",
+        ),
+        Key::new(
+            "governance",
+            Type::Data,
+            "The risks and controls that the suite is evidence for: `metadata.governance` of every case, merged in the same way.",
+            "{controls: [ISO-42001-2023:6.1.2], owner: security}",
+        )
+        .codes(&[Code::ConflictingKeys]),
         GATES,
         Key::new("target", Type::Literal, "The target.", "large").replaced("execution.target"),
+        Key::new("dataset", Type::Any, "Name of the suite.", "shop").no_effect("write `name`"),
+        Key::new("defaults", Type::Any, "A place for YAML anchors.", "{limit: 50}")
+            .no_effect("cases get nothing from it; write `x-defaults` if the key is your own"),
     ],
 )
 .with(SCHEMA);

@@ -30,18 +30,20 @@ const ARGS_MATCH_DOC: &str = "How arguments are compared: `exact`, the call has 
 pub(crate) static TOOL_TRAJECTORY: Table = grader(
     "tool-trajectory",
     "`tool-trajectory`", r#"{ type: tool-trajectory, mode: in_order, expected: [{ tool: find_order, args: { id: 1182 } }, { tool: refund }] }"#,
-    "The agent called the expected tools. A transcript without tool calls is judged only if the agent reports that it is complete.",
+    "The agent called the expected tools. In names of tools `*` stands for any characters and `?` for one. A transcript without tool calls is judged only if the agent reports that it is complete.",
     &[
         Key::new(
             "mode",
             Type::Choice(&words(MODES)),
-            "`any_order`: each tool of `minimums` was called often enough. `in_order`: the expected calls occur in this order, \
+            "`any_order`: each tool of `minimums` was called often enough, and none of `maximums` too often. `in_order`: the expected calls occur in this order, \
              possibly with others in between. `exact`: these calls and no others, in this order. `superset`: every expected call \
              occurs. `subset`: every call is an expected one.",
             "in_order",
         )
         .required(),
-        Key::new("minimums", Type::Map(&Type::Integer(0, u64::MAX)), "How often each tool has to be called, with `mode: any_order`.", "{search: 1}")
+        Key::new("minimums", Type::Map(&Type::Integer(0, u64::MAX)), "How often each tool has to be called, with `mode: any_order`, which needs `minimums` or `maximums`.", "{search: 1}")
+            .codes(&[Code::MissingGraderSetting, Code::SettingConflict]),
+        Key::new("maximums", Type::Map(&Type::Integer(0, u64::MAX)), "How often each tool may be called, with `mode: any_order`.", "{\"delete_*\": 0}")
             .codes(&[Code::MissingGraderSetting, Code::SettingConflict]),
         Key::new(
             "expected",
@@ -62,7 +64,9 @@ pub(crate) static EXPECTED_CALL: Table = Table::new(
     "an expected call",
     "One expected call of a tool.",
     &[
-        Key::new("tool", Type::Text, "Name of the tool.", "refund").required().codes(&[Code::MissingGraderSetting]),
+        Key::new("tool", Type::Text, "Name of the tool, or a pattern with `*` and `?`.", "refund")
+            .required()
+            .codes(&[Code::MissingGraderSetting]),
         Key::new(
             "args",
             Type::OneOf(&[Type::Choice(&["any"]), Type::Data]),
@@ -74,6 +78,13 @@ pub(crate) static EXPECTED_CALL: Table = Table::new(
             .old(&["argsMatch"])
             .default("as set for the grader")
             .codes(&[Code::InvalidChoice, Code::MissingGraderSetting, Code::SettingConflict]),
+        Key::new(
+            "ignore_args",
+            Type::Some(&Type::Text),
+            "Names of arguments, or patterns with `*` and `?`, that are not compared.",
+            "[request_id]",
+        )
+        .codes(&[Code::SettingConflict, Code::MissingGraderSetting]),
         Key::new(
             "max_duration_ms",
             Type::Number(&NOT_NEGATIVE),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use evalsuite_schema::diagnostic::Diagnostics;
 use evalsuite_schema::grader::AskedJudge;
-use evalsuite_schema::{Calibration, Case, Grader, GraderConfig, Location, Requires, Suite};
+use evalsuite_schema::{Calibration, Case, Grader, Location, Requires, Suite};
 
 use super::suite_files::SuiteFiles;
 use crate::request::OtherCase;
@@ -82,7 +82,7 @@ impl LoadedSuite {
             let turns = loaded.case.conversation.iter().flat_map(|conversation| &conversation.turns);
             loaded.case.graders.iter().chain(turns.flat_map(|turn| &turn.graders)).flat_map(Grader::with_members)
         });
-        let json_schemas = all.filter(|grader| matches!(grader.config, GraderConfig::JsonSchema(_)));
+        let json_schemas = all.filter(|grader| grader.config.needs_json_schema());
         json_schemas.map(|grader| grader.location.clone()).collect()
     }
 

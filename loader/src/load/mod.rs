@@ -1,6 +1,7 @@
 //! From a request to a checked suite.
 
 mod loaded;
+mod session;
 mod suite_files;
 
 use std::collections::HashMap;
@@ -10,7 +11,7 @@ use evalsuite_schema::{Calibration, Kind, Layout as SuiteLayout, Suite};
 
 use crate::cases::case::Defaults;
 use crate::cases::sources::{CaseSource, CaseSources};
-use crate::cases::{PlacedCase, ReadCases, sources, task};
+use crate::cases::{CaseFiles, PlacedCase, ReadCases, sources, task};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, resolve};
 use crate::fields::paths;
 use crate::fields::paths::{Roots, Scope};
@@ -19,9 +20,10 @@ use crate::request::{OtherCase, Part, Request};
 use crate::source::{Files, Span};
 use crate::suite::entry::{Entry, Layout};
 use crate::suite::{cross_check, entry, eval_file, suite_json, unused_files};
-use crate::{calibration, cases, names};
+use crate::{calibration, names};
 
 pub use loaded::{GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, Test};
+pub use session::{CasePlace, Session};
 pub use suite_files::{SuiteFiles, suite_digest};
 
 /// Reads and checks the suite that `request` names. Never panics, and never stops at the first problem.
@@ -35,7 +37,7 @@ pub fn load_part(request: &Request, part: Part) -> LoadedPart {
 }
 
 fn load_with_others(request: &Request) -> LoadedPart {
-    let files = Files::new(&request.workspace_root);
+    let files = Files::new(&request.workspace_root).with_texts(&request.texts);
     let mut d = Diagnostics::new();
     let (mut user_graders, mut others) = (Vec::new(), Vec::new());
     let suite = entry::find(request, &files, &mut d)
@@ -45,10 +47,12 @@ fn load_with_others(request: &Request) -> LoadedPart {
     LoadedPart { loaded: Loaded { suite, user_graders, diagnostics, files }, others }
 }
 
-/// What the files of a suite contain, before its cases are checked against each other.
-struct SuiteParts {
-    suite: Suite,
-    cases: ReadCases,
+/// What the files of a suite say without its cases.
+#[derive(Debug)]
+struct Outline {
+    /// `None` if the file of the suite has errors.
+    suite: Option<Suite>,
+    cases: CaseFiles,
     watched: Vec<(String, String)>,
     /// Where the suite's own settings are.
     place: Span,
@@ -63,16 +67,40 @@ fn read(
 ) -> Option<LoadedSuite> {
     let (roots, shared) = (&entry.roots, SharedFiles::default());
     let scope = Scope { request, roots, files, shared: &shared, dir: &roots.suite_root };
-    let parts = match &entry.layout {
-        Layout::Tasks { suite_json } => tasks(suite_json, scope, d),
-        Layout::Combined { suite_json } => combined(suite_json, scope, d),
+    let outline = outline(entry, scope, d)?;
+    let ReadCases { cases, others: left_out } = outline.cases.read(scope, d);
+    *others = left_out;
+    let (mut suite, calibration) = check_together(entry, &outline, &cases, scope, d)?;
+    let has_unread_files = request.part.is_none() && unused_files::report(&outline.watched, &cases, scope, d);
+    let read = suite_files::read(files, roots);
+    suite.digest = suite_digest(&read);
+    *user_graders = graders_used(&cases);
+    let (module, tests) = (names::segment(&entry.stem), tests(&suite, &cases));
+    let cases = cases.into_iter().map(PlacedCase::into_loaded).collect();
+    let sources = outline.watched;
+    Some(LoadedSuite { suite, module, sources, cases, tests, calibration, files: read, has_unread_files })
+}
+
+fn outline(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+    match &entry.layout {
+        Layout::Tasks { suite_json } => Some(tasks(suite_json, scope, d)),
+        Layout::Combined { suite_json } => Some(combined(suite_json, scope, d)),
         Layout::Cases { eval_file } => cases_layout(eval_file, scope, d),
         Layout::Directories => Some(bare(entry, None, scope, d)),
         Layout::Lines { file } => Some(bare(entry, Some(file), scope, d)),
-    }?;
-    let SuiteParts { mut suite, cases: ReadCases { cases, others: left_out }, watched, place } = parts;
-    *others = left_out;
-    let is_whole = request.part.is_none();
+    }
+}
+
+/// Checks the cases against each other and against the suite, and reads the calibration.
+fn check_together(
+    entry: &Entry,
+    outline: &Outline,
+    cases: &[PlacedCase],
+    scope: Scope<'_>,
+    d: &mut Diagnostics,
+) -> Option<(Suite, Option<Calibration>)> {
+    let (mut suite, place) = (outline.suite.clone()?, outline.place);
+    let Scope { request, roots, files, .. } = scope;
     if cases.len() > cross_check::MAX_CASES {
         d.report(
             Code::LimitExceeded,
@@ -81,38 +109,35 @@ fn read(
             "split the suite",
         );
     }
+    let is_whole = request.part.is_none();
     if is_whole {
-        cross_check::check(&cases, files, d);
+        cross_check::check(cases, files, d);
     }
     matrix(&mut suite, request, roots, files, d);
     cross_check::unique_targets(&suite, place, d);
-    let test_count = count_tests(&suite, &cases);
+    let test_count = count_tests(&suite, cases);
     if test_count > MAX_TESTS {
         let message = format!("{test_count} tests in one suite, more than {MAX_TESTS}");
         d.report(Code::LimitExceeded, place, message, "list fewer targets, or split the suite");
         return None;
     }
-    let of_whole = is_whole.then(|| {
-        cross_check::unjudged_criteria(&cases, place, d);
-        let calibration = calibration(entry, &cases, scope, d);
-        let has_unread_files = unused_files::report(&watched, &cases, scope, d);
-        (calibration, has_unread_files)
-    });
-    let (calibration, has_unread_files) = of_whole.unwrap_or_default();
-    let read = suite_files::read(files, roots);
-    suite.digest = suite_digest(&read);
-    for case in &cases {
-        for (name, span) in &case.checked.user_graders {
-            // A suite's grader is used by every case, and written once.
-            if user_graders.iter().rev().take(8).all(|known| known.span != *span || known.name != *name) {
-                user_graders.push(GraderUse { name: name.clone(), span: *span });
-            }
+    if !is_whole {
+        return Some((suite, None));
+    }
+    cross_check::unjudged_criteria(cases, place, d);
+    let calibration = calibration(entry, cases, scope, d);
+    Some((suite, calibration))
+}
+
+fn graders_used(cases: &[PlacedCase]) -> Vec<GraderUse> {
+    let mut used: Vec<GraderUse> = Vec::new();
+    for (name, span) in cases.iter().flat_map(|case| &case.checked.user_graders) {
+        // A suite's grader is used by every case, and written once.
+        if used.iter().rev().take(8).all(|known| known.span != *span || known.name != *name) {
+            used.push(GraderUse { name: name.clone(), span: *span });
         }
     }
-    let module = names::segment(&entry.stem);
-    let tests = tests(&suite, &cases);
-    let cases = cases.into_iter().map(|placed| placed.into_loaded()).collect();
-    Some(LoadedSuite { suite, module, sources: watched, cases, tests, calibration, files: read, has_unread_files })
+    used
 }
 
 /// The calibration of the suite's judges.
@@ -140,7 +165,7 @@ impl PlacedCase {
     }
 }
 
-fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<SuiteParts> {
+fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Outline {
     let json = suite_json::read(path, SuiteLayout::Tasks, scope.roots, scope.files, d);
     let root = &scope.roots.suite_root;
     let listing = evalsuite_discovery::list(root, root, "tasks", "tasks");
@@ -159,12 +184,15 @@ fn tasks(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<SuitePart
         needs_reference: json.as_ref().is_some_and(|json| json.require_reference_solution),
         threshold: json.as_ref().and_then(|json| json.task_pass_threshold),
     };
-    let cases = cases::read_tasks(&listing.files, rules, scope, d);
-    let place = Span::whole(scope.files.add(path));
-    Some(SuiteParts { suite: json?.suite, cases, watched: vec![("tasks".to_owned(), "tasks".to_owned())], place })
+    Outline {
+        suite: json.map(|json| json.suite),
+        cases: CaseFiles::Tasks { files: listing.files, rules },
+        watched: vec![("tasks".to_owned(), "tasks".to_owned())],
+        place: Span::whole(scope.files.add(path)),
+    }
 }
 
-fn combined(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<SuiteParts> {
+fn combined(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Outline {
     let json = suite_json::read(path, SuiteLayout::Combined, scope.roots, scope.files, d);
     // The kind of an unreadable suite file is unknown: every strategy may be right.
     let mut defaults = Defaults::new(json.as_ref().map_or(Kind::Capability, |json| json.suite.kind));
@@ -175,15 +203,15 @@ fn combined(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<SuiteP
     let directory = scope.roots.suite_root.join("cases");
     let mut sources = CaseSources::default();
     sources::directory(&directory, Span::whole(scope.files.add(&directory)), scope, &mut sources, d);
-    let cases = cases::read_sources(&sources.list, &defaults, scope, d);
     let place = Span::whole(scope.files.add(path));
-    Some(SuiteParts { suite: json?.suite, cases, watched: sources.watched, place })
+    outline_of(json.map(|json| json.suite), sources, defaults, place)
 }
 
-fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<SuiteParts> {
-    let root = eval_file::parse(path, scope, d)?;
+fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Outline> {
+    let mut root = eval_file::parse(path, scope, d)?;
     let (mut eval, tests) = eval_file::read(&root, path, scope, d)?;
     eval.defaults.targets.extend(scope.request.targets.iter().cloned());
+    let tests = tests.map(|entry| entry.key_span).and_then(|key| root.take_entry(key));
     let sources = match tests {
         Some(entry) => sources::read(entry, scope, d),
         None => {
@@ -197,11 +225,10 @@ fn cases_layout(path: &Path, scope: Scope<'_>, d: &mut Diagnostics) -> Option<Su
             sources
         }
     };
-    let cases = cases::read_sources(&sources.list, &eval.defaults, scope, d);
-    Some(SuiteParts { suite: eval.suite, cases, watched: sources.watched, place: eval.targets_span })
+    Some(outline_of(Some(eval.suite), sources, eval.defaults, eval.targets_span))
 }
 
-fn bare(entry: &Entry, lines: Option<&Path>, scope: Scope<'_>, d: &mut Diagnostics) -> SuiteParts {
+fn bare(entry: &Entry, lines: Option<&Path>, scope: Scope<'_>, d: &mut Diagnostics) -> Outline {
     let mut defaults = Defaults::new(Kind::Capability);
     defaults.targets.clone_from(&scope.request.targets);
     let root = &scope.roots.suite_root;
@@ -214,8 +241,12 @@ fn bare(entry: &Entry, lines: Option<&Path>, scope: Scope<'_>, d: &mut Diagnosti
         None => sources::directory(root, place, scope, &mut sources, d),
     }
     let suite = suite_json::empty(entry.stem.clone(), SuiteLayout::Bare, place, scope.roots, scope.files);
-    let cases = cases::read_sources(&sources.list, &defaults, scope, d);
-    SuiteParts { suite, cases, watched: sources.watched, place }
+    outline_of(Some(suite), sources, defaults, place)
+}
+
+fn outline_of(suite: Option<Suite>, sources: CaseSources, defaults: Defaults, place: Span) -> Outline {
+    let cases = CaseFiles::Sources { list: sources.list, defaults: Box::new(defaults) };
+    Outline { suite, cases, watched: sources.watched, place }
 }
 
 /// The matrix named by the request, for a suite whose files have none.

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::plain_file::{ReadProblem, read_bytes};
-use crate::source::{FileId, Files, Span};
+use crate::source::{FileId, Files, ReadProblem, Span};
 
 /// Bytes of all files of a load, at most: what cases hold of them stays in memory.
-const MAX_TOTAL: usize = 128 << 20;
+pub(crate) const MAX_TOTAL: usize = 128 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -22,7 +21,7 @@ pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostic
         // The file that went beyond it was reported.
         return None;
     }
-    let problem = match read_bytes(path) {
+    let problem = match files.read(path) {
         Ok(bytes) => {
             let digest: [u8; 32] = Sha256::digest(&bytes).into();
             let start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };

@@ -11,7 +11,7 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use file::read_text;
+pub(crate) use file::{MAX_TOTAL, read_text};
 pub(crate) use json::{parse_json, parse_jsonl};
 pub(crate) use yaml::parse_yaml;
 

@@ -72,6 +72,13 @@ impl Node {
         self.as_mapping()?.iter().find(|entry| entry.key == key)
     }
 
+    /// Takes the entry whose key is at `key` out of a mapping.
+    pub(crate) fn take_entry(&mut self, key: Span) -> Option<Entry> {
+        let Data::Mapping(entries) = &mut self.data else { return None };
+        let index = entries.iter().position(|entry| entry.key_span == key)?;
+        Some(entries.swap_remove(index))
+    }
+
     /// About how many bytes the value takes.
     pub(crate) fn size(&self) -> usize {
         let own = size_of::<Self>();

@@ -2,6 +2,7 @@
 
 mod line_index;
 pub(crate) mod plain_file;
+mod texts;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -12,8 +13,10 @@ use sha2::{Digest, Sha256};
 
 pub use evalsuite_schema::diagnostic::Position;
 pub use plain_file::plain_text;
+pub use texts::Texts;
 
 pub(crate) use line_index::LineIndex;
+pub(crate) use plain_file::ReadProblem;
 
 /// `path` relative to `root` if it is inside, with `/` separators.
 pub(crate) fn relative_to(root: &Path, path: &Path) -> String {
@@ -72,10 +75,11 @@ const MAX_KEPT: usize = 32 << 20;
 #[derive(Debug)]
 pub struct Files {
     shown_from: PathBuf,
+    texts: Texts,
     looked_at: Mutex<LookedAt>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct LookedAt {
     files: Vec<SourceFile>,
     /// Bytes of all texts that were read.
@@ -85,7 +89,31 @@ struct LookedAt {
 impl Files {
     /// Files whose paths are shown relative to `root`, the workspace root.
     pub fn new(root: &Path) -> Self {
-        Self { shown_from: root.to_path_buf(), looked_at: Mutex::default() }
+        Self { shown_from: root.to_path_buf(), texts: Texts::default(), looked_at: Mutex::default() }
+    }
+
+    /// The same with `texts` in place of the contents of their files.
+    #[must_use]
+    pub(crate) fn with_texts(self, texts: &Texts) -> Self {
+        Self { texts: texts.clone(), ..self }
+    }
+
+    /// Replaces the texts that are read in place of files.
+    pub(crate) fn set_texts(&mut self, texts: &Texts) {
+        self.texts = texts.clone();
+    }
+
+    /// Number of files that were read, each as often as it was.
+    pub(crate) fn number_read(&self) -> usize {
+        self.lock().files.iter().filter(|file| file.digest.is_some()).count()
+    }
+
+    /// The bytes of a file, or of the text that takes its place.
+    pub(crate) fn read(&self, path: &Path) -> Result<Vec<u8>, ReadProblem> {
+        match self.texts.get(path) {
+            Some(text) => plain_file::limited(text.as_bytes().to_vec()),
+            None => plain_file::read_bytes(path),
+        }
     }
 
     /// How `path` is shown: relative to the workspace root if it is inside, with `/` separators.
@@ -118,7 +146,7 @@ impl Files {
     pub(crate) fn text(&self, file: &SourceFile) -> Option<Arc<str>> {
         file.text.clone().or_else(|| {
             let digest = file.digest?;
-            let text = plain_file::read_bytes(&file.path).ok().filter(|bytes| Sha256::digest(bytes)[..] == digest)?;
+            let text = self.read(&file.path).ok().filter(|bytes| Sha256::digest(bytes)[..] == digest)?;
             let text = String::from_utf8(text).ok()?;
             Some(text.strip_prefix('\u{feff}').unwrap_or(&text).into())
         })
@@ -166,6 +194,12 @@ impl Files {
     /// Every file that was looked at, in no particular order.
     pub fn all(&self) -> Vec<SourceFile> {
         self.lock().files.clone()
+    }
+
+    /// The same files for another owner.
+    pub(crate) fn copy(&self) -> Self {
+        let looked_at = Mutex::new(self.lock().clone());
+        Self { shown_from: self.shown_from.clone(), texts: self.texts.clone(), looked_at }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, LookedAt> {

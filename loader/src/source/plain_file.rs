@@ -65,6 +65,11 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadProblem> {
     let mut bytes = Vec::with_capacity(expected + 1);
     // One byte more than allowed detects a file that is too large, even if it grew since its size was checked.
     file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|error| ReadProblem::io(&error))?;
+    limited(bytes)
+}
+
+/// `bytes`, if they are not too many.
+pub(crate) fn limited(bytes: Vec<u8>) -> Result<Vec<u8>, ReadProblem> {
     if bytes.len() > MAX_BYTES { Err(ReadProblem::too_large()) } else { Ok(bytes) }
 }
 

@@ -7,7 +7,7 @@ use evalsuite_schema::{Kind, Layout, Suite};
 use super::{entry, gates, suite_json};
 use crate::cases::case::Defaults;
 use crate::cases::requires::SettingsOwner;
-use crate::cases::{case, execution, input, requires, workspace};
+use crate::cases::{case, execution, input, metadata, requires, workspace};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, paths};
@@ -103,6 +103,10 @@ pub(crate) fn read<'n>(
     }
     if let Some(entry) = fields.get("preprocessors") {
         defaults.preprocessors = graders::preprocessors(entry, scope, d);
+    }
+    defaults.metadata = metadata::of_suite(&mut fields, d);
+    for key in ["dataset", "defaults"] {
+        fields.no_effect(key, d);
     }
     let gates = fields.get("gates");
     let tests = fields.get_renamed(TESTS, d);

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use evalsuite_loader::render::Style;
 use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets, render};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 struct Package {
@@ -100,8 +101,10 @@ fn a_file_that_several_cases_miss_is_one_problem() {
 
 #[test]
 fn what_other_tools_write_and_nobody_needs_is_a_warning() {
-    let eval = "x-anchors: {greet: &greet Greets}\nworkspace: {template: t, x-why: here, hooks: {x-more: 1, on_reuse: {reset: fast}, on_finish: {clean: always}}}\n\
-                tests:\n- id: a\n  input: Hello\n  x-ticket: 12\n  assertions:\n  - {type: rubrics, criteria: *greet, x-why: new}\n  \
+    let eval = "dataset: greetings\nx-anchors: {greet: &greet Greets}\ndefaults: {tone: polite}\n\
+                workspace: {template: t, x-why: here, hooks: {x-more: 1, on_reuse: {reset: fast}, on_finish: {clean: always}}}\n\
+                tests:\n- id: a\n  input: Hello\n  x-ticket: 12\n  reference_answer: Good day\n  assertions:\n  \
+                - {type: rubrics, criteria: *greet, x-why: new}\n  - {type: contains, value: day, id: NAMES_THE_DAY}\n  \
                 - {type: tool-trajectory, mode: exact, expected: [{tool: get, input: {a: 1}, output: b}]}\n";
     let package = Package::new(&[("suite/EVAL.yaml", eval), ("suite/t/a.txt", "a")]);
     shows("warnings-for-keys-of-other-tools", &package.report());
@@ -109,12 +112,78 @@ fn what_other_tools_write_and_nobody_needs_is_a_warning() {
 }
 
 #[test]
+fn the_vars_of_a_case_are_refused() {
+    let eval = "tests:\n- id: a\n  vars: {order: 1182}\n  input: Where is order {{ order }}?\n  criteria: Says where\n";
+    shows("vars-of-a-case", &Package::new(&[("suite/EVAL.yaml", eval)]).report());
+}
+
+#[test]
+fn the_metadata_and_governance_of_a_suite_are_those_of_each_case() {
+    let eval = "metadata: {team: shop, areas: [refunds]}\n\
+                governance: &controls\n  controls: [SHOP-1:A, SHOP-1:B]\n  owner: security\n  risk_tier: high\n\
+                tests: [file://own.yaml, {id: c, input: Hello, criteria: Greets, metadata: {governance: {<<: *controls, owner: legal, \
+                controls: [SHOP-2:A, SHOP-1:B]}}}]\n";
+    let own = "- {id: a, input: Hello, criteria: Greets}\n\
+               - {id: b, input: Hello, criteria: Greets, metadata: {areas: [orders, refunds], team: [desk], governance: none}, \
+               execution: {skip_defaults: true}}\n";
+    let loaded = Package::new(&[("suite/EVAL.yaml", eval), ("suite/own.yaml", own)]).load();
+    assert!(loaded.diagnostics.is_empty(), "{}", render::report(&loaded.diagnostics, Style::Plain));
+    let suite = loaded.suite.expect("a suite");
+    let metadata: Vec<Value> = suite.cases.into_iter().map(|case| Value::Object(case.case.metadata)).collect();
+    let governance =
+        |owner: &str, controls: &[&str]| json!({"controls": controls, "owner": owner, "risk_tier": "high"});
+    assert_eq!(
+        metadata,
+        [
+            json!({
+                "team": "shop",
+                "areas": ["refunds"],
+                "governance": governance("security", &["SHOP-1:A", "SHOP-1:B"]),
+            }),
+            json!({"team": ["desk"], "areas": ["refunds", "orders"], "governance": "none"}),
+            json!({
+                "team": "shop",
+                "areas": ["refunds"],
+                "governance": governance("legal", &["SHOP-1:A", "SHOP-1:B", "SHOP-2:A"]),
+            }),
+        ]
+    );
+}
+
+#[test]
+fn the_governance_of_a_suite_is_written_once_and_a_mapping() {
+    let cases = "tests:\n- {id: a, input: Hello, criteria: Greets}\n";
+    let twice = format!("metadata: {{governance: {{owner: legal}}}}\ngovernance: {{owner: security}}\n{cases}");
+    shows("governance-twice", &Package::new(&[("suite/EVAL.yaml", &twice)]).report());
+    let text = format!("metadata: shop\ngovernance: [SHOP-1:A]\n{cases}");
+    shows("governance-of-another-type", &Package::new(&[("suite/EVAL.yaml", &text)]).report());
+}
+
+#[test]
+fn a_file_of_a_message_with_a_slash_is_searched_from_the_root_and_then_as_any_other() {
+    let eval = "tests:\n- {id: a, criteria: Answers, input: [{role: user, content: [{type: file, value: /rules.md}]}]}\n\
+                - {id: b, criteria: Answers, input: Hello, input_files: [/notes/own.md]}\n";
+    let package = Package::new(&[
+        ("suite/EVAL.yaml", eval),
+        ("rules.md", "of the package"),
+        ("suite/rules.md", "of the suite"),
+        ("suite/notes/own.md", "of the suite"),
+    ]);
+    assert_eq!(package.report(), "no problems");
+    let suite = package.load().suite.expect("a suite");
+    let input =
+        serde_json::to_string(&suite.cases.iter().map(|case| &case.case.input).collect::<Vec<_>>()).expect("JSON");
+    assert!(input.contains("\"path\":\"rules.md\""), "the root comes first: {input}");
+    assert!(input.contains("\"path\":\"suite/notes/own.md\""), "{input}");
+}
+
+#[test]
 fn the_help_for_an_unknown_key_at_the_top_of_a_file_names_keys_of_ones_own() {
-    let eval = "governance: {owner: me}\ntests:\n- {id: a, input: Hello, criteria: Greets, governance: 1}\n";
+    let eval = "owners: {shop: me}\ntests:\n- {id: a, input: Hello, criteria: Greets, owners: 1}\n";
     let loaded = Package::new(&[("suite/EVAL.yaml", eval)]).load();
     let help: Vec<&str> = loaded.diagnostics.iter().filter_map(|problem| problem.help.as_deref()).collect();
     let [top, case] = help.as_slice() else { panic!("{help:?}") };
-    assert!(top.starts_with("write `x-governance` if the key is your own; known: `$schema`"), "{top}");
+    assert!(top.starts_with("write `x-owners` if the key is your own; known: `$schema`"), "{top}");
     assert!(case.starts_with("known: `id`"), "{case}");
 }
 

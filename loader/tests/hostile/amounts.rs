@@ -310,6 +310,15 @@ fn a_few_kilobytes_of_includes_do_not_fill_the_memory() {
 }
 
 #[test]
+fn long_lists_in_metadata_are_joined_at_once() {
+    let package = Package::new();
+    let numbers = |from: usize| list(40_000, |index| (from + index).to_string());
+    package.write("suite/EVAL.yaml", format!("metadata: {{ids: [{}]}}\n", numbers(0)));
+    package.write("suite/cases/a/case.yaml", format!("{CASE}metadata: {{ids: [{}]}}\n", numbers(20_000)));
+    package.load().only(&[]);
+}
+
+#[test]
 fn the_files_of_a_suite_have_a_size_together_whatever_threads_do() {
     let package = Package::new();
     let long = "x".repeat(14 << 20);

@@ -62,7 +62,14 @@ fn headline(run: &RunData) -> String {
         counts.add(case.record.outcome);
     }
     let mut text = format!("{} of {} cases passed", counts.passed, counts.run());
-    for (count, what) in [(counts.failed, "failed"), (counts.error, "with an error"), (counts.skipped, "skipped")] {
+    let cases = run.suites.iter().flat_map(|suite| &suite.cases);
+    let reused = u32::try_from(cases.filter(|case| case.record.reused_run.is_some()).count()).unwrap_or(u32::MAX);
+    for (count, what) in [
+        (counts.failed, "failed"),
+        (counts.error, "with an error"),
+        (counts.skipped, "skipped"),
+        (reused, "unchanged since an earlier run"),
+    ] {
         if count > 0 {
             text.push_str(&format!(", {count} {what}"));
         }

@@ -72,8 +72,8 @@ impl Suite {
         }
         let mut models: BTreeMap<&str, &str> = BTreeMap::new();
         for case in &data.cases {
-            // It is not in the suite any more.
-            if !self.known.contains(&case.record.case_id) {
+            // It is not in the suite any more, or the run that it is of counts.
+            if !self.known.contains(&case.record.case_id) || case.record.reused_run.is_some() {
                 continue;
             }
             self.add_case(&case.record, run, commit);

@@ -33,20 +33,26 @@ pub fn paired_interval(differences: &[f64], clusters: &[usize]) -> Option<(f64, 
     if sums.len() < 2 {
         return None;
     }
+    let means = resampled_means(&sums);
+    let outside = resamples_below(sums.len());
+    Some((means[outside], means[RESAMPLES - 1 - outside]))
+}
+
+/// The means of the resamples in ascending order; `clusters` are sums of differences with their numbers.
+pub(super) fn resampled_means(clusters: &[(f64, f64)]) -> Vec<f64> {
     let mut random = Rng::with_seed(SEED);
     let mut means: Vec<f64> = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {
         let (mut sum, mut cases) = (0.0, 0.0);
-        for _ in 0..sums.len() {
-            let (drawn, count) = sums[random.usize(..sums.len())];
+        for _ in 0..clusters.len() {
+            let (drawn, count) = clusters[random.usize(..clusters.len())];
             sum += drawn;
             cases += count;
         }
         means.push(sum / cases);
     }
     means.sort_unstable_by(f64::total_cmp);
-    let outside = resamples_below(sums.len());
-    Some((means[outside], means[RESAMPLES - 1 - outside]))
+    means
 }
 
 /// Resamples below the lower end: 2.5 % of them, less for few clusters.

@@ -26,7 +26,7 @@ pub(crate) fn smallest_visible_effect(differences: &[f64], clusters: &[usize]) -
 }
 
 /// The standard error of the mean: √(C/(C−1) · Σ_c(Σᵢ dᵢ − d̄)²)/n. With a cluster per difference it is the usual one.
-fn standard_error(differences: &[f64], clusters: &[usize]) -> Option<f64> {
+pub(super) fn standard_error(differences: &[f64], clusters: &[usize]) -> Option<f64> {
     let mean = mean(differences);
     let mut sums = vec![0.0; clusters.iter().max().map_or(0, |last| last + 1)];
     let mut used = vec![false; sums.len()];

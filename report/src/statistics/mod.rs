@@ -5,6 +5,8 @@ mod differences;
 mod fisher;
 mod holm;
 mod permutation;
+#[cfg(test)]
+mod tests;
 mod wilson;
 
 pub use self::bootstrap::paired_interval;

@@ -22,19 +22,28 @@ pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
             return Score::from(false).with_assertion(assertion);
         }
     };
+    first_that_conforms(config, [answer_value])
+}
+
+/// Passes if a value conforms to the schema; otherwise the violations of all values are listed.
+pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator<Item = Value>) -> Score {
+    let file = &config.file.written;
     // Formats are checked in every draft, as authors of schemas expect.
     let options = jsonschema::options().should_validate_formats(true).offline();
     let validator = match options.build(&config.schema) {
         Ok(validator) => validator,
         Err(error) => return Score::error(format!("{file} is not a usable JSON Schema: {error}")),
     };
-    let mut violations = validator.iter_errors(&answer_value);
-    let mut assertions: Vec<Assertion> =
-        violations.by_ref().take(LISTED).map(|error| violation(&error, &config.schema)).collect();
-    if assertions.is_empty() {
-        return Score::pass().with_assertion(Assertion::new(format!("Output matches {}", in_text(file)), true));
+    let (mut assertions, mut more) = (Vec::new(), 0);
+    for value in values {
+        let mut violations = validator.iter_errors(&value).peekable();
+        if violations.peek().is_none() {
+            return Score::pass().with_assertion(Assertion::new(format!("Output matches {}", in_text(file)), true));
+        }
+        let room = LISTED - assertions.len();
+        assertions.extend(violations.by_ref().take(room).map(|error| violation(&error, &config.schema)));
+        more += violations.count();
     }
-    let more = violations.count();
     if more > 0 {
         assertions.push(Assertion::new(format!("… and {more} more violations"), false));
     }

@@ -68,18 +68,23 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
     let calls = evidence.tool_calls();
     let usage = evidence.usage();
     let mut assertions = Vec::new();
-    let mut check = |what: &str, (absent, why): (&str, &str), actual: Option<f64>, limit: Option<f64>| {
-        let Some(limit) = limit else { return };
-        assertions.push(match actual {
-            Some(actual) => at_most(what, actual, limit, " max"),
-            None => unavailable(absent, why, &limit.to_string()),
-        });
+    let mut check = |what: &str, (absent, why): (&str, &str), actual: Option<f64>, limits: [Option<f64>; 2]| {
+        let (least, most) = (limits[0].map(|limit| (limit, "at least")), limits[1].map(|limit| (limit, "at most")));
+        for (limit, sense) in [least, most].into_iter().flatten() {
+            assertions.push(match actual {
+                Some(actual) if sense == "at least" => at_least(what, actual, limit),
+                Some(actual) => at_most(what, actual, limit, " max"),
+                None => unavailable(absent, why, &format!("{sense} {limit}")),
+            });
+        }
     };
     let count = calls.as_ref().map(|calls| tokens(calls.len() as u64));
-    check("Tool calls", ("Tool call data", NO_TRANSCRIPT), count, config.max_tool_calls);
-    check("LLM calls", ("LLM call count data", NO_TRANSCRIPT), evidence.llm_calls().map(tokens), config.max_llm_calls);
+    let tool_calls = [config.min_tool_calls, config.max_tool_calls];
+    check("Tool calls", ("Tool call data", NO_TRANSCRIPT), count, tool_calls);
+    let llm_calls = [config.min_llm_calls, config.max_llm_calls];
+    check("LLM calls", ("LLM call count data", NO_TRANSCRIPT), evidence.llm_calls().map(tokens), llm_calls);
     let spent = usage.map(|usage| tokens(usage.input) + tokens(usage.output));
-    check("Total tokens", ("Token usage data", NO_USAGE), spent, config.max_tokens);
+    check("Total tokens", ("Token usage data", NO_USAGE), spent, [None, config.max_tokens]);
     if let Some(limit) = config.max_cost_usd {
         assertions.push(match evidence.cost_usd() {
             Some(cost) => {
@@ -88,7 +93,7 @@ pub(crate) fn execution_metrics(config: &ExecutionMetrics, evidence: &Evidence<'
                     .with_expected(format!("at most ${limit}"))
                     .with_actual(format!("${cost}"))
             }
-            None => unavailable("Cost data", NO_COST, &format!("${limit}")),
+            None => unavailable("Cost data", NO_COST, &format!("at most ${limit}")),
         });
     }
     if let Some(limit) = config.max_duration_ms {
@@ -138,6 +143,14 @@ fn at_most(what: &str, actual: f64, limit: f64, suffix: &str) -> Assertion {
         .with_actual(actual)
 }
 
+fn at_least(what: &str, actual: f64, limit: f64) -> Assertion {
+    let held = actual >= limit;
+    let (actual, limit) = (show(actual), show(limit));
+    Assertion::new(format!("{what} {actual} {} {limit} min", if held { ">=" } else { "<" }), held)
+        .with_expected(format!("at least {limit}"))
+        .with_actual(actual)
+}
+
 fn sign(held: bool) -> &'static str {
     if held { "<=" } else { ">" }
 }
@@ -147,8 +160,8 @@ fn tokens(count: u64) -> f64 {
     count as f64
 }
 
-fn unavailable(what: &str, why: &str, limit: &str) -> Assertion {
-    Assertion::new(format!("{what} not available"), false).with_expected(format!("at most {limit}")).with_evidence(why)
+fn unavailable(what: &str, why: &str, expected: &str) -> Assertion {
+    Assertion::new(format!("{what} not available"), false).with_expected(expected).with_evidence(why)
 }
 
 fn missing(text: &str, why: &str) -> Score {
@@ -207,6 +220,20 @@ mod tests {
         assert_eq!(calls.text, "Tool call data not available");
         let why = calls.evidence.as_deref().unwrap();
         assert!(why.contains("`trial.tool_call`") && why.contains("`trial.transcript_complete`"), "{why}");
+    }
+
+    #[test]
+    fn calls_have_a_smallest_and_a_largest_number() {
+        let config = ExecutionMetrics { min_tool_calls: Some(2.0), max_tool_calls: Some(3.0), ..Default::default() };
+        let value = |calls: &[&str]| execution_metrics(&config, &evidence(calls)).state;
+        assert_eq!(value(&["a", "b"]), State::Decided(1.0));
+        assert_eq!(value(&["a"]), State::Decided(0.5));
+        assert_eq!(value(&["a"; 4]), State::Decided(0.5));
+        let config = ExecutionMetrics { min_llm_calls: Some(2.0), ..Default::default() };
+        let score = execution_metrics(&config, &evidence(&[]));
+        assert_eq!(score.assertions[0].text, "LLM calls 1 < 2 min");
+        let missing = execution_metrics(&config, &unreported());
+        assert_eq!(missing.assertions[0].expected.as_deref(), Some("at least 2"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub(crate) mod assertion_text;
 pub(crate) mod code_grader;
 pub(crate) mod composite;
+pub(crate) mod contains_json;
 pub(crate) mod edit_distance;
 pub(crate) mod field_accuracy;
 pub(crate) mod grader_command;
@@ -84,10 +85,13 @@ fn result(path: &str, grader: &Grader, context: &GradingContext<'_>) -> GraderRe
             similar::grade(config, evidence, pass_mark(grader, None, context.layout)).into()
         }
         GraderConfig::IsJson => is_json::grade(answer).into(),
+        #[cfg(not(feature = "json-schema"))]
+        config if config.needs_json_schema() => {
+            Score::error("evalsuite was built without its feature `json-schema`").into()
+        }
+        GraderConfig::ContainsJson(config) => contains_json::grade(config, answer).into(),
         #[cfg(feature = "json-schema")]
         GraderConfig::JsonSchema(config) => json_schema::grade(config, answer).into(),
-        #[cfg(not(feature = "json-schema"))]
-        GraderConfig::JsonSchema(_) => Score::error("evalsuite was built without its feature `json-schema`").into(),
         GraderConfig::Latency(config) => metric_graders::latency(config, evidence).into(),
         GraderConfig::Cost(config) => metric_graders::cost(config, evidence).into(),
         GraderConfig::TokenUsage(config) => metric_graders::token_usage(config, evidence).into(),

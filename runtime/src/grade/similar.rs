@@ -39,6 +39,15 @@ pub(crate) fn grade(config: &Similar, evidence: &Evidence<'_>, mark: f64) -> Sco
             ));
         }
     };
+    if let Some(limit) = config.max_distance {
+        let held = distance as u64 <= limit;
+        let sign = if held { "<=" } else { ">" };
+        return Score::from(held).with_assertion(
+            Assertion::new(format!("Edit distance {distance} {sign} {limit}"), held)
+                .with_expected(shorten(&expected))
+                .with_actual(shorten(evidence.answer())),
+        );
+    }
     let value = if longest == 0 { 1.0 } else { 1.0 - ratio(distance, longest) };
     let held = value >= mark;
     let sign = if held { ">=" } else { "<" };
@@ -68,7 +77,7 @@ mod tests {
             expected_output: reference.map(|text| Message::text(Role::Assistant, text)).into_iter().collect(),
             ..Facts::default()
         });
-        grade(&Similar { value: value.map(str::to_owned), ignore_case }, &evidence, 0.8)
+        grade(&Similar { value: value.map(str::to_owned), ignore_case, max_distance: None }, &evidence, 0.8)
     }
 
     #[test]
@@ -80,6 +89,18 @@ mod tests {
         assert_eq!(run(Some("abc"), false, None, "").state, State::Decided(0.0));
         assert_eq!(run(Some(" "), false, None, "\n").state, State::Decided(1.0));
         assert_eq!(run(Some("größe"), false, None, "große").state, State::Decided(0.8));
+    }
+
+    #[test]
+    fn a_largest_distance_counts_characters() {
+        let with = |max_distance| {
+            let evidence = Evidence::new(Facts { answer: "Hello World".into(), ..Facts::default() });
+            let value = Some("Hello Wurld!".to_owned());
+            grade(&Similar { value, ignore_case: false, max_distance: Some(max_distance) }, &evidence, 0.8)
+        };
+        assert_eq!(with(2).state, State::Decided(1.0));
+        assert_eq!(with(1).state, State::Decided(0.0));
+        assert_eq!(with(1).assertions[0].text, "Edit distance 2 > 1");
     }
 
     #[test]

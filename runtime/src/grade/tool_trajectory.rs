@@ -1,5 +1,7 @@
 //! The `tool-trajectory` grader (grading.md, section 6).
 
+use std::borrow::Cow;
+
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::record::Assertion;
 use evalsuite_schema::{Object, ToolCall};
@@ -95,17 +97,48 @@ fn no_calls(mode: TrajectoryMode, calls: &[&ToolCall]) -> Score {
     )
 }
 
+/// Whether a tool is meant by a name: `*` in it is any text, `?` one character.
+fn is_named(tool: &str, name: &str) -> bool {
+    if !name.contains(['*', '?']) {
+        return tool == name;
+    }
+    let (tool, name): (Vec<char>, Vec<char>) = (tool.chars().collect(), name.chars().collect());
+    // How much of the tool the name may stand for so far, per beginning of the name.
+    let mut reached = vec![false; tool.len() + 1];
+    reached[0] = true;
+    for character in name {
+        let before = reached.clone();
+        for end in 0..=tool.len() {
+            reached[end] = match character {
+                '*' => before[end] || end > 0 && reached[end - 1],
+                '?' => end > 0 && before[end - 1],
+                _ => end > 0 && before[end - 1] && tool[end - 1] == character,
+            };
+        }
+    }
+    reached[tool.len()]
+}
+
 fn calls_in_words(count: u64) -> String {
     format!("{count} call{}", if count == 1 { "" } else { "s" })
 }
 
 fn any_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
-    let mut points = Points { possible: config.minimums.len(), ..Points::default() };
+    let mut points = Points { possible: config.minimums.len() + config.maximums.len(), ..Points::default() };
+    let count = |tool: &str| calls.iter().filter(|call| is_named(&call.tool, tool)).count() as u64;
     for (tool, minimum) in &config.minimums {
-        let count = calls.iter().filter(|call| call.tool == *tool).count() as u64;
+        let count = count(tool);
         let held = count >= *minimum;
         let text = format!("{tool}: called {count} times (required >={minimum})");
         let expected = format!("at least {}", calls_in_words(*minimum));
+        let assertion = Assertion::new(text, held).with_expected(expected).with_actual(calls_in_words(count));
+        points.add(held, assertion);
+    }
+    for (tool, maximum) in &config.maximums {
+        let count = count(tool);
+        let held = count <= *maximum;
+        let text = format!("{tool}: called {count} times (allowed <={maximum})");
+        let expected = format!("at most {}", calls_in_words(*maximum));
         let assertion = Assertion::new(text, held).with_expected(expected).with_actual(calls_in_words(count));
         points.add(held, assertion);
     }
@@ -125,7 +158,7 @@ fn in_order(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
                 next = position + 1;
             }
             None => {
-                let same_name = rest.iter().position(|call| call.tool == item.tool);
+                let same_name = rest.iter().position(|call| is_named(&call.tool, &item.tool));
                 let text = match same_name {
                     Some(offset) => {
                         let found = next + offset;
@@ -166,7 +199,9 @@ fn exact(config: &ToolTrajectory, calls: &[&ToolCall]) -> GraderResult {
             }
             call => {
                 let text = match call {
-                    Some(call) if call.tool == item.tool => format!("Position {index}: {} args mismatch", item.tool),
+                    Some(call) if is_named(&call.tool, &item.tool) => {
+                        format!("Position {index}: {} args mismatch", item.tool)
+                    }
                     Some(call) => format!("Position {index}: expected {}, got {}", item.tool, in_text(&call.tool)),
                     None => format!("Position {index}: expected {}, got nothing", item.tool),
                 };
@@ -190,7 +225,7 @@ fn superset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
             }
             None => {
                 let text = format!("Expected {} not found in actual trajectory", item.tool);
-                let same_name = calls.iter().find(|call| call.tool == item.tool).copied();
+                let same_name = calls.iter().find(|call| is_named(&call.tool, &item.tool)).copied();
                 points.add(false, describe(Assertion::new(text, false), item, same_name));
             }
         }
@@ -213,7 +248,7 @@ fn subset(config: &ToolTrajectory, calls: &[&ToolCall]) -> Score {
 }
 
 fn matches(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall) -> bool {
-    call.tool == item.tool && arguments_match(config, item, call)
+    is_named(&call.tool, &item.tool) && arguments_match(config, item, call)
 }
 
 fn arguments_match(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall) -> bool {
@@ -226,6 +261,7 @@ fn arguments_match(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall
         return true;
     }
     let Some(Value::Object(actual)) = &call.input else { return false };
+    let (expected, actual) = (&compared(expected, item), &compared(actual, item));
     let agree = |key: &String, value: &Value, other: &Object| other.get(key).is_some_and(|other| equal(value, other));
     match how {
         ArgsMatch::Ignore => true,
@@ -239,6 +275,15 @@ fn arguments_match(config: &ToolTrajectory, item: &ExpectedCall, call: &ToolCall
             Some(value) => at_path(actual, path).is_some_and(|actual| equal(value, actual)),
         }),
     }
+}
+
+/// The arguments without those that the item ignores.
+fn compared<'a>(arguments: &'a Object, item: &ExpectedCall) -> Cow<'a, Object> {
+    if item.ignore_args.is_empty() {
+        return Cow::Borrowed(arguments);
+    }
+    let kept = arguments.iter().filter(|(key, _)| !item.ignore_args.iter().any(|name| is_named(key, name)));
+    Cow::Owned(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
 /// The value at a dotted path; parts of it are keys of objects or indices of lists.
@@ -346,6 +391,49 @@ mod tests {
     }
 
     #[test]
+    fn names_may_be_patterns() {
+        for (tool, name, expected) in [
+            ("read_file", "read_*", true),
+            ("read_file", "*", true),
+            ("read_file", "read?file", true),
+            ("read_file", "*_*e", true),
+            ("read_file", "read", false),
+            ("Read_file", "read_*", false),
+            ("a", "a?", false),
+            ("", "*", true),
+        ] {
+            assert_eq!(is_named(tool, name), expected, "{tool} {name}");
+        }
+        let ordered = json!({"mode": "in_order", "expected": names(&["find_*", "refund"])});
+        assert_eq!(run(ordered, names(&["find_order", "refund"])).0, State::Decided(1.0));
+    }
+
+    #[test]
+    fn tools_have_a_smallest_and_a_largest_number_of_calls() {
+        let config =
+            json!({"mode": "any_order", "minimums": [["find_*", 2]], "maximums": [["find_*", 3], ["delete_*", 0]]});
+        let value = |calls: &[&str]| run(config.clone(), names(calls)).0;
+        assert_eq!(value(&["find_a", "find_b"]), State::Decided(1.0));
+        assert_eq!(value(&["find_a", "find_b", "delete_a"]), State::Decided(2.0 / 3.0));
+        assert_eq!(value(&["find_a"; 4]), State::Decided(2.0 / 3.0));
+    }
+
+    #[test]
+    fn ignored_arguments_are_not_compared() {
+        let passes = |how: &str, input: Value| {
+            let args = json!({"object": {"x": 1, "request_id": "?"}});
+            let item = json!({"tool": "a", "args": args, "args_match": how, "ignore_args": ["request_*"]});
+            run(json!({"mode": "superset", "expected": [item]}), json!([{"tool": "a", "input": input}])).0
+                == State::Decided(1.0)
+        };
+        assert!(passes("exact", json!({"x": 1, "request_id": 7})));
+        assert!(passes("exact", json!({"x": 1})));
+        assert!(!passes("exact", json!({"x": 1, "more": 0})));
+        assert!(passes("superset", json!({"x": 1, "more": 0, "request_time": 1})));
+        assert!(!passes("superset", json!({"request_id": "?"})));
+    }
+
+    #[test]
     fn durations_earn_points_of_their_own() {
         let config = json!({"mode": "in_order", "expected": [
             {"tool": "a", "max_duration_ms": 100.0}, {"tool": "b"}, {"tool": "c", "max_duration_ms": 5.0}]});
@@ -360,6 +448,7 @@ mod tests {
         let config = ToolTrajectory {
             mode: TrajectoryMode::Subset,
             minimums: Vec::new(),
+            maximums: Vec::new(),
             expected: Vec::new(),
             args_match: ArgsMatch::Exact,
         };

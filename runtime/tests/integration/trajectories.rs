@@ -39,6 +39,9 @@ fn a_trial_leaves_its_trajectory_and_an_agent_can_return_it() {
     assert_eq!(document["final_metrics"]["total_prompt_tokens"], 5);
     let verdict = &document["extra"]["evalsuite"];
     assert_eq!((&verdict["outcome"], &verdict["graders"][1]["verdict"]), (&json!("passed"), &json!("pass")));
+    let reward = &document["extra"]["reward"];
+    assert_eq!((&reward["pass"], &reward["score"]), (&json!(true), &json!(1.0)));
+    assert_eq!(reward["scorers"][1], json!({"name": "called", "value": 1.0, "pass": true, "reason": null}));
 
     // Returned by another agent, the document is as good as the work itself.
     let text: &'static str = document.to_string().leak();
@@ -81,6 +84,7 @@ fn what_was_recorded_before_an_error_is_in_the_trajectory() {
     let document = trajectory(only(&run(&evals, directory.path())));
     assert_eq!(document["steps"][0]["tool_calls"][0]["function_name"], "read");
     assert_eq!(document["extra"]["evalsuite"]["reason"]["code"], "agent_error");
+    assert!(document["extra"]["reward"].is_null(), "a trial that broke says nothing about the agent");
 
     let directory = tempfile::tempdir().unwrap();
     let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case()])).with_agent(says_nothing);

@@ -64,6 +64,15 @@ pub enum AskedJudge<'g> {
 }
 
 impl GraderConfig {
+    /// Whether the grader itself validates against a JSON Schema, which needs a feature of the runtime.
+    pub fn needs_json_schema(&self) -> bool {
+        match self {
+            Self::JsonSchema(_) => true,
+            Self::ContainsJson(config) => config.schema.is_some(),
+            _ => false,
+        }
+    }
+
     /// The judge that the grader itself asks, without what the members of a composite ask. Whether a registered grader asks
     /// one is not known here.
     pub fn asked_judge(&self) -> Option<AskedJudge<'_>> {

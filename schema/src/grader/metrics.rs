@@ -33,9 +33,15 @@ pub struct TokenUsage {
 /// Settings of `execution-metrics`; at least one check is set.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExecutionMetrics {
+    /// Smallest number of tool calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_tool_calls: Option<f64>,
     /// Largest number of tool calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tool_calls: Option<f64>,
+    /// Smallest number of model calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_llm_calls: Option<f64>,
     /// Largest number of model calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_llm_calls: Option<f64>,

@@ -20,7 +20,7 @@ pub use code::{CodeGrader, PreparedCommand};
 pub use composite::{Aggregator, Composite};
 pub use config::AskedJudge;
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
-pub use json_schema::JsonSchema;
+pub use json_schema::{ContainsJson, JsonSchema};
 pub use judge::{Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, Rubrics, ScoreRange};
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use text::{Regex, Similar, TextList, TextValue};
@@ -52,6 +52,8 @@ built_in_graders! {
     Similar(Similar) = "similar", Code;
     /// The answer is JSON.
     IsJson = "is-json", Code;
+    /// The answer contains a JSON object, maybe of a given shape.
+    ContainsJson(ContainsJson) = "contains-json", Code;
     /// The answer is JSON of a given shape.
     JsonSchema(JsonSchema) = "json-schema", Code;
     /// The agent was fast enough.

@@ -26,7 +26,7 @@ pub struct Regex {
     pub flags: String,
 }
 
-/// Settings of `similar`. Its `threshold` is the grader's pass mark.
+/// Settings of `similar`. Its `threshold` is the grader's pass mark, which it has only without `max_distance`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Similar {
     /// The text to compare with, not empty; `None`: the reference text of the case.
@@ -35,4 +35,7 @@ pub struct Similar {
     /// Whether case is ignored.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub ignore_case: bool,
+    /// Largest number of edits that passes, in characters; `None`: the share of edits is the score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_distance: Option<u64>,
 }

@@ -9,9 +9,12 @@ use crate::Object;
 pub struct ToolTrajectory {
     /// How calls are compared.
     pub mode: TrajectoryMode,
-    /// Smallest number of calls per tool, in the order written (`any_order` only).
+    /// Smallest number of calls per tool or pattern of tools, in the order written (`any_order` only).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub minimums: Vec<(String, u64)>,
+    /// Largest number of calls per tool, in the order written (`any_order` only).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub maximums: Vec<(String, u64)>,
     /// Expected calls (every other mode).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<ExpectedCall>,
@@ -24,7 +27,7 @@ pub struct ToolTrajectory {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrajectoryMode {
-    /// Each tool is called often enough.
+    /// Each tool is called often enough, and not too often.
     AnyOrder,
     /// The expected calls occur in this order, possibly with others in between.
     InOrder,
@@ -56,7 +59,7 @@ pub enum ArgsMatch {
 /// One expected call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExpectedCall {
-    /// Name of the tool.
+    /// Name of the tool, or a pattern with `*` and `?`.
     pub tool: String,
     /// Expected arguments; `None` when none are written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,6 +67,9 @@ pub struct ExpectedCall {
     /// How they are compared; `None`: as set for the grader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args_match: Option<ArgsMatch>,
+    /// Names of arguments, or patterns with `*` and `?`, that are not compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore_args: Vec<String>,
     /// Longest duration of the call, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_duration_ms: Option<f64>,

@@ -83,7 +83,8 @@ fn size(value: &Value) -> Option<usize> {
     value.as_u64().and_then(|count| usize::try_from(count).ok())
 }
 
-fn directories(path: &Path) -> Vec<PathBuf> {
+/// The directories in a directory, in the order of their names.
+pub fn directories(path: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     found.sort();
@@ -125,11 +126,19 @@ pub fn load(entry: &CorpusSuite, surroundings: Surroundings) -> Result<LoadedCor
     Ok(LoadedCorpusSuite { targets_file_problems, loaded, false_claims })
 }
 
-fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies a directory, without what cargo builds in it.
+///
+/// # Errors
+///
+/// If a file cannot be read or written.
+pub fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
+        if entry.file_name() == "target" {
+            continue;
+        }
         if entry.file_type()?.is_dir() {
             copy_directory(&entry.path(), &target)?;
         } else {
@@ -171,12 +180,21 @@ pub fn task_suites(corpus: &Path) -> Vec<PathBuf> {
     found.into_iter().collect()
 }
 
-/// Number of task files of a suite, and of the tests generated from them.
-pub fn count_tasks(suite: &Path) -> Result<(usize, usize), String> {
+/// Loads a directory that contains a `suite.json`.
+///
+/// # Errors
+///
+/// If the directory does not exist.
+pub fn load_tasks(suite: &Path) -> Result<Loaded, String> {
     let suite = suite.canonicalize().map_err(|error| error.to_string())?;
     let root = suite.parent().unwrap_or(&suite).to_path_buf();
     let name = suite.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let loaded = evalsuite_loader::load(&Request::new(name, root));
+    Ok(evalsuite_loader::load(&Request::new(name, root)))
+}
+
+/// Number of task files of a suite, and of the tests generated from them.
+pub fn count_tasks(suite: &Path) -> Result<(usize, usize), String> {
+    let loaded = load_tasks(suite)?;
     let problems: Vec<String> =
         loaded.diagnostics.iter().map(|problem| format!("{} {}", problem.code, problem.message)).collect();
     let found = loaded.suite.ok_or_else(|| problems.join("\n"))?;

@@ -15,5 +15,6 @@ pub mod grader_record;
 pub mod record;
 pub mod reference_form;
 pub mod rules;
+pub mod schemas;
 pub mod source_excerpt;
 pub mod test_data;

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use evalsuite_conformance::corpus::{CorpusSuite, LoadedCorpusSuite, Surroundings};
+use evalsuite_conformance::schemas::Schemas;
 use evalsuite_conformance::test_data::TestData;
 use evalsuite_conformance::{corpus, documented_rules, test_data};
+use evalsuite_loader::Loaded;
 use evalsuite_schema::diagnostic::Severity;
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -41,8 +44,21 @@ fn main() -> ExitCode {
             tests.push(Trial::test(name, move || check_corpus_suite(&entry, surroundings, is_other)));
         }
     }
+    let schemas = Arc::new(Schemas::new());
+    for entry in &entries {
+        let (entry, schemas) = (entry.clone(), Arc::clone(&schemas));
+        let name = format!("schemas::{}", entry.name());
+        tests.push(Trial::test(name, move || {
+            let outcome = corpus::load(&entry, Surroundings::Package)?;
+            conforms(&outcome.loaded, Path::new(&entry.suite), &schemas)
+        }));
+    }
     for suite in corpus::task_suites(&folder) {
         let name = suite.strip_prefix(&folder).unwrap_or(&suite).display().to_string();
+        let (of_schemas, schemas) = (suite.clone(), Arc::clone(&schemas));
+        tests.push(Trial::test(format!("schemas::{name}"), move || {
+            conforms(&corpus::load_tasks(&of_schemas)?, Path::new("suite.json"), &schemas)
+        }));
         tests.push(Trial::test(format!("corpus::{name}"), move || check_task_suite(&suite)));
     }
     if !is_other {
@@ -84,6 +100,22 @@ fn check_corpus_suite(entry: &CorpusSuite, surroundings: Surroundings, is_other:
                 problems.push(format!("docs/compatibility.md does not list `{listed}`: {found:?}"));
             }
         }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
+}
+
+/// The files of a suite without errors conform to the schemas that editors get. `suite` is what the path of the suite's file ends with.
+fn conforms(loaded: &Loaded, suite: &Path, schemas: &Schemas) -> Result<(), Failed> {
+    if loaded.suite.is_none() {
+        return Ok(());
+    }
+    let files = loaded.files.all();
+    let suite = files.iter().find(|file| file.path.ends_with(suite)).ok_or("the file of the suite was not read")?;
+    let checked: Vec<_> = files.iter().filter_map(|file| schemas.problems(file, &suite.path)).collect();
+    let has_own_file = checked.iter().any(|(kind, _)| ["eval", "suite", "cases"].contains(kind));
+    let problems: Vec<String> = checked.into_iter().flat_map(|(_, problems)| problems).collect();
+    if !has_own_file {
+        return Err("no schema was applied to the file of the suite".into());
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n").into()) }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use super::{Build, CommandOutput, Package, directories};
 
@@ -92,6 +92,13 @@ impl Call {
         let output =
             self.command.output().unwrap_or_else(|error| panic!("cannot start `{}`: {error}", self.shown.join(" ")));
         CommandOutput::new(self.shown.join(" "), output)
+    }
+
+    /// Starts it and goes on. Its standard input and output are pipes, and its standard error is that of the test.
+    #[track_caller]
+    pub fn spawn(mut self) -> Child {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        self.command.spawn().unwrap_or_else(|error| panic!("cannot start `{}`: {error}", self.shown.join(" ")))
     }
 
     /// Runs a cargo command that builds, and reads its messages.

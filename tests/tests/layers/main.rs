@@ -29,7 +29,8 @@ const FLOOR_PLANS: &[FloorPlan] = &[
 ];
 
 /// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
-const TIDY: &[&str] = &["schema", "discovery", "loader", "codegen", "macros", "runtime", "report", "dynamic", "cli"];
+const TIDY: &[&str] =
+    &["schema", "discovery", "loader", "codegen", "macros", "runtime", "report", "convert", "dynamic", "cli"];
 
 const LOADER: &[&str] = &[
     "names",
@@ -38,6 +39,7 @@ const LOADER: &[&str] = &[
     "diagnostic",
     "keys",
     "read",
+    "document",
     "fields",
     "graders",
     "cases",
@@ -74,6 +76,7 @@ const REPORT: &[&str] = &[
     "statistics",
     "failure_text",
     "formats",
+    "schemas",
     "baseline",
     "comparison",
     "gates",

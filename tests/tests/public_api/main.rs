@@ -13,6 +13,7 @@ use evalsuite_tests::source::{CrateSource, read_source_files, workspace_root};
 /// Folders of the libraries and the names they are imported by.
 const LIBRARIES: &[(&str, &str)] = &[
     ("codegen", "evalsuite_build"),
+    ("convert", "evalsuite_convert"),
     ("discovery", "evalsuite_discovery"),
     ("dynamic", "evalsuite_dynamic"),
     ("loader", "evalsuite_loader"),

@@ -45,6 +45,7 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
     fields.get("type");
     let name = fields.get("name");
     let name_text = name.and_then(|entry| fields::literal_text(&entry.value, "`name`", d));
+    fields.no_effect("id", d);
     let common = CommonSettings::read(&mut fields, d);
     let mut notes = GraderNotes::default();
     let config = match built_in {

@@ -1,4 +1,4 @@
-//! `json-schema`, and whether its schema is one.
+//! `json-schema` and `contains-json`, and whether its schema is one.
 //!
 //! The schema is checked here and not by the `jsonschema` crate: this knows the position of every mistake, finds misspelled
 //! keywords, which a validator has to ignore, and adds nothing to what a suite's users compile for their macros.
@@ -6,7 +6,7 @@
 mod keywords;
 mod references;
 
-use evalsuite_schema::grader::JsonSchema;
+use evalsuite_schema::grader::{ContainsJson, JsonSchema};
 use serde_json::Value;
 
 use self::keywords::Draft;
@@ -15,10 +15,20 @@ use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::Fields;
 use crate::fields::paths::{Kind, Scope};
 use crate::fields::pattern::CompiledPatterns;
-use crate::read::node::{Data, Node};
+use crate::read::node::{Data, Entry, Node};
 
 pub(super) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JsonSchema> {
     let entry = require(fields, "schema", d)?;
+    schema(entry, scope, d)
+}
+
+/// Settings of `contains-json`.
+pub(super) fn read_optional(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<ContainsJson> {
+    let Some(entry) = fields.get("schema") else { return Some(ContainsJson::default()) };
+    Some(ContainsJson { schema: Some(schema(entry, scope, d)?) })
+}
+
+fn schema(entry: &Entry, scope: Scope<'_>, d: &mut Diagnostics) -> Option<JsonSchema> {
     let found = scope.find(&entry.value, "`schema`", Kind::File, d)?;
     let schema = scope.shared.schema(&found.path, checked, scope.files, d)?;
     Some(JsonSchema { file: found.reference, schema: Value::clone(&schema) })

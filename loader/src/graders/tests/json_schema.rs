@@ -1,4 +1,4 @@
-//! `json-schema`.
+//! `json-schema` and `contains-json`.
 
 use evalsuite_schema::grader::GraderConfig;
 use serde_json::json;
@@ -45,6 +45,20 @@ fn the_schema_is_embedded() {
             ("json-schema", &"suite/any.yaml".to_owned(), &json!(true))
         ]
     );
+}
+
+#[test]
+fn contains_json_needs_no_schema() {
+    let package = Package::new(&[("suite/card.json", r#"{"type": "object"}"#), ("suite/bad.json", r#"{"type": "x"}"#)]);
+    let (parsed, d) = package.read("[{type: contains-json}, {type: contains_json, schema: card.json}]");
+    assert_eq!(package.lines(&d), Vec::<String>::new());
+    let configs: Vec<_> = parsed.iter().map(|parsed| &parsed.grader.config).collect();
+    let [GraderConfig::ContainsJson(without), GraderConfig::ContainsJson(with)] = configs[..] else { panic!("two") };
+    assert_eq!(without.schema, None);
+    assert_eq!(with.schema.as_ref().map(|schema| &schema.schema), Some(&json!({"type": "object"})));
+    assert_eq!(configs.iter().filter(|config| config.needs_json_schema()).count(), 1);
+    let (_, d) = package.read("[{type: contains-json, schema: bad.json}]");
+    assert_eq!(package.lines(&d), ["bad.json:1:10 E076 `type` is `x`, which is not a JSON type"]);
 }
 
 #[test]

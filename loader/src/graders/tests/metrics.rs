@@ -12,9 +12,10 @@ fn limits_are_numbers_of_at_least_zero() {
         GraderConfig::TokenUsage(TokenUsage { max_total: Some(150.0), max_output: Some(0.0), max_input: None })
     );
     assert_eq!(
-        config("{type: execution-metrics, max_tool_calls: 2.5, exploration_tolerance: 3}"),
+        config("{type: execution-metrics, max_tool_calls: 2.5, min_llm_calls: 1, exploration_tolerance: 3}"),
         GraderConfig::ExecutionMetrics(ExecutionMetrics {
             max_tool_calls: Some(2.5),
+            min_llm_calls: Some(1.0),
             exploration_tolerance: Some(3.0),
             ..ExecutionMetrics::default()
         })

@@ -136,7 +136,14 @@ fn common_keys_are_checked_for_every_type() {
 fn the_threshold_of_similar_is_the_pass_mark() {
     let grader = graders("[{type: similar, value: a b, threshold: 0.9, ignore_case: true}]").remove(0);
     assert_eq!((grader.name.as_str(), grader.min_score), ("similar", Some(0.9)));
-    assert_eq!(grader.config, GraderConfig::Similar(Similar { value: Some("a b".into()), ignore_case: true }));
+    assert_eq!(
+        grader.config,
+        GraderConfig::Similar(Similar { value: Some("a b".into()), ignore_case: true, max_distance: None })
+    );
+    let GraderConfig::Similar(distance) = config("{type: similar, value: a, max_distance: 0}") else {
+        panic!("similar")
+    };
+    assert_eq!(distance.max_distance, Some(0));
     assert_eq!(graders("[{type: similar, min_score: 0.5}]").remove(0).min_score, Some(0.5));
     check(&[
         ("{type: similar, value: ''}", &["1:26 E022 `value` is empty"]),
@@ -152,6 +159,14 @@ fn the_threshold_of_similar_is_the_pass_mark() {
         (
             "{type: similar, value: a, threshold: 0.5, min_score: 0.5}",
             &["1:29 E025 `min_score` and `threshold` are one setting"],
+        ),
+        (
+            "{type: similar, value: a, max_distance: 3, threshold: 0.5}",
+            &["1:46 E028 `threshold` has no meaning with `max_distance`"],
+        ),
+        (
+            "{type: similar, value: a, max_distance: -1}",
+            &["1:43 E024 `max_distance` is -1, which is not a whole number of at least 0"],
         ),
         ("{type: similar, value: a, treshold: 1}", &["1:29 E019 unknown key `treshold` in `similar`"]),
     ]);

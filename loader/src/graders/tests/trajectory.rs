@@ -16,15 +16,39 @@ fn minimums_keep_their_order() {
 }
 
 #[test]
+fn maximums_stand_alone_or_beside_minimums() {
+    let entry = "{type: tool-trajectory, mode: any_order, maximums: {'delete_*': 0}}";
+    let GraderConfig::ToolTrajectory(trajectory) = config(entry) else { panic!("another type") };
+    assert_eq!((trajectory.minimums.len(), &*trajectory.maximums), (0, &[("delete_*".to_owned(), 0)][..]));
+    check(&[
+        (
+            "{type: tool-trajectory, mode: any_order, minimums: {a: 2}, maximums: {a: 1}}",
+            &["1:76 E028 the maximum of `a` is 1, and its minimum is 2"],
+        ),
+        ("{type: tool-trajectory, mode: any_order, maximums: {}}", &["1:54 E052 `maximums` is empty"]),
+        (
+            "{type: tool-trajectory, mode: any_order, maximums: [a]}",
+            &["1:54 E020 `maximums` must be a mapping of tools to numbers, found a list"],
+        ),
+        (
+            "{type: tool-trajectory, mode: exact, expected: [], maximums: {a: 1}}",
+            &["1:54 E028 `maximums` has no meaning with `mode: exact`"],
+        ),
+    ]);
+}
+
+#[test]
 fn an_expected_call_says_what_its_arguments_are() {
     let entry = "{type: tool-trajectory, mode: in_order, args_match: [id], expected: [
-        {tool: a, args: any}, {tool: b, args: {x: {y: 1}}, args_match: ['x.y'], max_duration_ms: 5}, {tool: c}]}";
+        {tool: a, args: any}, {tool: b, args: {x: {y: 1}}, args_match: ['x.y'], max_duration_ms: 5},
+        {tool: c, args: {x: 1}, ignore_args: ['request_*']}]}";
     let GraderConfig::ToolTrajectory(trajectory) = config(entry) else { panic!("another type") };
     assert_eq!(trajectory.args_match, ArgsMatch::Paths(vec!["id".into()]));
     assert_eq!(trajectory.expected[0].args, Some(Args::Any));
     assert_eq!(trajectory.expected[1].args_match, Some(ArgsMatch::Paths(vec!["x.y".into()])));
     assert_eq!(trajectory.expected[1].max_duration_ms, Some(5.0));
-    assert_eq!((&trajectory.expected[2].args, &trajectory.expected[2].args_match), (&None, &None));
+    assert_eq!(trajectory.expected[2].args_match, None);
+    assert_eq!(trajectory.expected[2].ignore_args, ["request_*"]);
 }
 
 #[test]
@@ -88,6 +112,14 @@ fn bad_calls_are_errors() {
                 "1:61 W001 `argsMatch` is now `args_match`",
                 "1:72 E023 `argsMatch` is `partial`, which is not one of `exact`, `superset`, `subset` and `ignore`",
             ],
+        ),
+        (
+            "{type: tool-trajectory, mode: exact, expected: [{tool: a, ignore_args: [x]}]}",
+            &["1:61 E028 `ignore_args` has no meaning without `args`"],
+        ),
+        (
+            "{type: tool-trajectory, mode: exact, expected: [{tool: a, args: {x: 1}, ignore_args: []}]}",
+            &["1:88 E052 `ignore_args` is an empty list"],
         ),
         (
             "{type: tool-trajectory, mode: exact, expected: [{tool: a, arg: 1}]}",

@@ -47,6 +47,8 @@ fn eval_file(breaks: &mut Breaks<'_>) {
         }
     }
     breaks.insert(Code::DeprecatedKey, "`evaluator`", &root, "evaluator", name("llm-grader"));
+    breaks.insert(Code::NoEffect, "`dataset`", &root, "dataset", any_text("refunds"));
+    breaks.insert(Code::NoEffect, "`defaults`", &root, "defaults", any_text("refunds"));
     let execution = root.node.get("execution");
     match execution.and_then(|execution| execution.find("target")) {
         Some(_) => {

@@ -33,6 +33,11 @@ impl Generator {
             self.may_pass_at_k = kind == "capability";
             node = node.put("kind", choice(kind, KINDS).tag("kind"));
         }
+        for key in ["metadata", "governance"] {
+            if self.has() {
+                node = node.put(key, self.facts());
+            }
+        }
         if self.has() {
             node = node.put("requires", self.requires(true));
         }

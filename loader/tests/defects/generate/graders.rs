@@ -22,6 +22,7 @@ pub(super) const TYPES: &[&str] = &[
     "is-json",
     "regex",
     "similar",
+    "contains-json",
     "json-schema",
     "latency",
     "cost",
@@ -98,7 +99,7 @@ impl Generator {
         if self.has() {
             node = node.put("required", boolean(self.choices.pick("required", 2) == 0).tag("required"));
         }
-        if self.has() && kind != "composite" {
+        if self.has() && !matches!(kind, "composite" | "similar") {
             node = node.put("min_score", number("0.75").rule(PASS_MARK));
         }
         if self.has() {
@@ -121,7 +122,7 @@ impl Generator {
         for setting in self.settings(kind, 0) {
             config.push(setting);
         }
-        if self.has() && kind != "composite" {
+        if self.has() && !matches!(kind, "composite" | "similar") {
             config = config.put("min_score", number("0.75").rule(PASS_MARK));
         }
         if self.has() {
@@ -147,7 +148,19 @@ impl Generator {
             "regex" => self.regex(node),
             "similar" => {
                 let node = node.put("value", self.any_sentence().rule(Rule::NotEmpty));
-                if self.has() { node.put("ignore_case", boolean(true)) } else { node }
+                let node = if self.has() { node.put("ignore_case", boolean(true)) } else { node };
+                match self.choices.pick("mark of similar", 3) {
+                    0 => node.put("min_score", number("0.75").rule(PASS_MARK)),
+                    1 => node.put("max_distance", integer(3, 0, UNBOUNDED)),
+                    _ => node,
+                }
+            }
+            "contains-json" => {
+                if self.has() {
+                    node.put("schema", self.shared_file(SCHEMA.trim_start_matches("_shared/")))
+                } else {
+                    node
+                }
             }
             "json-schema" => {
                 let schema = self.shared_file(SCHEMA.trim_start_matches("_shared/")).tag("schema file");
@@ -164,6 +177,8 @@ impl Generator {
                 let node =
                     node.renamed("max_tool_calls", &["maxToolCalls"], number(3).rule(NOT_NEGATIVE).tag("only limit"));
                 let node = self.limit(node, "max_llm_calls", &["maxLlmCalls"]);
+                let node = self.limit(node, "min_tool_calls", &[]);
+                let node = self.limit(node, "min_llm_calls", &[]);
                 let node = self.limit(node, "max_tokens", &["maxTokens"]);
                 let node = self.limit(node, "max_cost_usd", &["maxCostUsd"]);
                 let node = self.limit(node, "max_duration_ms", &["maxDurationMs"]);
@@ -214,7 +229,12 @@ impl Generator {
             "any_order" => {
                 let mut minimums = open([("search", integer(1, 0, UNBOUNDED)), ("Read", integer(0, 0, UNBOUNDED))]);
                 minimums.tag = "minimums";
-                node.need(NEEDED, "minimums", minimums)
+                let mut maximums = open([("search", integer(5, 1, UNBOUNDED)), ("delete_*", integer(0, 0, UNBOUNDED))]);
+                maximums.tag = "maximums";
+                match self.has() {
+                    true => node.put("minimums", minimums).put("maximums", maximums),
+                    false => node.need(NEEDED, "minimums", minimums),
+                }
             }
             _ => {
                 let mut calls = vec![self.expected_call(mode)];
@@ -244,6 +264,7 @@ impl Generator {
                     ("order", open([("id", number(1182))]).rule(Rule::Free)),
                     ("items", list([number(1)]).rule(Rule::Free)),
                 ]);
+                let node = if self.has() { node.put("ignore_args", list([text("request_*")])) } else { node };
                 node.put("args", args.tag("args")).renamed(
                     "args_match",
                     &["argsMatch"],

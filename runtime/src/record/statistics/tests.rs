@@ -143,3 +143,15 @@ fn intervals_agree_with_another_formula() {
         assert!(summary.min <= summary.mean + 1e-12 && summary.mean <= summary.max + 1e-12);
     }
 }
+
+/// `mean`, `stderr` and `ci` of inspect_ai 0.3.285 (`report/tests/tools/inspect_statistics.py` prints them). Our quantiles have three
+/// digits.
+#[test]
+fn intervals_are_those_of_inspect() {
+    let scores = [1.0, 0.5, 0.75, 0.0, 1.0, 1.0, 0.25, 0.9];
+    let summary = Summary::of(&scores).unwrap();
+    close(summary.mean, 0.675);
+    close(summary.stddev / 8_f64.sqrt(), 0.136_277_028_773_849_37);
+    let (lower, upper) = (0.352_756_032_826_348_2, 0.997_243_967_173_651_9);
+    assert!((summary.lower - lower).abs() < 1e-4 && (summary.upper - upper).abs() < 1e-4, "{summary:?}");
+}

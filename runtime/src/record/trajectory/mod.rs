@@ -28,6 +28,8 @@ const VERSION: &str = "ATIF-v1.8";
 mod extra {
     /// Of the document: outcome, score and verdicts.
     pub(crate) const EVALSUITE: &str = "evalsuite";
+    /// Of the document: the result in the form in which mira writes and reads it.
+    pub(crate) const REWARD: &str = "reward";
     /// Of the document: `false` if there was no transcript, only an answer.
     pub(crate) const TRANSCRIPT_REPORTED: &str = "transcript_reported";
     /// Of a step or result: form of the content, where ATIF has no field for it.

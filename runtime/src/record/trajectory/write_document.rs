@@ -32,6 +32,8 @@ pub(crate) struct Work<'a> {
     pub(crate) cost_usd: Option<f64>,
     /// Outcome, score and verdicts.
     pub(crate) verdict: Value,
+    /// The same in the form of other tools; `None` if the trial was not graded to its end.
+    pub(crate) reward: Option<Value>,
 }
 
 /// The document. Secrets are hidden in texts that are escaped here.
@@ -39,6 +41,9 @@ pub(crate) fn document(work: &Work<'_>, redactor: &Redactor) -> Document {
     let mut steps = Steps { redactor, done: Vec::new(), calls: BTreeMap::new(), ids: BTreeSet::new(), count: 0 };
     let mut more = Object::new();
     more.insert(extra::EVALSUITE.to_owned(), work.verdict.clone());
+    if let Some(reward) = &work.reward {
+        more.insert(extra::REWARD.to_owned(), reward.clone());
+    }
     match work.transcript {
         Some(transcript) => {
             for (index, message) in transcript.iter().enumerate() {

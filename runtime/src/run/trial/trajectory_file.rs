@@ -2,7 +2,7 @@
 
 use std::io;
 
-use evalsuite_schema::record::GraderRecord;
+use evalsuite_schema::record::{CaseOutcome, GraderRecord, Verdict};
 use serde_json::{Value, json};
 
 use crate::grade::scoring::TrialScore;
@@ -55,6 +55,7 @@ pub(crate) fn write_trajectory(
             usage: report.usage,
             cost_usd: report.cost_usd,
             verdict: verdict(score, graders),
+            reward: reward(score, graders),
         },
         &plan.redactor,
     );
@@ -71,4 +72,19 @@ fn verdict(score: &TrialScore, graders: &[GraderRecord]) -> Value {
         })
         .collect();
     json!({"outcome": score.outcome, "score": score.score, "reason": score.reason, "graders": graders})
+}
+
+/// The same as `reward`, by which other tools know whether a trajectory is a good one.
+fn reward(score: &TrialScore, graders: &[GraderRecord]) -> Option<Value> {
+    if !matches!(score.outcome, CaseOutcome::Passed | CaseOutcome::Failed) {
+        return None;
+    }
+    let decided = graders.iter().filter(|grader| grader.verdict.is_some());
+    let scorers: Vec<Value> = decided
+        .map(|grader| {
+            let pass = grader.verdict.is_some_and(Verdict::is_pass);
+            json!({"name": grader.name, "value": grader.value, "pass": pass, "reason": grader.rationale})
+        })
+        .collect();
+    Some(json!({"pass": score.outcome == CaseOutcome::Passed, "score": score.score, "scorers": scorers}))
 }

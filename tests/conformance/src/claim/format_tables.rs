@@ -1,7 +1,7 @@
 //! The keys, types and ranges of the formats, transcribed from their description.
 
 /// Keys every grader has.
-const GRADER: &[&str] = &["type", "name", "weight", "required", "min_score", "negate"];
+const GRADER: &[&str] = &["type", "name", "weight", "required", "min_score", "negate", "id"];
 /// Keys of graders that ask a judge.
 const JUDGE: &[&str] = &[
     "target",
@@ -37,6 +37,10 @@ const KEYS: &[(&str, &[&str])] = &[
             "execution",
             "workspace",
             "preprocessors",
+            "metadata",
+            "governance",
+            "dataset",
+            "defaults",
             "eval_cases",
             "evalcases",
             "assert",
@@ -67,6 +71,8 @@ const KEYS: &[(&str, &[&str])] = &[
             "on_turn_failure",
             "window_size",
             "suite",
+            "reference_answer",
+            "vars",
             "assert",
             "evaluators",
             "evaluator",
@@ -275,6 +281,10 @@ pub(super) const NO_EFFECT: &[&str] = &[
     "cache_path",
     "cachePath",
     "suite",
+    "dataset",
+    "defaults",
+    "reference_answer",
+    "id",
     "agentv",
     "on_dependency_failure",
     "mode",

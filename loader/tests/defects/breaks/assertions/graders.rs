@@ -11,6 +11,7 @@ use crate::tree::{
 pub(super) fn add(breaks: &mut Breaks<'_>) {
     types(breaks);
     names(breaks);
+    labels(breaks);
     patterns(breaks);
     limits(breaks);
     trajectories(breaks);
@@ -72,6 +73,15 @@ fn names(breaks: &mut Breaks<'_>) {
     }
 }
 
+fn labels(breaks: &mut Breaks<'_>) {
+    for site in breaks.sites() {
+        let is_of_cases = site.node.get("type").is_some();
+        if is_of_cases && matches!(site.node.rule, Rule::Keys("is-json" | "code-grader")) {
+            breaks.insert(Code::NoEffect, "`id` of a grader", &site, "id", any_text("AMOUNT"));
+        }
+    }
+}
+
 fn patterns(breaks: &mut Breaks<'_>) {
     for site in breaks.tagged("pattern") {
         for bad in ["(", "[a", "a)", r"\p{Foo}", "(?<n", r"(a)\2", "*", "(((a{1000}){1000}){1000})"] {
@@ -121,8 +131,10 @@ fn trajectories(breaks: &mut Breaks<'_>) {
         };
         breaks.insert(Code::SettingConflict, format!("`{key}` in another mode"), &grader, key, value);
     }
-    for site in breaks.tagged("minimums") {
-        breaks.replace(Code::MissingGraderSetting, "no minimums", &site, map([]));
+    for tag in ["minimums", "maximums"] {
+        for site in breaks.tagged(tag) {
+            breaks.replace(Code::MissingGraderSetting, format!("no {tag}"), &site, map([]));
+        }
     }
     for site in breaks.tagged("expected calls") {
         let mode = breaks.around(&site).and_then(|grader| grader.node.get("mode").and_then(Node::text));

@@ -35,6 +35,7 @@ fn written_with(
         usage: None,
         cost_usd: None,
         verdict: json!({"outcome": "passed"}),
+        reward: Some(json!({"pass": true})),
     };
     change(&mut work);
     serde_json::to_value(document(&work, redactor)).unwrap()

@@ -1,0 +1,126 @@
+//! `cargo evalsuite convert`.
+
+mod source_kind;
+
+use std::io;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use evalsuite_convert::{Conversion, Layout, Outcome, between_layouts, from_harbor, from_promptfoo};
+use evalsuite_loader::{load, render};
+use evalsuite_schema::diagnostic::Severity;
+use serde_json::json;
+
+use self::source_kind::SourceKind;
+use crate::command_line::{CaseLayout, Convert, ReportFormat};
+use crate::suite_request;
+
+pub(crate) fn run(command: &Convert) -> io::Result<ExitCode> {
+    let kind = match command.from {
+        Some(kind) => kind.into(),
+        None => SourceKind::of(&command.source)?,
+    };
+    let layout = match (command.layout, kind) {
+        (Some(CaseLayout::File), _) => Layout::File,
+        (Some(CaseLayout::Directories), _) => Layout::Directories,
+        (None, SourceKind::Suite) => {
+            return Err(invalid("`--layout` is missing: say where the suite is to have its cases"));
+        }
+        (None, _) => Layout::File,
+    };
+    let conversion = match kind {
+        SourceKind::Suite => between_layouts(&command.source, layout),
+        SourceKind::Promptfoo => from_promptfoo(&command.source, layout),
+        SourceKind::Harbor => from_harbor(&command.source, layout),
+    };
+    let conversion = conversion.map_err(io::Error::other)?;
+    let problems = match (&command.output, kind) {
+        (Some(output), SourceKind::Suite) => {
+            if output.read_dir().is_ok_and(|mut entries| entries.next().is_some()) && !command.force {
+                return Err(invalid(&format!(
+                    "{} is not empty: add `--force`, or name another directory",
+                    output.display()
+                )));
+            }
+            copy(suite_directory(&command.source), output)?;
+            write(&conversion, output, true)?
+        }
+        (Some(output), _) => write(&conversion, output, command.force)?,
+        (None, SourceKind::Suite) => write(&conversion, suite_directory(&command.source), command.force)?,
+        (None, _) => return Err(invalid("the directory of the new suite is missing: name it after the source")),
+    };
+    print(&conversion, command.format, &problems)?;
+    let is_lossy = conversion.report.count(Outcome::Dropped) > 0 && !command.lossy;
+    Ok(if is_lossy || !problems.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn invalid(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+fn suite_directory(source: &Path) -> &Path {
+    if source.is_dir() {
+        source
+    } else {
+        source.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+}
+
+/// Copies a suite without what version control and cargo keep.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let target = suite_request::absolute(to)?;
+    let is_kept = |entry: &walkdir::DirEntry| {
+        let name = entry.file_name();
+        let is_new = suite_request::absolute(entry.path()).is_ok_and(|path| path == target);
+        entry.depth() == 0 || (name != ".git" && name != "target" && !is_new)
+    };
+    for entry in walkdir::WalkDir::new(from).follow_links(false).into_iter().filter_entry(is_kept) {
+        let entry = entry?;
+        let path = to.join(entry.path().strip_prefix(from).unwrap_or(entry.path()));
+        if entry.file_type().is_dir() {
+            std::fs::create_dir_all(&path)?;
+        } else if entry.path().is_file() {
+            std::fs::copy(entry.path(), &path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the suite, and returns the problems that it has.
+fn write(conversion: &Conversion, directory: &Path, force: bool) -> io::Result<Vec<String>> {
+    conversion.output.write(directory, force).map_err(io::Error::other)?;
+    let eval_file = conversion.output.files().keys().find(|file| is_eval_file(file));
+    let suite = eval_file.map_or_else(|| directory.to_owned(), |file| directory.join(file));
+    let loaded = load(&suite_request::request(&suite)?);
+    let problems = loaded.diagnostics.grouped();
+    let errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
+    Ok(errors.map(|problem| render::text(problem, render::Style::Colored)).collect())
+}
+
+/// Whether a written file is that of the suite.
+fn is_eval_file(file: &Path) -> bool {
+    let name = file.to_string_lossy().to_lowercase();
+    !name.contains('/') && (name.ends_with("eval.yaml") || name.ends_with("eval.yml"))
+}
+
+fn print(conversion: &Conversion, format: ReportFormat, problems: &[String]) -> io::Result<()> {
+    let mut out = anstream::AutoStream::auto(io::stdout().lock());
+    match format {
+        ReportFormat::Text => {
+            writeln!(out, "{}", conversion.report)?;
+            for problem in problems {
+                writeln!(out, "\n{problem}")?;
+            }
+        }
+        ReportFormat::Json => {
+            let mut report = conversion.report.to_json();
+            let files: Vec<String> =
+                conversion.output.files().keys().map(|file| file.to_string_lossy().replace('\\', "/")).collect();
+            report["files"] = json!(files);
+            report["problems"] = json!(problems);
+            writeln!(out, "{report}")?;
+        }
+    }
+    out.flush()
+}

@@ -1,0 +1,142 @@
+//! Completion of keys, of words that keys accept, of types of graders and of ids of cases.
+
+use std::ops::Range;
+use std::path::Path;
+
+use evalsuite_build::binding::NamedExpr;
+use evalsuite_loader::keys::{GRADERS, Status, Type};
+use gen_lsp_types::{CompletionItem, CompletionItemKind, MarkupContent, MarkupKind, TextEdit};
+
+use super::file_tree::FileTree;
+use super::key_docs;
+use super::key_types::{Expected, Shape, Spot, shapes};
+use super::open_suite::OpenSuite;
+use super::text_lines::{Encoding, Lines};
+
+/// Stands for the word that is being typed: without it, an empty one could not be found.
+const CURSOR: char = '\u{E000}';
+
+/// What can be written at a byte of a file.
+pub(super) fn at(
+    path: &Path,
+    text: &str,
+    offset: usize,
+    encoding: Encoding,
+    suites: &[&OpenSuite],
+) -> Vec<CompletionItem> {
+    let (before, after) = text.split_at(offset);
+    let with_cursor = format!("{before}{CURSOR}{after}");
+    let Some(tree) = FileTree::read(path, &with_cursor) else { return Vec::new() };
+    let spot = tree.at(offset);
+    let lines = Lines::new(text, encoding);
+    let mut list = Items { items: Vec::new(), is_json: tree.is_json, lines: &lines, replaced: 0..0 };
+    // In the text without the cursor.
+    let replaced = |range: &Range<usize>| range.start..range.end - CURSOR.len_utf8();
+    if let Some(entry) = spot.entry.filter(|_| spot.is_key) {
+        list.replaced = replaced(&entry.key_range);
+        list.add_keys(&spot.shapes, spot.mapping.iter().map(|entry| entry.key.as_str()).collect(), !entry.is_complete);
+        return list.items;
+    }
+    if spot.node.scalar().is_none_or(|text| !text.contains(CURSOR)) {
+        return Vec::new();
+    }
+    list.replaced = replaced(&spot.node.range);
+    list.add_values(&spot, suites);
+    let own_line = with_cursor[..spot.node.range.start].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+    let is_after_key = spot.entry.is_some_and(|entry| entry.value == *spot.node && entry.key_range.start >= own_line);
+    if !is_after_key && !tree.is_json {
+        list.add_keys(&shapes(&spot.expected, &[]), Vec::new(), true);
+    }
+    list.items
+}
+
+struct Items<'l> {
+    items: Vec<CompletionItem>,
+    is_json: bool,
+    lines: &'l Lines<'l>,
+    replaced: Range<usize>,
+}
+
+impl Items<'_> {
+    /// Keys that are not in the mapping yet.
+    fn add_keys(&mut self, shapes: &[Shape], present: Vec<&str>, with_colon: bool) {
+        let is_new = |name: &str| !present.contains(&name);
+        for key in shapes.iter().flat_map(|shape| shape.keys()) {
+            let known = self.items.iter().any(|item| item.label == key.name);
+            if key.status != Status::Current || known || !is_new(key.name) || !key.or.is_none_or(is_new) {
+                continue;
+            }
+            let quoted = self.quoted(key.name);
+            let text = if with_colon { format!("{quoted}: ") } else { quoted };
+            let order = if key.required { "0" } else { "1" };
+            self.add(key.name, CompletionItemKind::Property, text, key_docs::of_key(key), order);
+        }
+    }
+
+    fn add_values(&mut self, spot: &Spot<'_>, suites: &[&OpenSuite]) {
+        if spot.is_grader_name() {
+            for table in GRADERS {
+                self.add(
+                    table.id,
+                    CompletionItemKind::EnumMember,
+                    self.quoted(table.id),
+                    key_docs::of_grader(table),
+                    "1",
+                );
+            }
+            for grader in
+                suites.iter().filter_map(|suite| suite.include.as_ref()).flat_map(|include| &include.binding.graders)
+            {
+                self.add_grader(grader);
+            }
+        } else if spot.names_case() {
+            for case in suites.iter().flat_map(|suite| suite.cases()) {
+                self.add(
+                    &case.id,
+                    CompletionItemKind::Reference,
+                    self.quoted(&case.id),
+                    "A case of the suite.".to_owned(),
+                    "1",
+                );
+            }
+        }
+        let doc = spot.known_key().map(|(key, _)| key_docs::of_key(key)).unwrap_or_default();
+        for expected in &spot.expected {
+            match expected {
+                Expected::Type(Type::Choice(words)) => {
+                    for word in *words {
+                        self.add(word, CompletionItemKind::EnumMember, self.quoted(word), doc.clone(), "1");
+                    }
+                }
+                Expected::Type(Type::Boolean) => {
+                    for word in ["true", "false"] {
+                        self.add(word, CompletionItemKind::Value, word.to_owned(), doc.clone(), "1");
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_grader(&mut self, grader: &NamedExpr) {
+        let name = grader.name.value();
+        self.add(&name, CompletionItemKind::Function, self.quoted(&name), "A grader in Rust.".to_owned(), "0");
+    }
+
+    fn quoted(&self, text: &str) -> String {
+        if self.is_json { format!("{text:?}") } else { text.to_owned() }
+    }
+
+    fn add(&mut self, label: &str, kind: CompletionItemKind, text: String, doc: String, order: &str) {
+        let edit = TextEdit { range: self.lines.range(self.replaced.clone()), new_text: text };
+        self.items.push(CompletionItem {
+            label: label.to_owned(),
+            kind: Some(kind),
+            documentation: Some(MarkupContent { kind: MarkupKind::Markdown, value: doc }.into()),
+            sort_text: Some(format!("{order}{label}")),
+            filter_text: self.is_json.then(|| format!("{label:?}")),
+            text_edit: Some(edit.into()),
+            ..CompletionItem::default()
+        });
+    }
+}

@@ -1,0 +1,192 @@
+//! Requests of the client, each answered by the file of its feature.
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gen_lsp_types::{
+    CodeActionParams, CodeLensParams, CompletionParams, DefinitionParams, ExecuteCommandParams, Hover, HoverParams,
+    Location, MarkupContent, MarkupKind, PrepareRenameParams, RenameParams, TextDocumentIdentifier,
+    TextDocumentPositionParams, TextEdit, WorkspaceEdit,
+};
+use lsp_server::{ErrorCode, Request, RequestId, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::case_run::CaseRun;
+use super::file_tree::FileTree;
+use super::open_suite::OpenSuite;
+use super::server::{Output, error, invalid_params};
+use super::session::Session;
+use super::text_lines::Lines;
+use super::{actions, case_run, completion, definition, file_uri, hover, lens, rename};
+
+/// Why a request has no answer.
+type Failed = (ErrorCode, String);
+
+/// A place in a file of the client.
+struct Place {
+    path: PathBuf,
+    text: Arc<str>,
+    offset: usize,
+}
+
+impl Session {
+    pub(super) fn answer(&mut self, request: Request, out: &mut Output) -> io::Result<Response> {
+        let Request { id, method, params } = request;
+        Ok(match method.as_str() {
+            "textDocument/completion" => reply(id, params, |params| Ok(self.completion(&params))),
+            "textDocument/hover" => reply(id, params, |params| Ok(self.hover(&params))),
+            "textDocument/definition" => reply(id, params, |params| Ok(self.definition(&params))),
+            "textDocument/codeAction" => reply(id, params, |params| Ok(self.code_actions(&params))),
+            "textDocument/codeLens" => reply(id, params, |params| Ok(self.lenses(&params))),
+            "textDocument/prepareRename" => reply(id, params, |params| Ok(self.prepare_rename(&params))),
+            "textDocument/rename" => reply(id, params, |params| self.rename(&params)),
+            "workspace/executeCommand" => {
+                let (response, message) = self.execute(id, params);
+                if let Some(message) = message {
+                    self.log(&message, out)?;
+                }
+                response
+            }
+            other => error(id, ErrorCode::MethodNotFound, format!("unknown method `{other}`")),
+        })
+    }
+
+    /// `None` for what is not a readable file.
+    fn place(&self, params: &TextDocumentPositionParams) -> Option<Place> {
+        let path = file_uri::to_path(&params.text_document.uri)?;
+        let text = self.documents.text(&path)?;
+        let offset = Lines::new(&text, self.encoding).offset(params.position);
+        Some(Place { path, text, offset })
+    }
+
+    fn text_of(&self, path: &Path) -> Option<Arc<str>> {
+        self.documents.text(path)
+    }
+
+    fn completion(&self, params: &CompletionParams) -> Option<Value> {
+        let Place { path, text, offset } = self.place(&params.text_document_position_params)?;
+        let items = completion::at(&path, &text, offset, self.encoding, &self.workspace.of_file(&path));
+        serde_json::to_value(items).ok()
+    }
+
+    fn hover(&self, params: &HoverParams) -> Option<Hover> {
+        let Place { path, text, offset } = self.place(&params.text_document_position_params)?;
+        let (value, range) = hover::at(&FileTree::read(&path, &text)?, offset)?;
+        let contents = MarkupContent { kind: MarkupKind::Markdown, value };
+        Some(Hover { contents: contents.into(), range: Some(Lines::new(&text, self.encoding).range(range)) })
+    }
+
+    fn definition(&self, params: &DefinitionParams) -> Option<Vec<Location>> {
+        let Place { path, text, offset } = self.place(&params.text_document_position_params)?;
+        let tree = FileTree::read(&path, &text)?;
+        let suites = self.workspace.of_file(&path);
+        let mut targets = definition::at(&tree, &path, offset, &suites, |path| self.text_of(path));
+        targets.dedup();
+        let location = |(path, range): (PathBuf, Range<usize>)| {
+            let text = self.text_of(&path).unwrap_or_default();
+            Location { range: Lines::new(&text, self.encoding).range(range), uri: self.documents.uri(&path) }
+        };
+        Some(targets.into_iter().map(location).collect())
+    }
+
+    fn code_actions(&self, params: &CodeActionParams) -> Option<Value> {
+        let uri = &params.text_document.uri;
+        let path = file_uri::to_path(uri)?;
+        let text = self.documents.text(&path)?;
+        let lines = Lines::new(&text, self.encoding);
+        let (start, end) = (lines.offset(params.range.start), lines.offset(params.range.end));
+        let found = self.workspace.suites.iter().flat_map(|suite| &suite.found).filter(|found| found.file == path);
+        let mut actions = actions::of_file(uri, &text, &lines, start..end.max(start), found);
+        if let Some(only) = &params.context.only {
+            let kind = |kind: &gen_lsp_types::CodeActionKind| String::from(kind.clone());
+            // `source` asks for `source.fixAll`, too.
+            actions.retain(|action| {
+                let own = action.kind.as_ref().map(kind).unwrap_or_default();
+                only.iter().map(kind).any(|wanted| own == wanted || own.starts_with(&format!("{wanted}.")))
+            });
+        }
+        serde_json::to_value(actions).ok()
+    }
+
+    fn lenses(&mut self, params: &CodeLensParams) -> Option<Value> {
+        let TextDocumentIdentifier { uri } = &params.text_document;
+        let path = file_uri::to_path(uri)?;
+        let text = self.documents.text(&path)?;
+        let lines = Lines::new(&text, self.encoding);
+        let suites = self.workspace.of_file(&path);
+        serde_json::to_value(lens::of_file(&path, &lines, &suites, &mut self.last_runs)).ok()
+    }
+
+    fn prepare_rename(&self, params: &PrepareRenameParams) -> Option<Value> {
+        let Place { path, text, offset } = self.place(&params.text_document_position_params)?;
+        let (id, range) = rename::id_at(&FileTree::read(&path, &text)?, &text, offset)?;
+        let range = Lines::new(&text, self.encoding).range(range);
+        Some(serde_json::json!({ "range": range, "placeholder": id }))
+    }
+
+    fn rename(&self, params: &RenameParams) -> Result<Option<WorkspaceEdit>, Failed> {
+        let Some(Place { path, text, offset }) = self.place(&params.text_document_position_params) else {
+            return Ok(None);
+        };
+        let id = FileTree::read(&path, &text).and_then(|tree| rename::id_at(&tree, &text, offset));
+        let Some((id, _)) = id else {
+            return Err((ErrorCode::RequestFailed, "only ids of cases can be renamed".to_owned()));
+        };
+        let suites: Vec<&OpenSuite> = self.workspace.of_file(&path);
+        let edits = rename::edits(&id, &params.new_name, &suites, |path| self.text_of(path))
+            .map_err(|reason| (ErrorCode::RequestFailed, reason))?;
+        let mut changes = HashMap::new();
+        for (path, edits) in edits {
+            let text = self.text_of(&path).unwrap_or_default();
+            let lines = Lines::new(&text, self.encoding);
+            let edit = |(range, new_text): (Range<usize>, String)| TextEdit { range: lines.range(range), new_text };
+            changes.insert(self.documents.uri(&path), edits.into_iter().map(edit).collect());
+        }
+        Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
+    }
+
+    /// Runs a case that a lens of this server names; with the text of a message.
+    fn execute(&mut self, id: RequestId, params: Value) -> (Response, Option<String>) {
+        let params: ExecuteCommandParams = match serde_json::from_value(params) {
+            Ok(params) => params,
+            Err(reason) => return (invalid_params(id, &reason), None),
+        };
+        let argument = params.arguments.and_then(|arguments| arguments.into_iter().next()).unwrap_or_default();
+        let wanted = match serde_json::from_value::<CaseRun>(argument) {
+            Ok(wanted) if params.command == case_run::COMMAND => wanted,
+            _ => return (error(id, ErrorCode::InvalidParams, format!("not a command: `{}`", params.command)), None),
+        };
+        let is_known = self
+            .workspace
+            .suites
+            .iter()
+            .any(|suite| suite.cases().iter().any(|case| case_run::of_case(suite, case).as_ref() == Some(&wanted)));
+        if !is_known {
+            return (error(id, ErrorCode::RequestFailed, "there is no such case"), None);
+        }
+        if self.is_running {
+            return (error(id, ErrorCode::RequestFailed, "another case is running"), None);
+        }
+        self.is_running = true;
+        let message = format!("cargo {}", wanted.arguments.join(" "));
+        case_run::start(wanted, self.events.clone());
+        (Response::new_ok(id, Value::Null), Some(message))
+    }
+}
+
+fn reply<P: DeserializeOwned, R: Serialize>(
+    id: RequestId,
+    params: Value,
+    answer: impl FnOnce(P) -> Result<R, Failed>,
+) -> Response {
+    match serde_json::from_value(params).map(answer) {
+        Ok(Ok(result)) => Response::new_ok(id, result),
+        Ok(Err((code, message))) => error(id, code, message),
+        Err(reason) => invalid_params(id, &reason),
+    }
+}

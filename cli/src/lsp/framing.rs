@@ -1,0 +1,107 @@
+//! Reads messages from a client.
+//!
+//! The reader of `lsp-server` allocates what a header asks for and ends at the first message that is not JSON-RPC.
+
+use std::io;
+use std::io::{BufRead, Read};
+
+use lsp_server::Message;
+
+/// Bytes of one message, at most: twice the largest file, whose text may be escaped.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Bytes of one line of a header, at most.
+const MAX_HEADER: u64 = 4096;
+
+/// What the client has sent.
+#[derive(Debug)]
+pub(super) enum Received {
+    Message(Message),
+    /// Something that is not a message of JSON-RPC, with what is wrong with it. The next message can be read.
+    Invalid(String),
+}
+
+/// Reads the next message; `None` at the end of the input.
+///
+/// # Errors
+///
+/// If the input cannot be read, or no further message can be found in it.
+pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Received>> {
+    let Some(length) = content_length(input)? else { return Ok(None) };
+    if length > MAX_BYTES {
+        let skipped = io::copy(&mut input.take(length), &mut io::sink())?;
+        let message = format!("a message of {length} bytes, more than {MAX_BYTES}");
+        return Ok((skipped == length).then_some(Received::Invalid(message)));
+    }
+    let mut bytes = Vec::new();
+    input.take(length).read_to_end(&mut bytes)?;
+    if (bytes.len() as u64) < length {
+        return Ok(None);
+    }
+    let message = serde_json::from_slice(&bytes);
+    Ok(Some(message.map_or_else(|error| Received::Invalid(error.to_string()), Received::Message)))
+}
+
+fn content_length(input: &mut impl BufRead) -> io::Result<Option<u64>> {
+    let invalid =
+        |text: &str| io::Error::new(io::ErrorKind::InvalidData, format!("not a header of a message: {text:?}"));
+    let mut length = None;
+    loop {
+        let mut line = Vec::new();
+        input.take(MAX_HEADER).read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            return Ok(None);
+        }
+        let text = String::from_utf8_lossy(&line);
+        let Some(text) = text.strip_suffix('\n').map(|text| text.trim_end_matches('\r')) else {
+            return Err(invalid(&text));
+        };
+        if text.is_empty() {
+            return length.map(Some).ok_or_else(|| invalid("no Content-Length"));
+        }
+        let (name, value) = text.split_once(':').ok_or_else(|| invalid(text))?;
+        if name.eq_ignore_ascii_case("content-length") {
+            length = Some(value.trim().parse().map_err(|_| invalid(text))?);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(mut input: &[u8]) -> (Vec<String>, bool) {
+        let mut seen = Vec::new();
+        loop {
+            match read(&mut input) {
+                Ok(Some(Received::Message(Message::Request(request)))) => seen.push(request.method),
+                Ok(Some(Received::Message(_))) => seen.push("other".to_owned()),
+                Ok(Some(Received::Invalid(_))) => seen.push("invalid".to_owned()),
+                Ok(None) => return (seen, true),
+                Err(_) => return (seen, false),
+            }
+        }
+    }
+
+    fn framed(body: &str) -> String {
+        format!("Content-Length: {}\r\n\r\n{body}", body.len())
+    }
+
+    #[test]
+    fn what_is_not_json_rpc_is_skipped() {
+        let input = ["{", "[]", "{\"id\":1}", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}"].map(framed).concat();
+        assert_eq!(all(input.as_bytes()).0, ["invalid", "invalid", "invalid", "a"]);
+        let invalid_utf8 = b"Content-Length: 2\r\nContent-Type: x\r\n\r\n\xff\xff";
+        assert_eq!(all(invalid_utf8), (vec!["invalid".to_owned()], true));
+    }
+
+    #[test]
+    fn headers_without_a_length_end_the_input() {
+        for input in ["\r\n", "Content-Length: x\r\n\r\n", "Content-Length: -1\r\n\r\n", "Content-Length 5\r\n\r\n{}"] {
+            assert_eq!(all(input.as_bytes()), (Vec::new(), false), "{input:?}");
+        }
+        assert_eq!(all(&vec![b'x'; 1 << 20]), (Vec::new(), false), "an endless header");
+        assert_eq!(all(b"Content-Length: 18446744073709551615\r\n\r\n{}"), (Vec::new(), true), "nothing is allocated");
+        assert_eq!(all(b"Content-Length: 99\r\n\r\n{}"), (Vec::new(), true), "torn");
+    }
+}

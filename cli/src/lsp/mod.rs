@@ -1,0 +1,28 @@
+//! `cargo evalsuite lsp`: the language server for editors.
+
+mod actions;
+mod case_run;
+mod completion;
+mod definition;
+mod diagnostics;
+mod documents;
+mod features;
+mod file_kind;
+mod file_tree;
+mod file_uri;
+mod framing;
+mod hover;
+mod key_docs;
+mod key_types;
+mod last_run;
+mod lens;
+mod open_suite;
+mod rename;
+mod rust_functions;
+mod server;
+mod session;
+mod syntax;
+mod text_lines;
+mod workspace;
+
+pub(crate) use server::run;

@@ -1,0 +1,96 @@
+//! Renaming of a case: its id, and where `depends_on` and calibrations name it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use evalsuite_schema::diagnostic::Code;
+
+use super::file_tree::{FileTree, unquoted};
+use super::open_suite::OpenSuite;
+
+/// New texts for bytes of files.
+pub(super) type Edits = BTreeMap<PathBuf, Vec<(Range<usize>, String)>>;
+
+/// The id at a byte of a file, without its quotes, and its bytes.
+pub(super) fn id_at(tree: &FileTree, text: &str, offset: usize) -> Option<(String, Range<usize>)> {
+    let spot = tree.at(offset);
+    let id = spot.node.scalar().filter(|id| !id.is_empty() && !spot.is_key)?;
+    if !spot.names_case() && !spot.is_case_id() {
+        return None;
+    }
+    Some((unquoted(id), inner(text, spot.node.range.clone())))
+}
+
+/// The bytes between quotes.
+fn inner(text: &str, range: Range<usize>) -> Range<usize> {
+    let has_quotes = range.len() >= 2 && text[range.clone()].starts_with(['"', '\'']);
+    if has_quotes { range.start + 1..range.end - 1 } else { range }
+}
+
+/// What has to be changed to call the case `id` of these suites `new`.
+///
+/// # Errors
+///
+/// Why that cannot be done.
+pub(super) fn edits(
+    id: &str,
+    new: &str,
+    suites: &[&OpenSuite],
+    text_of: impl Fn(&Path) -> Option<Arc<str>>,
+) -> Result<Edits, String> {
+    if new.trim().is_empty() || new.chars().any(char::is_control) {
+        return Err("an id is text without control characters".to_owned());
+    }
+    let is_syntax = |code: Code| matches!(code, Code::YamlSyntax | Code::JsonSyntax);
+    let mut files: BTreeSet<PathBuf> = BTreeSet::new();
+    for suite in suites {
+        if let Some(found) = suite.found.iter().find(|found| is_syntax(found.diagnostic.code)) {
+            return Err(format!("{} has a syntax error, and may name the case", found.file.display()));
+        }
+        for case in suite.cases() {
+            if case.id == new {
+                return Err(format!("the suite has a case `{new}`"));
+            }
+            if case.id == id && case.id_range.is_none() {
+                return Err(format!(
+                    "the id is the name of the directory of {}: rename it, or add an `id`",
+                    case.file.display()
+                ));
+            }
+            if case.id == id || case.dependencies.iter().any(|(dependency, _)| dependency == id) {
+                files.insert(case.file);
+            }
+        }
+        files.extend(suite.calibration_files());
+    }
+    let mut edits = Edits::new();
+    for file in files {
+        let Some(text) = text_of(&file) else { continue };
+        let Some(tree) = FileTree::read(&file, &text) else { continue };
+        let is_json = tree.is_json;
+        let of_file: Vec<(Range<usize>, String)> = tree
+            .case_names(id)
+            .into_iter()
+            .map(|range| {
+                let written = &text[range.clone()];
+                let quoted = written.starts_with(['"', '\'']) || is_json || !is_plain(new);
+                (range, if quoted { format!("{new:?}") } else { new.to_owned() })
+            })
+            .collect();
+        if !of_file.is_empty() {
+            edits.insert(file, of_file);
+        }
+    }
+    Ok(edits)
+}
+
+/// Whether a text is itself in YAML without quotes, also in a list in brackets.
+fn is_plain(text: &str) -> bool {
+    let is_word = |character: char| character.is_alphanumeric() || "-_./".contains(character);
+    let words = ["true", "false", "null", "yes", "no", "on", "off"];
+    text.chars().all(is_word)
+        && text.starts_with(char::is_alphabetic)
+        && !words.contains(&text.to_ascii_lowercase().as_str())
+}

@@ -1,0 +1,123 @@
+//! Changes of files, as the operating system reports them.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Sender;
+
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+
+use super::event::Event;
+
+/// Directories of a package with results and recordings, not with cases.
+const WRITTEN_BY_RUNS: [&str; 2] = [".evalsuite/cassettes", ".evalsuite/baselines"];
+
+/// Watches the directories of suites and packages, but for those that builds and version control write to.
+pub(super) struct FileWatcher {
+    watcher: RecommendedWatcher,
+    packages: BTreeSet<PathBuf>,
+}
+
+impl FileWatcher {
+    /// # Errors
+    ///
+    /// If the operating system cannot watch the directories.
+    pub(super) fn start(directories: &BTreeSet<PathBuf>, events: Sender<Event>) -> notify::Result<Self> {
+        let report = move |found: notify::Result<notify::Event>| {
+            let event = match found {
+                // Reading a file is no change of it.
+                Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
+                Ok(event) => Event::Files(event.paths.into_iter().collect()),
+                Err(error) => Event::WatchError(error.to_string()),
+            };
+            // The receiver is gone when the program ends.
+            let _ = events.send(event);
+        };
+        let mut watcher = Self { watcher: notify::recommended_watcher(report)?, packages: BTreeSet::new() };
+        for directory in directories {
+            if directory.join("Cargo.toml").is_file() {
+                watcher.add_package(directory)?;
+            } else {
+                watcher.watcher.watch(directory, RecursiveMode::Recursive)?;
+            }
+        }
+        Ok(watcher)
+    }
+
+    /// The directory itself, and what is below its directories.
+    fn add_package(&mut self, root: &Path) -> notify::Result<()> {
+        self.watcher.watch(root, RecursiveMode::NonRecursive)?;
+        self.packages.insert(root.to_path_buf());
+        for entry in fs::read_dir(root).into_iter().flatten().flatten() {
+            self.add_below_package(&entry.path())?;
+        }
+        Ok(())
+    }
+
+    fn add_below_package(&mut self, directory: &Path) -> notify::Result<()> {
+        if directory.is_dir() && !is_ignored(directory) {
+            self.watcher.watch(directory, RecursiveMode::Recursive)?;
+        }
+        Ok(())
+    }
+
+    /// Follows directories that are new in a package; returns the files that count.
+    pub(super) fn sift(&mut self, files: BTreeSet<PathBuf>) -> notify::Result<BTreeSet<PathBuf>> {
+        let mut sifted = BTreeSet::new();
+        for file in files {
+            let below = self.packages.iter().find_map(|package| file.strip_prefix(package).ok());
+            let is_written_by_runs =
+                |below: &Path| WRITTEN_BY_RUNS.iter().any(|directory| below.starts_with(directory));
+            if below.is_some_and(|below| {
+                is_written_by_runs(below) || below.iter().next().is_some_and(|first| is_ignored(Path::new(first)))
+            }) {
+                continue;
+            }
+            if file.parent().is_some_and(|parent| self.packages.contains(parent)) {
+                self.add_below_package(&file)?;
+            }
+            if !is_temporary(&file) {
+                sifted.insert(file);
+            }
+        }
+        Ok(sifted)
+    }
+}
+
+/// Directories of a package that no case is in.
+fn is_ignored(directory: &Path) -> bool {
+    let name = directory.file_name().unwrap_or_default();
+    let is_target = name == "target" || directory.join("CACHEDIR.TAG").is_file();
+    is_target || [".git", ".jj", ".hg", "node_modules"].iter().any(|ignored| name == *ignored)
+}
+
+/// Files that editors write beside the one that is saved.
+fn is_temporary(file: &Path) -> bool {
+    let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    name.ends_with('~') || name.ends_with(".swp") || name.ends_with(".swx") || name.starts_with(".#") || name == "4913"
+}
+
+/// Whether only a build shows what a change does.
+pub(super) fn needs_build(file: &Path) -> bool {
+    let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    name.ends_with(".rs") || matches!(name, "Cargo.toml" | "Cargo.lock")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_editors_leave_beside_a_file_is_no_change() {
+        let temporary = ["case.yaml~", ".case.yaml.swp", ".#case.yaml", "4913"];
+        assert!(temporary.iter().all(|name| is_temporary(Path::new(name))));
+        assert!(["case.yaml", "evals.rs", ".evalsuite"].iter().all(|name| !is_temporary(Path::new(name))));
+    }
+
+    #[test]
+    fn sources_and_manifests_need_a_build() {
+        assert!(["tests/evals.rs", "Cargo.toml", "Cargo.lock"].iter().all(|name| needs_build(Path::new(name))));
+        assert!(!needs_build(Path::new("suites/shop/EVAL.yaml")));
+    }
+}

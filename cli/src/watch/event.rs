@@ -1,0 +1,21 @@
+//! What `watch` waits for.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
+
+use super::programs::{BuildProblems, Program};
+use super::verdicts::Verdict;
+
+pub(super) enum Event {
+    /// Files were written, renamed or removed.
+    Files(BTreeSet<PathBuf>),
+    WatchError(String),
+    Built(io::Result<Result<Vec<Program>, BuildProblems>>),
+    /// A test has ended.
+    Ended(String, Verdict),
+    /// What a failed test printed.
+    Failure(String, String),
+    /// A program with this index has ended.
+    ProgramEnded(usize),
+}

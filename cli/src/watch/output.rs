@@ -1,0 +1,60 @@
+//! What `watch` prints off a terminal: lines for the background matchers of editors.
+
+use std::io;
+use std::io::Write;
+
+use evalsuite_loader::render;
+
+use super::state::State;
+use super::verdicts::Verdict;
+
+/// The first and the last line of everything that is said about one change. Editors wait for them.
+const BEGIN: &str = "evalsuite: begin";
+const END: &str = "evalsuite: end";
+
+/// # Errors
+///
+/// If standard output is closed.
+pub(super) fn begin() -> io::Result<()> {
+    line(BEGIN)
+}
+
+/// Prints a line per problem that there is now, also of suites that did not change: a matcher forgets those of the change before.
+///
+/// # Errors
+///
+/// As [`begin`].
+pub(super) fn end(state: &State) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let mut problems = state.suites.diagnostics().ungrouped();
+    problems.sort();
+    for problem in &problems {
+        writeln!(out, "{}", render::one_line(problem))?;
+    }
+    for problem in &state.build_problems.lines {
+        writeln!(out, "{problem}")?;
+    }
+    for (test, result) in state.verdicts.shown() {
+        if result.verdict == Verdict::Failed {
+            writeln!(out, "{}", failure(test, &result.text, state.suites.place(&result.case)))?;
+        }
+    }
+    writeln!(out, "evalsuite: {}", state.summary())?;
+    writeln!(out, "{END}")?;
+    out.flush()
+}
+
+fn failure(test: &str, text: &str, place: Option<super::suites::CasePlace>) -> String {
+    let (file, line, column) = place.map_or_else(
+        || ("Cargo.toml".to_owned(), 1, 1),
+        |place| (place.location.file, place.location.line.max(1), place.location.column.max(1)),
+    );
+    let reason = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("failed");
+    format!("{file}:{line}:{column}: error[failed]: {test}: {reason}")
+}
+
+fn line(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
+}

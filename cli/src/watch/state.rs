@@ -1,0 +1,209 @@
+//! What `watch` knows: suites, programs, results, and what is under way.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
+use std::process::Child;
+use std::sync::mpsc::Sender;
+use std::thread;
+
+use super::changes::needs_build;
+use super::event::Event;
+use super::programs::{BuildProblems, Program, build};
+use super::suites::{Suites, Touched};
+use super::verdicts;
+use super::verdicts::{Verdict, Verdicts};
+use crate::command_line::Build;
+
+pub(super) struct State {
+    pub(super) suites: Suites,
+    pub(super) verdicts: Verdicts,
+    pub(super) build_problems: BuildProblems,
+    pub(super) filters: Vec<String>,
+    programs: Vec<Program>,
+    /// The cases that differ even after a build, such as those of tests that are not built here.
+    left_out: BTreeSet<Touched>,
+    work: Work,
+    /// Cases that run as soon as nothing else is under way.
+    wanted: BTreeSet<Touched>,
+    /// Whether there is something to build as soon as nothing else is under way.
+    is_outdated: bool,
+    options: Build,
+    features: Vec<String>,
+    events: Sender<Event>,
+}
+
+/// What is under way.
+enum Work {
+    Nothing,
+    Build,
+    /// Test programs, by the index of the program.
+    Tests(Vec<(usize, Child)>),
+}
+
+impl State {
+    pub(super) fn new(
+        suites: Suites,
+        options: Build,
+        features: Vec<String>,
+        filters: Vec<String>,
+        events: Sender<Event>,
+    ) -> Self {
+        Self {
+            suites,
+            verdicts: Verdicts::default(),
+            build_problems: BuildProblems::default(),
+            filters,
+            programs: Vec::new(),
+            left_out: BTreeSet::new(),
+            work: Work::Nothing,
+            wanted: BTreeSet::new(),
+            is_outdated: true,
+            options,
+            features,
+            events,
+        }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.work, Work::Nothing)
+    }
+
+    /// What is under way, in a word or two.
+    pub(super) fn activity(&self) -> &'static str {
+        match self.work {
+            Work::Nothing => "waiting for changes",
+            Work::Build => "building",
+            Work::Tests(_) => "running",
+        }
+    }
+
+    /// `2 passed, 1 FAILED, 0 skipped; 3 problems`.
+    pub(super) fn summary(&self) -> String {
+        let of = |verdict: Verdict| format!("{} {}", self.verdicts.count(verdict), verdict.word());
+        let problems = self.suites.diagnostics().len() + self.build_problems.lines.len();
+        let counts = [Verdict::Passed, Verdict::Failed, Verdict::Skipped].map(of).join(", ");
+        format!("{counts}; {problems} problem{}", if problems == 1 { "" } else { "s" })
+    }
+
+    /// Checks what files changed.
+    ///
+    /// # Errors
+    ///
+    /// If the current directory is gone.
+    pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> io::Result<()> {
+        if files.iter().any(|file| needs_build(file)) {
+            self.suites = Suites::find()?;
+            self.is_outdated = true;
+            self.want_failures();
+        }
+        self.wanted.extend(self.suites.change(files));
+        if !self.suites.have_errors() {
+            self.is_outdated |= self.not_built() != self.left_out;
+            let existing = self.suites.all();
+            self.verdicts.retain(|case| existing.contains(case));
+        }
+        Ok(())
+    }
+
+    /// The cases that are in the files and not in the programs, or the other way round.
+    fn not_built(&self) -> BTreeSet<Touched> {
+        let built: BTreeSet<Touched> = self.programs.iter().flat_map(Program::cases).collect();
+        self.suites.included().symmetric_difference(&built).cloned().collect()
+    }
+
+    /// Runs every case.
+    pub(super) fn want_all(&mut self) {
+        self.wanted.extend(self.suites.all());
+    }
+
+    /// Runs the cases again that failed.
+    pub(super) fn want_failures(&mut self) {
+        let failed = self.verdicts.shown().into_iter().filter(|(_, result)| result.verdict == Verdict::Failed);
+        self.wanted.extend(failed.map(|(_, result)| result.case.clone()));
+    }
+
+    /// Starts what there is to do, if nothing is under way: first a build, then tests.
+    ///
+    /// # Errors
+    ///
+    /// If a test program cannot be started.
+    pub(super) fn start(&mut self) -> io::Result<()> {
+        if !self.is_idle() {
+            return Ok(());
+        }
+        if self.is_outdated && !self.suites.have_errors() {
+            self.is_outdated = false;
+            self.work = Work::Build;
+            let (options, features, events) = (self.options.clone(), self.features.clone(), self.events.clone());
+            thread::spawn(move || {
+                // The receiver is gone when the program ends.
+                let _ = events.send(Event::Built(build(&options, &features)));
+            });
+            return Ok(());
+        }
+        // The programs are not those of the sources. The cases run after the next build.
+        if !self.build_problems.text.is_empty() {
+            return Ok(());
+        }
+        let wanted = std::mem::take(&mut self.wanted);
+        let mut children = Vec::new();
+        for (index, program) in self.programs.iter().enumerate() {
+            let tests = program.tests(&wanted, &self.filters);
+            if !tests.is_empty() {
+                self.verdicts.start(&tests);
+                children.push((index, verdicts::start(program, index, &tests, &self.events)?));
+            }
+        }
+        if !children.is_empty() {
+            self.work = Work::Tests(children);
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    ///
+    /// If cargo or a test program could not be run.
+    pub(super) fn built(&mut self, built: io::Result<Result<Vec<Program>, BuildProblems>>) -> io::Result<()> {
+        self.work = Work::Nothing;
+        match built? {
+            Ok(programs) => {
+                self.programs = programs;
+                self.build_problems = BuildProblems::default();
+                self.left_out = self.not_built();
+            }
+            Err(problems) => self.build_problems = problems,
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    ///
+    /// If the operating system does not know the program any more.
+    pub(super) fn program_ended(&mut self, index: usize) -> io::Result<()> {
+        let Work::Tests(children) = &mut self.work else { return Ok(()) };
+        if let Some(at) = children.iter().position(|(known, _)| *known == index) {
+            children.remove(at).1.wait()?;
+        }
+        if children.is_empty() {
+            self.work = Work::Nothing;
+            self.verdicts.end_all();
+        }
+        Ok(())
+    }
+
+    /// Ends the test programs that run.
+    ///
+    /// # Errors
+    ///
+    /// As [`program_ended`](Self::program_ended).
+    pub(super) fn stop(&mut self) -> io::Result<()> {
+        if let Work::Tests(children) = &mut self.work {
+            for (_, child) in children {
+                child.kill()?;
+                child.wait()?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,12 @@
+//! `cargo evalsuite lsp`, driven by a client over standard input and output.
+
+mod client;
+mod editing;
+mod hostile;
+mod large;
+mod lenses;
+#[path = "../package/mod.rs"]
+mod package;
+mod suites;
+mod transcripts;
+mod unsaved;

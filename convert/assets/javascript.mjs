@@ -1,0 +1,56 @@
+// Runs a JavaScript assertion that was written for promptfoo, as a code-grader of evalsuite.
+//
+// `config.code` is an expression, or lines with a `return`; `config.file` is a module relative to this suite, which exports a function.
+// Both get the answer and a context with `vars`, `test`, `prompt` and `config`, and return a boolean, a number, or an object with `pass` and
+// `score`.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const input = JSON.parse(readFileSync(0, 'utf8'));
+const { code, file, function: name, transform, threshold, negated = false, score: kind, config } = input.config;
+const suite = join(dirname(fileURLToPath(import.meta.url)), '..');
+const metadata = input.metadata ?? {};
+const vars = metadata.vars ?? {};
+const prompt = (input.input ?? []).map((message) => (typeof message.content === 'string' ? message.content : '')).join('\n');
+const context = { vars, prompt, config, test: { vars, metadata, description: metadata.description } };
+
+/** The body of a function for code on one line: declarations before the last semicolon, then the result. */
+function body(text) {
+  const line = text.trim().replace(/;+\s*$/, '');
+  if (line.includes('\n')) return text;
+  const end = /^(const|let|var)\s/.test(line) ? line.lastIndexOf(';') : -1;
+  return end < 0 ? `return ${line}` : `${line.slice(0, end + 1)} return ${line.slice(end + 1)}`;
+}
+
+async function result() {
+  const output = transform ? new Function('output', 'context', body(transform))(input.answer, context) : input.answer;
+  if (code !== undefined) return new Function('output', 'context', 'process', body(code))(output, context, process);
+  const module = await import(pathToFileURL(join(suite, file)));
+  const check = name ? (module[name] ?? module.default?.[name]) : (module.default ?? module);
+  return check(output, context);
+}
+
+function verdict(value) {
+  if (typeof value === 'boolean') return { pass: value, score: value ? 1 : 0 };
+  if (typeof value === 'number') return { pass: threshold === undefined ? value > 0 : value >= threshold, score: value };
+  if (value && typeof value.pass === 'boolean') return { score: value.pass ? 1 : 0, ...value };
+  throw new Error(`it returned ${JSON.stringify(value)}: a boolean, a number, or an object with pass and score is needed`);
+}
+
+let graded;
+try {
+  const { pass, score, reason } = verdict(await result());
+  graded = { pass: pass !== negated, score: typeof score === 'number' ? score : 0, reason };
+} catch (error) {
+  graded = { pass: false, score: 0, reason: `the assertion failed: ${error.message}` };
+}
+const shown = kind === 'graded' ? Math.min(1, Math.max(0, graded.score)) : graded.pass ? 1 : 0;
+const text = file ?? code.trim().split('\n')[0];
+console.log(
+  JSON.stringify({
+    score: shown,
+    assertions: [{ text, passed: graded.pass, ...(graded.reason ? { evidence: String(graded.reason) } : {}) }],
+    details: { score: graded.score, pass: graded.pass },
+  }),
+);

@@ -1,0 +1,418 @@
+//! From Harbor tasks: a task becomes a case, its verifier a grader that runs in the container of the task.
+
+mod dockerfile;
+mod toml_document;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use evalsuite_loader::document::{Data, Value};
+use serde_json::{Map, Value as Json, json};
+use walkdir::WalkDir;
+
+use self::dockerfile::Dockerfile;
+use self::toml_document::TomlDocument;
+use crate::case_ids::{CaseIds, slug};
+use crate::error::ConvertError;
+use crate::layouts::Layout;
+use crate::report::{Place, Report};
+use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
+use crate::{Conversion, source};
+
+/// The file of a task.
+const TASK: &str = "task.toml";
+
+/// Runs the verifier.
+const GRADER: &str = include_str!("../../assets/harbor.py");
+
+/// Where a task works if nothing says so.
+const WORKDIR: &str = "/app";
+
+/// The time limit of a verifier without one, in seconds.
+const VERIFIER_SECONDS: f64 = 600.0;
+
+/// Why settings of containers are dropped.
+const CONTAINER: &str = "it needs a container: the agent works in a directory, only the verifier runs in one";
+
+/// Converts the Harbor task at `path`, or all tasks in that directory.
+///
+/// # Errors
+///
+/// If there is no task, or one cannot be read.
+pub fn from_harbor(path: &Path, layout: Layout) -> Result<Conversion, ConvertError> {
+    let directory = if path.is_file() { path.parent().unwrap_or(path) } else { path };
+    let tasks = tasks(directory)?;
+    if tasks.is_empty() {
+        return Err(ConvertError::unsupported(format!("{} has no {TASK}", directory.display())));
+    }
+    let (mut draft, mut report, mut ids) = (SuiteDraft::default(), Report::default(), CaseIds::default());
+    let name = directory.canonicalize().ok();
+    let name = name.as_deref().and_then(Path::file_name).map(|name| slug(&name.to_string_lossy())).unwrap_or_default();
+    let name: String = name.chars().filter(char::is_ascii).take(64).collect();
+    let name = name.trim_matches('-');
+    draft.settings.push(entry("name", if name.is_empty() { "tasks" } else { name }));
+    for task in tasks {
+        let document = TomlDocument::read(&task.join(TASK))?;
+        let folder = task.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let written = document.root.get("task").and_then(|task| task["name"].as_str());
+        let id = ids.next(written.and_then(|name| name.rsplit('/').next()).unwrap_or(&folder), "task");
+        let mut conversion =
+            Task { root: directory, directory: &task, document: &document, id: &id, report: &mut report };
+        if let Some(case) = conversion.case(&mut draft) {
+            draft.cases.push((id, case));
+        }
+    }
+    draft.output.add("graders/harbor.py", GRADER);
+    Ok(Conversion { output: draft.write(layout), report })
+}
+
+/// The directories of tasks: the one itself, or those in it.
+fn tasks(directory: &Path) -> Result<Vec<PathBuf>, ConvertError> {
+    if directory.join(TASK).is_file() {
+        return Ok(vec![directory.to_owned()]);
+    }
+    let listing = fs::read_dir(directory).map_err(|error| ConvertError::io(directory, error))?;
+    let mut found = BTreeSet::new();
+    for entry in listing {
+        let path = entry.map_err(|error| ConvertError::io(directory, error))?.path();
+        if path.join(TASK).is_file() {
+            found.insert(path);
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// A task that is being converted.
+struct Task<'a> {
+    /// The directory that reports name files relative to.
+    root: &'a Path,
+    directory: &'a Path,
+    document: &'a TomlDocument,
+    id: &'a str,
+    report: &'a mut Report,
+}
+
+impl Task<'_> {
+    fn place(&self, path: &str) -> Place {
+        Place::new(source::shown(&self.directory.join(TASK), self.root), self.document.line(path), path)
+    }
+
+    fn file_place(&self, file: &str) -> Place {
+        Place::new(source::shown(&self.directory.join(file), self.root), 0, file)
+    }
+
+    fn table(&self, name: &str) -> Map<String, Json> {
+        self.document.root.get(name).and_then(Json::as_object).cloned().unwrap_or_default()
+    }
+
+    fn case(&mut self, draft: &mut SuiteDraft) -> Option<CaseDraft> {
+        let files = self.files(draft);
+        let environment = self.table("environment");
+        let docker = fs::read_to_string(self.directory.join("environment/Dockerfile")).unwrap_or_default();
+        let docker = dockerfile::read(&docker, environment.get("workdir").and_then(Json::as_str));
+        let has_workspace = self.workspace(&docker, draft);
+        self.settings();
+        let steps = self.document.root.get("steps").and_then(Json::as_array).cloned().unwrap_or_default();
+        let mut entries = Vec::new();
+        if steps.is_empty() {
+            let instruction = self.instruction("instruction.md")?;
+            entries.push(("input".to_owned(), Value::text(instruction)));
+            match self.grader(&["tests"], "verifier", &docker, &files) {
+                Some(grader) => entries.push(entry("assertions", json!([grader]))),
+                None => {
+                    self.report.dropped(&self.place(""), "nothing is left that grades it");
+                    return None;
+                }
+            }
+        } else {
+            entries.extend(self.turns(&steps, &docker, &files)?);
+        }
+        let seconds = self.seconds("agent", &steps);
+        if let Some(seconds) = seconds {
+            entries.push(entry("execution", json!({"timeout_seconds": seconds})));
+        }
+        entries.push(entry("requires", json!({"commands": ["docker", "python3"]})));
+        if has_workspace {
+            entries.push(entry("workspace", json!({"template": format!("./harbor/{}/workspace", self.id)})));
+        }
+        entries.extend(self.metadata());
+        Some(CaseDraft { entries, above: Vec::new() })
+    }
+
+    /// The instruction of a task or step.
+    fn instruction(&mut self, file: &str) -> Option<String> {
+        let place = self.file_place(file);
+        match source::text(&self.directory.join(file)) {
+            Ok(text) if !text.trim().is_empty() => {
+                self.report.mapped(&place);
+                Some(without_canary(&text))
+            }
+            _ => {
+                self.report.dropped(&place, "there is no instruction");
+                None
+            }
+        }
+    }
+
+    /// Copies the files of the task; returns their paths.
+    fn files(&mut self, draft: &mut SuiteDraft) -> BTreeSet<String> {
+        let mut copied = BTreeSet::new();
+        for file in WalkDir::new(self.directory).sort_by_file_name().into_iter().filter_map(Result::ok) {
+            if !file.file_type().is_file() {
+                continue;
+            }
+            let path = source::shown(file.path(), self.directory);
+            let is_known =
+                ["environment/", "tests/", "solution/", "steps/"].iter().any(|folder| path.starts_with(folder));
+            if path == TASK || path.ends_with("instruction.md") {
+                continue;
+            }
+            let place = self.file_place(&path);
+            if path == "README.md" {
+                self.report.mapped(&place);
+            } else if path == "trajectory.json" {
+                self.report.dropped(&place, "write the messages before the instruction as a message list in `input`");
+                continue;
+            } else if !is_known {
+                self.report.dropped(&place, "it is not part of a task");
+                continue;
+            } else if path.contains("solution/") {
+                self.report.approximated(&place, "the solution is kept, nothing runs it");
+            } else if path.contains("/workdir/") {
+                self.report.dropped(&place, "a workspace gets no files between turns");
+                continue;
+            }
+            match fs::read(file.path()) {
+                Ok(contents) => {
+                    draft.output.add(format!("harbor/{}/{path}", self.id), contents);
+                    copied.insert(path);
+                }
+                Err(error) => self.report.dropped(&place, format!("it cannot be read: {error}")),
+            }
+        }
+        copied
+    }
+
+    /// Adds what the Dockerfile copies into the working directory.
+    fn workspace(&mut self, docker: &Dockerfile, draft: &mut SuiteDraft) -> bool {
+        let mut has_files = false;
+        for (from, to) in &docker.copies {
+            let from = self.directory.join("environment").join(from);
+            for file in WalkDir::new(&from).into_iter().filter_map(Result::ok).filter(|file| file.file_type().is_file())
+            {
+                let below = file.path().strip_prefix(&from).unwrap_or(Path::new(""));
+                let target = if below.as_os_str().is_empty() { to.clone() } else { to.join(below) };
+                if let Ok(contents) = fs::read(file.path()) {
+                    draft.output.add(Path::new("harbor").join(self.id).join("workspace").join(target), contents);
+                    has_files = true;
+                }
+            }
+        }
+        let shown = source::shown(&self.directory.join("environment/Dockerfile"), self.root);
+        for (instruction, line) in &docker.others {
+            self.report.dropped(&Place::new(shown.clone(), *line, instruction.clone()), CONTAINER);
+        }
+        if self.directory.join("environment/docker-compose.yaml").is_file() {
+            self.report.dropped(
+                &self.file_place("environment/docker-compose.yaml"),
+                "other services need containers: start them in a hook",
+            );
+        }
+        has_files
+    }
+
+    /// The grader that runs a verifier; `tests` are its directories.
+    fn grader(&mut self, tests: &[&str], table: &str, docker: &Dockerfile, files: &BTreeSet<String>) -> Option<Json> {
+        let folders: Vec<&&str> =
+            tests.iter().filter(|folder| files.iter().any(|file| file.starts_with(&format!("{folder}/")))).collect();
+        let script = tests.iter().map(|folder| format!("{folder}/test.sh")).find(|script| files.contains(script));
+        let Some(script) = script else {
+            self.report.dropped(
+                &self.file_place(&format!("{}/test.sh", tests.last().unwrap_or(&"tests"))),
+                "there is no verifier for Linux",
+            );
+            return None;
+        };
+        self.report.approximated(
+            &self.file_place(&script),
+            "it runs with `docker` on the workspace, and its reward is the score",
+        );
+        let verifier = match table.split_once('.') {
+            None => self.table(table),
+            Some((steps, _)) => {
+                let index: usize = steps.trim_start_matches("steps[").trim_end_matches(']').parse().unwrap_or_default();
+                self.document.root["steps"][index]["verifier"].as_object().cloned().unwrap_or_default()
+            }
+        };
+        let workdir = docker.workdir.as_deref().filter(|workdir| *workdir != "/").unwrap_or(WORKDIR);
+        let folders: Vec<String> = folders.iter().map(|folder| format!("harbor/{}/{folder}", self.id)).collect();
+        let mut config = json!({"task": format!("harbor/{}", self.id), "tests": folders, "workdir": workdir});
+        if let Some(image) = self.table("environment").get("docker_image").and_then(Json::as_str) {
+            config["image"] = json!(image);
+        }
+        let mut seconds = VERIFIER_SECONDS;
+        for (key, value) in &verifier {
+            let place = self.place(&format!("{table}.{key}"));
+            match key.as_str() {
+                "timeout_sec" => {
+                    seconds = value.as_f64().unwrap_or(seconds);
+                    self.report.mapped(&place);
+                }
+                "env" => {
+                    if value.as_object().is_some_and(|env| !env.is_empty()) {
+                        config["env"] = value.clone();
+                    }
+                    self.report.mapped(&place);
+                }
+                "collect" => self.report.dropped(&place, "nothing is collected from services"),
+                _ => self.report.dropped(&place, CONTAINER),
+            }
+        }
+        Some(json!({
+            "type": "code-grader",
+            "name": "reward",
+            "command": ["python3", "./graders/harbor.py"],
+            "timeout_seconds": number(seconds),
+            "required": true,
+            "config": config,
+        }))
+    }
+
+    /// The steps as turns of a conversation.
+    fn turns(&mut self, steps: &[Json], docker: &Dockerfile, files: &BTreeSet<String>) -> Option<Vec<(String, Value)>> {
+        let mut turns = Vec::new();
+        for (index, step) in steps.iter().enumerate() {
+            let name = step["name"].as_str().unwrap_or_default();
+            let path = format!("steps[{index}]");
+            let input = self.instruction(&format!("steps/{name}/instruction.md"))?;
+            let own = format!("steps/{name}/tests");
+            let grader = self.grader(&["tests", &own], &format!("{path}.verifier"), docker, files);
+            for key in step.as_object().into_iter().flat_map(Map::keys) {
+                let place = self.place(&format!("{path}.{key}"));
+                match key.as_str() {
+                    "name" | "verifier" => self.report.mapped(&place),
+                    "agent" => {
+                        self.report.approximated(&place, "the longest time limit of a step is that of every turn")
+                    }
+                    "min_reward" => self
+                        .report
+                        .approximated(&place, "the threshold of the case decides whether the next turn follows"),
+                    "artifacts" => self.report.dropped(&place, "the changes of the workspace are recorded"),
+                    _ => self.report.dropped(&place, "a turn has no such setting"),
+                }
+            }
+            let mut turn = json!({"input": input});
+            if let Some(grader) = grader {
+                turn["assertions"] = json!([grader]);
+            }
+            turns.push(turn);
+        }
+        let strategy = self.document.root.get("multi_step_reward_strategy").and_then(Json::as_str);
+        if strategy == Some("final") {
+            self.report.approximated(
+                &self.place("multi_step_reward_strategy"),
+                "the lowest score of a turn is that of the case",
+            );
+        }
+        let stops = steps.iter().any(|step| step.get("min_reward").is_some());
+        let mut entries = vec![entry("mode", "conversation"), entry("turns", Json::Array(turns))];
+        entries.push(entry("aggregation", if strategy == Some("final") { "min" } else { "mean" }));
+        if stops {
+            entries.push(entry("on_turn_failure", "stop"));
+        }
+        Some(entries)
+    }
+
+    /// The time limit of the agent, in seconds: the longest of all steps.
+    fn seconds(&mut self, table: &str, steps: &[Json]) -> Option<Json> {
+        let own = self.table(table).get("timeout_sec").and_then(Json::as_f64);
+        let of_steps = steps.iter().filter_map(|step| step[table]["timeout_sec"].as_f64());
+        of_steps.chain(own).reduce(f64::max).map(number)
+    }
+
+    /// Reports every key that is not one of a verifier or a step.
+    fn settings(&mut self) {
+        for (table, value) in &self.document.root {
+            let place = self.place(table);
+            match (table.as_str(), value) {
+                ("schema_version" | "version" | "steps" | "verifier" | "multi_step_reward_strategy", _) => {
+                    self.report.mapped(&place)
+                }
+                ("task" | "metadata", Json::Object(entries)) => {
+                    for key in entries.keys() {
+                        let place = self.place(&format!("{table}.{key}"));
+                        self.report.mapped(&place);
+                    }
+                }
+                ("agent" | "environment" | "solution", Json::Object(entries)) => {
+                    for (key, value) in entries {
+                        let place = self.place(&format!("{table}.{key}"));
+                        match (table.as_str(), key.as_str()) {
+                            ("agent", "timeout_sec") | ("environment", "workdir") => self.report.mapped(&place),
+                            ("environment", "docker_image") => {
+                                self.report.approximated(&place, "only the verifier runs in it")
+                            }
+                            ("environment", "os") if value == "linux" => self.report.mapped(&place),
+                            ("environment", "build_timeout_sec") => {
+                                self.report.approximated(&place, "the time limit of the grader includes the build");
+                            }
+                            // What is empty says nothing.
+                            _ if is_empty(value) => self.report.mapped(&place),
+                            ("environment", "mcp_servers") => self
+                                .report
+                                .dropped(&place, "start servers in a hook, and tell the agent where they are"),
+                            ("environment", "skills_dir") => {
+                                self.report.dropped(&place, "give skills to the agent itself")
+                            }
+                            ("solution", _) => self.report.dropped(&place, "nothing runs the solution"),
+                            _ => self.report.dropped(&place, CONTAINER),
+                        }
+                    }
+                }
+                ("artifacts", value) if is_empty(value) => self.report.mapped(&place),
+                ("artifacts", _) => self.report.dropped(&place, "the changes of the workspace are recorded"),
+                _ => self.report.dropped(&place, "a case has no such setting"),
+            }
+        }
+    }
+
+    /// Free-form metadata, with what `[task]` says under `task`.
+    fn metadata(&self) -> Option<(String, Value)> {
+        let mut metadata = self.table("metadata");
+        let task = self.table("task");
+        if !task.is_empty() {
+            metadata.insert("task".to_owned(), Json::Object(task));
+        }
+        let value = Value::from(Json::Object(metadata));
+        (value.data != Data::Mapping(Vec::new())).then(|| ("metadata".to_owned(), value))
+    }
+}
+
+/// The instruction without the comments at its start that mark it as part of a benchmark: Harbor does not show them to agents.
+fn without_canary(text: &str) -> String {
+    let is_canary = |line: &&str| {
+        let line = line.trim().to_lowercase();
+        line.contains("canary") && (line.starts_with('#') || line.starts_with("<!--") && line.ends_with("-->"))
+    };
+    let rest: Vec<&str> = text.split('\n').skip_while(is_canary).skip_while(|line| line.trim().is_empty()).collect();
+    rest.join("\n")
+}
+
+fn is_empty(value: &Json) -> bool {
+    match value {
+        Json::Array(items) => items.is_empty(),
+        Json::Object(entries) => entries.is_empty(),
+        Json::Null => true,
+        _ => false,
+    }
+}
+
+/// A number without `.0` if it is whole.
+#[allow(clippy::cast_possible_truncation, reason = "seconds")]
+fn number(number: f64) -> Json {
+    if number.fract() == 0.0 { json!(number as i64) } else { json!(number) }
+}
+
+#[cfg(test)]
+mod tests;

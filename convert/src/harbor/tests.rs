@@ -1,0 +1,145 @@
+//! Tasks in temporary directories.
+
+use evalsuite_loader::document;
+
+use super::*;
+use crate::report::Outcome;
+
+fn write(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = directory.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    directory
+}
+
+/// The converted EVAL.yaml as JSON.
+fn suite(conversion: &Conversion) -> Json {
+    let text = String::from_utf8(conversion.output.files()[Path::new("EVAL.yaml")].clone()).unwrap();
+    document::parse(&text, Path::new("EVAL.yaml")).unwrap().root.to_json()
+}
+
+fn entries(conversion: &Conversion, outcome: Outcome) -> Vec<&str> {
+    let entries = conversion.report.entries().iter().filter(|entry| entry.outcome == outcome);
+    entries.map(|entry| entry.name.as_str()).collect()
+}
+
+#[test]
+fn a_task_is_a_case_with_its_verifier_as_grader() {
+    let task = "\
+schema_version = \"1.4\"
+artifacts = [\"/work/x\"]
+
+[task]
+name = \"org/dedupe\"
+keywords = [\"a\"]
+
+[metadata]
+difficulty = \"easy\"
+
+[agent]
+timeout_sec = 90.5
+
+[verifier]
+timeout_sec = 30
+env = { KEY = \"v\" }
+user = \"root\"
+
+[environment]
+cpus = 2
+docker_image = \"ubuntu:24.04\"
+mcp_servers = []
+unknown = 1
+";
+    let directory = write(&[
+        ("t/task.toml", task),
+        ("t/instruction.md", "<!-- harbor-canary GUID 1 -->\n\nDo it.\n"),
+        ("t/environment/Dockerfile", "FROM ubuntu\nWORKDIR /work\nCOPY data ./data\n"),
+        ("t/environment/data/rows.csv", "a\n"),
+        ("t/tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
+        ("t/solution/solve.sh", "true"),
+    ]);
+    let conversion = from_harbor(directory.path(), Layout::File).unwrap();
+    let case = suite(&conversion)["tests"][0].clone();
+    assert_eq!(
+        case,
+        json!({
+            "id": "dedupe",
+            "input": "Do it.\n",
+            "assertions": [{
+                "type": "code-grader",
+                "name": "reward",
+                "command": ["python3", "./graders/harbor.py"],
+                "timeout_seconds": 30,
+                "required": true,
+                "config": {
+                    "task": "harbor/dedupe", "tests": ["harbor/dedupe/tests"], "workdir": "/work", "image": "ubuntu:24.04", "env": {"KEY": "v"},
+                },
+            }],
+            "execution": {"timeout_seconds": 90.5},
+            "requires": {"commands": ["docker", "python3"]},
+            "workspace": {"template": "./harbor/dedupe/workspace"},
+            "metadata": {"difficulty": "easy", "task": {"name": "org/dedupe", "keywords": ["a"]}},
+        })
+    );
+    assert!(conversion.output.files().contains_key(Path::new("harbor/dedupe/workspace/data/rows.csv")));
+    assert_eq!(
+        entries(&conversion, Outcome::Dropped),
+        ["FROM ubuntu", "artifacts", "environment.cpus", "environment.unknown", "verifier.user"]
+    );
+    assert_eq!(
+        conversion.report.entries().iter().find(|entry| entry.name == "verifier.user").map(|entry| entry.line),
+        Some(17)
+    );
+}
+
+#[test]
+fn steps_are_turns_that_stop_at_a_failure() {
+    let task = "[[steps]]\nname = \"one\"\nmin_reward = 1.0\nagent = { timeout_sec = 5 }\n[[steps]]\nname = \"two\"\n[steps.verifier]\ntimeout_sec = 7\n";
+    let directory = write(&[
+        ("task.toml", task),
+        ("tests/helpers.sh", "true"),
+        ("steps/one/instruction.md", "First."),
+        ("steps/one/tests/test.sh", "true"),
+        ("steps/two/instruction.md", "Second."),
+        ("steps/two/tests/test.sh", "true"),
+        ("steps/two/workdir/a.txt", "x"),
+    ]);
+    let conversion = from_harbor(directory.path(), Layout::File).unwrap();
+    let case = suite(&conversion)["tests"][0].clone();
+    assert_eq!(
+        (&case["mode"], &case["on_turn_failure"], &case["aggregation"]),
+        (&json!("conversation"), &json!("stop"), &json!("mean"))
+    );
+    let turns = case["turns"].as_array().unwrap();
+    let inputs: Vec<&str> = turns.iter().filter_map(|turn| turn["input"].as_str()).collect();
+    assert_eq!(inputs, ["First.", "Second."]);
+    let grader = &turns[1]["assertions"][0];
+    assert_eq!(grader["timeout_seconds"], 7);
+    let tests = grader["config"]["tests"].as_array().unwrap();
+    assert!(
+        tests[0].as_str().unwrap().ends_with("/tests") && tests[1].as_str().unwrap().ends_with("/steps/two/tests"),
+        "{tests:?}"
+    );
+    assert_eq!(case["execution"]["timeout_seconds"], 5);
+    assert_eq!(entries(&conversion, Outcome::Dropped), ["steps/two/workdir/a.txt"]);
+}
+
+#[test]
+fn a_task_without_a_verifier_is_dropped() {
+    let directory = write(&[("task.toml", "version = \"1.0\"\n"), ("instruction.md", "Do it.")]);
+    let conversion = from_harbor(directory.path(), Layout::File).unwrap();
+    assert_eq!(suite(&conversion)["tests"], json!([]));
+    assert_eq!(entries(&conversion, Outcome::Dropped), ["tests/test.sh", ""]);
+}
+
+#[test]
+fn what_is_no_task_is_refused() {
+    for (files, message) in [(vec![("a.txt", "x")], "has no task.toml"), (vec![("task.toml", "a = ")], "is not TOML")] {
+        let directory = write(&files);
+        let error = from_harbor(directory.path(), Layout::File).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}

@@ -1,0 +1,82 @@
+//! The files of a converted suite.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::ConvertError;
+
+/// The files to write below a directory, and those to remove.
+#[derive(Debug, Clone, Default)]
+pub struct Output {
+    files: BTreeMap<PathBuf, Vec<u8>>,
+    removed: BTreeSet<PathBuf>,
+}
+
+impl Output {
+    /// The files with their contents; paths are relative to the directory of the suite.
+    pub fn files(&self) -> &BTreeMap<PathBuf, Vec<u8>> {
+        &self.files
+    }
+
+    pub(crate) fn add(&mut self, path: impl Into<PathBuf>, contents: impl Into<Vec<u8>>) {
+        self.files.insert(path.into(), contents.into());
+    }
+
+    /// A file of the source that the suite does not have any more.
+    pub(crate) fn remove(&mut self, path: impl Into<PathBuf>) {
+        self.removed.insert(path.into());
+    }
+
+    /// Writes the files below `directory`, which is created.
+    ///
+    /// # Errors
+    ///
+    /// If a file exists, unless `force` allows to overwrite and remove files; then nothing is written. If a file cannot be written.
+    pub fn write(&self, directory: &Path, force: bool) -> Result<(), ConvertError> {
+        let paths = self.files.keys().chain(&self.removed).map(|path| directory.join(path));
+        let existing: Vec<PathBuf> = paths.filter(|path| path.symlink_metadata().is_ok()).collect();
+        if !force && !existing.is_empty() {
+            return Err(ConvertError::exists(existing));
+        }
+        for (path, contents) in &self.files {
+            let path = directory.join(path);
+            let parent = path.parent().unwrap_or(directory);
+            fs::create_dir_all(parent).map_err(|error| ConvertError::io(parent, error))?;
+            fs::write(&path, contents).map_err(|error| ConvertError::io(&path, error))?;
+        }
+        for path in self.removed.iter().filter(|path| !self.files.contains_key(*path)) {
+            let path = directory.join(path);
+            fs::remove_file(&path).map_err(|error| ConvertError::io(&path, error))?;
+            // A directory that holds anything else stays.
+            if let Some(parent) = path.parent() {
+                drop(fs::remove_dir(parent));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_overwritten_without_force() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut output = Output::default();
+        output.add("EVAL.yaml", "a");
+        output.add("cases/b/case.yaml", "b");
+        output.write(directory.path(), false).unwrap();
+        let mut next = Output::default();
+        next.add("EVAL.yaml", "c");
+        next.add("other.txt", "d");
+        next.remove("cases/b/case.yaml");
+        let error = next.write(directory.path(), false).unwrap_err();
+        assert!(error.to_string().contains("EVAL.yaml and 1 more files would be overwritten"), "{error}");
+        assert!(!directory.path().join("other.txt").exists(), "nothing is written");
+        next.write(directory.path(), true).unwrap();
+        assert_eq!(fs::read_to_string(directory.path().join("EVAL.yaml")).unwrap(), "c");
+        assert!(!directory.path().join("cases/b").exists());
+    }
+}

@@ -1,0 +1,455 @@
+//! Assertions of promptfoo as graders, one file per family.
+
+mod json;
+mod judged;
+mod metrics;
+mod scripts;
+mod text;
+mod tools;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use evalsuite_loader::document::{Data, Value};
+use serde_json::{Map, Value as Json, json};
+
+use super::source_files::{FileValue, load};
+use super::{number, template};
+use crate::output::Output;
+use crate::report::{Place, Report};
+
+/// An assertion where it is written.
+#[derive(Debug, Clone)]
+pub(super) struct Assertion {
+    /// A mapping.
+    pub(super) value: Value,
+    pub(super) place: Place,
+}
+
+/// What assertions of a case are mapped with.
+pub(super) struct CaseContext<'a> {
+    /// The variables of the case.
+    pub(super) variables: &'a Map<String, Json>,
+    /// The directory of the configuration.
+    pub(super) directory: &'a Path,
+    /// The id of the case.
+    pub(super) id: &'a str,
+    /// Whether the score of the case decides, not the verdict of each assertion.
+    pub(super) scores_decide: bool,
+    /// What is done to answers before they are graded.
+    pub(super) transform: Option<&'a str>,
+    pub(super) output: &'a mut Output,
+    pub(super) report: &'a mut Report,
+}
+
+/// A grader without the settings that all graders have.
+#[derive(Debug, Clone)]
+pub(super) struct Grader {
+    /// `type` and the settings of the type.
+    pub(super) entries: Vec<(String, Value)>,
+    /// The lowest score that passes; 1 for a grader that passes or fails.
+    pub(super) mark: f64,
+    /// Whether the score can be between 0 and 1, so that the mark has to be written.
+    pub(super) is_graded: bool,
+    /// Whether it can fail a case at all.
+    pub(super) can_fail: bool,
+    /// Whether it can fail a case although it weighs nothing, as a set can.
+    pub(super) is_set: bool,
+    pub(super) weight: f64,
+    pub(super) name: Option<String>,
+    /// Comments of the assertion.
+    pub(super) comments: Comments,
+}
+
+/// Comments of an entry.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Comments {
+    pub(super) above: Vec<String>,
+    pub(super) beside: Option<String>,
+}
+
+/// What an assertion turns into.
+pub(super) enum Mapped {
+    Grader(Grader),
+    /// It grades nothing, in the original as well.
+    Metric,
+    /// It was dropped.
+    Lost,
+}
+
+impl Grader {
+    /// A grader that passes or fails.
+    pub(super) fn new(settings: Json) -> Self {
+        let entries = Value::from(settings).entries().to_vec();
+        Self {
+            entries,
+            mark: 1.0,
+            is_graded: false,
+            can_fail: true,
+            is_set: false,
+            weight: 1.0,
+            name: None,
+            comments: Comments::default(),
+        }
+    }
+
+    /// The same with a score between 0 and 1 that passes from `mark` on.
+    pub(super) fn graded(self, mark: f64) -> Self {
+        Self { mark, is_graded: true, ..self }
+    }
+
+    /// Whether it may pass with a score below 1, or does not hold a case back at all.
+    #[allow(clippy::float_cmp, reason = "exactly 1 is the highest score")]
+    pub(super) fn passes_below_one(&self) -> bool {
+        (self.weight > 0.0 || self.is_set) && (self.mark != 1.0 || !self.can_fail)
+    }
+
+    pub(super) fn without_comments(&mut self) {
+        self.comments = Comments::default();
+        for (_, value) in &mut self.entries {
+            remove_comments(value);
+        }
+    }
+
+    /// The result is inverted.
+    pub(super) fn negated(mut self, negate: bool) -> Self {
+        if negate {
+            self.entries.push(("negate".to_owned(), Value::from(json!(true))));
+        }
+        self
+    }
+}
+
+fn remove_comments(value: &mut Value) {
+    value.above.clear();
+    value.beside = None;
+    match &mut value.data {
+        Data::List(items) => items.iter_mut().for_each(remove_comments),
+        Data::Mapping(entries) => entries.iter_mut().for_each(|(_, value)| remove_comments(value)),
+        _ => {}
+    }
+}
+
+/// Keys of an assertion that say how it is weighed and named, not what it checks.
+const COMMON: &[&str] = &[
+    "type",
+    "weight",
+    "metric",
+    "value",
+    "threshold",
+    "provider",
+    "rubricPrompt",
+    "transform",
+    "contextTransform",
+    "config",
+];
+
+/// What checks an assertion.
+pub(super) struct Check<'a> {
+    /// The type without `not-`.
+    pub(super) kind: &'a str,
+    pub(super) is_negated: bool,
+    /// The value with its variables filled in; `None` if there is none.
+    pub(super) value: Option<Value>,
+    /// The script that the value names.
+    pub(super) script: Option<(PathBuf, Option<String>)>,
+    pub(super) threshold: Option<f64>,
+    pub(super) assertion: &'a Assertion,
+}
+
+impl Check<'_> {
+    /// The value as JavaScript writes it.
+    pub(super) fn text(&self) -> Option<String> {
+        self.value.as_ref().map(|value| template::javascript_text(&value.to_json()))
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.assertion.place
+    }
+}
+
+/// Maps an assertion; what it cannot be is reported.
+pub(super) fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mapped {
+    let (value, place) = (&assertion.value, &assertion.place);
+    let Some(kind) = value.get("type").and_then(Value::as_text) else {
+        context.report.dropped(place, "it has no type");
+        return Mapped::Lost;
+    };
+    if matches!(kind, "latency" | "cost") && value.get("threshold").is_none() {
+        context.report.approximated(place, "without a threshold it is a metric: every record has duration and cost");
+        return Mapped::Metric;
+    }
+    let (is_negated, kind) = kind.strip_prefix("not-").map_or((false, kind), |kind| (true, kind));
+    let mut grader = match kind {
+        "assert-set" => match set(assertion, context) {
+            Mapped::Grader(grader) => grader,
+            other => return other,
+        },
+        _ => match single(assertion, kind, is_negated, context) {
+            Some(grader) => grader,
+            None => return Mapped::Lost,
+        },
+    };
+    context.report.mapped(place);
+    grader.weight = value.get("weight").and_then(Value::as_number).unwrap_or(1.0);
+    if grader.weight < 0.0 {
+        context.report.approximated(place, "its weight is negative, and 0 here");
+        grader.weight = 0.0;
+    }
+    grader.name =
+        value.get("metric").and_then(Value::as_text).map(|name| template::render(name, context.variables).text);
+    grader.comments = Comments { above: value.above.clone(), beside: value.beside.clone() };
+    Mapped::Grader(grader)
+}
+
+fn single(assertion: &Assertion, kind: &str, is_negated: bool, context: &mut CaseContext<'_>) -> Option<Grader> {
+    let (value, place) = (&assertion.value, &assertion.place);
+    let scripts_transform = kind == "javascript";
+    if let Some(code) = value.get("transform").and_then(Value::as_text).or(context.transform)
+        && !scripts_transform
+    {
+        context.report.dropped(place, format!("it checks what `{}` makes of the answer", first_line(code)));
+        return None;
+    }
+    let mut check = Check {
+        kind,
+        is_negated,
+        value: None,
+        script: None,
+        threshold: value.get("threshold").and_then(Value::as_number),
+        assertion,
+    };
+    if let Some(written) = value.get("value") {
+        fill_in(written, &mut check, context)?;
+    }
+    let grader = match kind {
+        "contains" | "icontains" | "contains-any" | "contains-all" | "icontains-any" | "icontains-all"
+        | "starts-with" | "equals" | "regex" | "levenshtein" => text::map(&check, context),
+        "is-json" | "contains-json" => json::map(&check, context),
+        "latency" | "cost" => metrics::map(&check),
+        "similar"
+        | "similar:cosine"
+        | "similar:dot"
+        | "similar:euclidean"
+        | "llm-rubric"
+        | "model-graded-closedqa"
+        | "factuality"
+        | "model-graded-factuality"
+        | "g-eval"
+        | "answer-relevance"
+        | "agent-rubric"
+        | "trajectory:goal-success" => judged::map(&check, context),
+        "trajectory:tool-used"
+        | "trajectory:tool-sequence"
+        | "trajectory:tool-args-match"
+        | "trajectory:step-count"
+        | "tool-call-f1"
+        | "skill-used" => tools::map(&check, context),
+        "javascript" | "python" => scripts::map(&check, context),
+        _ => Err(reason(kind)),
+    };
+    match grader {
+        Ok(grader) => {
+            unknown_keys(assertion, context.report);
+            Some(grader)
+        }
+        Err(reason) => {
+            context.report.dropped(place, reason);
+            None
+        }
+    }
+}
+
+/// Why there is no grader for a type.
+fn reason(kind: &str) -> String {
+    match kind {
+        "context-faithfulness" | "context-recall" | "context-relevance" => {
+            "it judges retrieved text, which a case does not have: judge it with an `llm-grader` whose prompt shows the text".to_owned()
+        }
+        "perplexity" | "perplexity-score" => "agents report no probabilities of tokens".to_owned(),
+        "ruby" | "webhook" => "write a `code-grader` that calls it".to_owned(),
+        "select-best" | "max-score" => "it compares answers of several providers: compare runs with `cargo evalsuite diff`".to_owned(),
+        _ => format!("there is no grader `{kind}`: write a `code-grader`, or one in Rust"),
+    }
+}
+
+/// Fills the value of a check in. `None`: a file that is not there was reported.
+fn fill_in(written: &Value, check: &mut Check<'_>, context: &mut CaseContext<'_>) -> Option<()> {
+    let place = check.assertion.place.clone();
+    if let Some(reference) = written.as_text().and_then(|text| text.strip_prefix("file://")) {
+        match load(reference, context.directory) {
+            Ok(FileValue::Data(value)) => check.value = Some(Value::new(value.data)),
+            Ok(FileValue::Text(text)) => check.value = Some(Value::text(text)),
+            Ok(FileValue::Script(path, _)) if !path.is_file() => {
+                context.report.dropped(&place, format!("the file `{reference}` does not exist"));
+                return None;
+            }
+            Ok(FileValue::Script(path, function)) => check.script = Some((path, function)),
+            Err(reason) => {
+                context.report.dropped(&place, reason);
+                return None;
+            }
+        }
+        return Some(());
+    }
+    if let Some(text) = written.as_text().filter(|text| text.starts_with("package:")) {
+        context.report.dropped(&place, format!("`{text}` is a program of a package"));
+        return None;
+    }
+    let fill = |text: &str, context: &mut CaseContext<'_>| {
+        let rendered = template::render(text, context.variables);
+        if let Some(doubt) = rendered.doubt {
+            context.report.approximated(&place, doubt);
+        }
+        Value::text(rendered.text)
+    };
+    check.value = Some(match &written.data {
+        Data::Text(text) => fill(text, context),
+        Data::List(items) => {
+            let mut filled = Vec::new();
+            for item in items {
+                filled.push(match item.as_text().map(|text| (text, text.strip_prefix("file://"))) {
+                    Some((_, Some(reference))) => match load(reference, context.directory) {
+                        Ok(FileValue::Data(value)) => Value::new(value.data),
+                        Ok(FileValue::Text(text)) => Value::text(text),
+                        Ok(FileValue::Script(..)) => {
+                            context.report.dropped(&place, format!("`{reference}` is a program"));
+                            return None;
+                        }
+                        Err(reason) => {
+                            context.report.dropped(&place, reason);
+                            return None;
+                        }
+                    },
+                    Some((text, None)) => fill(text, context),
+                    None => item.clone(),
+                });
+            }
+            Value::new(Data::List(filled))
+        }
+        _ => written.clone(),
+    });
+    Some(())
+}
+
+/// Settings of an assertion that the suite does not have.
+fn unknown_keys(assertion: &Assertion, report: &mut Report) {
+    for (key, value) in assertion.value.entries() {
+        let place = assertion.place.below(value.position.line, key);
+        match key.as_str() {
+            "provider" => report
+                .dropped(&place, "the judge of a run is set where it runs, with `EVALSUITE_JUDGE_MODEL` or in Rust"),
+            "rubricPrompt" => report.dropped(&place, "judges get the prompt of `llm-grader` and `rubrics`"),
+            "contextTransform" => report.dropped(&place, "a case has no retrieved text"),
+            key if !COMMON.contains(&key) => report.dropped(&place, "there is no such setting"),
+            _ => {}
+        }
+    }
+}
+
+/// A set counts as one assertion, with the rules of a test.
+fn set(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mapped {
+    let (value, place) = (&assertion.value, &assertion.place);
+    let threshold = value.get("threshold").and_then(Value::as_number);
+    let outer_scores_decide = context.scores_decide;
+    context.scores_decide |= threshold.is_some();
+    let members_decide = !context.scores_decide;
+    let (mut members, mut is_lost) = (Vec::new(), false);
+    for (index, item) in value.get("assert").and_then(Value::items).unwrap_or_default().iter().enumerate() {
+        let place = place.below(item.position.line, &format!("assert[{index}]"));
+        match map(&Assertion { value: item.clone(), place }, context) {
+            Mapped::Grader(grader) => members.push(grader),
+            Mapped::Metric => {}
+            Mapped::Lost => is_lost = true,
+        }
+    }
+    context.scores_decide = outer_scores_decide;
+    if members.is_empty() && is_lost {
+        context.report.dropped(place, "nothing of it is left");
+        return Mapped::Lost;
+    }
+    if members.is_empty() {
+        context.report.mapped(place);
+        return Mapped::Metric;
+    }
+    let is_weighed = members.iter().any(|member| member.weight > 0.0);
+    #[allow(clippy::float_cmp, reason = "exactly 1 is the highest score")]
+    let all_or_nothing = members.iter().all(|member| member.weight == 0.0 || member.can_fail && member.mark == 1.0);
+    let mut names = Names { of_members: true, ..Names::default() };
+    let members: Vec<Value> =
+        members.into_iter().map(|member| names.write(member, members_decide && is_weighed, true)).collect();
+    let mut grader = Grader::new(json!({"type": "composite", "aggregator": {"type": "weighted_average"}}));
+    grader.entries.push(("assertions".to_owned(), Value::new(Data::List(members))));
+    grader.is_set = true;
+    for (key, value) in value.entries() {
+        if !["type", "assert", "threshold", "weight", "metric"].contains(&key.as_str()) {
+            context.report.dropped(&place.below(value.position.line, key), "a composite has no such setting");
+        }
+    }
+    Mapped::Grader(match threshold {
+        // All of its assertions weigh nothing: none can fail it.
+        _ if !is_weighed && threshold.is_none_or(|threshold| threshold <= 0.0) => Grader { can_fail: false, ..grader },
+        Some(threshold) if threshold <= 0.0 => Grader { can_fail: false, is_graded: true, ..grader },
+        Some(threshold) if threshold > 1.0 => {
+            context.report.approximated(place, "its threshold is above 1, and 1 here");
+            grader.graded(1.0)
+        }
+        Some(threshold) => grader.graded(threshold),
+        None if all_or_nothing => grader,
+        // Members that pass with less than 1 leave the mean below 1: any mean passes, their own marks decide.
+        None => grader.graded(LOWEST_MARK),
+    })
+}
+
+/// Low enough for any score but 0.
+pub(super) const LOWEST_MARK: f64 = 0.001;
+
+/// Gives graders of one list different names.
+#[derive(Default)]
+pub(super) struct Names {
+    taken: BTreeSet<String>,
+    /// Members of a composite cannot have the same name; other graders get a number.
+    of_members: bool,
+}
+
+impl Names {
+    /// The entry of a list of assertions. A required grader fails its case when it fails.
+    pub(super) fn write(&mut self, grader: Grader, required: bool, with_mark: bool) -> Value {
+        let mut entries = Vec::new();
+        let mut settings = grader.entries;
+        if let Some(name) = grader.name.filter(|name| !name.trim().is_empty()) {
+            let numbered = |number: usize| if number == 1 { name.clone() } else { format!("{name} {number}") };
+            let name = (1..).map(numbered).find(|name| self.taken.insert(name.clone())).expect("a number is free");
+            entries.push(("name".to_owned(), Value::text(name)));
+        } else if self.of_members {
+            let kind =
+                settings.iter().find(|(key, _)| key == "type").and_then(|(_, kind)| kind.as_text()).unwrap_or_default();
+            let numbered = |number: usize| if number == 1 { kind.to_owned() } else { format!("{kind}-{number}") };
+            let name = (1..).map(numbered).find(|name| self.taken.insert(name.clone())).expect("a number is free");
+            if name != kind {
+                entries.push(("name".to_owned(), Value::text(name)));
+            }
+        }
+        let kind = settings.remove(0);
+        entries.insert(0, kind);
+        entries.append(&mut settings);
+        #[allow(clippy::float_cmp, reason = "exactly the default is left out")]
+        if grader.weight != 1.0 {
+            entries.push(("weight".to_owned(), Value::from(number(grader.weight))));
+        }
+        if required && grader.can_fail && (grader.weight > 0.0 || grader.is_set) {
+            entries.push(("required".to_owned(), Value::from(json!(true))));
+            if with_mark || grader.is_graded {
+                entries.push(("min_score".to_owned(), Value::from(number(grader.mark))));
+            }
+        }
+        Value { above: grader.comments.above, beside: grader.comments.beside, ..Value::new(Data::Mapping(entries)) }
+    }
+}
+
+/// The beginning of a text, for messages.
+pub(super) fn first_line(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let end = line.char_indices().nth(60).map_or(line.len(), |(end, _)| end);
+    if end < line.len() { format!("{}…", &line[..end]) } else { line.to_owned() }
+}

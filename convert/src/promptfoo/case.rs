@@ -1,0 +1,197 @@
+//! One case: a prompt with the variables of a test, and the rules by which its assertions decide.
+
+use std::path::Path;
+
+use evalsuite_loader::document::{Data, Value};
+use serde_json::{Map, Value as Json, json};
+
+use super::assertions::{self, Assertion, CaseContext, Grader, Mapped, Names};
+use super::prompts::{self, Prompt};
+use super::suite_settings::SuiteSettings;
+use super::template;
+use super::test_case::TestCase;
+use crate::output::Output;
+use crate::report::Report;
+use crate::suite_draft::CaseDraft;
+
+/// A case that is being made.
+pub(super) struct Case<'a> {
+    pub(super) test: &'a TestCase,
+    pub(super) prompt: &'a Prompt,
+    pub(super) variables: &'a mut Map<String, Json>,
+    /// Whether it is the first one of its test, which keeps the comments.
+    pub(super) is_first: bool,
+    pub(super) settings: &'a SuiteSettings,
+}
+
+impl Case<'_> {
+    /// The entries of the case; `None` if it cannot be one.
+    pub(super) fn draft(self, id: &str, root: &Path, output: &mut Output, report: &mut Report) -> Option<CaseDraft> {
+        let Self { test, prompt, variables, is_first, settings } = self;
+        let text = [test.option("prefix").unwrap_or_default(), &prompt.text, test.option("suffix").unwrap_or_default()]
+            .concat();
+        let input = filled_in(&text, variables);
+        if let Some(doubt) = input.doubt {
+            report.approximated(&prompt.place, doubt);
+        }
+        if input.text.trim().is_empty() {
+            report.dropped(&test.place, "its prompt is empty");
+            return None;
+        }
+        if text.contains("${{") {
+            report.approximated(&prompt.place, "`${{ NAME }}` is filled in from the environment");
+        }
+        let mut context = CaseContext {
+            variables,
+            directory: root,
+            id,
+            scores_decide: is_threshold(test.threshold),
+            transform: test.option("transform"),
+            output,
+            report,
+        };
+        let (graders, is_lost) = graders(&test.assertions, is_first, &mut context);
+        if graders.is_empty() && is_lost {
+            report.dropped(&test.place, "nothing is left that grades it");
+            return None;
+        }
+        let (assertions, threshold) = decide(graders, test, report);
+        let mut entries = vec![("input".to_owned(), prompts::input(&input.text, &prompt.place, report))];
+        if is_first {
+            entries[0].1.above = prompt.above.iter().filter(|line| !super::is_directive(line)).cloned().collect();
+        }
+        entries.push(("assertions".to_owned(), Value::new(Data::List(assertions))));
+        entries.extend(execution(test, threshold, settings, report));
+        entries.extend(metadata(test, variables));
+        let above = if is_first { test.above.clone() } else { Vec::new() };
+        Some(CaseDraft { entries, above })
+    }
+}
+
+/// A prompt with its variables filled in. In a chat, each text of it is a template of its own.
+fn filled_in(text: &str, variables: &Map<String, Json>) -> template::Rendered {
+    match serde_json::from_str::<Json>(text) {
+        Ok(mut chat @ (Json::Array(_) | Json::Object(_))) => {
+            let mut doubt = None;
+            fill_in(&mut chat, variables, &mut doubt);
+            template::Rendered { text: serde_json::to_string_pretty(&chat).unwrap_or_default(), doubt }
+        }
+        _ => template::render(text, variables),
+    }
+}
+
+fn fill_in(json: &mut Json, variables: &Map<String, Json>, doubt: &mut Option<String>) {
+    match json {
+        Json::String(text) => {
+            let rendered = template::render(text, variables);
+            *text = rendered.text;
+            *doubt = doubt.take().or(rendered.doubt);
+        }
+        Json::Array(items) => items.iter_mut().for_each(|item| fill_in(item, variables, doubt)),
+        Json::Object(entries) => entries.values_mut().for_each(|value| fill_in(value, variables, doubt)),
+        _ => {}
+    }
+}
+
+/// The graders of a case, and whether an assertion was dropped.
+fn graders(assertions: &[Assertion], is_first: bool, context: &mut CaseContext<'_>) -> (Vec<Grader>, bool) {
+    let (mut graders, mut is_lost) = (Vec::new(), false);
+    for assertion in assertions {
+        match assertions::map(assertion, context) {
+            Mapped::Grader(mut grader) => {
+                if !is_first {
+                    grader.without_comments();
+                }
+                graders.push(grader);
+            }
+            Mapped::Metric => {}
+            Mapped::Lost => is_lost = true,
+        }
+    }
+    (graders, is_lost)
+}
+
+/// Whether the score decides; a threshold that is not a number is none.
+fn is_threshold(threshold: Option<f64>) -> bool {
+    threshold.is_some_and(|threshold| !threshold.is_nan())
+}
+
+/// A grader that every answer passes, or none.
+fn constant(name: &str, passes: bool) -> Value {
+    let pattern = if passes { "^" } else { "(?!)" };
+    Value::from(json!({"type": "regex", "name": name, "value": pattern}))
+}
+
+/// The assertions as they decide about a case, and its threshold if it is not the default.
+fn decide(graders: Vec<Grader>, test: &TestCase, report: &mut Report) -> (Vec<Value>, Option<f64>) {
+    let mut names = Names::default();
+    let is_weighed = graders.iter().any(|grader| grader.weight > 0.0);
+    match test.threshold.filter(|threshold| !threshold.is_nan()) {
+        // Whatever fails, the score decides.
+        Some(threshold) => {
+            if threshold > 1.0 {
+                report.approximated(&test.place, "its threshold is above 1, and 1 here");
+            }
+            let passes_always = graders.is_empty() || threshold <= 0.0;
+            let mut written: Vec<Value> = graders.into_iter().map(|grader| names.write(grader, false, false)).collect();
+            if !is_weighed {
+                // Without weights the score is 0; without assertions, 1.
+                written.push(constant("nothing-is-weighed", passes_always));
+            }
+            (written, Some(threshold.clamp(0.0, 1.0)))
+        }
+        // Every assertion decides.
+        None => {
+            let has_partial = graders.iter().any(Grader::passes_below_one);
+            let mut written: Vec<Value> =
+                graders.into_iter().map(|grader| names.write(grader, true, has_partial)).collect();
+            if !is_weighed {
+                let name = if written.is_empty() { "no-assertions" } else { "nothing-is-weighed" };
+                written.push(constant(name, true));
+            }
+            (written, has_partial.then_some(0.0))
+        }
+    }
+}
+
+fn execution(
+    test: &TestCase,
+    threshold: Option<f64>,
+    settings: &SuiteSettings,
+    report: &mut Report,
+) -> Option<(String, Value)> {
+    let mut execution = Vec::new();
+    if let Some(threshold) = threshold {
+        execution.push(("threshold".to_owned(), Value::from(super::number(threshold))));
+    }
+    if let Some(providers) = &test.providers {
+        let known: Vec<&String> = providers.iter().filter(|name| settings.targets.contains(name)).collect();
+        let place = test.place.below(test.place.line, "provider");
+        match (&known[..], settings.targets.len()) {
+            ([], _) if settings.targets.len() > 1 => {
+                report.dropped(&place, "it is none of the providers of the configuration")
+            }
+            ([], _) => execution.extend(providers.first().map(|name| ("target".to_owned(), Value::text(name.clone())))),
+            (_, 0 | 1) => {}
+            (known, _) => execution.push(("targets".to_owned(), Value::from(json!(known)))),
+        }
+    }
+    (!execution.is_empty()).then(|| ("execution".to_owned(), Value::new(Data::Mapping(execution))))
+}
+
+/// The test's metadata, its description, and its variables, which graders read.
+fn metadata(test: &TestCase, variables: &Map<String, Json>) -> Option<(String, Value)> {
+    let mut metadata = test.metadata.clone();
+    let mut add = |key: &str, value: Json| {
+        if metadata.iter().all(|(known, _)| known != key) {
+            metadata.push((key.to_owned(), Value::from(value)));
+        }
+    };
+    if let Some(description) = &test.description {
+        add("description", json!(description));
+    }
+    if !variables.is_empty() {
+        add("vars", Json::Object(variables.clone()));
+    }
+    (!metadata.is_empty()).then(|| ("metadata".to_owned(), Value::new(Data::Mapping(metadata))))
+}

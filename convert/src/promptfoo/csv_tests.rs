@@ -1,0 +1,288 @@
+//! Tests in the rows of a CSV file: variables, and columns that start with `__`.
+
+use std::path::Path;
+
+use evalsuite_loader::document::Value;
+use serde_json::{Map, Value as Json, json};
+
+use super::comma_list;
+use crate::report::{Place, Report};
+
+/// A row.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// The test that it stands for.
+    pub(super) test: Value,
+    /// Columns that are neither variables nor known.
+    unknown: Vec<String>,
+}
+
+/// The rows of a file with their lines.
+pub(super) fn read(file: &Path) -> Result<Vec<(Row, u32)>, csv::Error> {
+    let mut reader = csv::ReaderBuilder::new().flexible(false).from_path(file)?;
+    let columns: Vec<String> =
+        reader.headers()?.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record?;
+        let line = record.position().map_or(0, |position| u32::try_from(position.line()).unwrap_or(u32::MAX));
+        rows.push((row(columns.iter().map(String::as_str).zip(&record)), line));
+    }
+    Ok(rows)
+}
+
+/// Reports the columns that a row has and promptfoo does not know.
+pub(super) fn unknown_columns(row: &Row, place: &Place, report: &mut Report) {
+    for column in &row.unknown {
+        report.dropped(&place.below(1, column), "promptfoo knows no such column");
+    }
+}
+
+fn row<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Row {
+    let (mut variables, mut metadata, mut options) = (Map::new(), Map::new(), Map::new());
+    let mut asserts: Vec<Map<String, Json>> = Vec::new();
+    let mut settings: Vec<(usize, &str, Json)> = Vec::new();
+    let (mut test, mut unknown, mut metric) = (Map::new(), Vec::new(), None);
+    for (column, cell) in cells {
+        let is_filled = !cell.trim().is_empty();
+        match column.strip_prefix("__") {
+            None => drop(variables.insert(column.to_owned(), json!(cell))),
+            Some(name) if name.starts_with("expected") => asserts.extend(is_filled.then(|| assertion(cell.trim()))),
+            Some("prefix" | "suffix") => drop(options.insert(column[2..].to_owned(), json!(cell))),
+            Some("description") => drop(test.insert("description".to_owned(), json!(cell))),
+            Some("metric") => metric = is_filled.then_some(cell),
+            Some("threshold") => {
+                if let Some(number) = number(cell) {
+                    test.insert("threshold".to_owned(), number);
+                }
+            }
+            Some("providerOutput") if !is_filled => {}
+            Some("providerOutput") => drop(test.insert("providerOutput".to_owned(), json!(cell))),
+            Some(name) => match (name.strip_prefix("metadata:"), name.strip_prefix("config:")) {
+                (Some(key), _) if is_filled => match key.strip_suffix("[]") {
+                    Some(key) => drop(metadata.insert(key.to_owned(), escaped_list(cell))),
+                    None => drop(metadata.insert(key.to_owned(), json!(cell))),
+                },
+                (Some(_), _) => {}
+                (None, Some(setting)) => match (setting.split_once(':'), number(cell)) {
+                    (Some((expected, key)), Some(value)) => {
+                        let number = expected.trim_start_matches("__expected").parse().unwrap_or(1_usize);
+                        settings.push((number.saturating_sub(1), key, value));
+                    }
+                    _ => unknown.push(column.to_owned()),
+                },
+                (None, None) => unknown.push(column.to_owned()),
+            },
+        }
+    }
+    for (index, key, value) in settings {
+        if let Some(assert) = asserts.get_mut(index) {
+            assert.insert(key.to_owned(), value.clone());
+            metadata.insert(key.to_owned(), value);
+        }
+    }
+    if let Some(metric) = metric {
+        asserts.iter_mut().for_each(|assert| drop(assert.insert("metric".to_owned(), json!(metric))));
+    }
+    test.insert("vars".to_owned(), Json::Object(variables));
+    test.insert("assert".to_owned(), asserts.into_iter().map(Json::Object).collect());
+    for (key, entries) in [("metadata", metadata), ("options", options)] {
+        if !entries.is_empty() {
+            test.insert(key.to_owned(), Json::Object(entries));
+        }
+    }
+    Row { test: Value::new(Value::from(Json::Object(test)).data), unknown }
+}
+
+/// A list whose commas may be escaped.
+fn escaped_list(cell: &str) -> Json {
+    let texts = cell.replace("\\,", "\u{0}");
+    texts.split(',').map(|text| json!(text.trim().replace('\u{0}', ","))).collect()
+}
+
+fn number(cell: &str) -> Option<Json> {
+    cell.trim().parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| json!(number))
+}
+
+/// The types whose text in a cell may carry a threshold, and have one of 0.75 without it.
+const WITH_THRESHOLD: &[&str] = &[
+    "answer-relevance",
+    "classifier",
+    "context-faithfulness",
+    "context-recall",
+    "context-relevance",
+    "cost",
+    "latency",
+    "levenshtein",
+    "perplexity-score",
+    "perplexity",
+    "rouge-n",
+    "similar",
+    "starts-with",
+];
+
+/// Types that a cell names before a colon.
+const TYPES: &[&str] = &[
+    "answer-relevance",
+    "bleu",
+    "classifier",
+    "contains",
+    "contains-all",
+    "contains-any",
+    "contains-html",
+    "contains-json",
+    "contains-sql",
+    "contains-xml",
+    "context-faithfulness",
+    "context-recall",
+    "context-relevance",
+    "conversation-relevance",
+    "cost",
+    "equals",
+    "factuality",
+    "finish-reason",
+    "g-eval",
+    "gleu",
+    "guardrails",
+    "icontains",
+    "icontains-all",
+    "icontains-any",
+    "is-html",
+    "is-json",
+    "is-refusal",
+    "is-sql",
+    "is-valid-function-call",
+    "is-valid-openai-function-call",
+    "is-valid-openai-tools-call",
+    "is-xml",
+    "javascript",
+    "latency",
+    "levenshtein",
+    "llm-rubric",
+    "meteor",
+    "model-graded-closedqa",
+    "model-graded-factuality",
+    "moderation",
+    "perplexity",
+    "perplexity-score",
+    "pi",
+    "python",
+    "regex",
+    "rouge-n",
+    "ruby",
+    "similar",
+    "similar:cosine",
+    "similar:dot",
+    "similar:euclidean",
+    "skill-used",
+    "starts-with",
+    "tool-call-f1",
+    "webhook",
+    "word-count",
+];
+
+/// The assertion that a cell stands for: `type(threshold): value`, or text that the answer equals.
+fn assertion(cell: &str) -> Map<String, Json> {
+    let of = |kind: &str, value: Json| {
+        let mut entries = Map::new();
+        entries.insert("type".to_owned(), json!(kind));
+        if !value.is_null() {
+            entries.insert("value".to_owned(), value);
+        }
+        entries
+    };
+    for (prefix, kind) in
+        [("javascript:", "javascript"), ("fn:", "javascript"), ("eval:", "javascript"), ("python:", "python")]
+    {
+        if let Some(code) = cell.strip_prefix(prefix) {
+            return of(kind, json!(code.trim()));
+        }
+    }
+    for prefix in ["grade:", "llm-rubric:"] {
+        if let Some(text) = cell.strip_prefix(prefix) {
+            return of("llm-rubric", json!(text));
+        }
+    }
+    if let Some(path) = cell.strip_prefix("file://") {
+        let is_python = path.ends_with(".py") || path.contains(".py:");
+        return of(if is_python { "python" } else { "javascript" }, json!(cell));
+    }
+    typed(cell, &of).unwrap_or_else(|| of("equals", json!(cell)))
+}
+
+fn typed(cell: &str, of: &dyn Fn(&str, Json) -> Map<String, Json>) -> Option<Map<String, Json>> {
+    let (not, rest) = cell.strip_prefix("not-").map_or(("", cell), |rest| ("not-", rest));
+    let kind = TYPES.iter().filter(|kind| rest.starts_with(**kind)).max_by_key(|kind| kind.len())?;
+    let after = &rest[kind.len()..];
+    let (threshold, after) = match after.strip_prefix('(').and_then(|inner| inner.split_once(')')) {
+        Some((inner, after)) => (Some(number(inner)?), after),
+        None => (None, after),
+    };
+    let value = match after.strip_prefix(':') {
+        Some(value) => json!(value.trim()),
+        None if after.is_empty() => Json::Null,
+        None => return None,
+    };
+    let is_list = matches!(*kind, "contains-all" | "contains-any" | "icontains-all" | "icontains-any");
+    let value = match value.as_str() {
+        Some(text) if is_list => comma_list(text).into_iter().map(Json::String).collect(),
+        _ => value,
+    };
+    let mut entries = of(&format!("{not}{kind}"), value);
+    if WITH_THRESHOLD.contains(kind) {
+        entries.insert("threshold".to_owned(), threshold.unwrap_or_else(|| json!(0.75)));
+    }
+    Some(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_loader::document::Data;
+
+    use super::*;
+
+    #[test]
+    fn a_cell_is_an_assertion() {
+        for (cell, expected) in [
+            ("plain: text", json!({"type": "equals", "value": "plain: text"})),
+            ("contains: algorithm", json!({"type": "contains", "value": "algorithm"})),
+            ("contains-any: a, \"b, c\"", json!({"type": "contains-any", "value": ["a", "b, c"]})),
+            ("not-contains:x", json!({"type": "not-contains", "value": "x"})),
+            ("is-json", json!({"type": "is-json"})),
+            ("levenshtein(3): abc", json!({"type": "levenshtein", "value": "abc", "threshold": 3.0})),
+            ("starts-with: abc", json!({"type": "starts-with", "value": "abc", "threshold": 0.75})),
+            ("fn: output.length", json!({"type": "javascript", "value": "output.length"})),
+            ("grade: is polite", json!({"type": "llm-rubric", "value": " is polite"})),
+            ("file://a.py:f", json!({"type": "python", "value": "file://a.py:f"})),
+            ("is-jsonish", json!({"type": "equals", "value": "is-jsonish"})),
+        ] {
+            assert_eq!(Json::Object(assertion(cell)), expected, "{cell}");
+        }
+    }
+
+    #[test]
+    fn a_row_is_a_test() {
+        let cells = [
+            ("topic", "physics"),
+            ("__expected1", "contains: quantum"),
+            ("__expected2", "grade:x"),
+            ("__expected3", " "),
+            ("__metadata:tags[]", "a,b\\,c"),
+            ("__config:__expected2:threshold", "0.8"),
+            ("__threshold", "0"),
+            ("__colour", "red"),
+        ];
+        let row = row(cells.into_iter());
+        assert_eq!(
+            row.test.to_json(),
+            json!({
+                "threshold": 0.0,
+                "vars": {"topic": "physics"},
+                "assert": [{"type": "contains", "value": "quantum"}, {"type": "llm-rubric", "value": "x", "threshold": 0.8}],
+                "metadata": {"tags": ["a", "b,c"], "threshold": 0.8},
+            })
+        );
+        assert_eq!(row.unknown, ["__colour"]);
+        assert!(matches!(row.test.data, Data::Mapping(_)));
+    }
+}

@@ -1,0 +1,272 @@
+//! From promptfoo configurations: prompts × tests × variables become cases, assertions become graders.
+
+mod assertions;
+mod case;
+mod csv_tests;
+mod prompts;
+mod references;
+mod source_files;
+mod suite_settings;
+mod template;
+mod test_case;
+mod tests_reader;
+mod variables;
+
+use std::path::{Path, PathBuf};
+
+use evalsuite_loader::document::{Data, Document, Value};
+
+use self::prompts::Prompt;
+use self::suite_settings::SuiteSettings;
+use self::test_case::TestCase;
+use self::tests_reader::WrittenTest;
+use crate::case_ids::CaseIds;
+use crate::error::ConvertError;
+use crate::layouts::Layout;
+use crate::report::{Place, Report};
+use crate::suite_draft::SuiteDraft;
+use crate::{Conversion, source};
+
+/// Names of configurations in a directory, the first that exists.
+const CONFIGURATIONS: &[&str] = &["promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json"];
+
+/// Converts the promptfoo configuration at `path`, a YAML or JSON file or the directory of a `promptfooconfig.yaml`.
+///
+/// Programs that a configuration names are not run: prompts, tests and variables that a program writes are dropped.
+///
+/// # Errors
+///
+/// If the configuration cannot be read or is not one.
+pub fn from_promptfoo(path: &Path, layout: Layout) -> Result<Conversion, ConvertError> {
+    let file = configuration(path)?;
+    let root = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
+    let mut document = source::document(&file, &root)?;
+    references::resolve(&mut document.root);
+    let name = source::shown(&file, &root);
+    if !matches!(document.root.data, Data::Mapping(_)) || !is_configuration(&document.root) {
+        return Err(ConvertError::unsupported(format!(
+            "{} is not a promptfoo configuration: it has no prompts and no tests",
+            file.display()
+        )));
+    }
+    Ok(Configuration { root, name, document, report: Report::default() }.convert(&file, layout))
+}
+
+fn is_configuration(root: &Value) -> bool {
+    ["prompts", "tests", "scenarios", "providers"].iter().any(|key| root.get(key).is_some())
+}
+
+fn configuration(path: &Path) -> Result<PathBuf, ConvertError> {
+    if path.is_dir() {
+        let found = CONFIGURATIONS.iter().map(|name| path.join(name)).find(|file| file.is_file());
+        return found
+            .ok_or_else(|| ConvertError::unsupported(format!("{} has no promptfooconfig.yaml", path.display())));
+    }
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if !matches!(extension.as_str(), "yaml" | "yml" | "json") {
+        return Err(ConvertError::unsupported(format!(
+            "{} is a program: write its configuration as YAML",
+            path.display()
+        )));
+    }
+    Ok(path.to_owned())
+}
+
+/// A configuration that is being converted.
+struct Configuration {
+    /// Its directory.
+    root: PathBuf,
+    /// Its name in reports.
+    name: String,
+    document: Document,
+    report: Report,
+}
+
+impl Configuration {
+    fn convert(mut self, file: &Path, layout: Layout) -> Conversion {
+        let entries = self.document.root.entries().to_vec();
+        let (mut prompts, mut tests, mut scenarios, mut default) = (Vec::new(), Vec::new(), None, None);
+        let mut settings = SuiteSettings::new(file);
+        let mut above_tests = Vec::new();
+        for (key, value) in &entries {
+            let place = Place::new(self.name.clone(), value.position.line, key.clone());
+            match key.as_str() {
+                _ if value.data == Data::Null => {}
+                "prompts" => {
+                    prompts = prompts::read(value, &place, &self.root, &mut self.report);
+                    above_tests.extend(value.above.iter().filter(|line| !is_directive(line)).cloned());
+                }
+                "tests" => {
+                    tests = tests_reader::read(value, &place, &self.root, &mut self.report);
+                    above_tests.extend(value.above.iter().filter(|line| !is_directive(line)).cloned());
+                }
+                "scenarios" => scenarios = Some((value, place)),
+                "defaultTest" => default = self.default_test(value, &place),
+                "assertionTemplates" => self.report.mapped(&place),
+                _ => settings.read(key, value, &place, &mut self.report),
+            }
+        }
+        let default = default.unwrap_or_default();
+        let mut cases: Vec<TestCase> =
+            tests.iter().map(|test| test_case::read(test, &self.root, &mut self.report)).collect();
+        if let Some((value, place)) = scenarios {
+            cases.extend(self.scenarios(value, &place));
+        } else if cases.is_empty() && !entries.iter().any(|(key, _)| key == "tests") {
+            cases.push(TestCase { place: Place::new(self.name.clone(), 1, "prompts"), ..TestCase::default() });
+        }
+        let cases: Vec<TestCase> = cases.iter().map(|case| case.with_default(&default)).collect();
+        let (mut draft, mut ids) = (SuiteDraft::default(), CaseIds::default());
+        for (index, test) in cases.iter().enumerate() {
+            self.cases(test, index + 1, &prompts, &settings, &mut ids, &mut draft);
+        }
+        draft.settings = settings.write();
+        draft.end = self.document.end;
+        let name = Path::new("EVAL.yaml");
+        Conversion { output: draft.write_as(layout, name, above_tests), report: self.report }
+    }
+
+    fn default_test(&mut self, value: &Value, place: &Place) -> Option<TestCase> {
+        let value = match value.as_text() {
+            None => value.clone(),
+            Some(text) => {
+                match source::document(&self.root.join(text.strip_prefix("file://").unwrap_or(text)), &self.root) {
+                    Ok(document) => document.root,
+                    Err(_) => {
+                        self.report.dropped(place, format!("`{text}` cannot be read"));
+                        return None;
+                    }
+                }
+            }
+        };
+        let test = WrittenTest { value, place: place.clone(), directory: self.root.clone() };
+        Some(test_case::read(&test, &self.root, &mut self.report))
+    }
+
+    /// The tests of all scenarios, each with the data of each configuration of its scenario.
+    fn scenarios(&mut self, value: &Value, place: &Place) -> Vec<TestCase> {
+        let mut cases = Vec::new();
+        let single = std::slice::from_ref(value);
+        for (index, item) in value.items().unwrap_or(single).iter().enumerate() {
+            let place = place.below(item.position.line, &format!("[{index}]"));
+            let item = match item.as_text().and_then(|text| text.strip_prefix("file://")) {
+                None => item.clone(),
+                Some(path) => match source::document(&self.root.join(path), &self.root) {
+                    Ok(document) => document.root,
+                    Err(_) => {
+                        self.report.dropped(&place, format!("`{path}` cannot be read"));
+                        continue;
+                    }
+                },
+            };
+            for (key, value) in item.entries() {
+                if !["description", "config", "tests"].contains(&key.as_str()) {
+                    self.report.dropped(&place.below(value.position.line, key), "a scenario has no such setting");
+                }
+            }
+            let read = |key: &str, report: &mut Report| {
+                let Some(value) = item.get(key) else { return Vec::new() };
+                let tests = tests_reader::read(value, &place.below(value.position.line, key), &self.root, report);
+                tests.iter().map(|test| test_case::read(test, &self.root, report)).collect::<Vec<_>>()
+            };
+            let data = read("config", &mut self.report);
+            let mut tests = read("tests", &mut self.report);
+            if tests.is_empty() {
+                tests.push(TestCase { place: place.clone(), ..TestCase::default() });
+            }
+            for data in &data {
+                cases.extend(tests.iter().map(|test| test.in_scenario(data)));
+            }
+        }
+        cases
+    }
+
+    /// Adds the cases that a test stands for.
+    fn cases(
+        &mut self,
+        test: &TestCase,
+        number: usize,
+        prompts: &[Prompt],
+        settings: &SuiteSettings,
+        ids: &mut CaseIds,
+        draft: &mut SuiteDraft,
+    ) {
+        let prompts: Vec<(usize, &Prompt)> =
+            prompts.iter().enumerate().filter(|(_, prompt)| takes(test, prompt)).collect();
+        if prompts.is_empty() {
+            self.report.dropped(&test.place, "there is no prompt for it");
+        }
+        let mut is_first = true;
+        for variables in variables::combinations(test, &self.root, &mut self.report) {
+            for (index, prompt) in &prompts {
+                let otherwise = format!("test-{number}");
+                let base = test.description.as_deref().unwrap_or(&otherwise);
+                let text = if prompts.len() > 1 { format!("{base} prompt {}", index + 1) } else { base.to_owned() };
+                let mut variables = variables.clone();
+                let case = case::Case { test, prompt, variables: &mut variables, is_first, settings };
+                let id = ids.next(&text, &otherwise);
+                if let Some(entries) = case.draft(&id, &self.root, &mut draft.output, &mut self.report) {
+                    draft.cases.push((id, entries));
+                    is_first = false;
+                }
+            }
+        }
+    }
+}
+
+/// Whether a test takes a prompt.
+fn takes(test: &TestCase, prompt: &Prompt) -> bool {
+    let is_named = |name: &String| {
+        prompt
+            .names
+            .iter()
+            .any(|known| known == name || name.strip_suffix('*').is_some_and(|start| known.starts_with(start)))
+    };
+    test.prompts.as_ref().is_none_or(|names| names.iter().any(is_named))
+}
+
+/// Whether a comment is for editors of promptfoo configurations.
+fn is_directive(comment: &str) -> bool {
+    comment.trim_start().starts_with("yaml-language-server:")
+}
+
+/// A number as it is written, without `.0` if it is whole.
+#[allow(clippy::cast_possible_truncation, reason = "whole numbers in the range of an i64 only")]
+fn number(number: f64) -> serde_json::Value {
+    if number.fract() == 0.0 && number.abs() < 1e15 { (number as i64).into() } else { number.into() }
+}
+
+/// The texts between commas; a text in double quotes may hold commas.
+fn comma_list(text: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut rest = text.trim_start_matches(|it: char| it.is_whitespace() || it == ',');
+    while !rest.is_empty() {
+        if let Some(inner) = rest.strip_prefix('"') {
+            let (mut field, mut characters) = (String::new(), inner.char_indices().peekable());
+            let mut end = inner.len();
+            while let Some((at, character)) = characters.next() {
+                match (character, characters.peek()) {
+                    ('\\', Some((_, escaped @ ('"' | '\\')))) | ('"', Some((_, escaped @ '"'))) => {
+                        field.push(*escaped);
+                        characters.next();
+                    }
+                    ('"', _) => {
+                        end = at + 1;
+                        break;
+                    }
+                    _ => field.push(character),
+                }
+            }
+            texts.push(field);
+            rest = &inner[end..];
+        } else {
+            let end = rest.find(',').unwrap_or(rest.len());
+            texts.push(rest[..end].trim().to_owned());
+            rest = &rest[end..];
+        }
+        rest = rest.trim_start_matches(|it: char| it.is_whitespace() || it == ',');
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! `$ref` of a configuration: a mapping that stands for another one, such as `#/assertionTemplates/polite`.
+
+use evalsuite_loader::document::{Data, Value};
+
+/// Deepest chain of references.
+const DEEPEST: usize = 16;
+
+/// Replaces every reference into the document by what it leads to. Any other reference stays, such as those of JSON Schemas.
+pub(super) fn resolve(root: &mut Value) {
+    let whole = root.clone();
+    replace(root, &whole, 0);
+}
+
+fn replace(value: &mut Value, whole: &Value, depth: usize) {
+    if depth > DEEPEST {
+        return;
+    }
+    let target = value.get("$ref").and_then(Value::as_text).and_then(|pointer| at(whole, pointer)).cloned();
+    if let Some(target) = target {
+        let mut entries = target.entries().to_vec();
+        let own = value.entries().iter().filter(|(key, _)| key != "$ref").cloned();
+        for (key, own) in own {
+            entries.retain(|(known, _)| *known != key);
+            entries.push((key, own));
+        }
+        value.data = if matches!(target.data, Data::Mapping(_)) { Data::Mapping(entries) } else { target.data };
+        replace(value, whole, depth + 1);
+        return;
+    }
+    match &mut value.data {
+        Data::List(items) => items.iter_mut().for_each(|item| replace(item, whole, depth)),
+        Data::Mapping(entries) => entries.iter_mut().for_each(|(_, value)| replace(value, whole, depth)),
+        _ => {}
+    }
+}
+
+/// The value at a JSON pointer after `#`.
+fn at<'v>(root: &'v Value, pointer: &str) -> Option<&'v Value> {
+    let parts = pointer.strip_prefix("#/")?.split('/').map(|part| part.replace("~1", "/").replace("~0", "~"));
+    parts.into_iter().try_fold(root, |value, part| match value.items() {
+        Some(items) => items.get(part.parse::<usize>().ok()?),
+        None => value.get(&part),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn references_lead_into_the_document() {
+        let mut root = Value::from(json!({
+            "t": {"a": {"type": "contains", "value": "x"}, "b": {"$ref": "#/t/a", "weight": 2}, "self": {"$ref": "#/t/self"}},
+            "tests": [{"assert": [{"$ref": "#/t/b"}, {"$ref": "#/none"}, {"$ref": "other.yaml"}]}],
+        }));
+        resolve(&mut root);
+        let asserts = root.to_json()["tests"][0]["assert"].clone();
+        assert_eq!(
+            asserts,
+            json!([{"type": "contains", "value": "x", "weight": 2}, {"$ref": "#/none"}, {"$ref": "other.yaml"}])
+        );
+    }
+}

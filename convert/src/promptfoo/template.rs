@@ -1,0 +1,162 @@
+//! Templates of promptfoo, which are Jinja as nunjucks understands it.
+
+use std::sync::Arc;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Object, Serde, Value as JinjaValue, ValueKind};
+use minijinja::{Environment, Output, State, UndefinedBehavior};
+use serde_json::{Map, Value};
+
+/// Why a template may be filled in differently.
+const MAY_DIFFER: &str = "filters and statements are those of Jinja, nunjucks' own may differ";
+
+/// A text with its variables filled in.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Rendered {
+    pub(super) text: String,
+    /// Why the text may differ from promptfoo's.
+    pub(super) doubt: Option<String>,
+}
+
+/// Fills the variables into a template. One without braces is returned as it is.
+pub(super) fn render(template: &str, variables: &Map<String, Value>) -> Rendered {
+    if !template.contains("{{") && !template.contains("{%") && !template.contains("{#") {
+        return Rendered { text: template.to_owned(), doubt: None };
+    }
+    let mut context: Vec<(String, JinjaValue)> =
+        variables.iter().map(|(name, value)| (name.clone(), JinjaValue::from(Serde(as_javascript(value))))).collect();
+    context.push(("env".to_owned(), JinjaValue::from_object(EnvironmentVariables)));
+    let context = JinjaValue::from_pairs(context);
+    match environment().render_str(template, context) {
+        Ok(text) => {
+            let is_plain = !template.contains("{%") && !has_filter(template);
+            let doubt = if is_plain { undefined(template, variables) } else { Some(MAY_DIFFER.to_owned()) };
+            Rendered { text, doubt }
+        }
+        Err(error) => {
+            Rendered { text: template.to_owned(), doubt: Some(format!("the template is left as it is: {error}")) }
+        }
+    }
+}
+
+/// Jinja that writes values as nunjucks does.
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
+        environment.set_syntax(syntax);
+    }
+    environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+    environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    environment.add_filter("dump", |value: JinjaValue| serde_json::to_string(&value).unwrap_or_default());
+    environment.set_formatter(|out: &mut Output<'_>, _: &mut State<'_, '_>, value: &JinjaValue| {
+        let text = match value.kind() {
+            ValueKind::Undefined | ValueKind::None => String::new(),
+            ValueKind::Bool => value.is_true().to_string(),
+            ValueKind::Map | ValueKind::Seq => {
+                let json: Value = serde_json::to_value(value).unwrap_or_default();
+                joined(&json)
+            }
+            _ => value.to_string(),
+        };
+        out.write_str(&text).map_err(minijinja::Error::from)
+    });
+    environment
+}
+
+/// A list or an object as JavaScript puts it into a text.
+fn joined(json: &Value) -> String {
+    match json {
+        Value::Null => String::new(),
+        Value::Array(items) => items.iter().map(joined).collect::<Vec<_>>().join(","),
+        Value::Object(_) => "[object Object]".to_owned(),
+        other => javascript_text(other),
+    }
+}
+
+fn has_filter(template: &str) -> bool {
+    template.split("{{").skip(1).any(|rest| rest.split("}}").next().unwrap_or_default().contains('|'))
+}
+
+/// A variable that the template names and that has no value.
+fn undefined(template: &str, variables: &Map<String, Value>) -> Option<String> {
+    let names = template.split("{{").skip(1).filter_map(|rest| {
+        let name: String = rest
+            .trim_start_matches('-')
+            .trim_start()
+            .chars()
+            .take_while(|it| it.is_alphanumeric() || *it == '_')
+            .collect();
+        let is_name = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
+        (is_name && name != "env" && !variables.contains_key(&name)).then_some(name)
+    });
+    names.into_iter().next().map(|name| format!("the variable `{name}` has no value and is left out"))
+}
+
+/// Numbers as JavaScript writes them: `1.0` is `1`.
+fn as_javascript(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => Value::Number(javascript_number(number)),
+        Value::Array(items) => items.iter().map(as_javascript).collect(),
+        Value::Object(entries) => {
+            Value::Object(entries.iter().map(|(key, value)| (key.clone(), as_javascript(value))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "whole numbers in the range of an i64 only")]
+fn javascript_number(number: &serde_json::Number) -> serde_json::Number {
+    match number.as_f64() {
+        Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < 1e15 => (value as i64).into(),
+        _ => number.clone(),
+    }
+}
+
+/// The text that JavaScript makes of a value.
+pub(super) fn javascript_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => as_javascript(other).to_string(),
+    }
+}
+
+/// `env.NAME`, which a suite writes as `${{ NAME }}`.
+#[derive(Debug)]
+struct EnvironmentVariables;
+
+impl Object for EnvironmentVariables {
+    fn get_value(self: &Arc<Self>, key: &JinjaValue) -> Option<JinjaValue> {
+        key.as_str().map(|name| JinjaValue::from(format!("${{{{ {name} }}}}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn text(template: &str) -> (String, bool) {
+        let variables =
+            json!({"name": "Ana", "n": 1.0, "list": ["a"], "none": null, "yes": true, "o": {"x": [{"y": 2}]}});
+        let rendered = render(template, variables.as_object().unwrap());
+        (rendered.text, rendered.doubt.is_some())
+    }
+
+    #[test]
+    fn variables_are_filled_in_as_javascript_writes_them() {
+        assert_eq!(text("Hi {{name}}, {{ n }} {{yes}}{{none}}\n"), ("Hi Ana, 1 true\n".to_owned(), false));
+        assert_eq!(text("{{ o.x[0].y }} <b> & '\""), ("2 <b> & '\"".to_owned(), false));
+        assert_eq!(text("{{ list }}"), ("a".to_owned(), false));
+        assert_eq!(text("{{ o }}"), ("[object Object]".to_owned(), false));
+        assert_eq!(text("{{ env.HOME }}"), ("${{ HOME }}".to_owned(), false));
+    }
+
+    #[test]
+    fn what_may_differ_is_named() {
+        assert_eq!(text("{{ name | upper }}"), ("ANA".to_owned(), true));
+        assert_eq!(text("{% for x in list %}{{ x }}{% endfor %}"), ("a".to_owned(), true));
+        assert_eq!(text("a{{ missing.deep }}b"), ("ab".to_owned(), true));
+        assert_eq!(text("{{ unclosed"), ("{{ unclosed".to_owned(), true));
+    }
+}

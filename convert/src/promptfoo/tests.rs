@@ -1,0 +1,177 @@
+//! Configurations in temporary directories.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::*;
+use crate::report::Outcome;
+
+/// Converts `promptfooconfig.yaml` among other files.
+fn convert(files: &[(&str, &str)]) -> Result<(Conversion, String), ConvertError> {
+    let directory = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = directory.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let conversion = from_promptfoo(directory.path(), Layout::File)?;
+    let text = String::from_utf8(conversion.output.files()[Path::new("EVAL.yaml")].clone()).unwrap();
+    Ok((conversion, text))
+}
+
+fn lines(conversion: &Conversion, outcome: Outcome) -> Vec<String> {
+    let entries = conversion.report.entries().iter().filter(|entry| entry.outcome == outcome);
+    entries.map(|entry| format!("{}:{} {}: {}", entry.file, entry.line, entry.name, entry.reasons.join("; "))).collect()
+}
+
+#[test]
+fn comments_stay_with_their_entries() {
+    let config = "\
+# yaml-language-server: $schema=https://promptfoo.dev/config-schema.json
+# Riddles.
+description: Riddles # of all kinds
+# The model.
+providers: [openai:gpt-5]
+prompts:
+  # Short.
+  - 'Answer: {{q}}'
+# All tests.
+tests:
+  # The first.
+  - vars:
+      q: [a, b]
+    assert:
+      # Must say so.
+      - type: contains # exactly
+        value: a
+# The end.
+";
+    let (conversion, text) = convert(&[("promptfooconfig.yaml", config)]).unwrap();
+    let comments = [
+        "# Riddles.",
+        "# of all kinds",
+        "# The model.",
+        "# Short.",
+        "# All tests.",
+        "# The first.",
+        "# Must say so.",
+        "# exactly",
+        "# The end.",
+    ];
+    for comment in comments {
+        assert_eq!(text.matches(comment).count(), 1, "{comment} in\n{text}");
+    }
+    assert!(!text.contains("yaml-language-server"), "{text}");
+    assert_eq!(conversion.report.count(Outcome::Dropped), 0, "{}", conversion.report);
+}
+
+#[test]
+fn what_is_dropped_is_named_with_its_line() {
+    let config = "\
+prompts:
+  - exec:./prompt.sh
+  - Hi {{name}}
+env:
+  KEY: x
+evaluateOptions: { maxConcurrency: 80, repeat: 2, delay: 5 }
+defaultTest:
+  options: { rubricPrompt: judge }
+tests:
+  - https://docs.google.com/spreadsheets/x
+  - file://none.yaml
+  - assert:
+      - type: bleu
+        value: x
+      - type: contains
+        value: Hi
+        rubricPrompt: mine
+  - assert: [{ type: perplexity, threshold: 1 }]
+  - provider: other
+    assertScoringFunction: file://score.js
+    vars: { name: file://none.txt }
+";
+    let (conversion, text) = convert(&[("promptfooconfig.yaml", config)]).unwrap();
+    let dropped: Vec<String> = lines(&conversion, Outcome::Dropped)
+        .into_iter()
+        .map(|line| line.split(": ").next().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        dropped,
+        [
+            "promptfooconfig.yaml:2 prompts[0]",
+            "promptfooconfig.yaml:4 env",
+            "promptfooconfig.yaml:6 evaluateOptions.delay",
+            "promptfooconfig.yaml:8 defaultTest.options.rubricPrompt",
+            "promptfooconfig.yaml:10 tests[0]",
+            "promptfooconfig.yaml:11 tests[1]",
+            "promptfooconfig.yaml:20 tests[4].assertScoringFunction",
+            "promptfooconfig.yaml:13 tests[2].assert[0]",
+            "promptfooconfig.yaml:17 tests[2].assert[1].rubricPrompt",
+            "promptfooconfig.yaml:18 tests[3].assert[0]",
+            "promptfooconfig.yaml:18 tests[3]",
+            "promptfooconfig.yaml:19 tests[4].vars.name",
+        ],
+        "{}",
+        conversion.report
+    );
+    assert!(text.contains("kind: regression") && text.contains("count: 2") && text.contains("workers: 50"), "{text}");
+}
+
+#[test]
+fn tools_and_judged_assertions_have_graders() {
+    let config = "\
+prompts: [go]
+tests:
+  - assert:
+      - { type: 'trajectory:tool-used', value: { pattern: 'find_*', min: 1, max: 2 } }
+      - { type: 'not-trajectory:tool-used', value: [delete, drop] }
+      - { type: 'trajectory:tool-sequence', value: { mode: exact, steps: [a, { name: b }] } }
+      - { type: 'trajectory:tool-args-match', value: { name: a, args: { id: 1 }, ignore: [trace] } }
+      - { type: 'trajectory:step-count', value: { type: tool, max: 3 } }
+      - { type: similar, value: tea, threshold: 0.9 }
+      - { type: llm-rubric, value: polite, threshold: 0.6, metric: tone }
+      - { type: skill-used, value: refunds }
+";
+    let (conversion, text) = convert(&[("promptfooconfig.yaml", config)]).unwrap();
+    assert_eq!(conversion.report.count(Outcome::Dropped), 0, "{}", conversion.report);
+    let root = evalsuite_loader::document::parse(&text, Path::new("EVAL.yaml")).unwrap().root.to_json();
+    let case = &root["tests"][0];
+    assert_eq!(case["execution"]["threshold"], 0);
+    let mark = |mark: serde_json::Value, mut settings: serde_json::Value| {
+        settings["required"] = json!(true);
+        settings["min_score"] = mark;
+        settings
+    };
+    let expected = [
+        mark(
+            json!(1),
+            json!({"type": "tool-trajectory", "mode": "any_order", "minimums": {"find_*": 1}, "maximums": {"find_*": 2}}),
+        ),
+        mark(json!(1), json!({"type": "tool-trajectory", "mode": "any_order", "maximums": {"delete": 0, "drop": 0}})),
+        mark(json!(1), json!({"type": "tool-trajectory", "mode": "exact", "expected": [{"tool": "a"}, {"tool": "b"}]})),
+        mark(
+            json!(1),
+            json!({"type": "tool-trajectory", "mode": "superset", "expected": [{"tool": "a", "args": {"id": 1}, "args_match": "superset", "ignore_args": ["trace"]}]}),
+        ),
+        mark(json!(1), json!({"type": "execution-metrics", "max_tool_calls": 3})),
+        mark(json!(1), json!({"type": "rubrics", "criteria": ["Means the same as: tea"]})),
+        mark(json!(0.6), json!({"type": "llm-grader", "name": "tone", "prompt": "polite"})),
+        mark(json!(1), json!({"type": "skill-trigger", "skill": "refunds", "should_trigger": true})),
+    ];
+    assert_eq!(case["assertions"], json!(expected));
+}
+
+#[test]
+fn sources_that_cannot_be_read_are_errors() {
+    for (files, message) in [
+        (vec![("promptfooconfig.yaml", "prompts: [")], "the source cannot be read"),
+        (vec![("promptfooconfig.yaml", "a: 1")], "is not a promptfoo configuration"),
+        (vec![("other.yaml", "prompts: [a]")], "has no promptfooconfig.yaml"),
+    ] {
+        let error = convert(&files).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    let error = from_promptfoo(Path::new("promptfooconfig.js"), Layout::File).unwrap_err().to_string();
+    assert!(error.contains("is a program"), "{error}");
+}

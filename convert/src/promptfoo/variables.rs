@@ -1,0 +1,153 @@
+//! Variables of a test: lists multiply the case, files are read, and variables are filled into each other.
+
+use std::path::Path;
+
+use evalsuite_loader::document::{Data, Value};
+use serde_json::{Map, Value as Json};
+
+use super::source_files::{FileValue, files, load};
+use super::template;
+use super::test_case::TestCase;
+use crate::report::Report;
+use crate::source;
+
+/// Rounds in which variables are filled into each other.
+const ROUNDS: usize = 5;
+
+/// Most cases of one test.
+const MOST: usize = 10_000;
+
+/// The variables of each case that a test stands for, the last variable changing fastest.
+pub(super) fn combinations(test: &TestCase, directory: &Path, report: &mut Report) -> Vec<Map<String, Json>> {
+    let mut combinations = vec![Map::new()];
+    for (name, value) in &test.variables {
+        let values = if test.expands() { values(value, directory) } else { vec![value.to_json()] };
+        if combinations.len() * values.len() > MOST {
+            report.dropped(&test.place, format!("it stands for more than {MOST} cases"));
+            return Vec::new();
+        }
+        if values.len() > 1 {
+            let place = test.place.below(value.position.line.max(test.place.line), &format!("vars.{name}"));
+            report.mapped(&place);
+        }
+        combinations = combinations
+            .iter()
+            .flat_map(|combination| {
+                values.iter().map(|value| {
+                    let mut combination = combination.clone();
+                    combination.insert(name.clone(), value.clone());
+                    combination
+                })
+            })
+            .collect();
+    }
+    combinations.into_iter().map(|combination| resolved(combination, test, directory, report)).collect()
+}
+
+/// The values that a variable takes: the texts of a list, or the files of a pattern.
+fn values(value: &Value, directory: &Path) -> Vec<Json> {
+    match &value.data {
+        Data::List(items) if items.first().is_some_and(|first| first.as_text().is_some()) => {
+            items.iter().map(Value::to_json).collect()
+        }
+        Data::Text(text) => match text.strip_prefix("file://").map(|pattern| files(pattern, directory)) {
+            Some(found) if found.len() > 1 => {
+                found.iter().map(|file| Json::String(format!("file://{}", source::shown(file, directory)))).collect()
+            }
+            _ => vec![value.to_json()],
+        },
+        _ => vec![value.to_json()],
+    }
+}
+
+/// The variables with files read and variables filled in.
+fn resolved(
+    mut variables: Map<String, Json>,
+    test: &TestCase,
+    directory: &Path,
+    report: &mut Report,
+) -> Map<String, Json> {
+    for (name, value) in &mut variables {
+        let Some(reference) = value.as_str().and_then(|text| text.strip_prefix("file://")) else { continue };
+        let place = test.place.below(test.place.line, &format!("vars.{name}"));
+        let is_yaml = reference.ends_with(".yaml") || reference.ends_with(".yml");
+        let read = match load(reference, directory) {
+            // Other files, JSON too, are text.
+            Ok(FileValue::Data(data)) if is_yaml => Ok(data.to_json().to_string()),
+            Ok(FileValue::Data(_)) => source::text(&directory.join(reference))
+                .map(|text| text.trim().to_owned())
+                .map_err(|_| "it is not text".to_owned()),
+            Ok(FileValue::Text(text)) => Ok(text),
+            Ok(FileValue::Script(..)) => {
+                Err(format!("`{reference}` is a program that writes the value: save what it writes"))
+            }
+            Err(reason) => Err(reason),
+        };
+        match read {
+            Ok(text) => *value = Json::String(text),
+            Err(reason) => report.dropped(&place, reason),
+        }
+    }
+    for value in variables.values_mut() {
+        if let Json::String(text) = value
+            && text.ends_with('\n')
+        {
+            text.pop();
+        }
+    }
+    for _ in 0..ROUNDS {
+        let before = variables.clone();
+        for value in variables.values_mut() {
+            if let Json::String(text) = value
+                && text.contains("{{")
+            {
+                let rendered = template::render(text, &before);
+                // A text in braces that is no variable stays.
+                if rendered.doubt.is_none() {
+                    *text = rendered.text;
+                }
+            }
+        }
+        if before == variables {
+            break;
+        }
+    }
+    variables
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn all(variables: Json) -> Vec<Json> {
+        let variables = Value::from(variables).entries().to_vec();
+        let test = TestCase { variables, ..TestCase::default() };
+        combinations(&test, Path::new("/nowhere"), &mut Report::default()).into_iter().map(Json::Object).collect()
+    }
+
+    #[test]
+    fn lists_of_texts_multiply() {
+        assert_eq!(
+            all(json!({"a": ["x", "y"], "b": ["1", "2"]})),
+            [
+                json!({"a": "x", "b": "1"}),
+                json!({"a": "x", "b": "2"}),
+                json!({"a": "y", "b": "1"}),
+                json!({"a": "y", "b": "2"})
+            ]
+        );
+        assert_eq!(all(json!({"a": [1, 2]})), [json!({"a": [1, 2]})]);
+        assert_eq!(all(json!({})), [json!({})]);
+        assert_eq!(all(json!({"a": []})), [json!({"a": []})]);
+    }
+
+    #[test]
+    fn variables_are_filled_into_each_other() {
+        assert_eq!(
+            all(json!({"a": "{{b}}!\n", "b": "x{{ c }}", "c": "y", "d": "{{none}}"})),
+            [json!({"a": "xy!", "b": "xy", "c": "y", "d": "{{none}}"})]
+        );
+    }
+}

@@ -1,0 +1,173 @@
+//! What became of each entry of a source.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde_json::{Value, json};
+
+/// What became of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// The suite has the same.
+    Mapped,
+    /// The suite has something that is not quite the same.
+    Approximated,
+    /// The suite does not have it.
+    Dropped,
+}
+
+impl Outcome {
+    /// The word of reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Mapped => "mapped",
+            Self::Approximated => "approximated",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// An entry of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its file, relative to the directory of the source.
+    pub file: String,
+    /// Its line, counted from 1; 0 for a file as a whole.
+    pub line: u32,
+    /// Which it is: keys and indices, with its type.
+    pub name: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why it is not mapped as it is, each once.
+    pub reasons: Vec<String>,
+}
+
+/// What became of the entries of a source, in the order in which they were met.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    entries: Vec<Entry>,
+    index: HashMap<(String, u32, String), usize>,
+}
+
+/// Where an entry is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) file: String,
+    pub(crate) line: u32,
+    pub(crate) name: String,
+}
+
+impl Place {
+    pub(crate) fn new(file: impl Into<String>, line: u32, name: impl Into<String>) -> Self {
+        Self { file: file.into(), line, name: name.into() }
+    }
+
+    /// A place in the same file, below this one.
+    pub(crate) fn below(&self, line: u32, name: &str) -> Self {
+        let dot = if self.name.is_empty() || name.starts_with('[') { "" } else { "." };
+        Self { file: self.file.clone(), line, name: format!("{}{dot}{name}", self.name) }
+    }
+}
+
+impl Report {
+    /// All entries.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Number of entries with this outcome.
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.entries.iter().filter(|entry| entry.outcome == outcome).count()
+    }
+
+    pub(crate) fn mapped(&mut self, place: &Place) {
+        self.add(place, Outcome::Mapped, None);
+    }
+
+    pub(crate) fn approximated(&mut self, place: &Place, reason: impl Into<String>) {
+        self.add(place, Outcome::Approximated, Some(reason.into()));
+    }
+
+    pub(crate) fn dropped(&mut self, place: &Place, reason: impl Into<String>) {
+        self.add(place, Outcome::Dropped, Some(reason.into()));
+    }
+
+    /// An entry that is met several times, as one of many cases, is listed once with its worst outcome.
+    fn add(&mut self, place: &Place, outcome: Outcome, reason: Option<String>) {
+        let key = (place.file.clone(), place.line, place.name.clone());
+        let entries = &mut self.entries;
+        let index = *self.index.entry(key).or_insert_with(|| {
+            let Place { file, line, name } = place.clone();
+            entries.push(Entry { file, line, name, outcome, reasons: Vec::new() });
+            entries.len() - 1
+        });
+        let entry = &mut self.entries[index];
+        if outcome > entry.outcome {
+            entry.outcome = outcome;
+        }
+        if let Some(reason) = reason.filter(|reason| !entry.reasons.contains(reason)) {
+            entry.reasons.push(reason);
+        }
+    }
+
+    /// The report as a JSON object: `mapped`, `approximated`, `dropped`, and the `entries`.
+    pub fn to_json(&self) -> Value {
+        let entry = |entry: &Entry| {
+            json!({
+                "file": entry.file,
+                "line": entry.line,
+                "entry": entry.name,
+                "outcome": entry.outcome.word(),
+                "reasons": entry.reasons,
+            })
+        };
+        json!({
+            "mapped": self.count(Outcome::Mapped),
+            "approximated": self.count(Outcome::Approximated),
+            "dropped": self.count(Outcome::Dropped),
+            "entries": self.entries.iter().map(entry).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for entry in &self.entries {
+            let place = if entry.line == 0 { entry.file.clone() } else { format!("{}:{}", entry.file, entry.line) };
+            write!(f, "{:<12} {place}: {}", entry.outcome.word(), entry.name)?;
+            if !entry.reasons.is_empty() {
+                write!(f, ": {}", entry.reasons.join("; "))?;
+            }
+            writeln!(f)?;
+        }
+        let count = |outcome| self.count(outcome);
+        write!(
+            f,
+            "{} mapped, {} approximated, {} dropped",
+            count(Outcome::Mapped),
+            count(Outcome::Approximated),
+            count(Outcome::Dropped)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_listed_once_with_its_worst_outcome() {
+        let mut report = Report::default();
+        let place = Place::new("a.yaml", 3, "tests[0]").below(4, "assert").below(5, "[1]");
+        report.mapped(&place);
+        report.approximated(&place, "blanks");
+        report.approximated(&place, "blanks");
+        report.mapped(&Place::new("a.yaml", 1, "description"));
+        assert_eq!(
+            report.to_string(),
+            "approximated a.yaml:5: tests[0].assert[1]: blanks\nmapped       a.yaml:1: description\n\
+             1 mapped, 1 approximated, 0 dropped"
+        );
+        assert_eq!(report.to_json()["entries"][0]["outcome"], "approximated");
+    }
+}

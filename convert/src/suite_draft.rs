@@ -1,0 +1,76 @@
+//! A suite that is being made: its settings, its cases and the files that they use.
+
+use std::path::Path;
+
+use evalsuite_loader::document::{Data, Document, Value};
+
+use crate::layouts::Layout;
+use crate::output::Output;
+use crate::yaml_writer;
+
+/// A suite that is being made.
+#[derive(Debug, Default)]
+pub(crate) struct SuiteDraft {
+    /// What EVAL.yaml says, without `tests`.
+    pub(crate) settings: Vec<(String, Value)>,
+    /// The cases by id; an entry `id` is added.
+    pub(crate) cases: Vec<(String, CaseDraft)>,
+    /// Comments after the last case.
+    pub(crate) end: Vec<String>,
+    /// Other files.
+    pub(crate) output: Output,
+}
+
+/// A case that is being made.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CaseDraft {
+    pub(crate) entries: Vec<(String, Value)>,
+    /// Comments above the case.
+    pub(crate) above: Vec<String>,
+}
+
+impl SuiteDraft {
+    /// The files of the suite in a layout.
+    pub(crate) fn write(self, layout: Layout) -> Output {
+        self.write_as(layout, Path::new("EVAL.yaml"), Vec::new())
+    }
+
+    /// The same with the name of the eval file and comments above `tests`.
+    pub(crate) fn write_as(mut self, layout: Layout, name: &Path, above: Vec<String>) -> Output {
+        match layout {
+            Layout::File => {
+                let case = |(id, case): (String, CaseDraft)| {
+                    let mut entries = vec![("id".to_owned(), Value::text(id))];
+                    entries.extend(case.entries);
+                    Value { above: case.above, ..Value::new(Data::Mapping(entries)) }
+                };
+                let cases = self.cases.into_iter().map(case).collect();
+                let tests = Value { above, ..Value::new(Data::List(cases)) };
+                self.settings.push(("tests".to_owned(), tests));
+            }
+            Layout::Directories => {
+                for (id, case) in self.cases {
+                    let mut entries = case.entries;
+                    if let Some((_, first)) = entries.first_mut() {
+                        first.above.splice(0..0, case.above);
+                    }
+                    self.output.add(format!("cases/{id}/case.yaml"), mapping(entries, Vec::new()));
+                }
+                let tests = Value { above, ..Value::text("./cases/") };
+                self.settings.push(("tests".to_owned(), tests));
+            }
+        }
+        self.output.add(name, mapping(self.settings, self.end));
+        self.output
+    }
+}
+
+/// The text of a file that holds a mapping.
+pub(crate) fn mapping(entries: Vec<(String, Value)>, end: Vec<String>) -> String {
+    yaml_writer::write(&Document { root: Value::new(Data::Mapping(entries)), end })
+}
+
+/// An entry without comments.
+pub(crate) fn entry(key: &str, value: impl Into<serde_json::Value>) -> (String, Value) {
+    (key.to_owned(), Value::from(value.into()))
+}

@@ -1,0 +1,141 @@
+//! Converted promptfoo configurations come to the verdicts of the original.
+//!
+//! The verdicts were recorded with promptfoo 0.121.20 by `promptfoo eval -c FILE --no-cache --no-write -o verdicts.json`: one per result, in
+//! the order of `testIdx` and `promptIdx`, `+` for `success`. The provider `echo` answers with its prompt, and so does the agent here.
+
+use std::path::Path;
+use std::process::Command;
+
+use evalsuite::__private::CompiledJson;
+use evalsuite::record::CaseOutcome;
+use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Outcome, RunOptions, Trial};
+use evalsuite_convert::{Layout, from_promptfoo};
+use evalsuite_loader::{LoadedSuite, Request, load};
+use serde_json::Value;
+
+/// Rules of thresholds, weights, sets, defaults and variables.
+const RULES: &str = "+-+-++++--++-+-+-+";
+
+/// Types of assertions.
+const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--+";
+
+/// Prompts and tests in other files, scenarios.
+const SOURCES: &str = "---+-++-++-+++-+---";
+
+#[test]
+fn rules_decide_as_in_promptfoo() {
+    compare("rules.yaml", RULES);
+}
+
+#[test]
+fn types_decide_as_in_promptfoo() {
+    for program in ["node", "python3"] {
+        let is_there = Command::new(program).arg("--version").output().is_ok();
+        if !is_there && std::env::var_os("CI").is_none() {
+            eprintln!("skipped: assertions in JavaScript and Python need `{program}`");
+            return;
+        }
+        assert!(is_there, "assertions in JavaScript and Python need `{program}`");
+    }
+    compare("types.yaml", TYPES);
+}
+
+#[test]
+fn sources_decide_as_in_promptfoo() {
+    compare("sources.yaml", SOURCES);
+}
+
+/// Converts a configuration in both layouts, and compares the outcomes of its cases with recorded verdicts.
+fn compare(file: &str, recorded: &str) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo").join(file);
+    for layout in [Layout::File, Layout::Directories] {
+        let directory = tempfile::tempdir().unwrap();
+        let conversion = from_promptfoo(&source, layout).unwrap();
+        conversion.output.write(&directory.path().join("suite"), false).unwrap();
+        let mut request = Request::new("suite", directory.path());
+        request.workspace_root = directory.path().to_path_buf();
+        let loaded = load(&request);
+        let problems: Vec<String> = loaded.diagnostics.iter().map(|problem| problem.to_string()).collect();
+        let suite = loaded.suite.unwrap_or_else(|| panic!("{file} has errors: {problems:#?}"));
+        let outcomes = run(&suite, directory.path());
+        let shown: String = outcomes.iter().map(|(_, outcome, _)| *outcome).collect();
+        if layout == Layout::File {
+            let details: Vec<String> = outcomes
+                .iter()
+                .zip(recorded.chars())
+                .filter(|((_, ours, _), theirs)| ours != theirs)
+                .map(|((id, ours, text), theirs)| format!("{id}: {ours} here, {theirs} there\n{text}"))
+                .collect();
+            assert!(shown == recorded, "{file}: {shown}, recorded {recorded}\n{}", details.join("\n"));
+        } else {
+            // Directories are in the order of their names.
+            let sorted = |text: &str| {
+                let mut all: Vec<char> = text.chars().collect();
+                all.sort_unstable();
+                all
+            };
+            assert_eq!(sorted(&shown), sorted(recorded), "{file} in directories");
+        }
+    }
+}
+
+/// The outcomes of all cases in order: id, `+` or `-`, and what a failed test says. An error is neither.
+fn run(loaded: &LoadedSuite, root: &Path) -> Vec<(String, char, String)> {
+    let cases: Vec<EvalCase> = loaded
+        .cases
+        .iter()
+        .map(|loaded| EvalCase {
+            id: loaded.case.id.clone().leak(),
+            test_name: loaded.function.clone().leak(),
+            file: loaded.case.location.file.clone().leak(),
+            line: loaded.case.location.line,
+            column: loaded.case.location.column,
+            source: loaded.source.clone().leak(),
+            target: None,
+            tags: &[],
+            json: CompiledJson::Text(serde_json::to_string(&loaded.case).unwrap().leak()),
+        })
+        .collect();
+    let suite = EvalSuite {
+        name: loaded.suite.name.clone().leak(),
+        agent_name: None,
+        module_path: "evals::suite",
+        package: "verdicts",
+        package_version: "0.0.0",
+        manifest_dir: root.display().to_string().leak(),
+        root: loaded.suite.root.clone().leak(),
+        json: CompiledJson::Text(serde_json::to_string(&loaded.suite).unwrap().leak()),
+        sources: &[],
+        diagnostics: &[],
+        origin: None,
+        embedded: None,
+        calibration: None,
+        cases: cases.leak(),
+    };
+    let records = tempfile::tempdir().unwrap();
+    let evals = Evals::new(Box::leak(Box::new(suite))).with_agent(echo);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let report = runtime.block_on(evals.run(&RunOptions::new().with_output(records.path()))).unwrap();
+    assert_eq!(report.problems(), Vec::<String>::new());
+    let outcome = |case: &evalsuite::CaseReport| {
+        let outcome = match case.record().outcome {
+            CaseOutcome::Passed => '+',
+            CaseOutcome::Failed => '-',
+            _ => '?',
+        };
+        (case.record().case_id.clone(), outcome, case.to_string())
+    };
+    report.cases().iter().map(outcome).collect()
+}
+
+/// Answers with its prompt; a chat is JSON, as promptfoo sends it.
+fn echo(trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
+    let answer = match trial.messages() {
+        [_] => trial.prompt().to_owned(),
+        messages => {
+            let chat = serde_json::to_value(messages).and_then(|chat: Value| serde_json::to_string_pretty(&chat));
+            chat.map_err(|error| AgentError::new(error.to_string()))?
+        }
+    };
+    Ok(Outcome::new().with_text(answer))
+}

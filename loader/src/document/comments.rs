@@ -1,0 +1,113 @@
+//! The comments of a YAML file and the entries that they belong to.
+
+use std::collections::BTreeMap;
+
+use crate::read::node::{Data, Node};
+use crate::source::Position;
+
+/// Comments by the place where their entry starts.
+#[derive(Default)]
+pub(super) struct Comments {
+    above: BTreeMap<Position, Vec<String>>,
+    beside: BTreeMap<Position, String>,
+    /// Those after the last entry.
+    pub(super) end: Vec<String>,
+}
+
+/// Where entries start, and what scalars cover.
+#[derive(Default)]
+struct Places {
+    entries: Vec<Position>,
+    /// First character of each scalar and the one after its last.
+    scalars: BTreeMap<Position, Position>,
+}
+
+impl Comments {
+    pub(super) fn of(text: &str, root: &Node) -> Self {
+        let mut places = Places::default();
+        places.add(root);
+        places.entries.sort();
+        let mut comments = Self::default();
+        let mut waiting = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let is_value = places.is_scalar(Position { line: number, column: 1 });
+            match places.comment(number, line) {
+                Some((column, comment)) => {
+                    let beside = places.last_on_line(Position { line: number, column });
+                    match beside {
+                        Some(entry) => drop(comments.beside.insert(entry, comment)),
+                        None => waiting.push(comment),
+                    }
+                }
+                None if line.trim().is_empty() && !is_value && waiting.last().is_none_or(|last| !last.is_empty()) => {
+                    waiting.push(String::new());
+                }
+                None => {}
+            }
+            let start = Position { line: number + 1, column: 1 };
+            let next = places.entries.partition_point(|entry| *entry < start);
+            if let Some(entry) = places.entries.get(next).filter(|entry| entry.line == number + 1)
+                && !waiting.is_empty()
+            {
+                comments.above.insert(*entry, std::mem::take(&mut waiting));
+            }
+        }
+        while waiting.last().is_some_and(String::is_empty) {
+            waiting.pop();
+        }
+        comments.end = waiting;
+        comments
+    }
+
+    /// The comments of the entry that starts at `position`; the outermost one that asks gets them.
+    pub(super) fn take(&mut self, position: Position) -> (Vec<String>, Option<String>) {
+        (self.above.remove(&position).unwrap_or_default(), self.beside.remove(&position))
+    }
+}
+
+impl Places {
+    fn add(&mut self, node: &Node) {
+        match &node.data {
+            Data::Sequence(items) => {
+                for item in items {
+                    self.entries.push(item.span.start());
+                    self.add(item);
+                }
+            }
+            Data::Mapping(entries) => {
+                for entry in entries {
+                    self.entries.push(entry.key_span.start());
+                    self.scalars.extend(entry.key_span.range);
+                    self.add(&entry.value);
+                }
+            }
+            _ => self.scalars.extend(node.span.range),
+        }
+    }
+
+    /// Whether the character at `position` is in a scalar.
+    fn is_scalar(&self, position: Position) -> bool {
+        self.scalars.range(..=position).next_back().is_some_and(|(_, end)| position < *end)
+    }
+
+    /// The comment of a line without its `#`, and the column of the `#`.
+    fn comment(&self, number: u32, line: &str) -> Option<(u32, String)> {
+        let mut before = ' ';
+        for ((at, character), column) in line.char_indices().zip(1..) {
+            let is_comment = character == '#' && matches!(before, ' ' | '\t');
+            if is_comment && !self.is_scalar(Position { line: number, column }) {
+                let comment = &line[at + 1..];
+                return Some((column, comment.strip_prefix(' ').unwrap_or(comment).trim_end().to_owned()));
+            }
+            before = character;
+        }
+        None
+    }
+
+    /// The last entry that starts on the line of `end`, before it.
+    fn last_on_line(&self, end: Position) -> Option<Position> {
+        let next = self.entries.partition_point(|entry| *entry < end);
+        let entry = next.checked_sub(1).and_then(|index| self.entries.get(index))?;
+        (entry.line == end.line).then_some(*entry)
+    }
+}

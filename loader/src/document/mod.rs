@@ -1,0 +1,293 @@
+//! Documents of any shape with their comments, for programs that rewrite files.
+
+mod comments;
+
+use std::path::Path;
+
+use evalsuite_schema::diagnostic;
+use serde_json::Number;
+
+use self::comments::Comments;
+use crate::diagnostic::{Diagnostics, resolve};
+use crate::read;
+use crate::read::node;
+use crate::read::node::{Entry, Node};
+use crate::source::{FileId, Files, Position};
+
+/// A file of YAML or JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// The value of the file.
+    pub root: Value,
+    /// Comments after the last value, without the `#`; an empty line is an empty text.
+    pub end: Vec<String>,
+}
+
+/// A value with the comments of the entry or item that it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value {
+    /// What it is.
+    pub data: Data,
+    /// Where its entry or item starts.
+    pub position: Position,
+    /// Comments in the lines above, without the `#`; an empty line is an empty text.
+    pub above: Vec<String>,
+    /// The comment at the end of the line, without the `#`.
+    pub beside: Option<String>,
+}
+
+/// A value by its type. Aliases and merge keys are expanded.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Data {
+    /// Nothing.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Value>),
+    /// A mapping, in the order written.
+    Mapping(Vec<(String, Value)>),
+}
+
+impl Value {
+    /// A value without comments, which is in no file.
+    pub fn new(data: Data) -> Self {
+        Self { data, position: Position::START, above: Vec::new(), beside: None }
+    }
+
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(Data::Text(text.into()))
+    }
+
+    /// The value in the form of JSON, without comments.
+    pub fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value as Json;
+        match &self.data {
+            Data::Null => Json::Null,
+            Data::Bool(value) => Json::Bool(*value),
+            Data::Number(number) => Json::Number(number.clone()),
+            Data::Text(text) => Json::String(text.clone()),
+            Data::List(items) => items.iter().map(Self::to_json).collect(),
+            Data::Mapping(entries) => {
+                Json::Object(entries.iter().map(|(key, value)| (key.clone(), value.to_json())).collect())
+            }
+        }
+    }
+
+    /// The value of a key, unless it is null.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        let (_, value) = self.entries().iter().find(|(name, _)| name == key)?;
+        (value.data != Data::Null).then_some(value)
+    }
+
+    /// The entries of a mapping; none of any other value.
+    pub fn entries(&self) -> &[(String, Self)] {
+        match &self.data {
+            Data::Mapping(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The items of a list.
+    pub fn items(&self) -> Option<&[Self]> {
+        match &self.data {
+            Data::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.data {
+            Data::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is one.
+    pub fn as_number(&self) -> Option<f64> {
+        match &self.data {
+            Data::Number(number) => number.as_f64(),
+            _ => None,
+        }
+    }
+}
+
+impl From<serde_json::Value> for Value {
+    fn from(json: serde_json::Value) -> Self {
+        use serde_json::Value as Json;
+        Self::new(match json {
+            Json::Null => Data::Null,
+            Json::Bool(value) => Data::Bool(value),
+            Json::Number(number) => Data::Number(number),
+            Json::String(text) => Data::Text(text),
+            Json::Array(items) => Data::List(items.into_iter().map(Self::from).collect()),
+            Json::Object(entries) => {
+                Data::Mapping(entries.into_iter().map(|(key, value)| (key, Self::from(value))).collect())
+            }
+        })
+    }
+}
+
+/// Reads a file: JSON if its name ends in `.json`, otherwise YAML. Paths in problems are relative to `shown_from`.
+///
+/// # Errors
+///
+/// Every problem of the file, at least one of which is an error.
+pub fn read(path: &Path, shown_from: &Path) -> Result<Document, diagnostic::Diagnostics> {
+    let files = Files::new(shown_from);
+    let mut d = Diagnostics::new();
+    let Some((file, text)) = read::read_text(path, &files, &mut d) else { return Err(resolve(d, &files)) };
+    parse_file(file, &text, path, &files, d)
+}
+
+/// Reads a text as the file `path`, which need not exist.
+///
+/// # Errors
+///
+/// Every problem of the text, at least one of which is an error.
+pub fn parse(text: &str, path: &Path) -> Result<Document, diagnostic::Diagnostics> {
+    let files = Files::new(path.parent().unwrap_or(path));
+    let file = files.add_text(path, text.into(), [0; 32]);
+    parse_file(file, text, path, &files, Diagnostics::new())
+}
+
+fn parse_file(
+    file: FileId,
+    text: &str,
+    path: &Path,
+    files: &Files,
+    mut d: Diagnostics,
+) -> Result<Document, diagnostic::Diagnostics> {
+    let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let root = if is_json { read::parse_json(file, text, &mut d) } else { read::parse_yaml(file, text, &mut d) };
+    match root.filter(|_| !d.has_errors()) {
+        Some(root) => {
+            let mut comments = if is_json { Comments::default() } else { Comments::of(text, &root) };
+            // A collection starts where its first entry does, to which the comments belong.
+            let root = match root.data {
+                node::Data::Mapping(_) | node::Data::Sequence(_) => Value::new(comments.data(&root)),
+                _ => comments.value(&root, root.span.start()),
+            };
+            Ok(Document { root, end: comments.end })
+        }
+        None => Err(resolve(d, files)),
+    }
+}
+
+impl Comments {
+    /// The value of a node whose entry or item starts at `position`, with its comments.
+    fn value(&mut self, node: &Node, position: Position) -> Value {
+        let (above, beside) = self.take(position);
+        Value { data: self.data(node), position, above, beside }
+    }
+
+    fn data(&mut self, node: &Node) -> Data {
+        match &node.data {
+            node::Data::Null => Data::Null,
+            node::Data::Bool(value) => Data::Bool(*value),
+            node::Data::Number(number) => Data::Number(number.clone()),
+            node::Data::String(text) => Data::Text(text.clone()),
+            node::Data::Sequence(items) => {
+                Data::List(items.iter().map(|item| self.value(item, item.span.start())).collect())
+            }
+            node::Data::Mapping(entries) => {
+                let value = |entry: &Entry| (entry.key.clone(), self.value(&entry.value, entry.key_span.start()));
+                Data::Mapping(entries.iter().map(value).collect())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn document(text: &str) -> Document {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file.yaml");
+        fs::write(&path, text).unwrap();
+        read(&path, directory.path()).unwrap()
+    }
+
+    /// Every entry that has comments, as `key: above | beside`.
+    fn commented(key: &str, value: &Value, found: &mut Vec<String>) {
+        if !value.above.is_empty() || value.beside.is_some() {
+            found.push(format!("{key}: {} | {}", value.above.join("/"), value.beside.as_deref().unwrap_or("-")));
+        }
+        match &value.data {
+            Data::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    commented(&format!("{key}[{index}]"), item, found);
+                }
+            }
+            Data::Mapping(entries) => {
+                entries.iter().for_each(|(name, value)| commented(&format!("{key}.{name}"), value, found));
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn comments_belong_to_the_entry_below_or_on_their_line() {
+        let text = "\
+# head
+name: x # beside
+text: 'a # no comment'
+block: |
+  # no comment
+  b
+# first
+
+# second
+tests: # of the list
+  - id: a
+    # above input
+    input: b#c   # beside input
+  # above the item
+  - id: d
+# end
+";
+        let document = document(text);
+        let mut found = Vec::new();
+        commented("", &document.root, &mut found);
+        assert_eq!(
+            found,
+            [
+                ".name: head | beside",
+                ".tests: first//second | of the list",
+                ".tests[0].input: above input | beside input",
+                ".tests[1]: above the item | -",
+            ]
+        );
+        assert_eq!(document.end, ["end"]);
+    }
+
+    #[test]
+    fn aliases_are_expanded_and_their_comments_stay_at_the_anchor() {
+        let document = document("a: &a\n  # one\n  x: 1\nb: *a\n");
+        let mut found = Vec::new();
+        commented("", &document.root, &mut found);
+        assert_eq!(found, [".a.x: one | -"]);
+        let Data::Mapping(entries) = document.root.data else { panic!("a mapping") };
+        let (Data::Mapping(a), Data::Mapping(b)) = (&entries[0].1.data, &entries[1].1.data) else { panic!("two") };
+        assert_eq!((&a[0].0, &a[0].1.data), (&b[0].0, &b[0].1.data));
+    }
+
+    #[test]
+    fn a_file_that_is_no_yaml_is_a_problem() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file.yaml");
+        fs::write(&path, "a: [").unwrap();
+        let problems = read(&path, directory.path()).unwrap_err();
+        assert_eq!(problems.len(), 1);
+        assert!(read(&directory.path().join("none.yaml"), directory.path()).is_err());
+    }
+}
