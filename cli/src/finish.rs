@@ -10,6 +10,7 @@ use evalsuite::record::{CaseRecord, ReasonCode, RunSummary};
 use evalsuite::tooling::{SummaryText, finish_run};
 
 use crate::command_line::Finish;
+use crate::diff::UNDECIDED;
 use crate::stored_runs;
 
 pub(crate) fn run(command: &Finish) -> io::Result<ExitCode> {
@@ -17,19 +18,32 @@ pub(crate) fn run(command: &Finish) -> io::Result<ExitCode> {
         Ok(run) => run,
         Err(code) => return Ok(code),
     };
-    Ok(if finish_and_summarize(run.path(), true)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(match finish_and_summarize(run.path(), true)? {
+        RunEnd::Complete => ExitCode::SUCCESS,
+        RunEnd::Broken => ExitCode::FAILURE,
+        RunEnd::Incomplete => ExitCode::from(UNDECIDED),
+    })
+}
+
+/// What is known of a run that was finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunEnd {
+    Complete,
+    /// A hook failed, something could not be removed, or a case has no record because its process died.
+    Broken,
+    /// Tests were not started.
+    Incomplete,
 }
 
 /// Most tests that are listed.
 const SHOWN: usize = 10;
 
-/// Finishes a run and prints its summary; `false` if a hook failed, something could not be removed, or a case has no record
-/// because its process died. `names_not_started`: prints the tests that were not started, too.
+/// Finishes a run and prints its summary. `names_not_started`: prints the tests that were not started, too.
 ///
 /// # Errors
 ///
 /// If the run's files cannot be read or written.
-pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::Result<bool> {
+pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::Result<RunEnd> {
     let finished = finish_run(run).map_err(io::Error::other)?;
     let mut out = anstream::stdout().lock();
     match finished.hooks {
@@ -58,7 +72,14 @@ pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::R
     for problem in &finished.problems {
         anstream::eprintln!("error: {problem}");
     }
-    Ok(finished.problems.is_empty() && finished.summary.suites.iter().all(|suite| suite.problems.is_empty()))
+    let suites = &finished.summary.suites;
+    Ok(if !finished.problems.is_empty() || suites.iter().any(|suite| !suite.problems.is_empty()) {
+        RunEnd::Broken
+    } else if suites.iter().any(|suite| !suite.not_started.is_empty()) {
+        RunEnd::Incomplete
+    } else {
+        RunEnd::Complete
+    })
 }
 
 fn count(count: usize, what: &str) -> String {

@@ -48,5 +48,21 @@ fn what_died_and_what_was_not_started_is_counted_and_named() {
         assert!(output.out.contains(line), "{line} is missing in {}", output.out);
     }
     let trial = package.root().join("runs/r/suites/s/cases/a-12345678/trial-000");
+    // All trials ended, and then the process died.
+    std::fs::write(trial.join("result.json"), "{}").unwrap();
+    let output = package.run(&["finish", "runs/r"]);
+    assert_eq!(output.code, 1, "{}", output.out);
+    assert!(output.out.contains("case `a` (target `default`)  process 1 died after trial 0\n"), "{}", output.out);
+    std::fs::remove_file(trial.join("result.json")).unwrap();
     assert_eq!(std::fs::read_dir(trial).unwrap().count(), 1, "the temporary file is removed");
+}
+
+#[test]
+fn tests_that_were_not_started_have_an_exit_status_of_their_own() {
+    let package = Package::new(&[]);
+    let test = r#"{"program": "p", "test_name": "evals::a", "case_id": "a"}"#;
+    package.write("runs/r/suites/s/suite.json", &format!(r#"{{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": [{test}]}}"#));
+    let output = package.run(&["finish", "runs/r"]);
+    assert_eq!(output.code, 4, "{}", output.out);
+    assert!(output.out.contains("s: 1 test not started: evals::a\n"), "{}", output.out);
 }

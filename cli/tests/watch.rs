@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Child;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, SystemTime};
@@ -117,7 +117,7 @@ impl Drop for Watching {
     }
 }
 
-fn built_at(program: &PathBuf) -> SystemTime {
+fn built_at(program: &Path) -> SystemTime {
     program.metadata().and_then(|data| data.modified()).expect("a program")
 }
 

@@ -218,6 +218,11 @@ fn cli(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<
     fields.narrow(&CLI_TARGET);
     let command = fields.require("command", d).and_then(|entry| command(&entry.value, d));
     let cwd = fields.get("cwd").and_then(|entry| directory(&entry.value, scope, d));
+    let in_suite_directory = fields.read("in_suite_directory", fields::boolean, d).unwrap_or(false);
+    if let Some(entry) = fields.get("cwd").filter(|_| in_suite_directory) {
+        let message = "`cwd` and `in_suite_directory` contradict each other";
+        d.report(Code::ConflictingKeys, entry.key_span, message, "keep one");
+    }
     let timeout_seconds = fields.read("timeout_seconds", fields::positive, d);
     let files_format =
         fields.get_renamed("files_format", d).and_then(|entry| fields::text(&entry.value, &fields::label(entry), d));
@@ -241,6 +246,7 @@ fn cli(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<
     Some(CliTarget {
         command: command?,
         cwd,
+        in_suite_directory,
         timeout_seconds,
         files_format: files_format.unwrap_or_else(|| "{path}".to_owned()),
         healthcheck,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalsuite_report::{CaseData, RunData, earlier_runs};
+use evalsuite_report::{CaseData, HtmlReport, Problem, RunData, earlier_runs};
 use evalsuite_schema::record::{CaseOutcome, ReasonCode};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -49,6 +49,28 @@ fn what_is_no_run_directory_is_an_error() {
     let root = tempfile::tempdir().unwrap();
     let error = RunData::read(root.path()).unwrap_err();
     assert!(error.to_string().ends_with(" is not a run directory"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_an_agent_left_in_place_of_a_file_is_a_problem_and_is_not_read() {
+    let root = tempfile::tempdir().unwrap();
+    let run = run(root.path());
+    let case = first_case(&run);
+    let (log, record) = (case.join("trial-000/log.txt"), case.join("trial-001/result.json"));
+    for file in [&log, &record] {
+        let _ = fs::remove_file(file);
+    }
+    fs::write(root.path().join("secret"), "of somebody else").unwrap();
+    std::os::unix::fs::symlink(root.path().join("secret"), &log).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&record).status().unwrap().success());
+    let data = RunData::read(&run).unwrap();
+    let says = |problems: &[Problem], file: &str, text: &str| {
+        problems.iter().any(|problem| problem.file.ends_with(file) && problem.message.contains(text))
+    };
+    assert!(says(&data.problems, "trial-001/result.json", "is a named pipe"), "{:?}", data.problems);
+    let written = HtmlReport::new(data).write_file(&root.path().join("report.html")).unwrap();
+    assert!(says(&written.problems, "trial-000/log.txt", "leads out of"), "{:?}", written.problems);
 }
 
 #[test]

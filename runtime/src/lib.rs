@@ -90,11 +90,10 @@ pub mod tooling {
 /// What generated code, benchmarks and property tests call. Not part of the API.
 #[doc(hidden)]
 pub mod __private {
-    use crate::model::evals::Evals;
-    use crate::model::outcome::Outcome;
-
     pub use crate::grade::standalone::{AgentWork, GradableEvidence};
     pub use crate::model::compiled_json::{CompiledJson, SuiteTexts};
+    use crate::model::evals::Evals;
+    use crate::model::outcome::Outcome;
     pub use crate::model::suite::Origin;
     pub use crate::{__origin as origin, __without_json_schema as without_json_schema};
 

@@ -98,7 +98,7 @@ impl Suites {
 
     /// All cases of suites without errors.
     pub(super) fn all(&self) -> BTreeSet<Touched> {
-        self.watched.iter().flat_map(|suite| suite.good.iter().flat_map(|good| all_of(good))).collect()
+        self.watched.iter().flat_map(|suite| suite.good.iter().flat_map(all_of)).collect()
     }
 
     /// The cases of suites that tests are generated of.
@@ -108,7 +108,7 @@ impl Suites {
             include.is_some_and(|include| !matches!(include.binding.agent, Agent::None))
         };
         let suites = self.watched.iter().filter(has_tests);
-        suites.flat_map(|suite| suite.good.iter().flat_map(|good| all_of(good))).collect()
+        suites.flat_map(|suite| suite.good.iter().flat_map(all_of)).collect()
     }
 
     /// Checks the suites that files belong to; returns the cases that the change concerns.
@@ -176,7 +176,7 @@ impl WatchedSuite {
 
     fn touched(&self, before: Option<&LoadedSuite>, files: &BTreeSet<PathBuf>) -> Vec<Touched> {
         let Some(now) = self.good.as_ref().filter(|_| !self.has_errors) else { return Vec::new() };
-        let old: BTreeMap<String, &Case> = before.into_iter().flat_map(|suite| cases_by_path(suite)).collect();
+        let old: BTreeMap<String, &Case> = before.into_iter().flat_map(cases_by_path).collect();
         let targets_file = files.iter().any(|file| is_targets_file(file));
         let own = |loaded: &LoadedCase| files.iter().any(|file| self.is_own(loaded, file));
         let others: Vec<&PathBuf> =

@@ -63,8 +63,18 @@ pub(crate) static CLI_TARGET: Table = Table::new(
             "my-agent --prompt-file {PROMPT_FILE} --out {OUTPUT_FILE}",
         )
         .codes(&[Code::MissingKey, Code::InvalidCommand, Code::UnknownPlaceholder]),
-        Key::new("cwd", Type::Directory, "Working directory of trials without a workspace.", "./agent")
-            .default("the directory of the eval file"),
+        Key::new("cwd", Type::Directory, "Working directory of trials of cases without a workspace.", "./agent")
+            .default("an empty workspace")
+            .codes(&[Code::ConflictingKeys]),
+        Key::new(
+            "in_suite_directory",
+            Type::Boolean,
+            "Whether trials of cases without a workspace run in the suite's directory, in place of an empty workspace. A command \
+             that writes there changes the suite.",
+            "true",
+        )
+        .default("`false`")
+        .codes(&[Code::ConflictingKeys]),
         Key::new("timeout_seconds", Type::Number(&POSITIVE), "Time limit of a call where the case sets none.", "120")
             .default("300")
             .unit("seconds"),

@@ -276,6 +276,10 @@ fn targets_file() {
         ("targets-file-without-targets", "$schema: https://example.org/targets.json\n"),
         ("targets-file-misspelled", "target:\n- name: a\n"),
         (
+            "targets-file-directories",
+            "targets:\n- name: gpt\n  provider: cli\n  command: run {PROMPT}\n  cwd: .\n  in_suite_directory: true\n",
+        ),
+        (
             "targets-file-entries",
             "targets:\n- name: gpt\n  provider: cli\n  command: run {PROMPT}\n- name: gpt\n  use_target: other\n- name: other\n  \
              use_target: other\n- name: late\n  provider: cli\n  command: run {PROMPT}\n  healthcheck: {timeout_seconds: 5}\n",

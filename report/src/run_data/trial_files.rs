@@ -1,10 +1,10 @@
 //! The files beside the record of a trial: input, transcript, changes, prompts and replies of judges, logs.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::{fs, io};
 
+use evalsuite::record::run_directory::open_run_file;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -16,6 +16,8 @@ const MOST_BYTES: u64 = 2 << 20;
 const SHOWN_DIRECTORIES: &[&str] = &["agent", "graders", "hooks"];
 /// The most files of a trial that are shown.
 const MOST_FILES: usize = 200;
+/// The most levels of directories whose files are shown.
+const MOST_LEVELS: usize = 10;
 
 /// What a trial left beside its record.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +63,7 @@ impl TrialFiles {
         let seen = |key: &str| evidence.as_ref().and_then(|evidence| evidence.get("seen")?.get(key)).cloned();
         let trajectory = trial.record.trajectory.as_ref();
         let patch = trial.record.workspace.as_ref().and_then(|workspace| workspace.patch.as_ref());
-        let text = |path: &str, problems: &mut Vec<Problem>| read_text(root, &directory, path, problems);
+        let text = |path: &str, problems: &mut Vec<Problem>| read_text(run, trial, path, problems);
         Self {
             input: seen("input"),
             turns: seen("turns"),
@@ -79,31 +81,32 @@ fn texts(run: &RunData, trial: &TrialData, problems: &mut Vec<Problem>) -> Vec<T
     let directory = root.join(&trial.directory);
     let mut paths = Vec::new();
     for shown in SHOWN_DIRECTORIES {
-        if let Err(error) = list(&directory, shown, &mut paths) {
+        if let Err(error) = list(&directory, shown, MOST_LEVELS, &mut paths) {
             problems.push(Problem::new(root, &directory.join(shown), error.to_string()));
         }
     }
     paths.sort();
     if paths.len() > MOST_FILES {
-        let message = format!("has {} files; the report has the first {MOST_FILES}", paths.len());
+        let message = format!("has more than {MOST_FILES} files; the report has that many");
         problems.push(Problem::new(root, &directory, message));
         paths.truncate(MOST_FILES);
     }
-    paths.iter().filter_map(|path| read_text(root, &directory, path, problems)).collect()
+    paths.iter().filter_map(|path| read_text(run, trial, path, problems)).collect()
 }
 
 /// `None` if there is no such file, or if it cannot be read: then the problem is added.
-fn read_text(root: &Path, directory: &Path, path: &str, problems: &mut Vec<Problem>) -> Option<TextFile> {
-    TextFile::read(directory, path).unwrap_or_else(|error| {
-        problems.push(Problem::new(root, &directory.join(path), error.to_string()));
+fn read_text(run: &RunData, trial: &TrialData, path: &str, problems: &mut Vec<Problem>) -> Option<TextFile> {
+    let root = &run.directory;
+    TextFile::read(root, &trial.directory, path).unwrap_or_else(|error| {
+        problems.push(Problem::new(root, &root.join(&trial.directory).join(path), error.to_string()));
         None
     })
 }
 
 impl TextFile {
     /// `None` if there is no such file.
-    fn read(directory: &Path, path: &str) -> io::Result<Option<Self>> {
-        let file = match File::open(directory.join(path)) {
+    fn read(run: &Path, trial: impl AsRef<Path>, path: &str) -> io::Result<Option<Self>> {
+        let file = match open_run_file(run, &trial.as_ref().join(path)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
@@ -116,8 +119,9 @@ impl TextFile {
     }
 }
 
-/// The regular files below a directory of a trial. Links are left out: agents make them, and they lead anywhere.
-fn list(trial: &Path, relative: &str, paths: &mut Vec<String>) -> io::Result<()> {
+/// The regular files below a directory of a trial, in at most so many levels, and at most one more than are shown. Links are left
+/// out: agents make them, and they lead anywhere.
+fn list(trial: &Path, relative: &str, levels: usize, paths: &mut Vec<String>) -> io::Result<()> {
     let entries = match fs::read_dir(trial.join(relative)) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -127,10 +131,13 @@ fn list(trial: &Path, relative: &str, paths: &mut Vec<String>) -> io::Result<()>
         let entry = entry?;
         let path = format!("{relative}/{}", entry.file_name().to_string_lossy());
         let kind = entry.file_type()?;
-        if kind.is_dir() {
-            list(trial, &path, paths)?;
+        if kind.is_dir() && levels > 1 {
+            list(trial, &path, levels - 1, paths)?;
         } else if kind.is_file() {
             paths.push(path);
+        }
+        if paths.len() > MOST_FILES {
+            break;
         }
     }
     Ok(())

@@ -11,6 +11,7 @@ use crate::platform::redaction::Redactor;
 use crate::record::run_directory::layout::{BASE_WORKSPACES, CaseDirectoryName, SUMMARY};
 use crate::record::run_directory::{RunDirectory, StoredRun};
 use crate::record::summary;
+use crate::run::earlier_records::remove_replaced;
 use crate::run::settings::Settings;
 use crate::run::{Session, end_own_base};
 
@@ -74,8 +75,13 @@ pub fn finish_run(run: &Path) -> Result<FinishedRun, RunError> {
         hooks += ended.hooks;
         problems.extend(ended.problems);
     }
-    if let Some(stored) = StoredRun::open(run.path()) {
+    if let Some(stored) = StoredRun::open(run.path())
+        && !stored.is_in_use().map_err(failed)?
+    {
         stored.remove_temporary_files().map_err(failed)?;
+        for suite in sorted_entries(&run.suites()).map_err(failed)? {
+            remove_replaced(&suite).map_err(failed)?;
+        }
     }
     let summary = summarize_run(run.path())?;
     let file = run.path().join(SUMMARY);

@@ -17,7 +17,7 @@ impl FileLock {
     /// If the file cannot be created, or its file system has no locks.
     pub(crate) fn acquire(path: &Path) -> io::Result<Self> {
         let file = open(path)?;
-        file.lock()?;
+        uninterrupted(|| file.lock())?;
         Ok(Self(file))
     }
 
@@ -28,11 +28,12 @@ impl FileLock {
     /// As [`acquire`](Self::acquire).
     pub(crate) fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
         let file = open(path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Self(file))),
-            Err(TryLockError::WouldBlock) => Ok(None),
+        let is_locked = uninterrupted(|| match file.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(error)) => Err(error),
-        }
+        })?;
+        Ok(is_locked.then_some(Self(file)))
     }
 
     /// Waits for a shared lock.
@@ -42,7 +43,7 @@ impl FileLock {
     /// As [`acquire`](Self::acquire).
     pub(crate) fn share(path: &Path) -> io::Result<Self> {
         let file = open(path)?;
-        file.lock_shared()?;
+        uninterrupted(|| file.lock_shared())?;
         Ok(Self(file))
     }
 }
@@ -51,6 +52,16 @@ impl Drop for FileLock {
     fn drop(&mut self) {
         // A process that was started meanwhile may have a copy of the handle: closing this one would not release the lock.
         let _ = self.0.unlock();
+    }
+}
+
+/// Repeats a call that a signal interrupted. The standard library does so for all calls but those that lock.
+fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
     }
 }
 
@@ -69,6 +80,15 @@ fn open(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_that_a_signal_interrupts_is_repeated() {
+        let mut results =
+            [Err(io::ErrorKind::Interrupted.into()), Err(io::ErrorKind::Interrupted.into()), Ok(7)].into_iter();
+        assert_eq!(uninterrupted(|| results.next().unwrap()).unwrap(), 7);
+        let refused = uninterrupted(|| Err::<(), _>(io::ErrorKind::PermissionDenied.into()));
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+    }
 
     #[test]
     fn one_holds_it_at_a_time() {

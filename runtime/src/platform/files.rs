@@ -7,6 +7,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 use std::{fs, io};
 
 use serde::Serialize;
@@ -17,6 +18,8 @@ use crate::platform::{environment, json};
 
 /// End of the names of temporary files.
 const TEMPORARY: &str = ".tmp";
+/// Age of a temporary file that no process writes any more: writing one takes milliseconds.
+const ABANDONED: Duration = Duration::from_secs(60);
 
 /// Reads JSON; `None` without a file.
 ///
@@ -87,6 +90,30 @@ pub(crate) fn temporary_name(name: &OsStr) -> OsString {
 pub(crate) fn is_temporary(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name.starts_with('.') && name.ends_with(TEMPORARY)
+}
+
+/// Removes temporary files that killed processes left beside a file when they wrote it.
+///
+/// # Errors
+///
+/// If the directory cannot be read, or a file cannot be removed.
+pub(crate) fn remove_abandoned(path: &Path) -> io::Result<()> {
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    let beginning = format!(".{}.", name.to_string_lossy());
+    for found in sorted_entries(directory)? {
+        let name = found.file_name().unwrap_or_default();
+        if !is_temporary(name) || !name.to_string_lossy().starts_with(&beginning) {
+            continue;
+        }
+        match fs::symlink_metadata(&found).and_then(|metadata| metadata.modified()) {
+            Ok(time) if time.elapsed().is_ok_and(|age| age > ABANDONED) => remove_if_exists(&found)?,
+            Ok(_) => {}
+            // Another process has removed or renamed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Writes to a temporary file in the same directory and renames it.
@@ -216,6 +243,26 @@ mod tests {
         assert_eq!((is_durable(), syncs()), (false, 0));
         write_file(&path, b"2", true).unwrap();
         assert_eq!(syncs(), 1);
+    }
+
+    #[test]
+    fn abandoned_temporary_files_of_a_file_are_removed_and_no_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let old = std::time::SystemTime::now() - 2 * ABANDONED;
+        for (name, time) in [
+            (".file.json.0123456789abcdef.tmp", Some(old)),
+            (".file.json.fedcba9876543210.tmp", None),
+            (".other.json.0123456789abcdef.tmp", Some(old)),
+            ("file.json", Some(old)),
+        ] {
+            let file = File::create(directory.path().join(name)).unwrap();
+            time.map_or(Ok(()), |time| file.set_modified(time)).unwrap();
+        }
+        remove_abandoned(&directory.path().join("file.json")).unwrap();
+        let left = sorted_entries(directory.path()).unwrap();
+        let left: Vec<_> = left.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(left, [".file.json.fedcba9876543210.tmp", ".other.json.0123456789abcdef.tmp", "file.json"]);
+        remove_abandoned(&directory.path().join("missing/file.json")).unwrap();
     }
 
     #[test]

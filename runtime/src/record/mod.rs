@@ -1,6 +1,7 @@
 //! The records a run writes.
 
 pub(crate) mod baseline;
+pub(crate) mod case_records;
 pub(crate) mod cassette;
 pub(crate) mod coordination;
 pub(crate) mod embedded_files;

@@ -14,7 +14,9 @@ use evalsuite_schema::record::{CaseOutcome, CaseRecord, Reason, ReasonCode, Stag
 
 use crate::model::dependency::Dependency;
 use crate::model::suite::EvalCase;
-use crate::platform::files::{read_json, remove_if_exists, replace_file};
+use crate::platform::files::{remove_if_exists, replace_file};
+use crate::record::case_records::read_record;
+use crate::record::run_directory::layout::CASE_RECORD;
 use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
@@ -80,7 +82,7 @@ pub(crate) fn unreported_result(plan: &mut Plan<'_>) -> io::Result<Option<CaseRe
     }
     remove_if_exists(&mark)?;
     let Some(directory) = plan.place.last_ended_attempt() else { return Ok(None) };
-    let Some((case, trials)) = read_record(&directory)? else { return Ok(None) };
+    let Some((case, trials)) = read_records(&directory)? else { return Ok(None) };
     plan.directory = directory;
     Ok(Some(plan.report(case, trials)))
 }
@@ -143,10 +145,11 @@ fn result_of<'a>(
     run_locked: RunLocked,
 ) -> Result<(CaseRecord, Vec<TrialRecord>), CaseError> {
     let record = |plan: &Plan<'_>| match plan.place.last_ended_attempt() {
-        Some(directory) => read_record(&directory).map_err(|error| plan.unwritable(error)),
+        Some(directory) => read_records(&directory).map_err(|error| plan.unwritable(error)),
         None => Ok(None),
     };
-    if let Some(found) = record(&plan)?
+    // Without the lock, the dependency's own test may be moving the records away: an error counts only with it.
+    if let Ok(Some(found)) = record(&plan)
         && found.0.outcome == CaseOutcome::Passed
     {
         return Ok(found);
@@ -164,11 +167,11 @@ fn result_of<'a>(
 }
 
 /// The records of a case that ended.
-fn read_record(directory: &Path) -> io::Result<Option<(CaseRecord, Vec<TrialRecord>)>> {
-    let Some(case) = read_json::<CaseRecord>(&directory.join("case.json"))? else { return Ok(None) };
+fn read_records(directory: &Path) -> io::Result<Option<(CaseRecord, Vec<TrialRecord>)>> {
+    let Some(case) = read_record::<CaseRecord>(directory, CASE_RECORD)? else { return Ok(None) };
     let trials = case.trials.iter().map(|trial| {
-        let path = directory.join(&trial.path);
-        read_json(&path)?.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{} is gone", path.display())))
+        let is_gone = || format!("{} is gone", directory.join(&trial.path).display());
+        read_record(directory, &trial.path)?.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, is_gone()))
     });
     let trials = trials.collect::<io::Result<_>>()?;
     Ok(Some((case, trials)))

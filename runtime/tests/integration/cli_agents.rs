@@ -130,13 +130,21 @@ fn a_command_works_in_the_workspace_or_where_its_target_says() {
         let trial = &only(&report).trials()[0];
         let answer = trial.answer.clone().unwrap_or_else(|| panic!("{}", only(&report))).trim_end().to_owned();
         let made = trial.workspace.as_ref().unwrap().created.clone();
+        if !more.contains("in_suite_directory") {
+            assert!(!directory.path().join("suites/x/made.txt").exists(), "nothing is written into a suite");
+        }
         (answer.replace(&directory.path().canonicalize().unwrap().display().to_string(), ""), made)
     };
     let (place, made) = with_workspace("    cwd: bin\n", true);
     assert!(place.ends_with("/trial-000/workspace"), "{place}");
     assert_eq!(made, ["made.txt"]);
     assert_eq!(with_workspace("    cwd: bin\n", false).0, "/bin");
-    assert_eq!(with_workspace("", false).0, "/suites/x");
+    let (place, made) = with_workspace("", false);
+    assert!(place.ends_with("/trial-000/workspace"), "{place}");
+    assert_eq!(made, ["made.txt"]);
+    let asks = "    in_suite_directory: true\n";
+    assert_eq!(with_workspace(asks, false), ("/suites/x".to_owned(), Vec::new()));
+    assert!(with_workspace(asks, true).0.ends_with("/trial-000/workspace"));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Cases that depend on others.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use evalsuite::record::{ReasonCode, Stage};
 use evalsuite::{AgentError, CaseOutcome, CaseReport, Evals, Evidence, Report, RunOptions, Trial};
@@ -75,6 +76,30 @@ fn a_dependency_runs_first_and_once_whatever_the_order_of_tests() {
             assert_eq!(of(&report, "end").record().requested_by, None);
         }
     }
+}
+
+#[test]
+fn a_dependency_that_its_own_test_runs_again_is_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let cases = [case("start", &[], json!({})), case("end", &["start"], json!({}))];
+    let (evals, _) = evals(directory.path(), &cases, json!({}));
+    let options = |id: &str| RunOptions::new().with_run_id("again").with_filter(id);
+    let report = run_with(&evals, directory.path(), options("start"));
+    let start = of(&report, "start").directory();
+    // As the test of `start` holds it while its records are moved away.
+    let lock = format!("{}.lock", start.file_name().unwrap().to_str().unwrap());
+    let lock = File::options().write(true).open(directory.path().join("runs/again/locks").join(lock)).unwrap();
+    lock.lock().unwrap();
+    let (record, moved) = (start.join("trial-000/result.json"), directory.path().join("moved.json"));
+    fs::rename(&record, &moved).unwrap();
+    thread::scope(|scope| {
+        let end = scope.spawn(|| run_with(&evals, directory.path(), options("end")));
+        thread::sleep(Duration::from_millis(200));
+        fs::rename(&moved, &record).unwrap();
+        lock.unlock().unwrap();
+        let report = end.join().unwrap();
+        assert!(report.is_success(), "{report}");
+    });
 }
 
 #[test]

@@ -175,7 +175,7 @@ fn long_root_files_missing_headers_and_mixed_styles_are_found() {
 fn a_file_that_is_opened_by_its_path_is_found() {
     let openings = |text: &str, trusted: &[(&str, &str)]| {
         let krate = CrateSource::parse(&crate_with(&[("grade/mod.rs", text)]), "runtime/src");
-        untrusted_files::violations(&krate, "runtime/src", trusted)
+        untrusted_files::violations(&krate, "runtime/src", untrusted_files::OF_RUNTIME, trusted)
     };
     let at = "runtime/src/grade/mod.rs:2: `";
     for (text, call) in [

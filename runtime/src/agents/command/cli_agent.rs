@@ -113,6 +113,7 @@ mod tests {
         let cli = CliTarget {
             command: "run".into(),
             cwd: None,
+            in_suite_directory: false,
             timeout_seconds: None,
             files_format: "{path}".into(),
             healthcheck: None,

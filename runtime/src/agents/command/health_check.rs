@@ -102,7 +102,8 @@ impl ResolvedCommand<'_> {
                 probe_url(url, limit, environment.echo).map_err(|error| failed(format!("{url}: {error}")))
             }
             Probe::Command { command, cwd } => {
-                let cwd = cwd.as_ref().map_or_else(|| self.directory(places), |cwd| places.resolve(cwd));
+                let cwd = cwd.as_ref().map(|cwd| places.resolve(cwd)).or_else(|| self.own_directory(places));
+                let cwd = cwd.unwrap_or_else(|| places.suite_dir.clone());
                 self.probe_command(command, &cwd, environment, limit)
                     .map_err(|error| failed(format!("`{command}`: {error}")))
             }
@@ -188,6 +189,7 @@ mod tests {
         let target = CliTarget {
             command: "true".into(),
             cwd: None,
+            in_suite_directory: false,
             timeout_seconds: None,
             files_format: "{path}".into(),
             healthcheck: Some(HealthCheck { probe, timeout_seconds: Some(20.0) }),

@@ -32,7 +32,8 @@ use crate::model::agent::{Bound, BoundAgent, IntoAgent};
 ///     healthcheck: { url: "http://localhost:8080/health" }
 /// ```
 ///
-/// The command runs in a shell, in the workspace of the case, else in the target's `cwd`, else in the suite's directory.
+/// The command runs in a shell, in the workspace of the case, else in the target's `cwd`, else in an empty workspace; with
+/// `in_suite_directory: true`, in the suite's directory.
 /// `{PROMPT}`, `{PROMPT_FILE}`, `{EVAL_ID}`, `{ATTEMPT}`, `{FILES}` and `{OUTPUT_FILE}` are replaced by values, quoted for the
 /// shell. What it writes to `{OUTPUT_FILE}` is the answer, or an object with `text`, `output` (messages), `token_usage`,
 /// `cost_usd`, `duration_ms` and `state`. A command that fails, runs out of time (300 s by default) or writes nothing is an

@@ -20,7 +20,7 @@ pub(crate) struct ResolvedCommand<'a> {
     pub(crate) files_format: String,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) healthcheck: Option<HealthCheck>,
-    /// Directory in which it runs where a case has no workspace; `None`: the suite's.
+    /// Directory of the target, where a case has no workspace.
     cwd: Option<PathRef>,
 }
 
@@ -89,8 +89,11 @@ impl CliAgent {
 }
 
 impl ResolvedCommand<'_> {
-    /// The directory in which it runs where a case has no workspace.
-    pub(crate) fn directory(&self, places: &SuiteLocation) -> PathBuf {
-        self.cwd.as_ref().map_or_else(|| places.suite_dir.clone(), |cwd| places.resolve(cwd))
+    /// The directory in which it runs where a case has no workspace; `None`: an empty workspace.
+    pub(crate) fn own_directory(&self, places: &SuiteLocation) -> Option<PathBuf> {
+        match &self.cwd {
+            Some(cwd) => Some(places.resolve(cwd)),
+            None => self.agent.target.in_suite_directory.then(|| places.suite_dir.clone()),
+        }
     }
 }

@@ -14,6 +14,7 @@ use evalsuite_schema::record::{Mode, ReasonCode};
 
 use crate::model::cassette::Cassette;
 use crate::platform::clock::timestamp;
+use crate::platform::files::remove_abandoned;
 use crate::record::cassette::recorded_replies::RecordedReplies;
 
 pub(crate) use crate::record::cassette::cassette_file::{AgentCall, CassetteFile};
@@ -140,6 +141,10 @@ impl TrialCassette {
             _ => earlier,
         };
         let path = path.filter(|_| mode == Mode::Record);
+        if let Some(path) = &path {
+            remove_abandoned(path)
+                .map_err(|error| Unusable { code: ReasonCode::RecordingMissing, message: error.to_string() })?;
+        }
         let shared =
             SharedCassette { mode, path, placeholders, about: Some(about), hint, earlier, recorded: Mutex::default() };
         Ok(Self(Arc::new(shared)))

@@ -52,6 +52,8 @@ struct CommandInput {
     command: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    in_suite_directory: bool,
     files_format: String,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     env: BTreeMap<String, String>,
@@ -81,6 +83,7 @@ impl AgentInput {
         let command = command.map(|target| CommandInput {
             command: target.command.clone(),
             cwd: target.cwd.as_ref().map(|cwd| cwd.written.clone()),
+            in_suite_directory: target.in_suite_directory,
             files_format: target.files_format.clone(),
             env: target.env.iter().cloned().collect(),
         });

@@ -12,7 +12,7 @@ use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::file_key;
 
 pub use self::layout::*;
-pub use self::output_directory::{OutputDirectory, StoredRun};
+pub use self::output_directory::{OutputDirectory, StoredRun, open_run_file};
 
 pub(crate) use self::case_directory::CaseDirectory;
 

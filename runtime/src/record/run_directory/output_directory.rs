@@ -1,5 +1,6 @@
 //! The directory that all runs of a package or workspace are in.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
@@ -7,8 +8,8 @@ use std::{fs, io};
 use evalsuite_schema::record::RunRecord;
 
 use crate::platform::file_lock::FileLock;
-use crate::platform::files::{is_temporary, remove_if_exists, replace_file, sorted_entries};
-use crate::platform::untrusted::{EntryKind, remove_directory};
+use crate::platform::files::{is_temporary, remove_abandoned, remove_if_exists, replace_file, sorted_entries};
+use crate::platform::untrusted::{EntryKind, UntrustedDirectory, remove_directory};
 use crate::record::run_directory::layout::{
     BASE_WORKSPACES, LATEST, LOCK_EXTENSION, LOCKS, RUN_RECORD, RUNS, SUITES, WORKSPACE,
 };
@@ -87,6 +88,7 @@ impl OutputDirectory {
     /// If the file cannot be written.
     pub fn set_latest(&self, run_id: Option<&str>) -> io::Result<()> {
         let file = self.0.join(LATEST);
+        remove_abandoned(&file)?;
         run_id.map_or_else(|| remove_if_exists(&file), |id| replace_file(&file, id.as_bytes()))
     }
 }
@@ -176,6 +178,16 @@ impl StoredRun {
     pub fn remove(self) -> io::Result<()> {
         remove_directory(&self.0)
     }
+}
+
+/// Opens a regular file of the run in the directory `run`; `path` is relative to it. Programs under test may have put something
+/// else in its place: a pipe or device is not opened, and no link is followed out of the run.
+///
+/// # Errors
+///
+/// If there is no such file, or it cannot be opened.
+pub fn open_run_file(run: &Path, path: &Path) -> io::Result<File> {
+    UntrustedDirectory::new(run).open(path).map_err(io::Error::from)
 }
 
 #[cfg(test)]

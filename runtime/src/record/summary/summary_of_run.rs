@@ -11,6 +11,7 @@ use evalsuite_schema::record::{
 
 use crate::platform::file_lock::FileLock;
 use crate::platform::files::{read_json, sorted_entries};
+use crate::record::case_records::read_record;
 use crate::record::run_directory::layout::{
     CASE_RECORD, CASES, CaseDirectoryName, SUITE_RECORD, SUITES, TRIAL_RECORD, TRIAL_STARTED,
 };
@@ -45,21 +46,22 @@ fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> 
     let mut problems: BTreeMap<String, MissingRecord> = BTreeMap::new();
     let mut cases: BTreeMap<String, StoredCase> = BTreeMap::new();
     for case in sorted_entries(&directory.join(CASES))? {
-        let Some(record) = read_json::<CaseRecord>(&case.join(CASE_RECORD))? else {
-            if let Some(problem) = missing_record(&case)? {
-                problems.insert(without_attempt(&case), problem);
-            }
-            continue;
-        };
-        let mut trials: Vec<TrialRecord> = Vec::new();
-        for trial in &record.trials {
-            trials.extend(read_json::<TrialRecord>(&case.join(&trial.path))?);
-        }
-        let metadata = trials.first().map(|trial| trial.metadata.clone()).unwrap_or_default();
         let name = without_attempt(&case);
-        let is_older = cases.get(&name).is_some_and(|stored| stored.record.runner_attempt > record.runner_attempt);
-        if !is_older {
-            cases.insert(name, StoredCase { record, trials, metadata });
+        let stored = match read_case(&case) {
+            Ok(stored) => stored,
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Err(Some(MissingRecord::unreadable(&name, &error)))
+            }
+            Err(error) => return Err(error),
+        };
+        match stored {
+            Ok(stored) => {
+                let attempt = stored.record.runner_attempt;
+                if cases.get(&name).is_none_or(|other| other.record.runner_attempt <= attempt) {
+                    cases.insert(name, stored);
+                }
+            }
+            Err(problem) => problems.extend(problem.map(|problem| (name, problem))),
         }
     }
     // Another runner attempt at the case has ended.
@@ -97,6 +99,17 @@ fn of_suite(directory: &Path, run_id: &str) -> io::Result<Option<SuiteSummary>> 
     Ok(Some(summary))
 }
 
+/// The records of a case, or why there are none.
+fn read_case(case: &Path) -> io::Result<Result<StoredCase, Option<MissingRecord>>> {
+    let Some(record) = read_record::<CaseRecord>(case, CASE_RECORD)? else { return missing_record(case).map(Err) };
+    let mut trials: Vec<TrialRecord> = Vec::new();
+    for trial in &record.trials {
+        trials.extend(read_record::<TrialRecord>(case, &trial.path)?);
+    }
+    let metadata = trials.first().map(|trial| trial.metadata.clone()).unwrap_or_default();
+    Ok(Ok(StoredCase { record, trials, metadata }))
+}
+
 /// The records of each test, of several the one of the last runner attempt. A test has one directory per stress run, but a copy
 /// of a directory may lie beside it.
 fn one_per_test(cases: BTreeMap<String, StoredCase>) -> Vec<StoredCase> {
@@ -125,22 +138,37 @@ struct MissingRecord {
     message: String,
 }
 
+impl MissingRecord {
+    /// Something that is not a record is in its place.
+    fn unreadable(name: &str, error: &io::Error) -> Self {
+        let message = format!("evaluation error (records): case `{name}`  {error}");
+        Self { case_id: name.to_owned(), message }
+    }
+}
+
 /// Why a case has no record: its process died, or its test is still running.
 fn missing_record(case: &Path) -> io::Result<Option<MissingRecord>> {
-    for trial in sorted_entries(case)?.iter().filter(|path| path.is_dir() && !path.join(TRIAL_RECORD).exists()) {
-        if let Some(started) = read_json::<Started>(&trial.join(TRIAL_STARTED))? {
-            let Started { case_id, target, trial, pid, .. } = &started;
-            let about = format!("case `{case_id}` (target `{target}`)");
-            let message = if is_running(case, &started)? {
-                format!("{about} is still running in process {pid}")
-            } else {
-                let (stage, code) = (Stage::Agent.as_str(), ReasonCode::ProcessDied.as_str());
-                format!("evaluation error ({stage}/{code}): {about}  process {pid} died in trial {trial}")
-            };
-            return Ok(Some(MissingRecord { case_id: started.case_id, message }));
+    let mut last = None;
+    for trial in sorted_entries(case)?.iter().filter(|path| path.is_dir()) {
+        let name = trial.file_name().unwrap_or_default();
+        let Some(started) = read_record::<Started>(case, Path::new(name).join(TRIAL_STARTED))? else { continue };
+        let has_ended = trial.join(TRIAL_RECORD).exists();
+        last = Some((started, has_ended));
+        if !has_ended {
+            break;
         }
     }
-    Ok(None)
+    let Some((started, has_ended)) = last else { return Ok(None) };
+    let Started { case_id, target, trial, pid, .. } = &started;
+    let about = format!("case `{case_id}` (target `{target}`)");
+    let message = if is_running(case, &started)? {
+        format!("{about} is still running in process {pid}")
+    } else {
+        let (stage, code) = (Stage::Agent.as_str(), ReasonCode::ProcessDied.as_str());
+        let place = if has_ended { "after" } else { "in" };
+        format!("evaluation error ({stage}/{code}): {about}  process {pid} died {place} trial {trial}")
+    };
+    Ok(Some(MissingRecord { case_id: started.case_id, message }))
 }
 
 /// Whether the case's lock is held. Process ids are reused, and mean nothing on another machine.
@@ -155,6 +183,31 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn what_is_not_a_record_is_a_problem_of_its_case_only() {
+        let run = tempfile::tempdir().unwrap();
+        let cases = run.path().join("suites/s/cases");
+        for (name, text) in [
+            ("a-12345678", "not JSON".to_owned()),
+            ("b-12345678", {
+                let mut record = CaseRecord::new();
+                (record.suite, record.test_name) = ("s".to_owned(), "evals::b".to_owned());
+                serde_json::to_string(&record).unwrap()
+            }),
+        ] {
+            fs::create_dir_all(cases.join(name)).unwrap();
+            fs::write(cases.join(name).join("case.json"), text).unwrap();
+        }
+        let summary = of_run(run.path(), "r").unwrap();
+        let suite = &summary.suites[0];
+        assert_eq!((suite.cases.len(), suite.problems.len()), (1, 1));
+        assert!(
+            suite.problems[0].starts_with("evaluation error (records): case `a-12345678`  "),
+            "{:?}",
+            suite.problems
+        );
+    }
 
     #[test]
     fn a_test_counts_once_whatever_lies_beside_its_directory() {

@@ -118,8 +118,8 @@ fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &Resolv
     let Prepared { trial, case, environment, .. } = prepared;
     let plan = trial.plan;
     let directory = UntrustedDirectory::new(&trial.directory).join("agent");
-    // For a case without a workspace, the target says where the command runs.
-    let elsewhere = command.directory(&plan.places);
+    // For a case without a workspace, the target may say where the command runs.
+    let elsewhere = command.own_directory(&plan.places).filter(|_| case.workspace.is_none());
     let answer = command.call(&CommandCall {
         prompt: &prompt(input.input, |file| plan.places.resolve(file)),
         files: &prepared.files(input.input),
@@ -129,7 +129,7 @@ fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &Resolv
             None => directory,
             Some(turn) => directory.join(format!("turn-{turn:03}")),
         },
-        cwd: if case.workspace.is_some() { &trial.workspace } else { &elsewhere },
+        cwd: elsewhere.as_deref().unwrap_or(&trial.workspace),
         environment,
         limit: plan.limit,
         keep: plan.settings.keep_workspaces,

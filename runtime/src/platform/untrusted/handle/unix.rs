@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
@@ -73,7 +73,7 @@ impl Handle {
     ///
     /// If it is something else, or cannot be opened.
     pub(crate) fn file(&self, name: &OsStr) -> Result<File, OpenError> {
-        regular(rustix::fs::openat(&self.0, name, CAREFUL, Mode::empty()))
+        regular(open(&self.0, name, CAREFUL, Mode::empty()))
     }
 
     /// Opens a regular file below this directory, which is at `root`. Links are followed as long as they stay below it.
@@ -94,7 +94,7 @@ impl Handle {
             }
             let is_last = rest.is_empty();
             let flags = if is_last { CAREFUL } else { CAREFUL | OFlags::DIRECTORY };
-            let found = match rustix::fs::openat(&here.0, &name, flags, Mode::empty()) {
+            let found = match open(&here.0, &name, flags, Mode::empty()) {
                 Ok(found) => found,
                 Err(error) => {
                     // The error for a link differs between systems.
@@ -167,7 +167,7 @@ impl Handle {
     /// If something has its name, or it cannot be made.
     pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?.into())
+        Ok(open(&self.0, name, flags, Mode::from_raw_mode(0o666))?.into())
     }
 
     /// Gives an entry another name, in place of what has it.
@@ -224,7 +224,7 @@ impl Handle {
     fn make_readable(&self, name: &OsStr) -> io::Result<()> {
         use std::os::fd::AsRawFd;
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let found = rustix::fs::openat(&self.0, name, flags, Mode::empty())?;
+        let found = open(&self.0, name, flags, Mode::empty())?;
         Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", found.as_raw_fd()), Mode::RWXU)?)
     }
 
@@ -234,8 +234,13 @@ impl Handle {
     }
 }
 
-fn open_directory(parent: impl std::os::fd::AsFd, name: &OsStr) -> io::Result<Handle> {
-    match rustix::fs::openat(parent, name, CAREFUL | OFlags::DIRECTORY, Mode::empty()) {
+/// Opens an entry of a directory, also if a signal comes meanwhile.
+fn open(parent: impl AsFd, name: &OsStr, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
+    rustix::io::retry_on_intr(|| rustix::fs::openat(&parent, name, flags, mode))
+}
+
+fn open_directory(parent: impl AsFd, name: &OsStr) -> io::Result<Handle> {
+    match open(parent, name, CAREFUL | OFlags::DIRECTORY, Mode::empty()) {
         Ok(directory) => Ok(Handle(directory)),
         Err(Errno::LOOP | Errno::MLINK) => Err(io::ErrorKind::NotADirectory.into()),
         Err(error) => Err(error.into()),

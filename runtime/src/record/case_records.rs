@@ -1,0 +1,52 @@
+//! Reading the records of cases and trials, in whose place a program under test may have put something else.
+
+use std::io;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use crate::platform::json;
+use crate::platform::untrusted::{OpenError, UntrustedDirectory};
+
+/// Largest record, in bytes.
+const LARGEST: u64 = 256 << 20;
+
+/// Reads a record below the directory of a case; `None` if it does not exist.
+///
+/// # Errors
+///
+/// If it is not a regular file, cannot be read, or is not such a record.
+pub(crate) fn read_record<T: DeserializeOwned>(case: &Path, path: impl AsRef<Path>) -> io::Result<Option<T>> {
+    let path = path.as_ref();
+    let invalid = |problem: String| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("{}: {problem}", case.join(path).display()))
+    };
+    match UntrustedDirectory::new(case).read(path, LARGEST) {
+        Ok(bytes) => json::decode(&bytes).map(Some).map_err(|error| invalid(error.to_string())),
+        Err(OpenError::Missing) => Ok(None),
+        Err(error) => Err(invalid(error.to_string())),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::{fs, process};
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_or_a_link_in_place_of_a_record_is_an_error_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("trial")).unwrap();
+        let read = |name: &str| read_record::<u32>(directory.path(), Path::new("trial").join(name));
+        assert_eq!(read("missing.json").unwrap(), None);
+        fs::write(directory.path().join("trial/record.json"), "7").unwrap();
+        assert_eq!(read("record.json").unwrap(), Some(7));
+        let pipe = directory.path().join("trial/pipe.json");
+        assert!(process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(read("pipe.json").unwrap_err().to_string().contains("is a named pipe"));
+        symlink("/dev/zero", directory.path().join("trial/link.json")).unwrap();
+        assert!(read("link.json").unwrap_err().to_string().contains("leads out"));
+    }
+}

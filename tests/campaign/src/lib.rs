@@ -1,0 +1,20 @@
+//! The campaign of attacks: mutated inputs for everything that reads files, test processes that are killed, system calls that
+//! fail, and agents that misbehave. `docs/security.md` says how to run it.
+
+// Signals, pipes and links are those of Unix.
+#![cfg(unix)]
+
+mod attacks;
+mod campaign;
+mod consistency;
+mod faults;
+mod findings;
+mod fuzz;
+mod kills;
+mod static_suite;
+mod victim;
+
+pub use self::attacks::attack;
+pub use self::campaign::{Extent, LONG, PARTS, SHORT, Table, fuzz_targets, run};
+pub use self::fuzz::{Job, replay, work};
+pub use self::victim::run as run_victim;

@@ -1,0 +1,44 @@
+//! The short form of the campaign: no finding.
+
+#![cfg(unix)]
+
+use std::env;
+use std::path::Path;
+use std::process::Command;
+
+use evalsuite_campaign::{SHORT, run};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_evalsuite-campaign");
+
+#[track_caller]
+fn assert_no_findings(part: &str) {
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(part);
+    let table = run(Path::new(PROGRAM), &[part], SHORT, 1, &kept).unwrap_or_else(|error| panic!("{part}: {error}"));
+    assert_eq!(table.findings, [] as [String; 0], "{}", table.text);
+}
+
+#[test]
+fn mutated_inputs_break_no_reader() {
+    assert_no_findings("fuzz");
+}
+
+#[test]
+fn killed_tests_lose_no_record() {
+    assert_no_findings("kills");
+}
+
+/// Without a C compiler, this fails in CI and is skipped elsewhere.
+#[test]
+fn failing_calls_lose_no_record() {
+    let has_compiler = Command::new("cc").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !has_compiler && env::var_os("CI").is_none() {
+        eprintln!("skipped: there is no C compiler, `cc`");
+        return;
+    }
+    assert_no_findings("faults");
+}
+
+#[test]
+fn hostile_agents_harm_nothing() {
+    assert_no_findings("attacks");
+}
