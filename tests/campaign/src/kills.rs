@@ -122,9 +122,9 @@ fn check_replay(program: &Path, package: &Package) -> io::Result<Vec<String>> {
     for index in 0..CASES.len() {
         wait(&mut package.test(program, index, "next", "record").spawn()?, PATIENCE)?;
     }
-    for index in 0..CASES.len() {
+    for (index, (case, ..)) in CASES.iter().enumerate() {
         if !wait(&mut package.test(program, index, "replay", "replay").spawn()?, PATIENCE)? {
-            problems.push(format!("the recording of case {} does not replay", CASES[index].0));
+            problems.push(format!("the recording of case {case} does not replay"));
         }
     }
     problems.extend(places.iter().flat_map(left).map(|path| format!("{} is left", path.display())));

@@ -1,5 +1,6 @@
 //! The process that executes a target.
 
+use std::any::Any;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -77,7 +78,7 @@ pub fn work(job: &Job, state: &Path) -> io::Result<ExitCode> {
     panic::set_hook(Box::new(|info| {
         let mut slot = PANIC.lock().unwrap_or_else(|error| error.into_inner());
         let place = info.location().map(|place| format!(" at {}:{}", place.file(), place.line())).unwrap_or_default();
-        slot.get_or_insert_with(|| format!("panic{place}: {}", info.payload_as_str().unwrap_or("?")));
+        slot.get_or_insert_with(|| format!("panic{place}: {}", payload(info.payload())));
     }));
     let mut numbers = Numbers::default();
     let mut found = 0;
@@ -177,4 +178,10 @@ pub(super) fn write_fatal(job: &Job, index: u64, problem: &str) -> io::Result<St
     let target = targets::open(&job.target, scratch.path())?;
     write_finding(job, index, problem, &input_of(&*target, job.seed, index), &*target)?;
     Ok(line(job, index, problem))
+}
+
+/// The text of a panic.
+fn payload(payload: &dyn Any) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or(payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("?")
 }

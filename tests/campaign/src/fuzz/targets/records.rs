@@ -40,7 +40,8 @@ impl Target for Records {
             summary.suites.iter().for_each(|suite| drop(SummaryText::new(suite).to_string()));
         }
         let data = data.map_err(|error| format!("one damaged record hides the run: {error}"))?;
-        (drop(junit(&data)), drop(markdown(&data)));
+        drop(junit(&data));
+        drop(markdown(&data));
         Ok(())
     }
 }

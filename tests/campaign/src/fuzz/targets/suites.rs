@@ -29,7 +29,8 @@ impl Suites {
             let mut request = Request::new("suite", &package);
             request.workspace_root = package;
             request.threads = 1;
-            (directories.push(directory), requests.push(request));
+            directories.push(directory);
+            requests.push(request);
         }
         Ok(Self { seeds, words: words(), directories, requests })
     }
