@@ -6,14 +6,17 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{fs, io};
 
+use evalsuite::record::RunSummary;
 use evalsuite::tooling::{SummaryText, summarize_run};
 use evalsuite_report::{
-    Details, HtmlReport, LARGE_FILE, Problem, RunData, Written, annotations, csv, earlier_runs, junit, markdown,
+    Details, HtmlReport, JudgedRate, LARGE_FILE, Problem, RunData, Written, annotations, csv, earlier_runs,
+    judged_rates, junit, markdown,
 };
+use serde::Serialize;
 
 use crate::command_line::{PrintedReport, Report, ReportedCases};
 use crate::exports::at;
-use crate::{exports, stored_runs};
+use crate::{exports, json_output, stored_runs};
 
 /// The most problems that are printed.
 const SHOWN_PROBLEMS: usize = 20;
@@ -68,16 +71,27 @@ fn print(command: &Report, run: &RunData) -> io::Result<()> {
         PrintedReport::Github => write!(out, "{}", annotations(run)),
         PrintedReport::Json => {
             let summary = summarize_run(&run.directory).map_err(io::Error::other)?;
-            serde_json::to_writer_pretty(&mut out, &summary)?;
-            writeln!(out)
+            json_output::print(&mut out, &PrintedSummary { summary: &summary, judged_rates: judged_rates(run) })
         }
         PrintedReport::Text => {
             for suite in &summarize_run(&run.directory).map_err(io::Error::other)?.suites {
                 write!(out, "{}", SummaryText::new(suite))?;
             }
-            Ok(())
+            let rates = judged_rates(run);
+            if !rates.is_empty() {
+                writeln!(out, "judged graders, corrected by calibration")?;
+            }
+            rates.iter().try_for_each(|rate| writeln!(out, "  {rate}"))
         }
     }
+}
+
+/// The summary of a run with what only its report says.
+#[derive(Serialize)]
+struct PrintedSummary<'a> {
+    #[serde(flatten)]
+    summary: &'a RunSummary,
+    judged_rates: Vec<JudgedRate>,
 }
 
 /// Steps of a CI job share the file of its summary.

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use evalsuite::record::{CalibrationRecord, GraderRecord, SampleRecord};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 mod package;
@@ -200,4 +201,28 @@ fn a_file_that_cannot_be_read_is_named_once() {
     let output = package.run_in_output(&arguments);
     assert_eq!(output.code, 0);
     assert_eq!(output.err.matches("/trial-000/trajectory.json: EOF while parsing").count(), 1, "{}", output.err);
+}
+
+#[test]
+fn rates_of_judged_graders_are_corrected_by_the_calibration_of_the_run() {
+    let package = package();
+    let mut calibration = CalibrationRecord::new();
+    (calibration.judges, calibration.threshold) = (vec!["judge-large".to_owned()], 0.7);
+    for score in [0.9, 0.9, 0.2, 0.8] {
+        let (mut sample, mut grader) = (SampleRecord::default(), GraderRecord::default());
+        grader.name = "tone".to_owned();
+        (sample.human_score, sample.judge_score, sample.grader) = (score, Some(0.9), Some(grader));
+        calibration.samples.push(sample);
+    }
+    let file = package.root().join("out/runs/run-2/suites/refunds-00000000/calibration.json");
+    fs::write(file, serde_json::to_vec(&calibration).unwrap()).unwrap();
+    let output = package.run_in_output(&["report"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    let line = output.out.split_once("judged graders, corrected by calibration\n  refunds @ default: tone  judge ");
+    assert!(line.is_some_and(|(_, rest)| rest.contains("] with 4 rated answers\n")), "{}", output.out);
+    let output = package.run_in_output(&["report", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&output.out).unwrap();
+    let rate = &json["judged_rates"][0];
+    assert_eq!((&rate["grader"], &rate["judge"], &rate["samples"]), (&"tone".into(), &"judge-large".into(), &4.into()));
+    assert!(!package.run_in_output(&["report", "run-1"]).out.contains("corrected"), "without a calibration");
 }

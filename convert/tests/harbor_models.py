@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import yaml
 from harbor.models.task.task import Task
 
 root = pathlib.Path(sys.argv[1])
@@ -23,8 +24,6 @@ for directory in sorted(path.parent for path in root.glob("*/task.toml")):
         called = subprocess.run([*command, str(directory), output, "--lossy", "--format", "json"], stdout=subprocess.PIPE, text=True)
         report = json.loads(called.stdout)
         listed = subprocess.run(["cargo", "run", "-q", "-p", "cargo-evalsuite", "--", "evalsuite", "list", output], stdout=subprocess.PIPE, text=True)
-        import yaml
-
         case = yaml.safe_load((pathlib.Path(output) / "EVAL.yaml").read_text())["tests"][0]
     steps = config.steps or []
     graders = [turn["assertions"][0] for turn in case["turns"]] if steps else case["assertions"]

@@ -107,8 +107,8 @@ fn run(loaded: &LoadedSuite, root: &Path) -> Vec<(String, char, String)> {
         json: CompiledJson::Text(serde_json::to_string(&loaded.suite).unwrap().leak()),
         sources: &[],
         diagnostics: &[],
-        origin: None,
         embedded: None,
+        origin: None,
         calibration: None,
         cases: cases.leak(),
     };

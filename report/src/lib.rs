@@ -20,6 +20,7 @@ mod gates;
 mod health;
 mod history;
 mod html;
+mod judged_rates;
 mod run_data;
 mod schemas;
 mod slice;
@@ -37,6 +38,7 @@ pub use gates::{GateOptions, GateReport, GateResult, GateVerdict, check_gates, s
 pub use health::{CaseHealth, Health, HealthOptions, JudgeHealth, SuiteHealth, UndecidedGrader, WindowRun};
 pub use history::{comparable_of_commit, earlier_comparable, earlier_runs, newest_outcomes};
 pub use html::{Details, HtmlReport, LARGE_FILE, Transcript, TranscriptError, Written, write_transcripts};
+pub use judged_rates::{JudgedRate, judged_rates};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use schemas::JSON_SCHEMAS;
-pub use statistics::{paired_interval, wilson_interval};
+pub use statistics::{CorrectedRate, corrected_rate, paired_interval, wilson_interval};

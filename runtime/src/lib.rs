@@ -90,12 +90,11 @@ pub mod tooling {
 /// What generated code, benchmarks and property tests call. Not part of the API.
 #[doc(hidden)]
 pub mod __private {
+    use crate::{Evals, Outcome};
+
     pub use crate::grade::standalone::{AgentWork, GradableEvidence};
     pub use crate::model::compiled_json::{CompiledJson, SuiteTexts};
-    use crate::model::evals::Evals;
-    use crate::model::outcome::Outcome;
-    pub use crate::model::suite::Origin;
-    pub use crate::{__origin as origin, __without_json_schema as without_json_schema};
+    pub use crate::{__origin as origin, __without_json_schema as without_json_schema, model::suite::Origin};
 
     /// An outcome that took `duration_ms`, which may be shorter than a `Duration` can tell: recorded behaviour of other tools has such values.
     pub fn with_duration_ms(mut outcome: Outcome, duration_ms: f64) -> Outcome {

@@ -94,7 +94,7 @@ impl<'b> Cache<'b> {
         let mut warnings: Vec<Diagnostic> = std::mem::take(&mut loaded.diagnostics).grouped().into_iter().collect();
         // A suite that cannot be written as JSON is an error of the macro.
         let Ok(body) = Body::new(&suite) else { return (Vec::new(), Ok(())) };
-        let contents = match embed::gather(&body, &suite, self.request, &loaded.files) {
+        let contents = match embed::gather(&body.json(), &suite, self.request, &loaded.files) {
             Ok(contents) => Some(contents),
             Err(problem) => {
                 warnings.push(*problem);

@@ -14,8 +14,6 @@ use evalsuite_loader::source::Files;
 use evalsuite_loader::{LoadedSuite, Request};
 use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
 
-use crate::statics::Body;
-
 pub(crate) use contents::Contents;
 
 #[cfg(feature = "expand")]
@@ -29,15 +27,15 @@ const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// Most files, directories and links of one suite: the compiler opens each of them.
 const MAX_ENTRIES: usize = 10_000;
 
-/// What the cases of a suite need, or why it is not embedded.
+/// What the cases in the texts of a suite need, or why it is not embedded.
 pub(crate) fn gather(
-    body: &Body,
+    texts: &[&str],
     suite: &LoadedSuite,
     request: &Request,
     files: &Files,
 ) -> Result<Contents, Box<Diagnostic>> {
     let mut contents = Contents::new(&request.package_root, &suite.suite.root);
-    let found = references::of(body).into_iter().try_for_each(|reference| contents.add(&reference));
+    let found = references::of(texts).into_iter().try_for_each(|reference| contents.add(&reference));
     checked(found.map(|()| contents), files, &request.package_root.join(&suite.suite.root))
 }
 

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 
 use evalsuite_schema::PathRef;
 
-use crate::statics::Body;
-
 /// A path and what is needed of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Reference {
@@ -26,12 +24,9 @@ pub(crate) enum Need {
 /// How every [`PathRef`] begins. Inside of a text of a case the quotes would be escaped.
 const START: &str = "{\"written\":";
 
-/// Every path in the code of a suite, which holds the suite and its cases as JSON.
-pub(super) fn of(body: &Body) -> BTreeSet<Reference> {
-    let mut found = in_text(&body.statics);
-    found.append(&mut in_text(&body.texts.suite));
-    found.append(&mut in_text(&body.texts.cases));
-    found
+/// Every path in texts that hold a suite and its cases as JSON.
+pub(super) fn of(texts: &[&str]) -> BTreeSet<Reference> {
+    texts.iter().flat_map(|text| in_text(text)).collect()
 }
 
 /// Searching the text takes a fraction of what decoding it again would.

@@ -191,7 +191,7 @@ impl Expansion {
 
     fn embed(&mut self, body: &Body, suite: &LoadedSuite, context: &Context, files: &Files) {
         if self.binding.embed && !self.has_errors() {
-            match embed::gather(body, suite, &context.request, files) {
+            match embed::gather(&body.json(), suite, &context.request, files) {
                 Ok(contents) => self.embedded = Embedded::Files(contents),
                 Err(problem) => self.add(context, *problem, Shown::Not),
             }

@@ -45,6 +45,11 @@ impl Body {
         Self { statics, texts: SuiteTexts::default(), tests: String::new() }
     }
 
+    /// The texts that hold the suite and its cases as JSON.
+    pub(crate) fn json(&self) -> [&str; 3] {
+        [&self.statics, &self.texts.suite, &self.texts.cases]
+    }
+
     /// The tests, ignored if there is a reason to.
     #[cfg(feature = "expand")]
     pub(crate) fn tests(&self, ignore: Option<&str>) -> String {

@@ -63,23 +63,33 @@ pub(super) fn rebase(key: &str, value: &mut Value, way: Move<'_>) {
 /// Rewrites a path after `scheme`, if it leads to something.
 fn rebase_text(text: &mut String, scheme: &str, way: Move<'_>) {
     let Some(path) = text.strip_prefix(scheme) else { return };
-    if path.is_empty() || path.starts_with('/') || path.contains("{{") {
+    if path.is_empty() || path.starts_with('/') || path.contains("{{") || !way.from.join(path).exists() {
         return;
     }
     let inside = source::shown(way.from, way.root);
-    let found = way.from.join(path).exists();
-    let path = path.strip_prefix("./").unwrap_or(path);
-    // A program is found by its slash.
-    let path = match inside.as_str() {
-        _ if !found => return,
-        "" => path.to_owned(),
-        inside => format!("./{inside}/{path}"),
-    };
+    let normal = normal(&format!("{inside}/{path}"));
     // From its own directory a case sees another `.` and another `..`; anything else is found in the directory of the suite.
-    let is_relative = path.is_empty() || path == "." || path == ".." || path.starts_with("../");
-    match way.to_directory && is_relative {
-        true => *text = format!("{scheme}../../{path}"),
-        false if !inside.is_empty() => *text = format!("{scheme}{path}"),
-        false => {}
+    let is_relative = normal.starts_with("..") || normal == ".";
+    if way.to_directory && is_relative {
+        let below = if normal == "." { "" } else { normal.as_str() };
+        *text = format!("{scheme}../../{below}");
+    } else if !inside.is_empty() {
+        *text = format!("{scheme}{normal}");
+    }
+}
+
+/// The path without `.` in it and without `..` after a name. It starts with a dot, as a program is found by its slash.
+fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        match parts.last() {
+            Some(last) if part == ".." && *last != ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    match parts.first() {
+        None => ".".to_owned(),
+        Some(&"..") => parts.join("/"),
+        Some(_) => format!("./{}", parts.join("/")),
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use evalsuite_schema::record::{CaseOutcome, OutcomeCounts};
 
 use crate::failure_text::FailureText;
+use crate::judged_rates::judged_rates;
 use crate::run_data::{CaseData, RunData, SuiteData};
 
 /// Most bytes that are written: GitHub refuses summaries above 1 MiB as a whole.
@@ -22,6 +23,11 @@ pub fn markdown(run: &RunData) -> String {
         }
     }
     let mut sections: Vec<String> = Vec::new();
+    let rates = judged_rates(run);
+    if !rates.is_empty() {
+        sections.push("\n### Judged graders, corrected by calibration\n\n".to_owned());
+        sections.extend(rates.into_iter().map(|rate| format!("- {}\n", escape(&rate.to_string()))));
+    }
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     for (outcome, title) in [(CaseOutcome::Error, "Errors"), (CaseOutcome::Failed, "Failures")] {
         let found: Vec<&CaseData> = cases().filter(|case| case.record.outcome == outcome).collect();

@@ -5,6 +5,7 @@ mod differences;
 mod fisher;
 mod holm;
 mod permutation;
+mod prediction_powered;
 #[cfg(test)]
 mod tests;
 mod wilson;
@@ -14,4 +15,5 @@ pub(crate) use self::differences::{mean, smallest_visible_effect, standard_devia
 pub(crate) use self::fisher::fisher_two_sided;
 pub(crate) use self::holm::holm;
 pub(crate) use self::permutation::sign_flip_p_value;
+pub use self::prediction_powered::{CorrectedRate, corrected_rate};
 pub use self::wilson::wilson_interval;

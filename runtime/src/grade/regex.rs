@@ -1,5 +1,7 @@
 //! The `regex` grader (grading.md, section 4).
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use evalsuite_schema::grader::Regex;
 use evalsuite_schema::record::Assertion;
 
@@ -7,7 +9,7 @@ use crate::grade::assertion_text::{in_text, shorten};
 use crate::model::score::Score;
 
 pub(crate) fn grade(config: &Regex, answer: &str) -> Score {
-    let pattern = match compile(config) {
+    let pattern = match compiled(config) {
         Ok(pattern) => pattern,
         Err(error) => return Score::error(format!("pattern does not compile: {error}")),
     };
@@ -24,6 +26,26 @@ pub(crate) fn grade(config: &Regex, answer: &str) -> Score {
         .with_expected(shorten(&config.value))
         .with_actual(shorten(answer));
     Score::from(found).with_assertion(assertion)
+}
+
+/// Patterns that are kept: what trials share. A suite may have one of its own for every case, and each takes some kilobytes.
+const MAX_KEPT: usize = 64;
+
+/// The pattern, compiled once for all trials of this process, as long as not too many others come between.
+fn compiled(config: &Regex) -> Result<Arc<fancy_regex::Regex>, Box<fancy_regex::Error>> {
+    static KEPT: Mutex<Vec<(Regex, Arc<fancy_regex::Regex>)>> = Mutex::new(Vec::new());
+    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = kept().iter().find(|(known, _)| known == config).map(|(_, pattern)| Arc::clone(pattern));
+    if let Some(pattern) = known {
+        return Ok(pattern);
+    }
+    let pattern = Arc::new(compile(config)?);
+    let mut kept = kept();
+    if kept.len() == MAX_KEPT {
+        kept.remove(0);
+    }
+    kept.push((config.clone(), Arc::clone(&pattern)));
+    Ok(pattern)
 }
 
 /// Compiles a pattern the way it was checked when the suite was loaded.
@@ -57,6 +79,16 @@ mod tests {
         assert_eq!(state("{1}", "i", "{1}"), state("{1}", "", "{1}"));
         assert_eq!(state(r"(?<=€)\d+(?!\d*,)", "", "€14"), State::Decided(1.0));
         assert_eq!(state(r"^\w+$", "", "größe"), State::Decided(1.0));
+    }
+
+    #[test]
+    fn a_pattern_is_compiled_once_as_long_as_few_others_come_between() {
+        let pattern = |value: &str, flags: &str| compiled(&Regex { value: value.into(), flags: flags.into() }).unwrap();
+        let first = pattern("kept", "");
+        assert!(Arc::ptr_eq(&first, &pattern("kept", "")));
+        assert!(!Arc::ptr_eq(&first, &pattern("kept", "i")));
+        (0..MAX_KEPT).for_each(|number| drop(pattern(&format!("other {number}"), "")));
+        assert!(!Arc::ptr_eq(&first, &pattern("kept", "")));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Results of earlier runs in place of running a case whose conditions have not changed.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::io;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use evalsuite_schema::record::{CaseOutcome, CaseRecord, Conditions, Mode, TrialRecord};
 use serde_json::json;
@@ -13,7 +13,7 @@ use crate::model::suite_location::{SuiteLocation, program};
 use crate::platform::digest::{file_key, sha256, sha256_of};
 use crate::platform::files::{read_json, write_json};
 use crate::platform::redaction::Redactor;
-use crate::platform::untrusted::EntryKind;
+use crate::platform::untrusted::{EntryKind, UntrustedDirectory};
 use crate::platform::url::without_credentials;
 use crate::record::run_directory::OutputDirectory;
 use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
@@ -118,16 +118,16 @@ fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(P
 
 /// Copies the files of a case, without links and workspaces.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let target = UntrustedDirectory::new(to);
     for found in walk(from, |name| name == WORKSPACE) {
         let found = found?;
-        let target = to.join(&found.relative_path);
-        match found.kind {
-            EntryKind::Directory => fs::create_dir_all(&target)?,
-            EntryKind::File => {
-                fs::create_dir_all(target.parent().unwrap_or(to))?;
-                io::copy(&mut found.open().map_err(io::Error::from)?, &mut File::create(&target)?)?;
-            }
-            EntryKind::Link | EntryKind::Other => {}
+        let (Some(parent), Some(name)) = (found.relative_path.parent(), found.relative_path.file_name()) else {
+            continue;
+        };
+        if found.kind == EntryKind::File {
+            let mut bytes = Vec::new();
+            found.open().map_err(io::Error::from)?.read_to_end(&mut bytes)?;
+            target.join(parent).write(&name.to_string_lossy(), &bytes)?;
         }
     }
     Ok(())

@@ -35,13 +35,16 @@ fn whole(value: Option<&Value>) -> Option<u64> {
     value.and_then(|value| value.to_json().as_u64())
 }
 
+/// A tool with the smallest and the largest number of its calls.
+type Bounds = (String, Option<u64>, Option<u64>);
+
 /// How often each tool is called; all of them have to hold.
-fn counts(bounds: &[(String, Option<u64>, Option<u64>)]) -> Json {
-    let of = |bound: &dyn Fn(&(String, Option<u64>, Option<u64>)) -> Option<u64>| -> Map<String, Json> {
+fn counts(bounds: &[Bounds]) -> Json {
+    let of = |bound: fn(&Bounds) -> Option<u64>| -> Map<String, Json> {
         bounds.iter().filter_map(|each| Some((each.0.clone(), json!(bound(each)?)))).collect()
     };
     let mut settings = json!({"type": "tool-trajectory", "mode": "any_order"});
-    for (key, bounds) in [("minimums", of(&|each| each.1)), ("maximums", of(&|each| each.2))] {
+    for (key, bounds) in [("minimums", of(|each| each.1)), ("maximums", of(|each| each.2))] {
         if !bounds.is_empty() {
             settings[key] = Json::Object(bounds);
         }

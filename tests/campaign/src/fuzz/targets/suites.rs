@@ -62,7 +62,7 @@ impl Target for Suites {
         }
         for diagnostic in loaded.diagnostics.iter().take(RENDERED) {
             let text = render::text(diagnostic, render::Style::Plain);
-            if text.chars().any(|character| character.is_control() && character != '\n') {
+            if text.chars().any(|character| character.is_control() && !matches!(character, '\n' | '\t')) {
                 return Err(format!("a terminal would obey {text:?}"));
             }
         }
