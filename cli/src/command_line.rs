@@ -339,13 +339,19 @@ pub(crate) struct Schema {
 ///
 /// The last test of a suite does this itself where it can know that it is the last. After a run of some tests with nextest,
 /// or of several processes with one `EVALSUITE_RUN_ID`, it cannot: then use this command. Exit status: 0 on success, 1 if a
-/// hook failed or a case has no record, 2 if tests are still running or the run does not exist.
+/// hook failed or a case has no record, 2 if tests are still running or the run does not exist, 4 if tests were not
+/// started.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  cargo evalsuite finish\n  cargo evalsuite finish 20261121T080000Z-1f2e3d")]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite finish\n  cargo evalsuite finish 20261121T080000Z-1f2e3d\n  cargo evalsuite finish --partial"
+)]
 pub(crate) struct Finish {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
+    /// Tests may be missing, because others were chosen or another machine runs them
+    #[arg(long)]
+    pub(crate) partial: bool,
 }
 
 /// Remove old runs
@@ -826,7 +832,7 @@ mod tests {
     fn every_command_has_its_exit_codes_and_examples_that_are_valid() {
         let mut commands: Vec<clap::Command> = CommandLine::command().get_subcommands().cloned().collect();
         let kinds: Vec<clap::Command> = commands.iter().flat_map(clap::Command::get_subcommands).cloned().collect();
-        assert!(commands.len() > 15 && kinds.len() == 5, "expected all commands");
+        assert!(commands.len() > 15 && kinds.len() == 6, "expected all commands");
         for command in &commands {
             let about = command.get_long_about().map(ToString::to_string).unwrap_or_default();
             let about = about.to_lowercase();

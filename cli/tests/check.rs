@@ -123,19 +123,22 @@ fn without_a_package_a_suite_may_use_the_whole_repository() {
     let package = Package::new(&[
         ("repository/examples/x/evals/EVAL.yaml", eval),
         ("repository/examples/x/graders/x.ts", "//"),
-        ("repository/AGENTS.md", "Be nice."),
+        ("AGENTS.md", "Be nice."),
     ]);
     std::fs::remove_file(package.root().join("Cargo.toml")).expect("no package");
     let suite = "repository/examples/x/evals";
     let output = package.run(&["check", suite]);
-    assert_eq!(output.code, 1, "only the current directory is around the suite:\n{}", output.out);
+    assert_eq!(output.out, "no problems in 1 suite with 1 test\n", "only the current directory is around the suite");
+    package.write("repository/.git/HEAD", "ref: refs/heads/main");
+    let output = package.run(&["check", suite]);
+    assert_eq!(output.code, 1, "{}", output.out);
     assert_eq!(output.out.matches("error[").count(), 1, "{}", output.out);
     assert!(
         output.out.contains("error[E018 missing-path]: a `file` part: file `/AGENTS.md` not found"),
         "{}",
         output.out
     );
-    package.write("repository/.git/HEAD", "ref: refs/heads/main");
+    package.write("repository/AGENTS.md", "Be nice.");
     let output = package.run(&["check", suite]);
     assert_eq!(output.out, "no problems in 1 suite with 1 test\n");
     let missing = package.run(&["check", "repository/zzz"]);

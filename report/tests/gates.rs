@@ -15,7 +15,7 @@ fn run() -> RunData {
         for trial in &mut case.record.trials {
             trial.outcome = outcome;
             trial.score = Some(if outcome == CaseOutcome::Passed { 1.0 } else { 0.5 });
-            (trial.cost_usd, trial.duration_ms) = (Some(0.01), Some(1_000));
+            (trial.cost_usd, trial.judge_cost_usd, trial.duration_ms) = (Some(0.0075), Some(0.0025), Some(1_000));
         }
     }
     run
@@ -131,10 +131,12 @@ fn missing_results_are_never_green() {
 fn a_cost_that_is_partly_known_is_not_within_a_limit() {
     let mut run = run();
     run.suites[0].cases[0].record.trials[0].cost_usd = None;
-    assert_eq!(shown(&run, "cost <= 1"), ["undecided  …  $0.3900  40 cases  (the cost of 1 trial is not known)"]);
+    assert_eq!(shown(&run, "cost <= 1"), ["undecided  …  $0.3925  40 cases  (the cost of 1 trial is not known)"]);
     assert_eq!(verdict(&run, "cost <= 0.1"), GateVerdict::Missed, "what is known is too much already");
     for case in run.suites.iter_mut().flat_map(|suite| &mut suite.cases) {
-        case.record.trials.iter_mut().for_each(|trial| (trial.score, trial.cost_usd) = (None, None));
+        case.record.trials.iter_mut().for_each(|trial| {
+            (trial.score, trial.cost_usd, trial.judge_cost_usd) = (None, None, None);
+        });
     }
     assert_eq!(verdict(&run, "cost <= 1"), GateVerdict::Undecided);
     assert_eq!(verdict(&run, "score >= 0"), GateVerdict::Undecided);

@@ -94,7 +94,9 @@ fn a_schema_has_the_fields_of_the_types_that_are_written() {
         let types = definitions.iter().map(|(name, definition)| (name.as_str(), definition)).chain([(root, &schema)]);
         for (type_name, definition) in types {
             let Some(properties) = definition["properties"].as_object() else { continue };
-            let described: BTreeSet<String> = properties.keys().cloned().collect();
+            // `report` adds the rates of judged graders to the summary.
+            let added = |field: &&String| !(type_name == "RunSummary" && *field == "judged_rates");
+            let described: BTreeSet<String> = properties.keys().filter(added).cloned().collect();
             assert_eq!(described, public_fields(type_name), "{type_name} in the schema `{name}`");
         }
     }

@@ -68,10 +68,13 @@ fn fold(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
-/// The known name that was certainly meant: one edit away, and no other name is near.
+/// The known name that was certainly meant: one edit away, and all others at least three.
 pub fn certain<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let distance = |name: &str| strsim::osa_distance(&fold(written), &fold(name));
     match nearest(written, known)[..] {
-        [only] if strsim::osa_distance(&fold(written), &fold(only)) <= 1 => Some(only),
+        [first, ref others @ ..] if distance(first) <= 1 && others.iter().all(|other| distance(other) >= 3) => {
+            Some(first)
+        }
         _ => None,
     }
 }
@@ -134,6 +137,7 @@ mod tests {
         assert_eq!(certain("tiemout", ["timeout", "threshold"]), Some("timeout"));
         assert_eq!(certain("Max_Tool_Calls", ["max_tool_calls"]), Some("max_tool_calls"));
         assert_eq!(certain("timeot", ["timeout", "timeot1"]), None);
+        assert_eq!(certain("max_tool_cals", ["max_tool_calls", "min_tool_calls"]), Some("max_tool_calls"));
         assert_eq!(certain("tmeot", ["timeout"]), None, "two edits");
         assert_eq!(certain("asserts", ["assertions"]), None, "a synonym");
     }

@@ -26,6 +26,15 @@ impl Records {
         runs
     }
 
+    /// The id of the newest run. The ids of runs that began in one second are not in their order.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub fn newest_run(&self) -> String {
+        fs::read_to_string(self.root.join("latest")).expect("there is a run").trim().to_owned()
+    }
+
     /// Every `result.json`, in the order of their paths.
     pub fn results(&self) -> Vec<Value> {
         self.named("result.json").iter().map(|path| read_json(path)).collect()

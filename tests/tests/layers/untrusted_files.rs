@@ -34,7 +34,6 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("run/limits.rs", "the first error of the run"),
     ("run/progress.rs", "the file by which the command line follows a run"),
     ("run/regrade.rs", "listings and records of earlier runs"),
-    ("run/reuse.rs", "the directory of a case, into which the files of an earlier run are copied"),
     ("run/session/session_end.rs", "directories of bases, removed if they are empty"),
     ("run/session/session_test.rs", "the list of tests of a session that have ended"),
     ("workspace/base.rs", "the directory of a workspace, made before its agent starts"),

@@ -6,7 +6,7 @@ use evalsuite_tests::throwaway::Call;
 use serde_json::Value;
 
 /// The published crates, each after those it depends on.
-const PUBLISHED: [&str; 9] = [
+const PUBLISHED: [&str; 10] = [
     "evalsuite-schema",
     "evalsuite-discovery",
     "evalsuite-loader",
@@ -14,6 +14,7 @@ const PUBLISHED: [&str; 9] = [
     "evalsuite-macros",
     "evalsuite",
     "evalsuite-report",
+    "evalsuite-convert",
     "evalsuite-dynamic",
     "cargo-evalsuite",
 ];
