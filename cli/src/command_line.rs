@@ -392,9 +392,7 @@ pub(crate) enum ListFormat {
 /// code lenses and renaming of cases. Exit status: 0 after `shutdown` and `exit`, 1 after `exit` alone, 2 if the input ends or is not of the
 /// protocol.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example, for Neovim:\n  vim.lsp.config('evalsuite', { cmd = { 'cargo-evalsuite', 'lsp' }, filetypes = { 'yaml', 'json' } })"
-)]
+#[command(after_help = "Example, which an editor starts:\n  cargo evalsuite lsp")]
 pub(crate) struct Lsp {
     /// Ignored: some editors always pass it
     #[arg(long, hide = true)]
