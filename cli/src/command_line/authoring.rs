@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::ReportFormat;
+use super::OutputFormat;
 
 /// Check suites as the compiler does, without compiling
 ///
@@ -19,7 +19,7 @@ pub(crate) struct Check {
     /// Suites, or directories to search for suites [default: the package or workspace of the current directory]
     pub(crate) paths: Vec<PathBuf>,
     /// Format of the problems
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, value_enum, default_value_t = Format::Human)]
     pub(crate) format: Format,
     /// Exit with status 1 on warnings too
     #[arg(long)]
@@ -32,7 +32,8 @@ pub(crate) struct Check {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Text with the lines of the files
-    Text,
+    #[value(alias = "text")]
+    Human,
     /// One line per place, `FILE:LINE:COLUMN: error[E019]: MESSAGE`, for editors
     Short,
     /// One JSON object per line
@@ -62,6 +63,9 @@ pub(crate) struct Expand {
     /// Name of the generated module
     #[arg(long)]
     pub(crate) name: Option<String>,
+    /// What is printed: the code, or an object with the code
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// Explain a diagnostic: what it means, why it is reported, an example, and how to fix it
@@ -78,7 +82,7 @@ pub(crate) struct Explain {
 
 /// Print the JSON Schema of a kind of file, for editors, or of what is written for other programs
 ///
-/// `summary` is the schema of summary.json and of `report --format json`, `diff` that of `diff --format json`.
+/// What a command prints with `--format json` has the schema of its name; `summary` is that of summary.json and of `report --format json`.
 /// Exit status: 0 on success, 2 if there is no such kind.
 #[derive(Debug, Args)]
 #[command(
@@ -98,16 +102,8 @@ pub(crate) struct List {
     /// Suites, or directories to search for suites [default: the package or workspace of the current directory]
     pub(crate) paths: Vec<PathBuf>,
     /// Format of the list
-    #[arg(long, value_enum, default_value_t = ListFormat::Human)]
-    pub(crate) format: ListFormat,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ListFormat {
-    /// Tables
-    Human,
-    /// One JSON object
-    Json,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// Convert a suite to another layout, or a promptfoo configuration or Harbor tasks to a suite
@@ -139,8 +135,8 @@ pub(crate) struct Convert {
     #[arg(long)]
     pub(crate) lossy: bool,
     /// Format of the report
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

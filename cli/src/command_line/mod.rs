@@ -10,7 +10,7 @@ mod stored_runs;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::authoring::{
-    CaseLayout, Check, Convert, ConvertedSource, Expand, Explain, Format, List, ListFormat, Lsp, Schema,
+    CaseLayout, Check, Convert, ConvertedSource, Expand, Explain, Format, List, Lsp, Schema,
 };
 pub(crate) use self::installation::{Completions, Man};
 pub(crate) use self::new::{
@@ -61,11 +61,13 @@ pub(crate) enum Command {
     Man(Man),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReportFormat {
-    /// Text
-    Text,
-    /// The record as one JSON object
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// Text and tables
+    #[default]
+    #[value(alias = "text")]
+    Human,
+    /// One JSON object; `cargo evalsuite schema` prints its schema
     Json,
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{ReportFormat, positive};
+use super::{OutputFormat, positive};
 
 /// Show or write what came out of a run
 ///
@@ -60,7 +60,8 @@ pub(crate) struct Report {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PrintedReport {
     /// Tables per suite
-    Text,
+    #[value(alias = "text")]
+    Human,
     /// The summary as one JSON object, like summary.json
     Json,
     /// GitHub Actions annotations
@@ -126,8 +127,8 @@ pub(crate) struct Diff {
     #[command(flatten)]
     pub(crate) comparison: ComparisonArguments,
     /// What is printed
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// Hold a run against requirements
@@ -161,8 +162,8 @@ pub(crate) struct Gate {
     #[command(flatten)]
     pub(crate) comparison: ComparisonArguments,
     /// What is printed
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// How runs are compared.
@@ -228,6 +229,6 @@ pub(crate) struct Health {
     #[arg(long, value_name = "SHARE", default_value_t = 0.9)]
     pub(crate) saturated: f64,
     /// What is printed
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{ReportFormat, positive};
+use super::{OutputFormat, positive};
 
 /// Run the tests of cases chosen by tag, bucket or name, and finish the run
 ///
@@ -43,11 +43,14 @@ pub(crate) struct Run {
     /// Only cases of which some trials passed and some failed on one commit, in the last N runs with results of the suites
     #[arg(long, value_name = "N", value_parser = positive, conflicts_with_all = ["changed", "failed"])]
     pub(crate) flaky: Option<usize>,
-    #[command(flatten)]
-    pub(crate) build: Build,
+    /// What is printed of the result; with `json`, the output of the tests goes to standard error
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
     /// Further arguments of `cargo test` or `cargo nextest run`, and after another `--`, of test programs
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
+    #[command(flatten)]
+    pub(crate) build: Build,
 }
 
 /// Check what is saved, and run the cases it concerns without a build
@@ -127,6 +130,9 @@ pub(crate) struct Regrade {
     /// Run the tests with `cargo nextest run`
     #[arg(long)]
     pub(crate) nextest: bool,
+    /// What is printed of the result; with `json`, the output of the tests goes to standard error
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
     /// Further arguments of `cargo test` or `cargo nextest run`
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) arguments: Vec<String>,
@@ -153,6 +159,6 @@ pub(crate) struct Calibrate {
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) tolerance: Option<f64>,
     /// Format of the result
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::OutputFormat;
+
 /// Run the pending after_all hooks of a run, remove its base workspaces, and summarize it
 ///
 /// The last test of a suite does this itself where it can know that it is the last. After a run of some tests with nextest,
@@ -21,6 +23,9 @@ pub(crate) struct Finish {
     /// Tests may be missing, because others were chosen or another machine runs them
     #[arg(long)]
     pub(crate) partial: bool,
+    /// Format of the result
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// Merge the parts of a run from several machines
@@ -36,6 +41,9 @@ pub(crate) struct Merge {
     /// Output directory for the merged run [default: that of the package]
     #[arg(long, value_name = "DIR")]
     pub(crate) into: Option<PathBuf>,
+    /// Format of the result
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
 
 /// Remove old runs
@@ -47,4 +55,7 @@ pub(crate) struct Clean {
     /// Number of runs to keep, the newest first
     #[arg(long, value_name = "N")]
     pub(crate) keep: usize,
+    /// Format of the result
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
 }
