@@ -8,7 +8,7 @@ use evalsuite_schema::record::{CaseRecord, Mode, ReasonCode, TrialRecord};
 
 use crate::platform::digest::file_key;
 use crate::platform::json;
-use crate::record::cassette::Unusable;
+use crate::record::cassette::ReplayError;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::layout::CASE_RECORD;
 
@@ -49,8 +49,8 @@ pub(crate) fn find_trials(
     suite: &str,
     case_key: &str,
     test: &str,
-) -> Result<EarlierTrials, Unusable> {
-    let missing = |message| Unusable { code: ReasonCode::RecordingMissing, message };
+) -> Result<EarlierTrials, ReplayError> {
+    let missing = |message| ReplayError { code: ReasonCode::RecordingMissing, message };
     let Some(runs) = run.path().parent() else {
         return Err(missing("there are no earlier runs".to_owned()));
     };
@@ -61,7 +61,7 @@ pub(crate) fn find_trials(
         let directory = runs.join(wanted);
         if !is_name(wanted) || !directory.is_dir() {
             let message = format!("EVALSUITE_REGRADE is `{wanted}`, but there is no such run in {}", runs.display());
-            return Err(Unusable { code: ReasonCode::InvalidSetting, message });
+            return Err(ReplayError { code: ReasonCode::InvalidSetting, message });
         }
         return match of(&directory) {
             Some((directory, _)) => Ok(earlier(wanted, directory)),
