@@ -624,7 +624,7 @@ pub(crate) struct Report {
 ///
 /// Prints what was asked, the transcript step by step, the graders with their assertions, what changed in the workspace, and the cost: of
 /// the first trial that did not pass, unless `--trial` chooses another. Files may be from any program: evalsuite's trajectory.json is one
-/// of them. On a terminal, `PAGER` shows the text; an empty one is none. Exit status: 0 on success, 2 if a file or run cannot be read, or there is no such case, trial or step.
+/// of them. On a terminal, `PAGER` shows the text; an empty one is ignored. Exit status: 0 on success, 2 if a file or run cannot be read, or there is no such case, trial or step.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite show refund-large\n  cargo evalsuite show refund-large --trial 1 --step 3\n  cargo evalsuite show trajectory.json --html transcript.html"
@@ -727,7 +727,7 @@ pub(crate) struct Run {
     #[arg(long = "bucket", value_name = "BUCKET")]
     pub(crate) buckets: Vec<String>,
     /// Run only cases that have changed (files, input, graders, agent, judge, settings); the others take their result from the newest run
-    /// that has it. EVALSUITE_AGENT_DIGEST stands for the agent; without it, a digest of the packages' sources
+    /// that has it. EVALSUITE_AGENT_DIGEST is the version of the agent; without it, a digest of the packages' sources
     #[arg(long)]
     pub(crate) changed: bool,
     /// Only cases that failed or ended in an error when they last ran

@@ -36,7 +36,7 @@ const LONGEST_NAME: usize = 200;
 ///
 /// # Errors
 ///
-/// If the suite cannot be read, is no eval file, or has no cases.
+/// If the suite cannot be read, is not an eval file, or has no cases.
 pub fn between_layouts(path: &Path, layout: Layout) -> Result<Conversion, ConvertError> {
     let (root, eval_file) = suite_files(path)?;
     let mut report = Report::default();

@@ -35,7 +35,7 @@ pub(crate) struct Settings {
     pub(crate) retries: u32,
     /// Budget of the run in US dollars.
     pub(crate) budget_usd: Option<f64>,
-    /// What stands for the version of the agent.
+    /// The version of the agent.
     pub(crate) agent_digest: Option<String>,
     /// Cases that have not changed take their result from an earlier run.
     pub(crate) only_changed: bool,

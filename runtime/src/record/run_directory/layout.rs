@@ -46,7 +46,7 @@ pub const SUMMARY: &str = "summary.json";
 pub const LEDGER: &str = "spend.jsonl";
 /// Name of the directory of lock files.
 pub const LOCKS: &str = "locks";
-/// Extension of files that are locked while a test uses what they stand for.
+/// Extension of files that are locked while a test uses what they name.
 pub const LOCK_EXTENSION: &str = "lock";
 /// Name of the directory for files that parts of a merged run have with different content.
 pub const SHARDS: &str = "shards";
