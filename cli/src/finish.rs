@@ -7,11 +7,12 @@ use std::{env, io};
 
 use evalsuite::CaseOutcome;
 use evalsuite::record::{CaseRecord, ReasonCode, RunSummary};
-use evalsuite::tooling::{SummaryText, finish_run};
+use evalsuite::tooling::finish_run;
+use evalsuite_report::{RunData, SuiteText};
 
 use crate::command_line::Finish;
 use crate::diff::UNDECIDED;
-use crate::stored_runs;
+use crate::{report, stored_runs};
 
 pub(crate) fn run(command: &Finish) -> io::Result<ExitCode> {
     let run = match stored_runs::find(&command.run)? {
@@ -53,8 +54,9 @@ pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::R
         hooks => writeln!(out, "{hooks} hooks were run")?,
     }
     writeln!(out, "{}", finished.file.display())?;
+    let data = RunData::read_cases(run)?;
     for suite in &finished.summary.suites {
-        write!(out, "{}", SummaryText::new(suite))?;
+        write!(out, "{}", SuiteText::new(suite, &data))?;
         for problem in &suite.problems {
             writeln!(out, "{}: {problem}", suite.suite)?;
         }
@@ -68,6 +70,9 @@ pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::R
             let count = count(suite.not_started.len(), "test");
             writeln!(out, "{}: {count} not started: {tests}{more}", suite.suite)?;
         }
+    }
+    if data.suites.iter().any(|suite| suite.calibration.is_some()) {
+        report::print_judged_rates(&mut out, &RunData::read(run)?)?;
     }
     warn_of_skips(&finished.summary);
     for problem in &finished.problems {

@@ -25,6 +25,7 @@ mod run_data;
 mod schemas;
 mod slice;
 mod statistics;
+mod suite_text;
 
 pub use baseline::{Accepted, AcceptedCase, Decision, accept, read_baseline, write_baseline};
 pub use comparison::{
@@ -43,3 +44,4 @@ pub use judged_rates::{JudgedRate, judged_rates};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use schemas::JSON_SCHEMAS;
 pub use statistics::{CorrectedRate, corrected_rate, paired_interval, wilson_interval};
+pub use suite_text::SuiteText;

@@ -66,6 +66,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) digests: Digests,
     /// What the agent sees of the case.
     pub(crate) seen: AgentInput,
+    /// Variables, `${{ NAME }}`, of the case and its target.
+    pub(crate) variables: BTreeSet<String>,
     /// Variables whose values are removed from everything that is written.
     pub(crate) secrets: Vec<String>,
     /// The earlier trials that are graded again, or why there are none.
@@ -129,6 +131,7 @@ impl<'a> Plan<'a> {
             places,
             agent,
             seen,
+            variables,
             secrets,
             regraded,
             directory: place.attempt(settings.runner.attempt),

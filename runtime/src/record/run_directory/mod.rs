@@ -1,6 +1,7 @@
 //! The directories of runs: their layout, for programs that read, merge or remove runs, and where this process writes.
 
 pub(crate) mod case_directory;
+pub(crate) mod digest_key;
 pub(crate) mod layout;
 pub(crate) mod output_directory;
 pub(crate) mod run_id;
@@ -53,6 +54,11 @@ impl RunDirectory {
         &self.path
     }
 
+    /// The directory that all runs are in.
+    pub(crate) fn output(&self) -> Option<&Path> {
+        self.path.parent().and_then(Path::parent)
+    }
+
     /// The run's record.
     pub(crate) fn record_file(&self) -> PathBuf {
         self.path.join(RUN_RECORD)
@@ -79,7 +85,7 @@ impl RunDirectory {
     ///
     /// If the file cannot be written.
     pub(crate) fn mark_latest(&self) -> io::Result<()> {
-        match self.path.parent().and_then(Path::parent) {
+        match self.output() {
             Some(root) => OutputDirectory::new(root).set_latest(Some(&self.run_id)),
             None => Ok(()),
         }
