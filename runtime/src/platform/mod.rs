@@ -11,6 +11,7 @@ pub(crate) mod files;
 pub(crate) mod isolated_call;
 pub(crate) mod jitter;
 pub(crate) mod json;
+pub(crate) mod json_writer;
 pub(crate) mod notice;
 pub(crate) mod permissions;
 pub(crate) mod process;
