@@ -7,7 +7,8 @@ use std::{env, io};
 
 use evalsuite::CaseOutcome;
 use evalsuite::record::{CaseRecord, ReasonCode, RunSummary};
-use evalsuite::tooling::{FinishedRun, SummaryText, finish_run};
+use evalsuite::tooling::{FinishedRun, finish_run};
+use evalsuite_report::{RunData, SuiteText};
 use evalsuite_schema::record::SuiteSummary;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,7 +16,7 @@ use serde::Serialize;
 use crate::command_line::{Finish, OutputFormat};
 use crate::diff::UNDECIDED;
 use crate::progress::Progress;
-use crate::{json_output, stored_runs};
+use crate::{json_output, report, stored_runs};
 
 /// A run that was finished.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -142,8 +143,9 @@ pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::R
         hooks => writeln!(out, "{hooks} hooks were run")?,
     }
     writeln!(out, "{}", finished.file.display())?;
+    let data = RunData::read_cases(run)?;
     for suite in &finished.summary.suites {
-        write!(out, "{}", SummaryText::new(suite))?;
+        write!(out, "{}", SuiteText::new(suite, &data))?;
         for problem in &suite.problems {
             writeln!(out, "{}: {problem}", suite.suite)?;
         }
@@ -157,6 +159,9 @@ pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::R
             let count = count(suite.not_started.len(), "test");
             writeln!(out, "{}: {count} not started: {tests}{more}", suite.suite)?;
         }
+    }
+    if data.suites.iter().any(|suite| suite.calibration.is_some()) {
+        report::print_judged_rates(&mut out, &RunData::read(run)?)?;
     }
     warn_of_skips(&finished.summary);
     for problem in &finished.problems {

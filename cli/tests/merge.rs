@@ -80,6 +80,8 @@ fn parts_of_a_run_become_one_run() {
     let run: Value = serde_json::from_str(&text(&package, "run.json")).unwrap();
     assert_eq!((&run["suites"][0]["tests"], run["shards"].as_array().map(Vec::len)), (&json!(3), Some(2)), "{run}");
     assert_eq!(run["started_at"], "2026-01-04T09:15:02.000Z", "when the first part began");
+    let summary: Value = serde_json::from_str(&text(&package, "summary.json")).unwrap();
+    assert_eq!((&summary["run_id"], summary["suites"][0]["cases"].as_array().map(Vec::len)), (&json!("r"), Some(2)));
     assert!(!package.root().join("all/runs/r/locks").exists(), "locks are those of the machines");
     assert_eq!(fs::read_dir(package.root().join("all/runs")).unwrap().count(), 1, "nothing is left of the work");
 

@@ -15,6 +15,8 @@ mod suite_draft;
 mod harbor;
 mod layouts;
 mod promptfoo;
+#[cfg(test)]
+mod test_files;
 
 pub use error::ConvertError;
 pub use harbor::from_harbor;

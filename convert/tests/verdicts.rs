@@ -1,4 +1,4 @@
-//! Converted promptfoo configurations come to the verdicts of the original.
+//! Converted promptfoo configurations give the verdicts of the original.
 //!
 //! The verdicts were recorded with promptfoo 0.121.20 by `promptfoo eval -c FILE --no-cache --no-write -o verdicts.json`: one per result, in
 //! the order of `testIdx` and `promptIdx`, `+` for `success`. The provider `echo` answers with its prompt, and so does the agent here.

@@ -78,7 +78,7 @@ pub(crate) enum ReportedCases {
 ///
 /// Prints what was asked, the transcript step by step, the graders with their assertions, what changed in the workspace, and the cost: of
 /// the first trial that did not pass, unless `--trial` chooses another. Files may be from any program: evalsuite's trajectory.json is one
-/// of them. On a terminal, `PAGER` shows the text; an empty one is none. Exit status: 0 on success, 2 if a file or run cannot be read, or there is no such case, trial or step.
+/// of them. On a terminal, `PAGER` shows the text; an empty one is ignored. Exit status: 0 on success, 2 if a file or run cannot be read, or there is no such case, trial or step.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cargo evalsuite show refund-large\n  cargo evalsuite show refund-large --trial 1 --step 3\n  cargo evalsuite show trajectory.json --html transcript.html"

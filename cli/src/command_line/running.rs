@@ -34,7 +34,7 @@ pub(crate) struct Run {
     #[arg(long = "bucket", value_name = "BUCKET")]
     pub(crate) buckets: Vec<String>,
     /// Run only cases that have changed (files, input, graders, agent, judge, settings); the others take their result from the newest run
-    /// that has it. EVALSUITE_AGENT_DIGEST stands for the agent; without it, a digest of the packages' sources
+    /// that has it. EVALSUITE_AGENT_DIGEST is the version of the agent; without it, a digest of the packages' sources
     #[arg(long)]
     pub(crate) changed: bool,
     /// Only cases that failed or ended in an error when they last ran

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io, process};
 
-use evalsuite::record::run_directory::{LEDGER, OutputDirectory, RUN_RECORD};
+use evalsuite::record::run_directory::{LEDGER, OutputDirectory, RUN_RECORD, SUMMARY};
+use evalsuite::tooling::summarize_run;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -97,6 +98,8 @@ pub(crate) fn run(command: &Merge) -> io::Result<ExitCode> {
         let _ = fs::remove_dir_all(&unfinished);
         return Err(error);
     }
+    // Hooks that are pending do not change what came out.
+    write_json(&target.join(SUMMARY), &summarize_run(&target).map_err(io::Error::other)?)?;
     output.set_latest(Some(&plan.run.run_id))?;
     drop(progress);
     for warning in &plan.warnings {

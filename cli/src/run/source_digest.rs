@@ -1,4 +1,4 @@
-//! A digest of everything that an agent in Rust is made of: it stands for the agent's version where the user does not name one.
+//! A digest of everything that an agent in Rust is made of: it is used as the version of the agent where the user does not name one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::report::Outcome;
+use crate::test_files::write;
 
 const INLINE: &str = "\
 # The suite.
@@ -26,16 +27,6 @@ tests:
     criteria: Greets
 # end
 ";
-
-fn write(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let directory = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = directory.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    directory
-}
 
 fn read(directory: &Path, path: &str) -> String {
     fs::read_to_string(directory.join(path)).unwrap()

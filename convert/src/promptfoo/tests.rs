@@ -1,20 +1,14 @@
 //! Configurations in temporary directories.
 
-use std::fs;
-
 use serde_json::json;
 
 use super::*;
 use crate::report::Outcome;
+use crate::test_files::write;
 
 /// Converts `promptfooconfig.yaml` among other files.
 fn convert(files: &[(&str, &str)]) -> Result<(Conversion, String), ConvertError> {
-    let directory = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = directory.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
+    let directory = write(files);
     let conversion = from_promptfoo(directory.path(), Layout::File)?;
     let text = String::from_utf8(conversion.output.files()[Path::new("EVAL.yaml")].clone()).unwrap();
     Ok((conversion, text))

@@ -1,4 +1,4 @@
-//! Files below the case directories that nothing uses: cases that nobody reads look like cases that pass.
+//! Files below the case directories that nothing uses: a case that is not read looks like a case that passes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -74,12 +74,11 @@ pub(crate) fn is_durable() -> bool {
 
 /// JSON with secrets hidden, as it is written to a file.
 pub(crate) fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
-    let mut bytes = redactor.to_pretty_json(value)?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    let json = redactor.to_pretty_json(value)?;
+    Ok((json + "\n").into_bytes())
 }
 
-/// Name of a temporary file or directory that stands for `name` until it is renamed. It is a new one in every process, also in
+/// Name of a temporary file or directory that is renamed to `name` later. It is a new one in every process, also in
 /// one that has the id of another: the first process of every container has the same.
 pub(crate) fn temporary_name(name: &OsStr) -> OsString {
     let random = RandomState::new().build_hasher().finish();
