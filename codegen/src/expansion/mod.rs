@@ -200,7 +200,8 @@ impl Expansion {
                 self.body = body;
             }
             Purpose::Check if self.binding.embed => {
-                let cases = suite.cases.iter().map(|loaded| serde_json::to_string(&*loaded.case));
+                let named = suite.cases.iter().filter(|loaded| !loaded.stands_alone);
+                let cases = named.map(|loaded| serde_json::to_string(&*loaded.case));
                 let texts: Vec<String> =
                     cases.chain([serde_json::to_string(&suite.suite)]).collect::<serde_json::Result<_>>()?;
                 self.embed(&texts, suite, context, files);
