@@ -64,7 +64,7 @@ fn print(command: &Report, run: &RunData) -> io::Result<()> {
     let format = match command.format {
         Some(format) => format,
         None if files.as_flattened().iter().any(|file| file.is_some()) => return Ok(()),
-        None => PrintedReport::Text,
+        None => PrintedReport::Human,
     };
     let mut out = anstream::stdout().lock();
     match format {
@@ -73,7 +73,7 @@ fn print(command: &Report, run: &RunData) -> io::Result<()> {
             let summary = summarize_run(&run.directory).map_err(io::Error::other)?;
             json_output::print(&mut out, &PrintedSummary { summary: &summary, judged_rates: judged_rates(run) })
         }
-        PrintedReport::Text => {
+        PrintedReport::Human => {
             for suite in &summarize_run(&run.directory).map_err(io::Error::other)?.suites {
                 write!(out, "{}", SuiteText::new(suite, run))?;
             }

@@ -54,7 +54,7 @@ fn what_is_dropped_is_a_failure_unless_that_is_wanted() {
 fn the_report_is_one_json_object() {
     let package = Package::new(&[("promptfooconfig.yaml", CONFIGURATION)]);
     let output = package.run(&["convert", ".", "suites/words", "--layout", "directories", "--format", "json"]);
-    let report: serde_json::Value = serde_json::from_str(&output.out).unwrap();
+    let report = package.json("convert", &output.out);
     assert_eq!((&report["mapped"], &report["dropped"]), (&3.into(), &0.into()));
     assert_eq!(report["entries"][0]["outcome"], "mapped");
     assert_eq!(report["files"], serde_json::json!(["EVAL.yaml", "cases/test-1/case.yaml"]));

@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+mod package;
+
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, suites};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -274,6 +276,23 @@ fn a_run_ends_with_the_gates_of_its_suites() {
     let ran = chosen.run(&["--test", "evals", "--", "--", "--skip", "shop::large"]);
     assert_eq!(ran.code, Some(4), "{}", ran.transcript());
     ran.says("(1 case did not run;");
+}
+
+#[test]
+fn the_result_is_printed_as_json() {
+    let chosen = small_package("chosen_json");
+    let suite = "gates: [pass_rate >= 90%]\nassertions: [{ type: contains, value: please }]\n";
+    chosen.package.write("suites/shop/EVAL.yaml", suite);
+    chosen.run(&["--test", "evals"]).succeeds("both cases pass");
+    let ran = chosen.run_again(&["--test", "evals", "--format", "json"]).succeeds("both cases pass");
+    let result = package::Package::new(&[]).json("run", &ran.stdout);
+    assert_eq!((&result["tests_passed"], &result["run"]["suites"][0]["passed"]), (&true.into(), &2.into()), "{result}");
+    assert_eq!(result["comparison"]["schema"], "evalsuite.comparison/1");
+    assert_eq!(result["gates"]["results"][0]["verdict"], "met", "{result}");
+    assert!(ran.stderr.contains("test shop::small ... ok"), "{}", ran.transcript());
+    let ran = chosen.run_again(&["--test", "evals", "--format", "json", "small"]).succeeds("the case passes");
+    let result = package::Package::new(&[]).json("run", &ran.stdout);
+    assert_eq!(result["unchecked_gates"], serde_json::json!(["suite:shop pass_rate >= 90%"]));
 }
 
 #[test]

@@ -6,6 +6,8 @@ use std::io::Read;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::platform::json;
+
 /// Most characters of a text in the file name made of it.
 const SHOWN: usize = 80;
 
@@ -37,7 +39,7 @@ pub(crate) fn sha256_of(mut reader: impl Read) -> io::Result<String> {
 pub(crate) fn sha256_of_json(mut value: Value, counts: impl Fn(&str, &Value) -> bool) -> String {
     retain_entries(&mut value, &counts);
     value.sort_all_objects();
-    sha256(value.to_string())
+    sha256(json::compact(&value, None).expect("a value is JSON"))
 }
 
 fn retain_entries(value: &mut Value, counts: &impl Fn(&str, &Value) -> bool) {
@@ -52,7 +54,13 @@ fn retain_entries(value: &mut Value, counts: &impl Fn(&str, &Value) -> bool) {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::new();
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+        }
+    }
+    text
 }
 
 /// Directory name of a case: its id with characters replaced where necessary, and a digest of suite, target and id.

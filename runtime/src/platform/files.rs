@@ -74,9 +74,8 @@ pub(crate) fn is_durable() -> bool {
 
 /// JSON with secrets hidden, as it is written to a file.
 pub(crate) fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
-    let mut bytes = redactor.to_pretty_json(value)?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    let json = redactor.to_pretty_json(value)?;
+    Ok((json + "\n").into_bytes())
 }
 
 /// Name of a temporary file or directory that is renamed to `name` later. It is a new one in every process, also in

@@ -1,7 +1,10 @@
-//! Decoding of JSON.
+//! Reading and writing of JSON.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use crate::platform::json_writer::{Change, JsonWriter};
 
 /// Decodes JSON as a type, through a [`Value`].
 ///
@@ -14,4 +17,27 @@ use serde_json::Value;
 pub(crate) fn decode<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
     let value: Value = serde_json::from_slice(json)?;
     serde_json::from_value(value)
+}
+
+/// JSON in one line, with changed texts.
+///
+/// # Errors
+///
+/// If the data is not JSON.
+pub(crate) fn compact(data: &impl Serialize, change: Option<Change<'_>>) -> serde_json::Result<String> {
+    write(data, JsonWriter::new(false, change))
+}
+
+/// JSON with line breaks, with changed texts.
+///
+/// # Errors
+///
+/// If the data is not JSON.
+pub(crate) fn pretty(data: &impl Serialize, change: Option<Change<'_>>) -> serde_json::Result<String> {
+    write(data, JsonWriter::new(true, change))
+}
+
+fn write(data: &impl Serialize, mut writer: JsonWriter<'_>) -> serde_json::Result<String> {
+    data.serialize(&mut writer)?;
+    Ok(writer.into_json())
 }

@@ -11,12 +11,14 @@ pub(crate) mod files;
 pub(crate) mod isolated_call;
 pub(crate) mod jitter;
 pub(crate) mod json;
+pub(crate) mod json_writer;
 pub(crate) mod notice;
 pub(crate) mod permissions;
 pub(crate) mod process;
 #[cfg(test)]
 pub(crate) mod protocol_schema;
 pub(crate) mod redaction;
+pub(crate) mod setting_error;
 pub(crate) mod shell_quoting;
 pub(crate) mod symlinks;
 pub(crate) mod terminal;

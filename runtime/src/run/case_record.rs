@@ -64,9 +64,9 @@ impl CaseEnd {
         record.outcome = self.outcome;
         match result_of(&baseline_file(&package_directory(plan.suite), plan.suite.name), &record) {
             Ok(result) => self.baseline = result,
-            Err(message) => {
+            Err(error) => {
                 self.outcome = CaseOutcome::Error;
-                self.reason = Some(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message));
+                self.reason = Some(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()));
             }
         }
         self

@@ -9,7 +9,7 @@ use std::sync::Once;
 use evalsuite_schema::record::{CaseRecord, GraderRecord};
 
 use crate::model::progress::{ProgressEvent, ProgressStep};
-use crate::platform::notice;
+use crate::platform::{json, notice};
 use crate::run::plan::Plan;
 
 impl Plan<'_> {
@@ -60,7 +60,6 @@ impl Plan<'_> {
 
 /// Appends a line in one write: lines of several processes do not mix.
 fn append(path: &Path, event: &ProgressEvent) -> io::Result<()> {
-    let mut line = serde_json::to_vec(event)?;
-    line.push(b'\n');
-    File::options().create(true).append(true).open(path)?.write_all(&line)
+    let line = json::compact(event, None)? + "\n";
+    File::options().create(true).append(true).open(path)?.write_all(line.as_bytes())
 }

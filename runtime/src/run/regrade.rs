@@ -1,19 +1,21 @@
 //! Finds the trials of an earlier run, to grade them again.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use evalsuite_schema::record::{CaseRecord, Mode, ReasonCode, TrialRecord};
+use evalsuite_schema::record::{ReasonCode, TrialRecord};
+use serde_json::Value;
 
 use crate::platform::digest::file_key;
-use crate::platform::json;
-use crate::record::cassette::Unusable;
+use crate::platform::files::read_json;
+use crate::record::cassette::ReplayError;
 use crate::record::run_directory::RunDirectory;
-use crate::record::run_directory::layout::CASE_RECORD;
+use crate::record::run_directory::layout::{
+    CASE_RECORD, CASES, CaseDirectoryName, LATEST, SUITES, TRIAL_RECORD, trial_directory_name,
+};
 
-/// Runner attempts that are searched.
-const RUNNER_ATTEMPTS: u32 = 20;
 /// File beside the record with everything that grading again needs.
 pub(crate) const EVIDENCE: &str = "evidence.json";
 
@@ -21,20 +23,39 @@ pub(crate) const EVIDENCE: &str = "evidence.json";
 #[derive(Debug)]
 pub(crate) struct EarlierTrials {
     pub(crate) run_id: String,
-    directory: PathBuf,
+    case: CaseTrials,
     /// Number of trials without a gap, from the first one.
     pub(crate) trials: u32,
 }
 
+/// A case in an earlier run.
+#[derive(Debug)]
+pub(crate) struct CaseTrials {
+    pub(crate) directory: PathBuf,
+    /// Directories of the last attempts at its trials that ended, by the index of the trial.
+    last_attempts: BTreeMap<u32, PathBuf>,
+    /// The record of the case; `Null` where its process died.
+    record: Value,
+}
+
 impl EarlierTrials {
+    fn of(run_id: String, case: CaseTrials) -> Self {
+        let mut trials = 0;
+        while case.last_attempts.contains_key(&trials) && !case.is_surplus(trials) {
+            trials += 1;
+        }
+        Self { run_id, case, trials }
+    }
+
     /// Directory of a trial: that of its last attempt.
     pub(crate) fn trial(&self, index: u32) -> PathBuf {
-        last_attempt(&self.directory, index).unwrap_or_else(|| self.directory.join(format!("trial-{index:03}")))
+        let CaseTrials { directory, last_attempts, .. } = &self.case;
+        last_attempts.get(&index).cloned().unwrap_or_else(|| directory.join(trial_directory_name(index, 0)))
     }
 
     /// The record of a trial.
     pub(crate) fn record(&self, index: u32) -> Option<TrialRecord> {
-        read(&self.trial(index))
+        read_json(&self.trial(index).join(TRIAL_RECORD)).ok()?
     }
 }
 
@@ -49,37 +70,42 @@ pub(crate) fn find_trials(
     suite: &str,
     case_key: &str,
     test: &str,
-) -> Result<EarlierTrials, Unusable> {
-    let missing = |message| Unusable { code: ReasonCode::RecordingMissing, message };
+) -> Result<EarlierTrials, ReplayError> {
+    let missing = |message| ReplayError { code: ReasonCode::RecordingMissing, message };
     let Some(runs) = run.path().parent() else {
         return Err(missing("there are no earlier runs".to_owned()));
     };
-    let of = |directory: &Path| {
-        newest_of_case(&directory.join("suites").join(file_key(suite)).join("cases"), case_key, test)
-    };
-    if wanted != "latest" {
+    let of =
+        |directory: &Path| newest_of_case(&directory.join(SUITES).join(file_key(suite)).join(CASES), case_key, test);
+    if wanted != LATEST {
         let directory = runs.join(wanted);
         if !is_name(wanted) || !directory.is_dir() {
             let message = format!("EVALSUITE_REGRADE is `{wanted}`, but there is no such run in {}", runs.display());
-            return Err(Unusable { code: ReasonCode::InvalidSetting, message });
+            return Err(ReplayError { code: ReasonCode::InvalidSetting, message });
         }
         return match of(&directory) {
-            Some((directory, _)) => Ok(earlier(wanted, directory)),
+            Some(case) => Ok(EarlierTrials::of(wanted.to_owned(), case)),
             None => Err(missing(format!(
                 "run `{wanted}` has no trial of this case; run the test without EVALSUITE_REGRADE to make one"
             ))),
         };
     }
-    let entries = fs::read_dir(runs).into_iter().flatten().flatten();
-    let found = entries
-        .filter(|entry| entry.file_name() != run.run_id.as_str())
-        .filter_map(|entry| {
-            let (directory, time) = of(&entry.path()).filter(|(directory, _)| has_results(directory))?;
-            Some((time, entry.file_name().to_string_lossy().into_owned(), directory))
-        })
-        .max();
-    match found {
-        Some((_, id, directory)) => Ok(earlier(&id, directory)),
+    let mut newest: Option<(SystemTime, String, CaseTrials)> = None;
+    for entry in fs::read_dir(runs).into_iter().flatten().flatten() {
+        if entry.file_name() == run.run_id.as_str() {
+            continue;
+        }
+        if let Some(case) = of(&entry.path()).filter(CaseTrials::has_results)
+            && let Some(time) = case.first_ended()
+        {
+            let id = entry.file_name().to_string_lossy().into_owned();
+            if newest.as_ref().is_none_or(|(newest, other, _)| (*newest, other) < (time, &id)) {
+                newest = Some((time, id, case));
+            }
+        }
+    }
+    match newest {
+        Some((_, id, case)) => Ok(EarlierTrials::of(id, case)),
         None => Err(missing(format!(
             "no run in {} has a trial of this case; run the test without EVALSUITE_REGRADE to make one",
             runs.display()
@@ -87,71 +113,129 @@ pub(crate) fn find_trials(
     }
 }
 
-fn earlier(run_id: &str, directory: PathBuf) -> EarlierTrials {
-    let is_surplus = surplus(&directory);
-    let counts = |index: &u32| last_attempt(&directory, *index).is_some() && !is_surplus.contains(index);
-    let count = (0..1000).take_while(counts).count();
-    EarlierTrials { run_id: run_id.to_owned(), directory, trials: u32::try_from(count).unwrap_or(u32::MAX) }
-}
-
-/// The trials that do not count. A case whose process died has no record that says so.
-fn surplus(case: &Path) -> Vec<u32> {
-    let record = fs::read(case.join(CASE_RECORD)).ok().and_then(|bytes| json::decode::<CaseRecord>(&bytes).ok());
-    record.into_iter().flat_map(|record| record.surplus).map(|trial| trial.index).collect()
-}
-
-/// The case's directory in a run, and when its first trial ended. The last runner attempt is preferred, and this test to
-/// other tests of the same case.
-pub(crate) fn newest_of_case(cases: &Path, case_key: &str, test: &str) -> Option<(PathBuf, SystemTime)> {
-    let attempts = |name: &str| {
-        let name = name.to_owned();
-        (1..=RUNNER_ATTEMPTS).rev().map(move |attempt| match attempt {
-            1 => name.clone(),
-            attempt => format!("{name}.attempt-{attempt}"),
-        })
-    };
-    let own = attempts(case_key).find_map(|name| ended(cases.join(name)));
-    match own {
-        Some(found) if read(&found.0.join("trial-000")).is_some_and(|record| record.test_name == test) => Some(found),
-        own => {
-            let of_others = format!("{case_key}.test-");
-            let others = fs::read_dir(cases).into_iter().flatten().flatten();
-            others
-                .map(|entry| entry.path())
-                .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&of_others)))
-                .filter(|path| read(&path.join("trial-000")).is_some_and(|record| record.test_name == test))
-                .filter_map(ended)
-                .max_by_key(|(_, time)| *time)
-                .or(own)
+/// The case in a run. The last runner attempt is preferred, and this test to other tests of the same case.
+pub(crate) fn newest_of_case(cases: &Path, case_key: &str, test: &str) -> Option<CaseTrials> {
+    let own = last_runner_attempt(cases, case_key);
+    if own.as_ref().is_some_and(|case| case.is_of(test)) {
+        return own;
+    }
+    let of_others = format!("{case_key}.test-");
+    let mut newest: Option<CaseTrials> = None;
+    for entry in fs::read_dir(cases).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&of_others)
+            && let Some(case) = CaseTrials::read(entry.path()).filter(|case| case.is_of(test))
+            && newest.as_ref().is_none_or(|newest| newest.first_ended() <= case.first_ended())
+        {
+            newest = Some(case);
         }
+    }
+    newest.or(own)
+}
+
+/// The last attempt of the test runner whose first trial ended. A process that died may have left no directory of its attempt.
+fn last_runner_attempt(cases: &Path, case_key: &str) -> Option<CaseTrials> {
+    let mut last = None;
+    let mut missing = 0;
+    let mut name = CaseDirectoryName { case_key: case_key.to_owned(), test: None, attempt: 1, stress: None };
+    while missing < 2 {
+        let directory = cases.join(name.to_string());
+        match CaseTrials::read(directory.clone()) {
+            Some(case) => (last, missing) = (Some(case), 0),
+            None if directory.is_dir() => missing = 0,
+            None => missing += 1,
+        }
+        name.attempt += 1;
+    }
+    last
+}
+
+impl CaseTrials {
+    /// Reads the directory of a case; `None` if its first trial has not ended.
+    fn read(directory: PathBuf) -> Option<Self> {
+        let mut attempts = Vec::new();
+        for entry in fs::read_dir(&directory).ok()?.flatten() {
+            attempts.extend(trial_and_attempt(&entry.file_name().to_string_lossy()));
+        }
+        attempts.sort_unstable();
+        let mut last_attempts = BTreeMap::new();
+        for (trial, attempt) in attempts {
+            let path = directory.join(trial_directory_name(trial, attempt));
+            if path.join(TRIAL_RECORD).is_file() {
+                last_attempts.insert(trial, path);
+            }
+        }
+        last_attempts.contains_key(&0).then(|| {
+            let record = value(&directory.join(CASE_RECORD));
+            Self { directory, last_attempts, record }
+        })
+    }
+
+    /// Whether the case was run by this test.
+    fn is_of(&self, test: &str) -> bool {
+        let of_trial = || value(&self.last_attempts[&0].join(TRIAL_RECORD));
+        let record = if self.record.is_null() { &of_trial() } else { &self.record };
+        record["test_name"] == test
+    }
+
+    /// Whether the first trial has results of its agent, also replayed ones. One that failed to replay or to be graded again has none.
+    fn has_results(&self) -> bool {
+        let trial = &self.last_attempts[&0];
+        let is_live = || ["live", "record"].iter().any(|mode| value(&trial.join(TRIAL_RECORD))["mode"] == *mode);
+        trial.join(EVIDENCE).is_file() || is_live()
+    }
+
+    /// When the first trial ended.
+    fn first_ended(&self) -> Option<SystemTime> {
+        self.last_attempts[&0].join(TRIAL_RECORD).metadata().ok()?.modified().ok()
+    }
+
+    /// Whether a trial ran in parallel with the one that ended the case, and does not count.
+    fn is_surplus(&self, trial: u32) -> bool {
+        let surplus = self.record["surplus"].as_array();
+        surplus.is_some_and(|surplus| surplus.iter().any(|summary| summary["index"] == trial))
     }
 }
 
-/// Whether a trial has results of its agent, also replayed ones. One that failed to replay or to be graded again has none.
-fn has_results(case: &Path) -> bool {
-    let Some(trial) = last_attempt(case, 0) else { return false };
-    trial.join(EVIDENCE).is_file()
-        || read(&trial).is_some_and(|record| matches!(record.mode, Mode::Live | Mode::Record))
+/// The trial and the attempt whose directory has this name.
+fn trial_and_attempt(name: &str) -> Option<(u32, u32)> {
+    let name = name.strip_prefix("trial-")?;
+    match name.split_once(".retry-") {
+        Some((trial, attempt)) => Some((trial.parse().ok()?, attempt.parse().ok()?)),
+        None => Some((name.parse().ok()?, 0)),
+    }
 }
 
-fn ended(case: PathBuf) -> Option<(PathBuf, SystemTime)> {
-    let time = fs::metadata(last_attempt(&case, 0)?.join("result.json")).ok()?.modified().ok()?;
-    Some((case, time))
-}
-
-fn last_attempt(case: &Path, index: u32) -> Option<PathBuf> {
-    let retries = (1..=10).rev().map(|retry| format!("trial-{index:03}.retry-{retry}"));
-    retries
-        .chain([format!("trial-{index:03}")])
-        .map(|name| case.join(name))
-        .find(|directory| directory.join("result.json").is_file())
-}
-
-fn read(trial: &Path) -> Option<TrialRecord> {
-    json::decode(&fs::read(trial.join("result.json")).ok()?).ok()
+/// A record of which a few fields are asked for; `Null` if there is none.
+fn value(record: &Path) -> Value {
+    fs::read(record).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
 /// Whether a run id is the name of one directory.
 fn is_name(id: &str) -> bool {
     !id.is_empty() && id != "." && id != ".." && crate::platform::digest::safe(id) == id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_attempts_are_found_however_many_there_are() {
+        let cases = tempfile::tempdir().unwrap();
+        let result = |directory: &str| {
+            let directory = cases.path().join(directory);
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join(TRIAL_RECORD), r#"{"test_name": "t"}"#).unwrap();
+        };
+        let found = || newest_of_case(cases.path(), "c-01234567", "t");
+        assert!(found().is_none());
+        // The process of the first runner attempt died before it wrote anything.
+        (2..=25).for_each(|attempt| result(&format!("c-01234567.attempt-{attempt}/trial-000")));
+        (0..=12).for_each(|retry| result(&format!("c-01234567.attempt-25/{}", trial_directory_name(1, retry))));
+        fs::create_dir(cases.path().join("c-01234567.attempt-25/trial-001.retry-13")).unwrap();
+        let earlier = EarlierTrials::of("r".to_owned(), found().unwrap());
+        assert_eq!(earlier.trials, 2);
+        let last = cases.path().join("c-01234567.attempt-25/trial-001.retry-12");
+        assert_eq!(earlier.trial(1), last);
+    }
 }

@@ -111,12 +111,12 @@ fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(P
     let test = plan.test_name();
     for run in other_runs(plan.run)?.iter() {
         let cases = run.path().join(SUITES).join(file_key(plan.suite.name)).join(CASES);
-        let Some((directory, _)) = regrade::newest_of_case(&cases, &plan.case_key, &test) else { continue };
-        let Some(record) = read_json::<CaseRecord>(&directory.join(CASE_RECORD))? else { continue };
+        let Some(case) = regrade::newest_of_case(&cases, &plan.case_key, &test) else { continue };
+        let Some(record) = read_json::<CaseRecord>(&case.directory.join(CASE_RECORD))? else { continue };
         let digests = [&record.case_digest, &record.input_digest, &record.grader_digest];
         let is_same = digests == [&plan.digests.case, &plan.digests.input, &plan.digests.graders];
         if is_same && record.conditions.as_ref() == Some(conditions) {
-            return Ok(Some((directory, record)));
+            return Ok(Some((case.directory, record)));
         }
     }
     Ok(None)

@@ -9,9 +9,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::suite_location::SuiteLocation;
-use crate::platform::environment;
-use crate::platform::redaction::text_serializer::TextSerializer;
 use crate::platform::redaction::{Redactor, SHORTEST};
+use crate::platform::{environment, json};
 
 /// Values that are written as `${{ NAME }}`, and restored when the recording is read. Other forms of secrets, such as base64,
 /// are written as `***`, which stays.
@@ -136,13 +135,13 @@ impl Placeholders {
         restored + &text[end..]
     }
 
-    /// JSON with values hidden in every text, including keys of maps.
+    /// JSON in one line with values hidden in every text, including keys of maps.
     ///
     /// # Errors
     ///
     /// If the data is not JSON.
-    pub(crate) fn hide_in(&self, data: &impl Serialize) -> serde_json::Result<Value> {
-        data.serialize(TextSerializer::new(serde_json::value::Serializer, &|text| self.hide(text)))
+    pub(crate) fn hide_in(&self, data: &impl Serialize) -> serde_json::Result<String> {
+        json::compact(data, Some(&|text| self.hide(text)))
     }
 
     /// The reverse of [`hide_in`](Self::hide_in).
@@ -216,7 +215,7 @@ mod tests {
     #[test]
     fn keys_and_values_of_json_are_hidden() {
         let value = json!({"secret": ["my secret", 1]});
-        let hidden = placeholders().hide_in(&value).unwrap();
+        let hidden: Value = serde_json::from_str(&placeholders().hide_in(&value).unwrap()).unwrap();
         assert_eq!(hidden, json!({"${{ KEY }}": ["my ${{ KEY }}", 1]}));
         assert_eq!(placeholders().restore_in(hidden), value);
     }

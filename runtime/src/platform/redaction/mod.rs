@@ -2,7 +2,6 @@
 
 pub(crate) mod panic_messages;
 pub(crate) mod secret_forms;
-pub(crate) mod text_serializer;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -15,8 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use self::secret_forms::forms;
-use self::text_serializer::TextSerializer;
-use crate::platform::environment;
+use crate::platform::{environment, json};
 
 /// Length of the shortest value that is hidden, in characters. A shorter value would hide ordinary words.
 pub(crate) const SHORTEST: usize = 6;
@@ -127,28 +125,18 @@ impl Redactor {
         !self.is_empty() && !self.found_in(&String::from_utf8_lossy(bytes)).is_empty()
     }
 
-    /// JSON with secrets hidden in all texts, also in the keys of maps. Names of fields and variants stay.
-    ///
-    /// # Errors
-    ///
-    /// If the data is not JSON.
-    pub(crate) fn to_value(&self, data: &(impl Serialize + ?Sized)) -> serde_json::Result<Value> {
-        if self.is_empty() {
-            return serde_json::to_value(data);
-        }
-        data.serialize(TextSerializer::new(serde_json::value::Serializer, &|text| self.apply(text)))
+    /// JSON with secrets hidden in all texts, also in the keys of maps.
+    pub(crate) fn to_value(&self, data: &Value) -> serde_json::Result<Value> {
+        if self.is_empty() { Ok(data.clone()) } else { self.redacted(data.clone()) }
     }
 
-    /// JSON as [`to_value`](Self::to_value), as text with line breaks.
+    /// JSON with line breaks, with secrets hidden in all texts, also in the keys of maps. Names of fields and variants stay.
     ///
     /// # Errors
     ///
     /// If the data is not JSON.
-    pub(crate) fn to_pretty_json(&self, data: &impl Serialize) -> serde_json::Result<Vec<u8>> {
-        if self.is_empty() {
-            return serde_json::to_vec_pretty(data);
-        }
-        serde_json::to_vec_pretty(&self.to_value(data)?)
+    pub(crate) fn to_pretty_json(&self, data: &impl Serialize) -> serde_json::Result<String> {
+        json::pretty(data, (!self.is_empty()).then_some(&|text| self.apply(text)))
     }
 
     /// The data with secrets hidden in all texts.
@@ -157,7 +145,10 @@ impl Redactor {
     ///
     /// If the data is not JSON, or a text in it has to be one of a few.
     pub(crate) fn redacted<T: Serialize + DeserializeOwned>(&self, data: T) -> serde_json::Result<T> {
-        if self.is_empty() { Ok(data) } else { serde_json::from_value(self.to_value(&data)?) }
+        if self.is_empty() {
+            return Ok(data);
+        }
+        json::decode(json::compact(&data, Some(&|text| self.apply(text)))?.as_bytes())
     }
 
     /// The nearest position at or before `at` that is not inside a secret.
@@ -320,7 +311,7 @@ mod tests {
         let text = "a secret";
         assert!(matches!(Redactor::default().apply(text), Cow::Borrowed(shown) if std::ptr::eq(shown, text)));
         assert!(matches!(redactor(["hidden"]).apply(text), Cow::Borrowed(shown) if std::ptr::eq(shown, text)));
-        assert!(Redactor::default().to_pretty_json(&text).unwrap() == b"\"a secret\"");
+        assert_eq!(Redactor::default().to_pretty_json(&text).unwrap(), "\"a secret\"");
     }
 
     #[test]

@@ -122,7 +122,8 @@ impl CassetteFile {
     ///
     /// If it cannot be written.
     pub(crate) fn write(&self, path: &Path, placeholders: &Placeholders) -> io::Result<()> {
-        write_json(path, &placeholders.hide_in(self)?, &Redactor::default())
+        let hidden: Value = serde_json::from_str(&placeholders.hide_in(self)?)?;
+        write_json(path, &hidden, &Redactor::default())
     }
 
     /// Its JSON without line breaks, for a file beside the record.
@@ -131,7 +132,7 @@ impl CassetteFile {
     ///
     /// If it is not JSON.
     pub(crate) fn to_bytes(&self, placeholders: &Placeholders) -> io::Result<Vec<u8>> {
-        Ok(serde_json::to_vec(&placeholders.hide_in(self)?)?)
+        Ok(placeholders.hide_in(self)?.into_bytes())
     }
 }
 

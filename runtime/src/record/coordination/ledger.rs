@@ -80,12 +80,11 @@ impl Ledger {
     ///
     /// If it cannot be written.
     pub(crate) fn append(&self, spend: &Spend) -> io::Result<()> {
-        let mut line = serde_json::to_vec(spend)?;
-        line.push(b'\n');
+        let line = json::compact(spend, None)? + "\n";
         let _lock = FileLock::acquire(&self.lock)?;
         let mut file = File::options().create(true).append(true).read(true).open(&self.file)?;
         drop_torn_line(&mut file)?;
-        file.write_all(&line)
+        file.write_all(line.as_bytes())
     }
 
     /// What has been spent so far.
@@ -117,7 +116,7 @@ impl Ledger {
             spent.counted += u64::try_from(line.len()).unwrap_or(u64::MAX);
         }
         if u64::try_from(lines.len()).unwrap_or(u64::MAX) > UNSUMMED {
-            fs::write(&self.sums, serde_json::to_vec(&spent)?)?;
+            fs::write(&self.sums, json::compact(&spent, None)?)?;
         }
         Ok(spent)
     }

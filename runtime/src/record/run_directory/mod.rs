@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::file_key;
+use crate::platform::setting_error::SettingError;
 
 pub use self::layout::*;
 pub use self::output_directory::{OutputDirectory, StoredRun, open_run_file};
@@ -30,13 +31,14 @@ impl RunDirectory {
     /// # Errors
     ///
     /// If it would be in the suite or another directory in which every new file causes a rebuild.
-    pub(crate) fn new(output: Option<&Path>, suite: &SuiteLocation, run_id: String) -> Result<Self, String> {
+    pub(crate) fn new(output: Option<&Path>, suite: &SuiteLocation, run_id: String) -> Result<Self, SettingError> {
         let root = output_root(output, suite)?;
         if let Some(tracked) = suite.rebuild_trigger_around(&root) {
             return Err(format!(
                 "the output directory {} is in {tracked}; set EVALSUITE_OUTPUT to another directory",
                 root.display()
-            ));
+            )
+            .into());
         }
         Ok(Self { path: OutputDirectory::new(root).run_directory(&run_id), run_id })
     }
@@ -90,10 +92,11 @@ impl RunDirectory {
     }
 }
 
-fn output_root(output: Option<&Path>, suite: &SuiteLocation) -> Result<PathBuf, String> {
+fn output_root(output: Option<&Path>, suite: &SuiteLocation) -> Result<PathBuf, SettingError> {
     if let Some(output) = output {
-        return std::path::absolute(output)
-            .map_err(|error| format!("EVALSUITE_OUTPUT is {}, which is not a valid path: {error}", output.display()));
+        return std::path::absolute(output).map_err(|error| {
+            format!("EVALSUITE_OUTPUT is {}, which is not a valid path: {error}", output.display()).into()
+        });
     }
     let executable = std::env::current_exe().ok();
     let target = executable
