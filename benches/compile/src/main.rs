@@ -6,6 +6,7 @@ mod builds;
 mod cargo;
 mod case_text;
 mod competitor;
+mod editing;
 mod environment;
 mod layout;
 mod options;
@@ -41,7 +42,15 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<ExitCode> {
     let competitors = competitor::select(&options.only)?;
     let environment = Environment::new(options)?;
-    let complete = if options.whole_runs {
+    let complete = if options.editing {
+        let measured = editing::measure(options, &environment)?;
+        if options.json {
+            println!("{}", json!({ "editing": measured }));
+        } else {
+            report::editing(&measured);
+        }
+        true
+    } else if options.whole_runs {
         let measured = whole_runs::measure(options, &competitors, &environment)?;
         if options.json {
             println!("{}", json!({ "layout": format!("{:?}", options.layout), "whole_runs": measured }));
