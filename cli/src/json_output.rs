@@ -17,8 +17,8 @@ use crate::merge::MergedRun;
 use crate::regrade::RegradedRun;
 use crate::run::RunResult;
 
-/// What is printed by one command only, by the name of the command.
-const PRINTED: &[(&str, fn() -> Schema)] = &[
+/// What is printed by one command only: the name of the command, and what makes the schema.
+const PRINTED: &[(&str, MakeSchema)] = &[
     ("clean", schema::<CleanedRuns>),
     ("convert", schema::<ConvertedSuite>),
     ("expand", schema::<ExpandedSuite>),
@@ -28,6 +28,8 @@ const PRINTED: &[(&str, fn() -> Schema)] = &[
     ("regrade", schema::<RegradedRun>),
     ("run", schema::<RunResult>),
 ];
+
+type MakeSchema = fn() -> Schema;
 
 /// Prints a value as indented JSON.
 ///

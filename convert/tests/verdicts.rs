@@ -17,7 +17,7 @@ use serde_json::Value;
 const RULES: &str = "+-+-++++--++-+-+-+";
 
 /// Types of assertions.
-const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--+";
+const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--++-+-++-";
 
 /// Prompts and tests in other files, scenarios.
 const SOURCES: &str = "---+-++-++-+++-+---";
@@ -93,7 +93,7 @@ fn run(loaded: &LoadedSuite, root: &Path) -> Vec<(String, char, String)> {
             source: loaded.source.clone().leak(),
             target: None,
             tags: &[],
-            json: CompiledJson::Text(serde_json::to_string(&loaded.case).unwrap().leak()),
+            json: CompiledJson::Text(serde_json::to_string(&*loaded.case).unwrap().leak()),
         })
         .collect();
     let suite = EvalSuite {

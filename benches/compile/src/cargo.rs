@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::competitor::TEST_TARGET;
 use crate::package::Package;
 use crate::process;
-use crate::process::Finished;
+use crate::process::{Finished, TimedOut};
 
 /// cargo with its own target directory, which all packages share.
 pub(crate) struct Cargo {
@@ -67,8 +67,13 @@ impl Cargo {
         version.is_ok_and(|output| output.status.success())
     }
 
-    /// Runs all tests with nextest and returns the duration. The inner `Err` is the reason for a failed run.
-    pub(crate) fn nextest(&self, package: &Package) -> Result<Result<Duration, String>> {
+    /// Runs a program with the time limit of builds.
+    pub(crate) fn run_program(&self, program: &mut Command) -> Result<Result<Finished, TimedOut>> {
+        process::run(program, self.limit, &self.target)
+    }
+
+    /// Runs all tests with nextest and returns the seconds it took. The inner `Err` is the reason for a failed run.
+    pub(crate) fn nextest(&self, package: &Package) -> Result<Result<f64, String>> {
         let arguments = [
             "nextest",
             "run",
@@ -80,12 +85,12 @@ impl Cargo {
             "--show-progress",
             "none",
         ];
-        Ok(self.run(package, &arguments)?.map(|finished| finished.elapsed))
+        Ok(self.run(package, &arguments)?.map(|finished| finished.cost()))
     }
 
-    fn run(&self, package: &Package, arguments: &[&str]) -> Result<Result<Finished, String>> {
-        let mut command = Command::new("cargo");
-        command.args(arguments).current_dir(&package.root);
+    /// A program that calls cargo, with cargo's defaults.
+    pub(crate) fn configured(&self, mut command: Command, package: &Package) -> Command {
+        command.current_dir(&package.root);
         for (name, _) in std::env::vars_os() {
             if is_setting(&name) {
                 command.env_remove(name);
@@ -93,6 +98,12 @@ impl Cargo {
         }
         command.env("CARGO_TARGET_DIR", &self.target).env("CARGO_TERM_COLOR", "never");
         command.env("EVALSUITE_OUTPUT", package.results());
+        command
+    }
+
+    fn run(&self, package: &Package, arguments: &[&str]) -> Result<Result<Finished, String>> {
+        let mut command = self.configured(Command::new("cargo"), package);
+        command.args(arguments);
         Ok(match process::run(&mut command, self.limit, &self.target)? {
             Err(timed_out) => Err(timed_out.to_string()),
             Ok(finished) if finished.status.success() => Ok(finished),

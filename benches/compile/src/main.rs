@@ -6,7 +6,9 @@ mod builds;
 mod cargo;
 mod case_text;
 mod competitor;
+mod editing;
 mod environment;
+mod held;
 mod layout;
 mod options;
 mod package;
@@ -37,11 +39,21 @@ fn main() -> ExitCode {
     }
 }
 
-/// Exits with 1 if a competitor could not be measured.
+/// Exits with 1 if a competitor could not be measured, or a held figure has changed.
 fn run(options: &Options) -> Result<ExitCode> {
     let competitors = competitor::select(&options.only)?;
     let environment = Environment::new(options)?;
-    let complete = if options.whole_runs {
+    let complete = if options.editing {
+        let measured = editing::measure(options, &environment)?;
+        if options.json {
+            println!("{}", json!({ "editing": measured }));
+        } else {
+            report::editing(&measured);
+        }
+        true
+    } else if options.held {
+        held::measure(&environment)?.finish(options.update)?
+    } else if options.whole_runs {
         let measured = whole_runs::measure(options, &competitors, &environment)?;
         if options.json {
             println!("{}", json!({ "layout": format!("{:?}", options.layout), "whole_runs": measured }));

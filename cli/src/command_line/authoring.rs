@@ -114,7 +114,7 @@ pub(crate) struct List {
 /// file would be overwritten.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite convert promptfooconfig.yaml suites/riddles\n  cargo evalsuite convert tasks/hello-world suites/hello --lossy\n  cargo evalsuite convert suites/shop --layout directories --force"
+    after_help = "Examples:\n  cargo evalsuite convert promptfooconfig.yaml suites/riddles\n  cargo evalsuite convert tasks/hello-world suites/hello --lossy\n  cargo evalsuite convert suites/shop --layout directories --force\n  cargo evalsuite convert suites/shop suites/shop_tasks --layout tasks"
 )]
 pub(crate) struct Convert {
     /// Suite, promptfoo configuration, Harbor task or directory of Harbor tasks
@@ -155,6 +155,8 @@ pub(crate) enum CaseLayout {
     File,
     /// Each case in cases/ID/case.yaml
     Directories,
+    /// suite.json, and each case in tasks/ID.json
+    Tasks,
 }
 
 /// Run the language server that editors talk to

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use evalsuite_convert::{Conversion, Entry, Layout, Outcome, between_layouts, from_harbor, from_promptfoo};
+use evalsuite_convert::{Conversion, Entry, Layout, Outcome, between_layouts, from_harbor, from_promptfoo, to_tasks};
 use evalsuite_loader::{load, render};
 use evalsuite_schema::diagnostic::Severity;
 use schemars::JsonSchema;
@@ -79,18 +79,18 @@ pub(crate) fn run(command: &Convert) -> io::Result<ExitCode> {
         Some(kind) => kind.into(),
         None => SourceKind::of(&command.source)?,
     };
-    let layout = match (command.layout, kind) {
-        (Some(CaseLayout::File), _) => Layout::File,
-        (Some(CaseLayout::Directories), _) => Layout::Directories,
-        (None, SourceKind::Suite) => {
+    let source = &command.source;
+    let conversion = match (kind, layout(command.layout)) {
+        (SourceKind::Suite, _) if command.layout.is_none() => {
             return Err(invalid("`--layout` is missing: say where the suite is to have its cases"));
         }
-        (None, _) => Layout::File,
-    };
-    let conversion = match kind {
-        SourceKind::Suite => between_layouts(&command.source, layout),
-        SourceKind::Promptfoo => from_promptfoo(&command.source, layout),
-        SourceKind::Harbor => from_harbor(&command.source, layout),
+        (SourceKind::Suite, Some(layout)) => between_layouts(source, layout),
+        (SourceKind::Suite, None) => to_tasks(source),
+        (SourceKind::Promptfoo, Some(layout)) => from_promptfoo(source, layout),
+        (SourceKind::Harbor, Some(layout)) => from_harbor(source, layout),
+        (SourceKind::Promptfoo | SourceKind::Harbor, None) => {
+            return Err(invalid("`--layout tasks` is for suites: convert the source first, and then the new suite"));
+        }
     };
     let conversion = conversion.map_err(io::Error::other)?;
     let problems = match (&command.output, kind) {
@@ -111,6 +111,15 @@ pub(crate) fn run(command: &Convert) -> io::Result<ExitCode> {
     print(&conversion, command.format, &problems)?;
     let is_lossy = conversion.report.count(Outcome::Dropped) > 0 && !command.lossy;
     Ok(if is_lossy || !problems.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The layout of an eval file; `None` for tasks.
+fn layout(layout: Option<CaseLayout>) -> Option<Layout> {
+    match layout {
+        None | Some(CaseLayout::File) => Some(Layout::File),
+        Some(CaseLayout::Directories) => Some(Layout::Directories),
+        Some(CaseLayout::Tasks) => None,
+    }
 }
 
 fn invalid(message: &str) -> io::Error {

@@ -169,3 +169,14 @@ fn sources_that_cannot_be_read_are_errors() {
     let error = from_promptfoo(Path::new("promptfooconfig.js"), Layout::File).unwrap_err().to_string();
     assert!(error.contains("is a program"), "{error}");
 }
+
+#[test]
+fn judges_and_objects_after_a_transform_are_dropped_with_the_reason() {
+    let text = "prompts: [x]\nproviders: [echo]\ntests:\n  - assert:\n      - { type: contains, value: x }\n      \
+                - { type: similar, value: Paris, transform: output.city }\n      \
+                - { type: equals, value: { a: 1 }, transform: output.city }\n";
+    let (conversion, _) = convert(&[("promptfooconfig.yaml", text)]).unwrap();
+    let dropped = conversion.report.entries().iter().filter(|entry| entry.outcome == Outcome::Dropped);
+    let reasons: Vec<&str> = dropped.flat_map(|entry| &entry.reasons).map(String::as_str).collect();
+    assert_eq!(reasons, ["it checks what `output.city` makes of the answer", "its value is not text"]);
+}
