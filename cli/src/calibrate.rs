@@ -11,8 +11,9 @@ use evalsuite_loader::{load, load_calibration, render};
 use evalsuite_schema::diagnostic::{Code, Diagnostics};
 use evalsuite_schema::{Calibration, Kind, Layout, Suite};
 
-use crate::command_line::{Calibrate, ReportFormat};
-use crate::{CANNOT_WORK, stored_runs, suite_request};
+use crate::command_line::{Calibrate, OutputFormat};
+use crate::progress::Progress;
+use crate::{CANNOT_WORK, json_output, stored_runs, suite_request};
 
 /// Minimum rank correlation if neither the command line nor the file sets a minimum.
 const MIN_SPEARMAN: f64 = 0.7;
@@ -32,7 +33,10 @@ pub(crate) fn run(command: &Calibrate) -> io::Result<ExitCode> {
     calibration.bar.spearman = command.min_spearman.or(calibration.bar.spearman).or(default);
     // Outside of a package, or in one that cargo cannot read, records are written beside the file.
     let output = stored_runs::output_path().unwrap_or_else(|_| samples.package_root.join("target/evalsuite"));
-    let report = match samples.measure(&RunOptions::new().with_output(output)) {
+    let progress = Progress::start("asking the judge");
+    let measured = samples.measure(&RunOptions::new().with_output(output));
+    drop(progress);
+    let report = match measured {
         Ok(report) => report,
         Err(problem) => {
             return Ok(invalid_input(&format!(
@@ -43,8 +47,8 @@ pub(crate) fn run(command: &Calibrate) -> io::Result<ExitCode> {
     };
     let mut out = anstream::stdout().lock();
     match command.format {
-        ReportFormat::Text => write!(out, "{report}")?,
-        ReportFormat::Json => writeln!(out, "{}", serde_json::to_string(report.record())?)?,
+        OutputFormat::Human => write!(out, "{report}")?,
+        OutputFormat::Json => json_output::print(&mut out, report.record())?,
     }
     out.flush()?;
     Ok(if report.is_measured() && report.is_trusted() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -48,7 +48,7 @@ pub(crate) fn run(command: &Check) -> io::Result<ExitCode> {
     if let Some(more) = diagnostics.len().checked_sub(MAX_PRINTED).filter(|more| *more > 0) {
         anstream::eprintln!("note: {MAX_PRINTED} problems are printed, {more} more are not");
     }
-    if command.format == Format::Text {
+    if command.format == Format::Human {
         let suites = count(suites.len(), "suite");
         writeln!(out, "{} in {suites} with {}", render::summary(&diagnostics), count(tests, "test"))?;
     }
@@ -202,7 +202,7 @@ fn print(out: &mut impl Write, format: Format, diagnostics: &Diagnostics, roots:
         places
     };
     match format {
-        Format::Text => {
+        Format::Human => {
             diagnostics.iter().try_for_each(|it| writeln!(out, "{}\n", render::text(it, render::Style::Colored)))
         }
         Format::Short => each_place().iter().try_for_each(|it| writeln!(out, "{}", render::one_line(it))),

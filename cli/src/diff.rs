@@ -9,7 +9,7 @@ use evalsuite_report::{
     CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, comparable_of_commit, earlier_comparable,
 };
 
-use crate::command_line::{ComparisonArguments, Diff, ReportFormat};
+use crate::command_line::{ComparisonArguments, Diff, OutputFormat};
 use crate::merge_base::merge_bases;
 use crate::{baselines, json_output, stored_runs};
 
@@ -33,8 +33,8 @@ pub(crate) fn run(command: &Diff) -> io::Result<ExitCode> {
     };
     let mut out = anstream::stdout().lock();
     match command.format {
-        ReportFormat::Text => write!(out, "{comparison}")?,
-        ReportFormat::Json => json_output::print(&mut out, &comparison)?,
+        OutputFormat::Human => write!(out, "{comparison}")?,
+        OutputFormat::Json => json_output::print(&mut out, &comparison)?,
     }
     Ok(match comparison.verdict() {
         ComparisonVerdict::Regressed => ExitCode::FAILURE,

@@ -6,9 +6,28 @@ use std::process::ExitCode;
 
 use evalsuite_build::Generator;
 use evalsuite_build::expansion::Context;
+use evalsuite_loader::render;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::command_line::Expand;
-use crate::suite_request;
+use crate::command_line::{Expand, OutputFormat};
+use crate::{json_output, suite_request};
+
+/// The code that a suite expands to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ExpandedSuite {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.expand/1"))]
+    schema: &'static str,
+    /// Path of the suite, from the directory of its package.
+    suite: String,
+    /// The code; `null` if the suite has errors.
+    code: Option<String>,
+    /// What is wrong with the suite and with what it is bound to, as `check --format json` prints it; of a problem that is not in a file,
+    /// only the message.
+    problems: Vec<Value>,
+}
 
 pub(crate) fn run(command: &Expand) -> io::Result<ExitCode> {
     let mut context = Context::new(suite_request::request(&command.path)?);
@@ -16,6 +35,19 @@ pub(crate) fn run(command: &Expand) -> io::Result<ExitCode> {
     context.all_graders_listed = !command.graders.is_empty();
     context.all_judges_listed = false;
     let (expansion, code) = generator(command, &context.request.entry).expand(&context);
+    if command.format == OutputFormat::Json {
+        let problems = expansion.problems().iter();
+        let problems =
+            problems.map(|it| it.as_diagnostic().map_or_else(|| json!({"message": it.text()}), render::json));
+        let expanded = ExpandedSuite {
+            schema: "evalsuite.expand/1",
+            suite: context.request.entry.clone(),
+            code: (!expansion.has_errors()).then_some(code),
+            problems: problems.collect(),
+        };
+        json_output::print(&mut anstream::stdout().lock(), &expanded)?;
+        return Ok(if expansion.has_errors() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
+    }
     for problem in expansion.problems() {
         anstream::eprintln!("{}\n", problem.text());
     }

@@ -7,18 +7,108 @@ use std::{env, io};
 
 use evalsuite::CaseOutcome;
 use evalsuite::record::{CaseRecord, ReasonCode, RunSummary};
-use evalsuite::tooling::{SummaryText, finish_run};
+use evalsuite::tooling::{FinishedRun, finish_run};
+use evalsuite_report::{RunData, SuiteText};
+use evalsuite_schema::record::SuiteSummary;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::command_line::Finish;
+use crate::command_line::{Finish, OutputFormat};
 use crate::diff::UNDECIDED;
-use crate::stored_runs;
+use crate::progress::Progress;
+use crate::{json_output, report, stored_runs};
+
+/// A run that was finished.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EndedRun {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.finish/1"))]
+    schema: &'static str,
+    /// Id of the run.
+    run_id: String,
+    /// Directory of the run.
+    path: String,
+    /// The summary that was written; `cargo evalsuite schema summary` prints its schema.
+    summary: String,
+    /// Number of hooks that were run.
+    hooks: u32,
+    /// Hooks that failed, and files that could not be removed.
+    problems: Vec<String>,
+    /// The suites of the run.
+    suites: Vec<EndedSuite>,
+}
+
+/// A suite of a run.
+#[derive(Debug, Serialize, JsonSchema)]
+struct EndedSuite {
+    /// Name of the suite.
+    suite: String,
+    /// Number of cases that passed.
+    passed: usize,
+    /// Number of cases that failed.
+    failed: usize,
+    /// Number of cases that ended in an error.
+    error: usize,
+    /// Number of cases that were skipped.
+    skipped: usize,
+    /// Cases without a record, because their process died.
+    problems: Vec<String>,
+    /// Paths of the tests that were not started.
+    not_started: Vec<String>,
+}
+
+impl EndedSuite {
+    fn new(suite: SuiteSummary) -> Self {
+        let count = |outcome| suite.cases.iter().filter(|case| case.outcome == outcome).count();
+        Self {
+            passed: count(CaseOutcome::Passed),
+            failed: count(CaseOutcome::Failed),
+            error: count(CaseOutcome::Error),
+            skipped: count(CaseOutcome::Skipped),
+            suite: suite.suite,
+            problems: suite.problems,
+            not_started: suite.not_started,
+        }
+    }
+}
+
+impl EndedRun {
+    /// Finishes a run.
+    ///
+    /// # Errors
+    ///
+    /// If the run's files cannot be read or written.
+    pub(crate) fn of(run: &Path) -> io::Result<(Self, RunEnd)> {
+        let finished = finish(run)?;
+        warn_of_skips(&finished.summary);
+        let end = run_end(&finished);
+        let ended = Self {
+            schema: "evalsuite.finish/1",
+            run_id: finished.summary.run_id,
+            path: run.display().to_string(),
+            summary: finished.file.display().to_string(),
+            hooks: finished.hooks,
+            problems: finished.problems,
+            suites: finished.summary.suites.into_iter().map(EndedSuite::new).collect(),
+        };
+        Ok((ended, end))
+    }
+}
 
 pub(crate) fn run(command: &Finish) -> io::Result<ExitCode> {
     let run = match stored_runs::find(&command.run)? {
         Ok(run) => run,
         Err(code) => return Ok(code),
     };
-    Ok(match finish_and_summarize(run.path(), true)? {
+    let end = match command.format {
+        OutputFormat::Human => finish_and_summarize(run.path(), true)?,
+        OutputFormat::Json => {
+            let (ended, end) = EndedRun::of(run.path())?;
+            json_output::print(&mut anstream::stdout().lock(), &ended)?;
+            end
+        }
+    };
+    Ok(match end {
         RunEnd::Complete => ExitCode::SUCCESS,
         RunEnd::Broken => ExitCode::FAILURE,
         RunEnd::Incomplete if command.partial => ExitCode::SUCCESS,
@@ -45,7 +135,7 @@ const SHOWN: usize = 10;
 ///
 /// If the run's files cannot be read or written.
 pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::Result<RunEnd> {
-    let finished = finish_run(run).map_err(io::Error::other)?;
+    let finished = finish(run)?;
     let mut out = anstream::stdout().lock();
     match finished.hooks {
         0 => writeln!(out, "no hooks were left to run")?,
@@ -53,8 +143,9 @@ pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::R
         hooks => writeln!(out, "{hooks} hooks were run")?,
     }
     writeln!(out, "{}", finished.file.display())?;
+    let data = RunData::read_cases(run)?;
     for suite in &finished.summary.suites {
-        write!(out, "{}", SummaryText::new(suite))?;
+        write!(out, "{}", SuiteText::new(suite, &data))?;
         for problem in &suite.problems {
             writeln!(out, "{}: {problem}", suite.suite)?;
         }
@@ -69,18 +160,30 @@ pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::R
             writeln!(out, "{}: {count} not started: {tests}{more}", suite.suite)?;
         }
     }
+    if data.suites.iter().any(|suite| suite.calibration.is_some()) {
+        report::print_judged_rates(&mut out, &RunData::read(run)?)?;
+    }
     warn_of_skips(&finished.summary);
     for problem in &finished.problems {
         anstream::eprintln!("error: {problem}");
     }
+    Ok(run_end(&finished))
+}
+
+fn finish(run: &Path) -> io::Result<FinishedRun> {
+    let _progress = Progress::start("finishing the run");
+    finish_run(run).map_err(io::Error::other)
+}
+
+fn run_end(finished: &FinishedRun) -> RunEnd {
     let suites = &finished.summary.suites;
-    Ok(if !finished.problems.is_empty() || suites.iter().any(|suite| !suite.problems.is_empty()) {
+    if !finished.problems.is_empty() || suites.iter().any(|suite| !suite.problems.is_empty()) {
         RunEnd::Broken
     } else if suites.iter().any(|suite| !suite.not_started.is_empty()) {
         RunEnd::Incomplete
     } else {
         RunEnd::Complete
-    })
+    }
 }
 
 fn count(count: usize, what: &str) -> String {

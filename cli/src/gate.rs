@@ -11,7 +11,7 @@ use evalsuite_report::{
 };
 use serde::Serialize;
 
-use crate::command_line::{Gate as Arguments, ReportFormat};
+use crate::command_line::{Gate as Arguments, OutputFormat};
 use crate::diff::{Standard, UNDECIDED};
 use crate::{CANNOT_WORK, diff, json_output, stored_runs};
 
@@ -55,10 +55,10 @@ pub(crate) fn run(command: &Arguments) -> io::Result<ExitCode> {
     let report = check_gates(&run, &gates, options);
     let mut out = anstream::stdout().lock();
     match command.format {
-        ReportFormat::Json => {
+        OutputFormat::Json => {
             json_output::print(&mut out, &Checked { gates: &report, comparison: comparison.as_ref() })?;
         }
-        ReportFormat::Text => {
+        OutputFormat::Human => {
             write!(out, "{report}")?;
             if let Some(comparison) = &comparison {
                 write!(out, "{}{comparison}", if gates.is_empty() { "" } else { "\n" })?;
@@ -76,32 +76,49 @@ fn invalid(error: GateError) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, error)
 }
 
-/// Prints the gates of suites and whether a run meets them, and returns their verdict; `None` without such gates. `is_complete`: whether
-/// all tests of a suite were to run; the gates of others are not checked.
+/// The gates of a run's suites.
+#[derive(Debug, Default)]
+pub(crate) struct GatesAfterRun {
+    /// `None` if no gate was checked.
+    pub(crate) report: Option<GateReport>,
+    /// Those of suites not all of whose tests were chosen.
+    pub(crate) unchecked: Vec<String>,
+}
+
+impl GatesAfterRun {
+    /// The exit code; `None` if no gate was checked.
+    pub(crate) fn exit_code(&self) -> Option<ExitCode> {
+        self.report.as_ref().map(|report| exit_code(Some(report.verdict()), None))
+    }
+
+    /// # Errors
+    ///
+    /// If they cannot be printed.
+    pub(crate) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.report.is_some() || !self.unchecked.is_empty() {
+            writeln!(out)?;
+        }
+        for gate in &self.unchecked {
+            writeln!(out, "unchecked  {gate}  (not all tests of the suite were chosen)")?;
+        }
+        self.report.iter().try_for_each(|report| write!(out, "{report}"))
+    }
+}
+
+/// Checks the gates of a run's suites. `is_complete`: whether all tests of a suite were to run; the gates of others are not checked.
 ///
 /// # Errors
 ///
 /// If the run cannot be read.
-pub(crate) fn after_run(run: &StoredRun, is_complete: impl Fn(&str) -> bool) -> io::Result<Option<ExitCode>> {
+pub(crate) fn after_run(run: &StoredRun, is_complete: impl Fn(&str) -> bool) -> io::Result<GatesAfterRun> {
     let run = RunData::read(run.path())?;
     let (mut checked, mut unchecked) = (Vec::new(), Vec::new());
     for gate in gates_of_suites(&run)? {
         let is_checked = gate.selected().iter().all(|(key, name)| *key != SliceKey::Suite || is_complete(name));
-        if is_checked { checked.push(gate) } else { unchecked.push(gate) }
+        if is_checked { checked.push(gate) } else { unchecked.push(gate.to_string()) }
     }
-    let mut out = anstream::stdout().lock();
-    if !(checked.is_empty() && unchecked.is_empty()) {
-        writeln!(out)?;
-    }
-    for gate in unchecked {
-        writeln!(out, "unchecked  {gate}  (not all tests of the suite were chosen)")?;
-    }
-    if checked.is_empty() {
-        return Ok(None);
-    }
-    let report = check_gates(&run, &checked, GateOptions::new());
-    write!(out, "{report}")?;
-    Ok(Some(exit_code(Some(report.verdict()), None)))
+    let report = (!checked.is_empty()).then(|| check_gates(&run, &checked, GateOptions::new()));
+    Ok(GatesAfterRun { report, unchecked })
 }
 
 /// 1 if one of them is certainly bad, 4 if one cannot be decided.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use evalsuite_report::{Health as Report, HealthOptions};
 
-use crate::command_line::{Health, ReportFormat};
+use crate::command_line::{Health, OutputFormat};
 use crate::{CANNOT_WORK, json_output, stored_runs};
 
 pub(crate) fn run(command: &Health) -> io::Result<ExitCode> {
@@ -34,8 +34,8 @@ pub(crate) fn run(command: &Health) -> io::Result<ExitCode> {
     }
     let mut out = anstream::stdout().lock();
     match command.format {
-        ReportFormat::Text => write!(out, "{health}")?,
-        ReportFormat::Json => json_output::print(&mut out, &health)?,
+        OutputFormat::Human => write!(out, "{health}")?,
+        OutputFormat::Json => json_output::print(&mut out, &health)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -14,67 +14,98 @@ use evalsuite_report::RunData;
 use evalsuite_schema::Grader;
 use evalsuite_schema::diagnostic::Severity;
 use evalsuite_schema::record::OutcomeCounts;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::command_line::{List, ListFormat};
+use crate::command_line::{List, OutputFormat};
 use crate::{json_output, stored_runs, suite_request};
 
 /// Most runs that are listed for people.
 const RUNS: usize = 20;
 
-/// What `--format json` prints.
-#[derive(Debug, Serialize)]
-struct Listing {
+/// Suites with their cases and graders, and runs with their results.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Listing {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.list/1"))]
     schema: &'static str,
+    /// The suites.
     suites: Vec<SuiteEntry>,
-    /// The newest first.
+    /// The runs, the newest first.
     runs: Vec<RunEntry>,
 }
 
-#[derive(Debug, Serialize)]
+/// A suite.
+#[derive(Debug, Serialize, JsonSchema)]
 struct SuiteEntry {
-    /// `null` if the suite cannot be read.
+    /// Name of the suite; `null` if it cannot be read.
     name: Option<String>,
+    /// Path of the suite, from the directory of its package.
     path: String,
     /// Number of errors that `check` reports.
     errors: usize,
+    /// Its tags.
     tags: Vec<String>,
+    /// Its targets.
     targets: Vec<String>,
+    /// Its cases.
     cases: Vec<CaseEntry>,
 }
 
-#[derive(Debug, Serialize)]
+/// A case.
+#[derive(Debug, Serialize, JsonSchema)]
 struct CaseEntry {
+    /// Id of the case.
     id: String,
+    /// The file it is in.
     file: String,
+    /// Its line, counted from 1.
     line: u32,
+    /// Its tests.
     tests: Vec<String>,
+    /// Its graders.
     graders: Vec<GraderEntry>,
 }
 
-#[derive(Debug, Serialize)]
+/// A grader of a case.
+#[derive(Debug, Serialize, JsonSchema)]
 struct GraderEntry {
+    /// Name of the grader.
     name: String,
+    /// Its type.
     #[serde(rename = "type")]
     grader_type: String,
+    /// The file it is in.
     file: String,
+    /// Its line, counted from 1.
     line: u32,
 }
 
-#[derive(Debug, Serialize)]
+/// A run.
+#[derive(Debug, Serialize, JsonSchema)]
 struct RunEntry {
+    /// Id of the run.
     run_id: String,
+    /// Directory of the run.
     path: String,
+    /// Results by suite and target.
     suites: Vec<SuiteResults>,
 }
 
-#[derive(Debug, Serialize)]
+/// Results of a suite and target.
+#[derive(Debug, Serialize, JsonSchema)]
 struct SuiteResults {
+    /// Name of the suite.
     suite: String,
+    /// Name of the target.
     target: String,
+    /// Number of cases that passed.
     passed: u32,
+    /// Number of cases that failed.
     failed: u32,
+    /// Number of cases that ended in an error.
     error: u32,
+    /// Number of cases that were skipped.
     skipped: u32,
     /// Share of the cases that ran, 0 to 1.
     pass_rate: Option<f64>,
@@ -96,8 +127,8 @@ pub(crate) fn run(command: &List) -> io::Result<ExitCode> {
     let listing = Listing { schema: "evalsuite.list/1", suites, runs: runs()? };
     let mut out = anstream::stdout().lock();
     match command.format {
-        ListFormat::Json => json_output::print(&mut out, &listing)?,
-        ListFormat::Human => print(&mut out, &listing)?,
+        OutputFormat::Json => json_output::print(&mut out, &listing)?,
+        OutputFormat::Human => print(&mut out, &listing)?,
     }
     let is_broken = listing.suites.iter().any(|suite| suite.errors > 0);
     Ok(if is_broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })

@@ -26,6 +26,7 @@ mod merge;
 mod merge_base;
 mod new;
 mod pager;
+mod progress;
 mod regrade;
 mod report;
 mod run;

@@ -4,11 +4,29 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use evalsuite::record::run_directory::LATEST;
+use evalsuite::record::run_directory::{LATEST, OutputDirectory};
+use evalsuite::tooling::run_id_or_new;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::cargo_process::{CARGO_FAILED, cargo, exit_code};
-use crate::command_line::Regrade;
-use crate::{CANNOT_WORK, stored_runs};
+use crate::command_line::{OutputFormat, Regrade};
+use crate::finish::EndedRun;
+use crate::{CANNOT_WORK, finish, json_output, stored_runs};
+
+/// Evidence of an earlier run that was graded again.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RegradedRun {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.regrade/1"))]
+    schema: &'static str,
+    /// Id of the run whose evidence was graded, or `latest`.
+    regraded: String,
+    /// Whether all tests passed.
+    tests_passed: bool,
+    /// The run with the new results, as `finish --format json` prints it; `null` if nothing was recorded.
+    run: Option<EndedRun>,
+}
 
 /// Runs the tests, which contain the graders, on the evidence of an earlier run.
 pub(crate) fn run(command: &Regrade) -> io::Result<ExitCode> {
@@ -18,14 +36,22 @@ pub(crate) fn run(command: &Regrade) -> io::Result<ExitCode> {
     };
     let mut tests = cargo_tests(command);
     tests.args(&command.arguments);
-    // `latest` is not one run but the newest trials of each case: under `cargo test` every test program has its own run.
-    let id = if command.run == LATEST { LATEST.to_owned() } else { run.id() };
-    tests.env("EVALSUITE_REGRADE", id).env_remove("EVALSUITE_MODE").env_remove("EVALSUITE_RUN_ID");
-    if Path::new(&command.run).components().count() > 1
-        && let Some(output) = run.path().parent().and_then(Path::parent)
-    {
-        // The tests look for the run in the directory they write to.
-        tests.env("EVALSUITE_OUTPUT", std::path::absolute(output)?);
+    // `latest` is not one run but the newest trials of each case.
+    let regraded = if command.run == LATEST { LATEST.to_owned() } else { run.id() };
+    // The tests look for the run in the directory they write to.
+    let output = match run.path().parent().and_then(Path::parent) {
+        Some(output) => std::path::absolute(output)?,
+        None => stored_runs::output_path()?,
+    };
+    // All test programs write to one run.
+    let id = run_id_or_new(None);
+    tests
+        .env("EVALSUITE_REGRADE", &regraded)
+        .env_remove("EVALSUITE_MODE")
+        .env("EVALSUITE_RUN_ID", &id)
+        .env("EVALSUITE_OUTPUT", &output);
+    if command.format == OutputFormat::Json {
+        tests.stdout(io::stderr());
     }
     let status = tests.status()?;
     // Cargo's code for failed tests and for a failed build is the same.
@@ -42,11 +68,21 @@ pub(crate) fn run(command: &Regrade) -> io::Result<ExitCode> {
         return Ok(ExitCode::from(CANNOT_WORK));
     }
     // Nextest's code for a failed build is cargo's for failed tests.
-    Ok(if command.nextest && status.code() == Some(CARGO_FAILED) {
-        ExitCode::from(CANNOT_WORK)
-    } else {
-        exit_code(status)
-    })
+    if command.nextest && status.code() == Some(CARGO_FAILED) {
+        return Ok(ExitCode::from(CANNOT_WORK));
+    }
+    let new = OutputDirectory::new(output).run_directory(&id);
+    let recorded = new.is_dir();
+    match command.format {
+        OutputFormat::Human if recorded => drop(finish::finish_and_summarize(&new, false)?),
+        OutputFormat::Human => {}
+        OutputFormat::Json => {
+            let run = if recorded { Some(EndedRun::of(&new)?.0) } else { None };
+            let result = RegradedRun { schema: "evalsuite.regrade/1", regraded, tests_passed: status.success(), run };
+            json_output::print(&mut anstream::stdout().lock(), &result)?;
+        }
+    }
+    Ok(exit_code(status))
 }
 
 fn cargo_tests(command: &Regrade) -> Command {

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use std::{fs, io};
 
 use evalsuite::record::RunSummary;
-use evalsuite::tooling::{SummaryText, summarize_run};
+use evalsuite::tooling::summarize_run;
 use evalsuite_report::{
-    Details, HtmlReport, JudgedRate, LARGE_FILE, Problem, RunData, Written, annotations, csv, earlier_runs,
+    Details, HtmlReport, JudgedRate, LARGE_FILE, Problem, RunData, SuiteText, Written, annotations, csv, earlier_runs,
     judged_rates, junit, markdown,
 };
 use serde::Serialize;
@@ -64,7 +64,7 @@ fn print(command: &Report, run: &RunData) -> io::Result<()> {
     let format = match command.format {
         Some(format) => format,
         None if files.as_flattened().iter().any(|file| file.is_some()) => return Ok(()),
-        None => PrintedReport::Text,
+        None => PrintedReport::Human,
     };
     let mut out = anstream::stdout().lock();
     match format {
@@ -73,17 +73,22 @@ fn print(command: &Report, run: &RunData) -> io::Result<()> {
             let summary = summarize_run(&run.directory).map_err(io::Error::other)?;
             json_output::print(&mut out, &PrintedSummary { summary: &summary, judged_rates: judged_rates(run) })
         }
-        PrintedReport::Text => {
+        PrintedReport::Human => {
             for suite in &summarize_run(&run.directory).map_err(io::Error::other)?.suites {
-                write!(out, "{}", SummaryText::new(suite))?;
+                write!(out, "{}", SuiteText::new(suite, run))?;
             }
-            let rates = judged_rates(run);
-            if !rates.is_empty() {
-                writeln!(out, "judged graders, corrected by calibration")?;
-            }
-            rates.iter().try_for_each(|rate| writeln!(out, "  {rate}"))
+            print_judged_rates(&mut out, run)
         }
     }
+}
+
+/// Prints how often judges let answers pass, beside the rates corrected by the calibration of the run.
+pub(crate) fn print_judged_rates(out: &mut impl Write, run: &RunData) -> io::Result<()> {
+    let rates = judged_rates(run);
+    if !rates.is_empty() {
+        writeln!(out, "judged graders, corrected by calibration")?;
+    }
+    rates.iter().try_for_each(|rate| writeln!(out, "  {rate}"))
 }
 
 /// The summary of a run with what only its report says.

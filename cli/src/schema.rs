@@ -6,23 +6,21 @@ use std::process::ExitCode;
 
 use evalsuite_loader::keys::{FILES, json_schema};
 use evalsuite_loader::suggest;
-use evalsuite_report::JSON_SCHEMAS;
 
-use crate::CANNOT_WORK;
 use crate::command_line::Schema;
+use crate::{CANNOT_WORK, json_output};
 
 /// Prints the schema of a kind of file or output, or the list of kinds.
 pub(crate) fn run(command: &Schema) -> io::Result<ExitCode> {
     let mut out = anstream::stdout().lock();
-    let outputs = JSON_SCHEMAS.iter().map(|(kind, _)| *kind);
-    let kinds: Vec<&str> = FILES.iter().map(|(kind, _)| *kind).chain(outputs).collect();
+    let kinds: Vec<&str> = FILES.iter().map(|(kind, _)| *kind).chain(json_output::kinds()).collect();
     let Some(kind) = &command.kind else {
         for kind in kinds {
             writeln!(out, "{kind}")?;
         }
         return Ok(ExitCode::SUCCESS);
     };
-    if let Some((_, schema)) = JSON_SCHEMAS.iter().find(|(name, _)| name == kind) {
+    if let Some(schema) = json_output::schema_of(kind)? {
         write!(out, "{schema}")?;
         return Ok(ExitCode::SUCCESS);
     }

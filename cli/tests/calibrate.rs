@@ -4,10 +4,14 @@ mod package;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+#[cfg(target_os = "linux")]
+use std::process::{Command, Stdio};
+#[cfg(target_os = "linux")]
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use package::{Output, Package};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A service that gives every answer the score that stands behind `worth` in it, turned around if it is `reversed`. It ends
 /// with the test program.
@@ -20,6 +24,19 @@ fn service(reversed: bool) -> String {
         }
     });
     url
+}
+
+/// The same, which answers only once it is told to.
+#[cfg(target_os = "linux")]
+fn waiting_service() -> (String, Sender<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let (go_on, told) = channel();
+    thread::spawn(move || {
+        told.recv().expect("it is told to");
+        listener.incoming().flatten().for_each(|stream| answer(&stream, false));
+    });
+    (url, go_on)
 }
 
 fn answer(mut stream: &TcpStream, reversed: bool) {
@@ -60,6 +77,39 @@ fn calibrate(package: &Package, url: &str, arguments: &[&str]) -> Output {
     package.run_with(&arguments, &variables)
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_is_shown_on_a_terminal_until_the_judge_has_answered() {
+    let package = Package::new(&[("labels.jsonl", &labels())]);
+    let (url, go_on) = waiting_service();
+    let line =
+        format!("{} evalsuite calibrate labels.jsonl", assert_cmd::cargo::cargo_bin!("cargo-evalsuite").display());
+    let mut command = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(package.root())
+        .env("EVALSUITE_OUTPUT", package.root().join("out"))
+        .env("EVALSUITE_JUDGE_URL", url)
+        .env("EVALSUITE_JUDGE_MODEL", "small")
+        .env("TERM", "xterm")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("`script` runs");
+    let mut terminal = command.stdout.take().expect("a pipe");
+    let mut shown = Vec::new();
+    let mut buffer = [0; 1024];
+    let has = |shown: &[u8], text: &str| String::from_utf8_lossy(shown).contains(text);
+    while !has(&shown, "asking the judge (") {
+        let count = terminal.read(&mut buffer).expect("a terminal");
+        assert!(count > 0, "no progress in\n{}", String::from_utf8_lossy(&shown));
+        shown.extend(&buffer[..count]);
+    }
+    go_on.send(()).expect("the service waits");
+    terminal.read_to_end(&mut shown).expect("a terminal");
+    assert!(has(&shown, "judge calibration (labels): the judge is good enough"), "{}", String::from_utf8_lossy(&shown));
+    assert!(command.wait().expect("it ends").success());
+}
+
 #[test]
 fn a_judge_that_agrees_is_above_the_bar() {
     let package = Package::new(&[("labels.jsonl", &labels())]);
@@ -88,7 +138,7 @@ fn a_judge_below_the_bar_fails_and_the_record_says_by_how_much() {
     let ran =
         calibrate(&package, &url, &["labels.jsonl", "--min-spearman", "-1", "--tolerance", "0.5", "--format", "json"]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
-    let record: Value = serde_json::from_str(&ran.out).expect("one JSON object");
+    let record = package.json("calibrate", &ran.out);
     assert_eq!(record["schema"], "evalsuite.calibration/1");
     assert_eq!((&record["statistics"]["spearman"], &record["tolerance"]), (&json!(-1.0), &json!(0.5)));
     assert_eq!(record["disagreements"], json!(["a", "d", "b", "c"]));

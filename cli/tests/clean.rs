@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 mod package;
 
 use package::Package;
+use serde_json::json;
 
 /// A package with runs; the first one is the oldest.
 fn package(runs: &[&str]) -> Package {
@@ -81,4 +82,14 @@ fn how_many_to_keep_has_to_be_said() {
     let output = package.run_in_output(&["clean"]);
     assert_eq!((output.code, left(&package).len()), (2, 1));
     assert!(output.err.contains("--keep"), "{}", output.err);
+}
+
+#[test]
+fn what_was_removed_is_printed_as_json() {
+    let package = package(&["old", "new"]);
+    let output = package.run_in_output(&["clean", "--keep", "1", "--format", "json"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let cleaned = package.json("clean", &output.out);
+    assert_eq!((&cleaned["removed"], &cleaned["kept"]), (&json!(["old"]), &json!(["new"])), "{cleaned}");
+    assert_eq!(cleaned["directory"], root(&package).display().to_string());
 }

@@ -54,7 +54,7 @@ fn what_is_dropped_is_a_failure_unless_that_is_wanted() {
 fn the_report_is_one_json_object() {
     let package = Package::new(&[("promptfooconfig.yaml", CONFIGURATION)]);
     let output = package.run(&["convert", ".", "suites/words", "--layout", "directories", "--format", "json"]);
-    let report: serde_json::Value = serde_json::from_str(&output.out).unwrap();
+    let report = package.json("convert", &output.out);
     assert_eq!((&report["mapped"], &report["dropped"]), (&3.into(), &0.into()));
     assert_eq!(report["entries"][0]["outcome"], "mapped");
     assert_eq!(report["files"], serde_json::json!(["EVAL.yaml", "cases/test-1/case.yaml"]));
@@ -108,4 +108,35 @@ fn what_cannot_be_converted_is_an_error() {
         assert_eq!(output.code, 2, "{arguments:?}: {}", output.out);
         assert!(output.err.contains(message), "{arguments:?}: {}", output.err);
     }
+}
+
+#[test]
+fn a_suite_goes_to_tasks_and_back() {
+    let package = Package::new(&[("suites/shop/EVAL.yaml", SUITE)]);
+    let to_tasks = ["convert", "suites/shop", "suites/tasks", "--layout", "tasks"];
+    let output = package.run(&to_tasks);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert!(output.out.contains("approximated EVAL.yaml: "), "{}", output.out);
+    assert!(package.root().join("suites/tasks/tasks/b.json").is_file());
+    assert!(
+        !package.root().join("suites/tasks/EVAL.yaml").exists()
+            && package.root().join("suites/shop/EVAL.yaml").exists()
+    );
+    assert_eq!(package.run(&["check", "suites/tasks"]).code, 0, "{}", package.run(&["check", "suites/tasks"]).out);
+    assert_eq!(package.run(&to_tasks).code, 2, "nothing is overwritten");
+    let back = ["convert", "suites/tasks/suite.json", "suites/back", "--layout", "directories"];
+    let output = package.run(&back);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    let checked = package.run(&["check", "suites/back"]);
+    assert_eq!(checked.code, 0, "{}", checked.out);
+    package.write("suites/shop/EVAL.yaml", &format!("tags: [fast]\n{SUITE}"));
+    let in_place = ["convert", "suites/shop", "--layout", "tasks", "--force"];
+    let output = package.run(&in_place);
+    assert_eq!(output.code, 1, "{}", output.out);
+    assert!(output.out.contains("dropped      EVAL.yaml:1: tags: "), "{}", output.out);
+    assert!(!package.root().join("suites/shop/EVAL.yaml").exists());
+    assert_eq!(package.run(&["convert", "suites/shop", "--layout", "tasks"]).code, 2, "it is in that layout");
+    package.write("promptfooconfig.yaml", CONFIGURATION);
+    let output = package.run(&["convert", ".", "suites/words", "--layout", "tasks"]);
+    assert!(output.code == 2 && output.err.contains("`--layout tasks` is for suites"), "{}", output.err);
 }

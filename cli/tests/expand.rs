@@ -3,6 +3,7 @@
 mod package;
 
 use package::{Package, TASK};
+use serde_json::json;
 
 #[test]
 fn the_code_is_printed() {
@@ -81,4 +82,18 @@ fn what_measures_judges_is_a_test() {
     let output = package.run(&["expand", "suites/card_agent"]);
     assert_eq!((output.code, output.out.as_str()), (1, ""));
     assert!(output.err.contains("[E078 too-few-samples]"), "{}", output.err);
+}
+
+#[test]
+fn code_and_problems_are_printed_as_json() {
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", &TASK.replace("contains", "is_nice"))]);
+    let output = package.run(&["expand", "suites/card_agent", "--format", "json"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let expanded = package.json("expand", &output.out);
+    let code = expanded["code"].as_str().expect("code");
+    assert_eq!((code, &expanded["problems"]), (package.run(&["expand", "suites/card_agent"]).out.as_str(), &json!([])));
+    let output = package.run(&["expand", "suites/card_agent", "--grader", "is_nise", "--format", "json"]);
+    assert_eq!((output.code, output.err.as_str()), (1, ""));
+    let expanded = package.json("expand", &output.out);
+    assert_eq!((&expanded["code"], &expanded["problems"][0]["code"]), (&json!(null), &json!("E050")), "{expanded}");
 }

@@ -3,6 +3,7 @@
 mod package;
 
 use package::{Package, TASK};
+use serde_json::json;
 
 #[test]
 fn an_unknown_run_is_said_to_be_unknown() {
@@ -65,4 +66,21 @@ fn tests_that_were_not_started_have_an_exit_status_of_their_own() {
     let output = package.run(&["finish", "runs/r"]);
     assert_eq!(output.code, 4, "{}", output.out);
     assert!(output.out.contains("s: 1 test not started: evals::a\n"), "{}", output.out);
+}
+
+#[test]
+fn the_finished_run_is_printed_as_json() {
+    let package = Package::new(&[]);
+    let test = r#"{"program": "p", "test_name": "evals::a", "case_id": "a"}"#;
+    package.write("runs/r/suites/s/suite.json", &format!(r#"{{"schema": "evalsuite.suite/1", "name": "s", "kind": "mixed", "layout": "cases", "digest": "", "tests": [{test}]}}"#));
+    let output = package.run(&["finish", "runs/r", "--format", "json"]);
+    assert_eq!(output.code, 4, "{}", output.err);
+    let finished = package.json("finish", &output.out);
+    assert_eq!((&finished["run_id"], &finished["hooks"]), (&json!("r"), &json!(0)), "{finished}");
+    let suite = json!({
+        "suite": "s", "passed": 0, "failed": 0, "error": 0, "skipped": 0, "problems": [], "not_started": ["evals::a"],
+    });
+    assert_eq!(finished["suites"], json!([suite]));
+    assert!(finished["summary"].as_str().is_some_and(|path| path.ends_with("runs/r/summary.json")), "{finished}");
+    assert_eq!(package.run(&["finish", "runs/r", "--format", "json", "--partial"]).code, 0);
 }

@@ -21,7 +21,7 @@ fn runs_are_listed_with_their_rates_the_newest_first() {
     }
     let output = package.run_in_output(&["list", "--format", "json"]);
     assert_eq!(output.code, 0, "{}", output.err);
-    let listing: serde_json::Value = serde_json::from_str(&output.out).expect("one JSON object");
+    let listing = package.json("list", &output.out);
     assert_eq!(listing["schema"], "evalsuite.list/1");
     assert_eq!(listing["suites"][0]["cases"][0]["tests"][0], "card_agent::a");
     assert_eq!(listing["suites"][0]["cases"][0]["graders"][0]["type"], "contains");

@@ -80,6 +80,8 @@ fn parts_of_a_run_become_one_run() {
     let run: Value = serde_json::from_str(&text(&package, "run.json")).unwrap();
     assert_eq!((&run["suites"][0]["tests"], run["shards"].as_array().map(Vec::len)), (&json!(3), Some(2)), "{run}");
     assert_eq!(run["started_at"], "2026-01-04T09:15:02.000Z", "when the first part began");
+    let summary: Value = serde_json::from_str(&text(&package, "summary.json")).unwrap();
+    assert_eq!((&summary["run_id"], summary["suites"][0]["cases"].as_array().map(Vec::len)), (&json!("r"), Some(2)));
     assert!(!package.root().join("all/runs/r/locks").exists(), "locks are those of the machines");
     assert_eq!(fs::read_dir(package.root().join("all/runs")).unwrap().count(), 1, "nothing is left of the work");
 
@@ -164,4 +166,26 @@ fn every_part_keeps_its_calibration() {
     let output = package.run(&["finish", "all/runs/r"]);
     assert_eq!(output.code, 4, "three tests were not started:\n{}{}", output.out, output.err);
     assert_eq!(text(&package, &format!("{SUITE}/calibration.json")), "0.9", "it stays as it is");
+}
+
+#[test]
+fn the_merged_run_or_what_is_wrong_with_its_parts_is_printed_as_json() {
+    let package = two_parts();
+    let merge = || package.run(&["merge", "one", "two", "--into", "all", "--format", "json"]);
+    case(&package, "one/runs/r", "b", None, "another");
+    let output = merge();
+    assert_eq!(output.code, 1, "{}", output.out);
+    let merged = package.json("merge", &output.out);
+    let problem = merged["problems"][0].as_str().expect("a problem");
+    assert!(problem.starts_with("case `b` has different records: "), "{merged}");
+    assert_eq!((&merged["run_id"], &merged["path"]), (&Value::Null, &Value::Null));
+    case(&package, "one/runs/r", "b", None, "from two");
+    let output = merge();
+    assert_eq!(output.code, 0, "{}", output.err);
+    let merged = package.json("merge", &output.out);
+    assert_eq!((&merged["run_id"], &merged["cases"], &merged["problems"]), (&json!("r"), &json!(2), &json!([])));
+    assert_eq!(merged["parts"].as_array().map(Vec::len), Some(2));
+    assert!(merged["path"].as_str().is_some_and(|path| path.ends_with("all/runs/r")), "{merged}");
+    let again = merge();
+    assert_eq!((again.code, again.out.as_str()), (2, ""), "{}", again.err);
 }

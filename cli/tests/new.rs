@@ -243,7 +243,7 @@ fn schemas_and_settings_of_the_editor_are_added() {
     assert_eq!(schema["title"], "evalsuite: eval");
     let again = package.run(&["new", "editor"]);
     assert_eq!((again.code, again.out.as_str()), (0, "the schemas and .vscode/settings.json are up to date\n"));
-    assert_eq!(package.run(&["check", "--deny-warnings"]).code, 0, "schemas are no files of a suite");
+    assert_eq!(package.run(&["check", "--deny-warnings"]).code, 0, "schemas are not files of a suite");
 
     package.write(".evalsuite/schema/case.json", "{}");
     let refused = package.run(&["new", "editor"]);

@@ -80,6 +80,9 @@ fn without_a_file_the_summary_is_printed() {
     let output = package.run_in_output(&["report"]);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     assert!(output.out.contains("refunds") && output.out.contains("scheduling"), "{}", output.out);
+    for part in [" flaky\n", "  least stable ", "  dearest ", "\n  tag "] {
+        assert!(output.out.contains(part), "{part:?} is missing in\n{}", output.out);
+    }
     let output = package.run_in_output(&["report", "run-1", "--format", "json"]);
     let summary: serde_json::Value = serde_json::from_str(&output.out).expect("one JSON object");
     assert_eq!((&summary["schema"], &summary["run_id"]), (&"evalsuite.summary/1".into(), &"run-1".into()));
@@ -220,6 +223,9 @@ fn rates_of_judged_graders_are_corrected_by_the_calibration_of_the_run() {
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     let line = output.out.split_once("judged graders, corrected by calibration\n  refunds @ default: tone  judge ");
     assert!(line.is_some_and(|(_, rest)| rest.contains("] with 4 rated answers\n")), "{}", output.out);
+    let finished = package.run_in_output(&["finish"]);
+    let corrected = line.map(|(_, rest)| format!("corrected by calibration\n  refunds @ default: tone  judge {rest}"));
+    assert!(finished.out.ends_with(&corrected.unwrap()), "a run ends with them, too: {}", finished.out);
     let output = package.run_in_output(&["report", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&output.out).unwrap();
     let rate = &json["judged_rates"][0];

@@ -6,8 +6,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+mod package;
+
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, suites};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
+use walkdir::WalkDir;
 
 const SHOP: &str = "description: Refunds.
 tags: [fast, money]
@@ -67,10 +71,16 @@ impl Chosen {
 
     /// The same, with the records of earlier runs.
     fn run_again(&self, arguments: &[&str]) -> CommandOutput {
+        self.run_with(arguments, &[])
+    }
+
+    /// The same, with these variables.
+    fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
         let _ = fs::remove_file(&self.log);
         let call = Call::program(assert_cmd::cargo::cargo_bin!("cargo-evalsuite"), &self.package);
         // Where records go, relative to where the command is called.
         let output = self.package.records_directory().strip_prefix(self.parent()).expect("it lies beside").to_owned();
+        let call = variables.iter().fold(call, |call, (name, value)| call.env(name, value));
         call.args(["evalsuite", "run", "-p", self.package.name()])
             .args(arguments.iter().copied())
             .in_directory(self.package.root())
@@ -219,6 +229,39 @@ fn cases_are_chosen_by_what_has_changed_and_by_their_last_results() {
 }
 
 #[test]
+fn a_case_whose_variable_has_another_value_has_changed() {
+    let chosen = small_package("chosen_variables");
+    let small = "input: ${{ SHOP_AMOUNT }} refund, please\n";
+    chosen.package.write("suites/shop/cases/small/case.yaml", small);
+    let run = |amount: &str, outcome: &str| {
+        let output = chosen.run_with(&["--changed"], &[("SHOP_AMOUNT", amount)]).succeeds("both say please");
+        output.says(outcome);
+    };
+    let _ = fs::remove_dir_all(chosen.package.records_directory());
+    run("forty-two", "shop: 2 passed, 0 failed, 0 error, 0 skipped\n  target");
+    run("forty-two", "  reused   2 unchanged cases of earlier runs");
+    run("forty-three", "  reused   1 unchanged case of earlier runs");
+    run("forty-two", "  reused   2 unchanged cases of earlier runs");
+    // Neither the values nor digests that can be compared with those of other values are in the records.
+    let plain = |value: &str| -> String { Sha256::digest(value).iter().map(|byte| format!("{byte:02x}")).collect() };
+    let objects = ["forty-two", "forty-three"].map(|amount| format!("{{\"SHOP_AMOUNT\":\"{amount}\"}}"));
+    let values = objects.iter().map(String::as_str).chain(["forty-two", "forty-three"]);
+    let hidden: Vec<String> = values.flat_map(|value| [value.to_owned(), plain(value)]).collect();
+    let key = fs::read_to_string(chosen.package.records_directory().join(".digest-key")).expect("the key");
+    let mut files = 0;
+    for entry in WalkDir::new(chosen.package.records_directory().join("runs")) {
+        let entry = entry.unwrap();
+        if entry.file_type().is_file() {
+            let text = String::from_utf8_lossy(&fs::read(entry.path()).unwrap()).into_owned();
+            let found = hidden.iter().chain([&key]).find(|hidden| text.contains(hidden.as_str()));
+            assert_eq!(found, None, "{}", entry.path().display());
+            files += 1;
+        }
+    }
+    assert!(files > 20, "{files} files");
+}
+
+#[test]
 fn a_run_ends_with_the_gates_of_its_suites() {
     let chosen = small_package("chosen_gates");
     for (gate, printed, code) in GATES {
@@ -233,6 +276,23 @@ fn a_run_ends_with_the_gates_of_its_suites() {
     let ran = chosen.run(&["--test", "evals", "--", "--", "--skip", "shop::large"]);
     assert_eq!(ran.code, Some(4), "{}", ran.transcript());
     ran.says("(1 case did not run;");
+}
+
+#[test]
+fn the_result_is_printed_as_json() {
+    let chosen = small_package("chosen_json");
+    let suite = "gates: [pass_rate >= 90%]\nassertions: [{ type: contains, value: please }]\n";
+    chosen.package.write("suites/shop/EVAL.yaml", suite);
+    chosen.run(&["--test", "evals"]).succeeds("both cases pass");
+    let ran = chosen.run_again(&["--test", "evals", "--format", "json"]).succeeds("both cases pass");
+    let result = package::Package::new(&[]).json("run", &ran.stdout);
+    assert_eq!((&result["tests_passed"], &result["run"]["suites"][0]["passed"]), (&true.into(), &2.into()), "{result}");
+    assert_eq!(result["comparison"]["schema"], "evalsuite.comparison/1");
+    assert_eq!(result["gates"]["results"][0]["verdict"], "met", "{result}");
+    assert!(ran.stderr.contains("test shop::small ... ok"), "{}", ran.transcript());
+    let ran = chosen.run_again(&["--test", "evals", "--format", "json", "small"]).succeeds("the case passes");
+    let result = package::Package::new(&[]).json("run", &ran.stdout);
+    assert_eq!(result["unchecked_gates"], serde_json::json!(["suite:shop pass_rate >= 90%"]));
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn text(value: &Value) -> String {
 
 fn json(path: &Path) -> Value {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{} is no JSON: {error}", path.display()))
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{} is not JSON: {error}", path.display()))
 }
 
 #[test]

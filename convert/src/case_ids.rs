@@ -1,4 +1,4 @@
-//! Ids of cases, from texts that are no ids.
+//! Ids of cases, from texts that are not valid ids.
 
 use std::collections::BTreeSet;
 

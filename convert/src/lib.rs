@@ -15,10 +15,12 @@ mod suite_draft;
 mod harbor;
 mod layouts;
 mod promptfoo;
+#[cfg(test)]
+mod test_files;
 
 pub use error::ConvertError;
 pub use harbor::from_harbor;
-pub use layouts::{Layout, between_layouts};
+pub use layouts::{Layout, between_layouts, to_tasks};
 pub use output::Output;
 pub use promptfoo::from_promptfoo;
 

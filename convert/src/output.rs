@@ -49,8 +49,10 @@ impl Output {
             let path = directory.join(path);
             fs::remove_file(&path).map_err(|error| ConvertError::io(&path, error))?;
             // A directory that holds anything else stays.
-            if let Some(parent) = path.parent() {
-                drop(fs::remove_dir(parent));
+            for parent in path.ancestors().skip(1).take_while(|parent| *parent != directory) {
+                if fs::remove_dir(parent).is_err() {
+                    break;
+                }
             }
         }
         Ok(())

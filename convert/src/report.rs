@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use serde_json::{Value, json};
-
 /// What became of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
@@ -109,25 +107,6 @@ impl Report {
             entry.reasons.push(reason);
         }
     }
-
-    /// The report as a JSON object: `mapped`, `approximated`, `dropped`, and the `entries`.
-    pub fn to_json(&self) -> Value {
-        let entry = |entry: &Entry| {
-            json!({
-                "file": entry.file,
-                "line": entry.line,
-                "entry": entry.name,
-                "outcome": entry.outcome.word(),
-                "reasons": entry.reasons,
-            })
-        };
-        json!({
-            "mapped": self.count(Outcome::Mapped),
-            "approximated": self.count(Outcome::Approximated),
-            "dropped": self.count(Outcome::Dropped),
-            "entries": self.entries.iter().map(entry).collect::<Vec<_>>(),
-        })
-    }
 }
 
 impl fmt::Display for Report {
@@ -168,6 +147,5 @@ mod tests {
             "approximated a.yaml:5: tests[0].assert[1]: blanks\nmapped       a.yaml:1: description\n\
              1 mapped, 1 approximated, 0 dropped"
         );
-        assert_eq!(report.to_json()["entries"][0]["outcome"], "approximated");
     }
 }

@@ -162,7 +162,7 @@ fn is_plain(text: &str) -> bool {
         && !WORDS.contains(&text.to_lowercase().as_str())
 }
 
-/// Whether a character stands for itself in YAML and on one line of a terminal.
+/// Whether a character can be written as it is, in YAML and on one line of a terminal.
 fn is_printable(character: char) -> bool {
     !character.is_control()
         && !matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')

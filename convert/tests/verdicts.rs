@@ -1,4 +1,4 @@
-//! Converted promptfoo configurations come to the verdicts of the original.
+//! Converted promptfoo configurations give the verdicts of the original.
 //!
 //! The verdicts were recorded with promptfoo 0.121.20 by `promptfoo eval -c FILE --no-cache --no-write -o verdicts.json`: one per result, in
 //! the order of `testIdx` and `promptIdx`, `+` for `success`. The provider `echo` answers with its prompt, and so does the agent here.
@@ -17,7 +17,7 @@ use serde_json::Value;
 const RULES: &str = "+-+-++++--++-+-+-+";
 
 /// Types of assertions.
-const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--+";
+const TYPES: &str = "+-+++-+-+-++-+++--+--+++-++-+-+-+-+-++--++-+-++-";
 
 /// Prompts and tests in other files, scenarios.
 const SOURCES: &str = "---+-++-++-+++-+---";
@@ -93,7 +93,7 @@ fn run(loaded: &LoadedSuite, root: &Path) -> Vec<(String, char, String)> {
             source: loaded.source.clone().leak(),
             target: None,
             tags: &[],
-            json: CompiledJson::Text(serde_json::to_string(&loaded.case).unwrap().leak()),
+            json: CompiledJson::Text(serde_json::to_string(&*loaded.case).unwrap().leak()),
         })
         .collect();
     let suite = EvalSuite {

@@ -16,15 +16,10 @@ struct Picture {
 }
 
 const CASE: &str = "#/case/scheduling%2Fslice-inside-character%40default?trial=2";
-const TRIALS: &str = "#/case/scheduling%2Fslice-inside-character%40default?trial=all";
-const PICTURES: [Picture; 7] = [
+const PICTURES: [Picture; 3] = [
     Picture { name: "report-cases", scheme: "light", hash: "#/", scrolled: 0 },
-    Picture { name: "report-cases-dark", scheme: "dark", hash: "#/?group=metadata.failure_bucket", scrolled: 0 },
-    Picture { name: "report-case", scheme: "light", hash: CASE, scrolled: 0 },
     Picture { name: "report-scores", scheme: "light", hash: CASE, scrolled: 800 },
-    Picture { name: "report-trials", scheme: "light", hash: TRIALS, scrolled: 0 },
-    Picture { name: "report-grid", scheme: "light", hash: "#/grid", scrolled: 0 },
-    Picture { name: "report-trends", scheme: "dark", hash: "#/trends", scrolled: 0 },
+    Picture { name: "report-grid", scheme: "dark", hash: "#/grid", scrolled: 0 },
 ];
 
 fn main() -> io::Result<()> {

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
-use evalsuite_schema::record::CaseOutcome;
+use evalsuite::record::run_directory::{OutputDirectory, RUN_RECORD, StoredRun};
+use evalsuite_schema::record::{CaseOutcome, RunRecord};
 
-use crate::run_data::RunData;
+use crate::run_data::{RunData, read_record};
 
 /// The last `count` runs beside this one that began before it and share a suite with it, the oldest first, without trials.
 ///
@@ -54,9 +54,11 @@ pub fn earlier_comparable(run: &RunData) -> io::Result<Option<StoredRun>> {
 pub fn comparable_of_commit(run: &RunData, commit: &str) -> io::Result<Option<StoredRun>> {
     let ours = completed_cases(run);
     for other in beside(run)?.into_iter().filter(|other| other.path() != run.directory) {
-        let data = RunData::read_cases(other.path())?;
-        let git = data.record.as_ref().and_then(|record| record.git.as_ref());
-        if git.is_some_and(|git| git.commit == commit && !git.dirty) && !completed_cases(&data).is_disjoint(&ours) {
+        // Its cases are read only if it is of the commit: most runs are not.
+        let record: Option<RunRecord> = read_record(other.path(), &other.path().join(RUN_RECORD), &mut Vec::new());
+        if record.and_then(|record| record.git).is_some_and(|git| git.commit == commit && !git.dirty)
+            && !completed_cases(&RunData::read_cases(other.path())?).is_disjoint(&ours)
+        {
             return Ok(Some(other));
         }
     }

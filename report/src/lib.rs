@@ -25,6 +25,7 @@ mod run_data;
 mod schemas;
 mod slice;
 mod statistics;
+mod suite_text;
 
 pub use baseline::{Accepted, AcceptedCase, Decision, accept, read_baseline, write_baseline};
 pub use comparison::{
@@ -32,7 +33,8 @@ pub use comparison::{
 };
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
 pub use formats::{
-    InspectFormat, InspectLog, MARKDOWN_LIMIT, annotations, csv, inspect_logs, junit, markdown, otel, trace,
+    InspectFormat, InspectLog, MARKDOWN_LIMIT, annotations, content_text, csv, inspect_logs, junit, markdown, otel,
+    trace,
 };
 pub use gates::{GateOptions, GateReport, GateResult, GateVerdict, check_gates, suite_gates};
 pub use health::{CaseHealth, Health, HealthOptions, JudgeHealth, SuiteHealth, UndecidedGrader, WindowRun};
@@ -42,3 +44,4 @@ pub use judged_rates::{JudgedRate, judged_rates};
 pub use run_data::{CaseData, Problem, RunData, SuiteData, TrialData};
 pub use schemas::JSON_SCHEMAS;
 pub use statistics::{CorrectedRate, corrected_rate, paired_interval, wilson_interval};
+pub use suite_text::SuiteText;

@@ -137,7 +137,7 @@ fn a_judge_drifts_if_equal_prompts_get_other_values() {
         "{found}"
     );
     let few = health(vec![judged("b", "m", &new[..5]), judged("a", "m", &old[..5])]).judges.remove(0);
-    assert!(!few.is_drifting, "five are no proof");
+    assert!(!few.is_drifting, "five are not enough");
     let noise: Vec<Option<f64>> = (0..6).map(|index| Some(if index % 2 == 0 { 0.8 } else { 1.0 })).collect();
     assert!(!health(vec![judged("b", "m", &noise), judged("a", "m", &old)]).judges[0].is_drifting, "both ways");
     let found = health(vec![judged("b", "m2", &old), judged("a", "m1", &old)]);

@@ -85,6 +85,7 @@ pub mod tooling {
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
     pub use crate::record::run_directory::run_id::run_id_or_new;
     pub use crate::record::summary::summary_text::SummaryText;
+    pub use crate::record::summary::text_table::TextTable;
 }
 
 /// What generated code, benchmarks and property tests call. Not part of the API.

@@ -115,7 +115,7 @@ pub static VARIABLES: &[Variable] = {
         variable(
             Run,
             "EVALSUITE_AGENT_DIGEST",
-            "what stands for the version of the agent, and of graders and judges in Rust, in records: where it differs, a case has changed",
+            "the version of the agent, and of graders and judges in Rust, in records: where it differs, all cases count as changed",
             "a text",
             "with `cargo evalsuite run` a digest of the sources of the packages, else none",
         ),

@@ -1,6 +1,7 @@
 //! Support for the tests that look at evalsuite from outside.
 
 pub mod browser;
+pub mod document_walk;
 pub mod source;
 pub mod synthetic_run;
 pub mod throwaway;

@@ -88,9 +88,9 @@ impl Cargo {
         Ok(self.run(package, &arguments)?.map(|finished| finished.cost()))
     }
 
-    fn run(&self, package: &Package, arguments: &[&str]) -> Result<Result<Finished, String>> {
-        let mut command = Command::new("cargo");
-        command.args(arguments).current_dir(&package.root);
+    /// A program that calls cargo, with cargo's defaults.
+    pub(crate) fn configured(&self, mut command: Command, package: &Package) -> Command {
+        command.current_dir(&package.root);
         for (name, _) in std::env::vars_os() {
             if is_setting(&name) {
                 command.env_remove(name);
@@ -98,6 +98,12 @@ impl Cargo {
         }
         command.env("CARGO_TARGET_DIR", &self.target).env("CARGO_TERM_COLOR", "never");
         command.env("EVALSUITE_OUTPUT", package.results());
+        command
+    }
+
+    fn run(&self, package: &Package, arguments: &[&str]) -> Result<Result<Finished, String>> {
+        let mut command = self.configured(Command::new("cargo"), package);
+        command.args(arguments);
         Ok(match process::run(&mut command, self.limit, &self.target)? {
             Err(timed_out) => Err(timed_out.to_string()),
             Ok(finished) if finished.status.success() => Ok(finished),

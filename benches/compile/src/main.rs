@@ -6,6 +6,7 @@ mod builds;
 mod cargo;
 mod case_text;
 mod competitor;
+mod editing;
 mod environment;
 mod held;
 mod layout;
@@ -44,6 +45,14 @@ fn run(options: &Options) -> Result<ExitCode> {
     let environment = Environment::new(options)?;
     let complete = if options.held {
         held::measure(&environment)?.finish(options.update)?
+    } else if options.editing {
+        let measured = editing::measure(options, &environment)?;
+        if options.json {
+            println!("{}", json!({ "editing": measured }));
+        } else {
+            report::editing(&measured);
+        }
+        true
     } else if options.whole_runs {
         let measured = whole_runs::measure(options, &competitors, &environment)?;
         if options.json {

@@ -7,32 +7,90 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use evalsuite_convert::{Conversion, Layout, Outcome, between_layouts, from_harbor, from_promptfoo};
+use evalsuite_convert::{Conversion, Entry, Layout, Outcome, between_layouts, from_harbor, from_promptfoo, to_tasks};
 use evalsuite_loader::{load, render};
 use evalsuite_schema::diagnostic::Severity;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use self::source_kind::SourceKind;
-use crate::command_line::{CaseLayout, Convert, ReportFormat};
-use crate::suite_request;
+use crate::command_line::{CaseLayout, Convert, OutputFormat};
+use crate::{json_output, suite_request};
+
+/// What became of the entries of a source.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConvertedSuite {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.convert/1"))]
+    schema: &'static str,
+    /// Number of entries that the suite has, too.
+    mapped: usize,
+    /// Number of entries for which the suite has something that is not quite the same.
+    approximated: usize,
+    /// Number of entries that the suite does not have.
+    dropped: usize,
+    /// The entries, in the order in which they were met.
+    entries: Vec<ConvertedEntry>,
+    /// The files that were written, relative to the directory of the suite.
+    files: Vec<String>,
+    /// What is wrong with the new suite.
+    problems: Vec<String>,
+}
+
+/// An entry of a source.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ConvertedEntry {
+    /// Its file, relative to the directory of the source.
+    file: String,
+    /// Its line, counted from 1; 0 for a file as a whole.
+    line: u32,
+    /// Which it is: keys and indices, with its type.
+    entry: String,
+    /// `mapped`, `approximated` or `dropped`.
+    outcome: &'static str,
+    /// Why it is not mapped as it is.
+    reasons: Vec<String>,
+}
+
+impl ConvertedSuite {
+    fn of(conversion: &Conversion, problems: &[String]) -> Self {
+        let Conversion { output, report } = conversion;
+        let entry = |entry: &Entry| ConvertedEntry {
+            file: entry.file.clone(),
+            line: entry.line,
+            entry: entry.name.clone(),
+            outcome: entry.outcome.word(),
+            reasons: entry.reasons.clone(),
+        };
+        Self {
+            schema: "evalsuite.convert/1",
+            mapped: report.count(Outcome::Mapped),
+            approximated: report.count(Outcome::Approximated),
+            dropped: report.count(Outcome::Dropped),
+            entries: report.entries().iter().map(entry).collect(),
+            files: output.files().keys().map(|file| file.to_string_lossy().replace('\\', "/")).collect(),
+            problems: problems.to_vec(),
+        }
+    }
+}
 
 pub(crate) fn run(command: &Convert) -> io::Result<ExitCode> {
     let kind = match command.from {
         Some(kind) => kind.into(),
         None => SourceKind::of(&command.source)?,
     };
-    let layout = match (command.layout, kind) {
-        (Some(CaseLayout::File), _) => Layout::File,
-        (Some(CaseLayout::Directories), _) => Layout::Directories,
-        (None, SourceKind::Suite) => {
+    let source = &command.source;
+    let conversion = match (kind, layout(command.layout)) {
+        (SourceKind::Suite, _) if command.layout.is_none() => {
             return Err(invalid("`--layout` is missing: say where the suite is to have its cases"));
         }
-        (None, _) => Layout::File,
-    };
-    let conversion = match kind {
-        SourceKind::Suite => between_layouts(&command.source, layout),
-        SourceKind::Promptfoo => from_promptfoo(&command.source, layout),
-        SourceKind::Harbor => from_harbor(&command.source, layout),
+        (SourceKind::Suite, Some(layout)) => between_layouts(source, layout),
+        (SourceKind::Suite, None) => to_tasks(source),
+        (SourceKind::Promptfoo, Some(layout)) => from_promptfoo(source, layout),
+        (SourceKind::Harbor, Some(layout)) => from_harbor(source, layout),
+        (SourceKind::Promptfoo | SourceKind::Harbor, None) => {
+            return Err(invalid("`--layout tasks` is for suites: convert the source first, and then the new suite"));
+        }
     };
     let conversion = conversion.map_err(io::Error::other)?;
     let problems = match (&command.output, kind) {
@@ -53,6 +111,15 @@ pub(crate) fn run(command: &Convert) -> io::Result<ExitCode> {
     print(&conversion, command.format, &problems)?;
     let is_lossy = conversion.report.count(Outcome::Dropped) > 0 && !command.lossy;
     Ok(if is_lossy || !problems.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The layout of an eval file; `None` for tasks.
+fn layout(layout: Option<CaseLayout>) -> Option<Layout> {
+    match layout {
+        None | Some(CaseLayout::File) => Some(Layout::File),
+        Some(CaseLayout::Directories) => Some(Layout::Directories),
+        Some(CaseLayout::Tasks) => None,
+    }
 }
 
 fn invalid(message: &str) -> io::Error {
@@ -104,22 +171,17 @@ fn is_eval_file(file: &Path) -> bool {
     !name.contains('/') && (name.ends_with("eval.yaml") || name.ends_with("eval.yml"))
 }
 
-fn print(conversion: &Conversion, format: ReportFormat, problems: &[String]) -> io::Result<()> {
+fn print(conversion: &Conversion, format: OutputFormat, problems: &[String]) -> io::Result<()> {
     let mut out = anstream::AutoStream::auto(io::stdout().lock());
     match format {
-        ReportFormat::Text => {
+        OutputFormat::Human => {
             writeln!(out, "{}", conversion.report)?;
             for problem in problems {
                 writeln!(out, "\n{problem}")?;
             }
         }
-        ReportFormat::Json => {
-            let mut report = conversion.report.to_json();
-            let files: Vec<String> =
-                conversion.output.files().keys().map(|file| file.to_string_lossy().replace('\\', "/")).collect();
-            report["files"] = json!(files);
-            report["problems"] = json!(problems);
-            writeln!(out, "{report}")?;
+        OutputFormat::Json => {
+            json_output::print(&mut out, &ConvertedSuite::of(conversion, problems))?;
         }
     }
     out.flush()

@@ -47,10 +47,10 @@ impl SourceKind {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("{} does not exist", path.display())));
         }
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        let is_eval_file = matches!(name.as_str(), "eval.yaml" | "eval.yml")
+        let is_suite_file = matches!(name.as_str(), "suite.json" | "eval.yaml" | "eval.yml")
             || name.ends_with(".eval.yaml")
             || name.ends_with(".eval.yml");
-        if is_eval_file {
+        if is_suite_file {
             return Ok(Self::Suite);
         }
         if name == "task.toml" {

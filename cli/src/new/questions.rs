@@ -9,7 +9,7 @@ pub(super) struct Question<'q> {
     pub(super) text: &'q str,
     /// The argument that answers it.
     pub(super) argument: &'q str,
-    /// What an empty answer means, and the answer where nobody can be asked.
+    /// What an empty answer means, and the answer without a terminal.
     pub(super) default: Option<&'q str>,
 }
 
@@ -18,7 +18,7 @@ impl Question<'_> {
     ///
     /// # Errors
     ///
-    /// If there is no answer: nobody can be asked and there is no default, or the input has ended.
+    /// If there is no answer: there is no terminal and no default, or the input has ended.
     pub(super) fn answer(&self, given: Option<&str>) -> io::Result<String> {
         if let Some(given) = given {
             return Ok(given.to_owned());

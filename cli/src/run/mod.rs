@@ -15,15 +15,41 @@ use std::{env, io};
 
 use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
 use evalsuite::tooling::{SuiteDescription, run_id_or_new};
+use evalsuite_report::{Comparison, GateReport};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use self::chosen_tests::{ChosenTests, choose_tests};
 use self::earlier_results::chosen_by_results;
 use self::source_digest::source_digest;
 use crate::cargo_process::exit_code;
-use crate::command_line::Run;
-use crate::{CANNOT_WORK, diff, finish, gate, stored_runs};
+use crate::command_line::{OutputFormat, Run};
+use crate::finish::EndedRun;
+use crate::gate::GatesAfterRun;
+use crate::{CANNOT_WORK, diff, finish, gate, json_output, stored_runs};
 
 const AGENT_DIGEST: &str = "EVALSUITE_AGENT_DIGEST";
+
+/// The result of a run of chosen cases.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunResult {
+    /// Name and version of this format.
+    #[schemars(extend("const" = "evalsuite.run_result/1"))]
+    schema: &'static str,
+    /// Whether all tests passed.
+    tests_passed: bool,
+    /// The run, as `finish --format json` prints it; `null` if nothing was recorded.
+    run: Option<EndedRun>,
+    /// How the results compare with the baseline, or with the run before: as `diff --format json` prints it. `null` if there is neither.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    comparison: Option<Comparison>,
+    /// The gates of suites all of whose tests were chosen, as `gate --format json` prints them; `null` without any.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    gates: Option<GateReport>,
+    /// The other gates.
+    unchecked_gates: Vec<String>,
+}
 
 pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
     let suites = match suite_descriptions::describe_suites(command)? {
@@ -55,18 +81,41 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
         tests.env("EVALSUITE_ONLY_CHANGED", "1");
     }
     let complete = if is_part(command) { BTreeSet::new() } else { complete_suites(&suites, &chosen.cases) };
-    let status = progress::run(tests, chosen.cases)?;
+    let status = progress::run(tests, chosen.cases, command.format)?;
     let run = OutputDirectory::new(output).run_directory(&id);
-    let mut of_gates = None;
+    let (mut ended, mut comparison, mut gates) = (None, None, GatesAfterRun::default());
     // It does not exist if the tests cannot be built.
     if run.is_dir() {
-        finish::finish_and_summarize(&run, false)?;
+        match command.format {
+            OutputFormat::Human => drop(finish::finish_and_summarize(&run, false)?),
+            OutputFormat::Json => ended = Some(EndedRun::of(&run)?.0),
+        }
         if let Some(run) = StoredRun::open(&run) {
-            print_comparison(&run)?;
-            of_gates = gate::after_run(&run, |suite| complete.contains(suite))?;
+            comparison = compare(&run);
+            gates = gate::after_run(&run, |suite| complete.contains(suite))?;
         }
     }
-    Ok(if status.success() { of_gates.unwrap_or(ExitCode::SUCCESS) } else { exit_code(status) })
+    let code = if status.success() { gates.exit_code().unwrap_or(ExitCode::SUCCESS) } else { exit_code(status) };
+    let mut out = anstream::stdout().lock();
+    match command.format {
+        OutputFormat::Human => {
+            comparison.iter().try_for_each(|comparison| write!(out, "\n{comparison}"))?;
+            gates.print(&mut out)?;
+        }
+        OutputFormat::Json => {
+            let GatesAfterRun { report, unchecked } = gates;
+            let result = RunResult {
+                schema: "evalsuite.run_result/1",
+                tests_passed: status.success(),
+                run: ended,
+                comparison,
+                gates: report,
+                unchecked_gates: unchecked,
+            };
+            json_output::print(&mut out, &result)?;
+        }
+    }
+    Ok(code)
 }
 
 /// The digest that the user gives the agent, else that of its sources.
@@ -90,14 +139,10 @@ fn complete_suites<'s>(suites: &'s [SuiteDescription], chosen: &BTreeSet<String>
     complete.into_iter().map(|suite| suite.suite.as_str()).filter(|name| !partial.contains(name)).collect()
 }
 
-/// Prints what changed since the results were accepted, or since the run before. The exit status is that of the tests all the same.
-fn print_comparison(run: &StoredRun) -> io::Result<()> {
-    match diff::after_run(run) {
-        Ok(Some(comparison)) => write!(anstream::stdout().lock(), "\n{comparison}"),
-        Ok(None) => Ok(()),
-        Err(error) => {
-            anstream::eprintln!("warning: the run is not compared: {error}");
-            Ok(())
-        }
-    }
+/// What changed since the results were accepted, or since the run before. The exit status is that of the tests all the same.
+fn compare(run: &StoredRun) -> Option<Comparison> {
+    diff::after_run(run).unwrap_or_else(|error| {
+        anstream::eprintln!("warning: the run is not compared: {error}");
+        None
+    })
 }

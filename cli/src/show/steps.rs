@@ -1,5 +1,6 @@
 //! The steps of an ATIF document as text.
 
+use evalsuite_report::content_text;
 use serde_json::Value;
 
 use super::add_indented;
@@ -28,19 +29,19 @@ fn add_step(text: &mut String, number: usize, step: &Value) {
     if let Some(thoughts) = step["reasoning_content"].as_str() {
         add_indented(text, "  | ", thoughts);
     }
-    add_indented(text, "  ", &content(&step["message"]));
+    add_indented(text, "  ", &content_text(&step["message"]));
     let results = step["observation"]["results"].as_array().map_or(&[][..], Vec::as_slice);
     for call in step["tool_calls"].as_array().into_iter().flatten() {
         let name = call["function_name"].as_str().unwrap_or("unknown");
         text.push_str(&format!("  → {name} {}\n", call["arguments"]));
         let id = &call["tool_call_id"];
         for result in results.iter().filter(|result| result["source_call_id"] == *id) {
-            add_indented(text, "  ← ", &content(&result["content"]));
+            add_indented(text, "  ← ", &content_text(&result["content"]));
         }
     }
     // Of calls that are not in this step.
     for result in results.iter().filter(|result| result["source_call_id"].is_null()) {
-        add_indented(text, "  ← ", &content(&result["content"]));
+        add_indented(text, "  ← ", &content_text(&result["content"]));
     }
 }
 
@@ -56,23 +57,5 @@ pub(super) fn add_metrics(text: &mut String, document: &Value) {
         parts.iter().filter(|(_, value)| value.is_number()).map(|(unit, value)| format!("{value} {unit}")).collect();
     if !parts.is_empty() {
         text.push_str(&format!("\ncost  {}\n", parts.join(", ")));
-    }
-}
-
-/// Text, or the texts of parts; of others their type and path.
-fn content(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().map(content).collect::<Vec<_>>().join("\n"),
-        Value::Object(part) => match (part.get("text").and_then(Value::as_str), part.get("type")) {
-            (Some(text), _) => text.to_owned(),
-            (None, Some(kind)) => {
-                let path = value["source"]["path"].as_str().unwrap_or_default();
-                format!("[{}: {path}]", kind.as_str().unwrap_or_default())
-            }
-            (None, None) => value.to_string(),
-        },
-        other => other.to_string(),
     }
 }

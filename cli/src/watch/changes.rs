@@ -26,7 +26,7 @@ impl FileWatcher {
     pub(super) fn start(directories: &BTreeSet<PathBuf>, events: Sender<Event>) -> notify::Result<Self> {
         let report = move |found: notify::Result<notify::Event>| {
             let event = match found {
-                // Reading a file is no change of it.
+                // Reading a file does not change it.
                 Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
                 Ok(event) => Event::Files(event.paths.into_iter().collect()),
                 Err(error) => Event::WatchError(error.to_string()),

@@ -23,7 +23,7 @@ pub(super) struct State {
     programs: Vec<Program>,
     /// The cases that differ even after a build, such as those of tests that are not built here.
     left_out: BTreeSet<Touched>,
-    work: Work,
+    activity: Activity,
     /// Cases that run as soon as nothing else is under way.
     wanted: BTreeSet<Touched>,
     /// Whether there is something to build as soon as nothing else is under way.
@@ -34,7 +34,7 @@ pub(super) struct State {
 }
 
 /// What is under way.
-enum Work {
+enum Activity {
     Nothing,
     Build,
     /// Test programs, by the index of the program.
@@ -56,7 +56,7 @@ impl State {
             filters,
             programs: Vec::new(),
             left_out: BTreeSet::new(),
-            work: Work::Nothing,
+            activity: Activity::Nothing,
             wanted: BTreeSet::new(),
             is_outdated: true,
             options,
@@ -66,15 +66,15 @@ impl State {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        matches!(self.work, Work::Nothing)
+        matches!(self.activity, Activity::Nothing)
     }
 
     /// What is under way, in a word or two.
     pub(super) fn activity(&self) -> &'static str {
-        match self.work {
-            Work::Nothing => "waiting for changes",
-            Work::Build => "building",
-            Work::Tests(_) => "running",
+        match self.activity {
+            Activity::Nothing => "waiting for changes",
+            Activity::Build => "building",
+            Activity::Tests(_) => "running",
         }
     }
 
@@ -134,7 +134,7 @@ impl State {
         }
         if self.is_outdated && !self.suites.have_errors() {
             self.is_outdated = false;
-            self.work = Work::Build;
+            self.activity = Activity::Build;
             let (options, features, events) = (self.options.clone(), self.features.clone(), self.events.clone());
             thread::spawn(move || {
                 // The receiver is gone when the program ends.
@@ -156,7 +156,7 @@ impl State {
             }
         }
         if !children.is_empty() {
-            self.work = Work::Tests(children);
+            self.activity = Activity::Tests(children);
         }
         Ok(())
     }
@@ -165,7 +165,7 @@ impl State {
     ///
     /// If cargo or a test program could not be run.
     pub(super) fn built(&mut self, built: io::Result<Result<Vec<Program>, BuildProblems>>) -> io::Result<()> {
-        self.work = Work::Nothing;
+        self.activity = Activity::Nothing;
         match built? {
             Ok(programs) => {
                 self.programs = programs;
@@ -181,12 +181,12 @@ impl State {
     ///
     /// If the operating system does not know the program any more.
     pub(super) fn program_ended(&mut self, index: usize) -> io::Result<()> {
-        let Work::Tests(children) = &mut self.work else { return Ok(()) };
+        let Activity::Tests(children) = &mut self.activity else { return Ok(()) };
         if let Some(at) = children.iter().position(|(known, _)| *known == index) {
             children.remove(at).1.wait()?;
         }
         if children.is_empty() {
-            self.work = Work::Nothing;
+            self.activity = Activity::Nothing;
             self.verdicts.end_all();
         }
         Ok(())
@@ -198,7 +198,7 @@ impl State {
     ///
     /// As [`program_ended`](Self::program_ended).
     pub(super) fn stop(&mut self) -> io::Result<()> {
-        if let Work::Tests(children) = &mut self.work {
+        if let Activity::Tests(children) = &mut self.activity {
             for (_, child) in children {
                 child.kill()?;
                 child.wait()?;

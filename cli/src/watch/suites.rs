@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use evalsuite_build::binding::Agent;
 use evalsuite_build::expansion;
@@ -176,7 +177,7 @@ impl WatchedSuite {
 
     fn touched(&self, before: Option<&LoadedSuite>, files: &BTreeSet<PathBuf>) -> Vec<Touched> {
         let Some(now) = self.good.as_ref().filter(|_| !self.has_errors) else { return Vec::new() };
-        let old: BTreeMap<String, &Case> = before.into_iter().flat_map(cases_by_path).collect();
+        let old: BTreeMap<String, &Arc<Case>> = before.into_iter().flat_map(cases_by_path).collect();
         let targets_file = files.iter().any(|file| is_targets_file(file));
         let own = |loaded: &LoadedCase| files.iter().any(|file| self.is_own(loaded, file));
         let others: Vec<&PathBuf> =
@@ -185,7 +186,9 @@ impl WatchedSuite {
         for test in &now.tests {
             let loaded = &now.cases[test.case];
             let path = test.path.join("::");
-            let is_changed = old.get(&path).is_none_or(|old| *old != &loaded.case && differ(old, &loaded.case));
+            let is_changed = old
+                .get(&path)
+                .is_none_or(|old| !Arc::ptr_eq(old, &loaded.case) && **old != loaded.case && differ(old, &loaded.case));
             if targets_file || is_changed || own(loaded) || (!others.is_empty() && self.names(&loaded.case, &others)) {
                 touched.push(Touched { suite: now.suite.location.file.clone(), path });
             }
@@ -214,7 +217,7 @@ impl WatchedSuite {
     }
 }
 
-fn cases_by_path(suite: &LoadedSuite) -> impl Iterator<Item = (String, &Case)> {
+fn cases_by_path(suite: &LoadedSuite) -> impl Iterator<Item = (String, &Arc<Case>)> {
     suite.tests.iter().map(|test| (test.path.join("::"), &suite.cases[test.case].case))
 }
 

@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 /// A valid task.
 pub(crate) const TASK: &str = r#"{ "id": "a", "description": "Says hello.", "graders": [{ "name": "contains", "config": { "value": "hello" } }] }"#;
 
@@ -71,6 +73,17 @@ impl Package {
         Output { code: output.status.code().expect("an exit code"), out: text(output.stdout), err: text(output.stderr) }
     }
 
+    /// The object that is printed, which is what `cargo evalsuite schema KIND` says and nothing else.
+    pub(crate) fn json(&self, kind: &str, printed: &str) -> Value {
+        let value = serde_json::from_str(printed).unwrap_or_else(|error| panic!("{error} in\n{printed}"));
+        let mut schema = serde_json::from_str(&self.run(&["schema", kind]).out).expect("a schema");
+        close(&mut schema);
+        let validator = jsonschema::validator_for(&schema).expect("a valid schema");
+        let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert_eq!(errors, [""; 0], "{printed}");
+        value
+    }
+
     /// What `cargo evalsuite …` prints on a terminal where `typed` is typed. `script` makes the terminal.
     #[cfg(target_os = "linux")]
     pub(crate) fn run_on_terminal(&self, arguments: &str, typed: &str, variables: &[(&str, &str)]) -> String {
@@ -79,5 +92,19 @@ impl Package {
         command.args(["-qec", &line, "/dev/null"]).envs(variables.iter().copied());
         let output = command.current_dir(self.root()).write_stdin(typed).output().expect("`script` runs");
         String::from_utf8(output.stdout).expect("UTF-8")
+    }
+}
+
+/// Unlike what is published, the schema has every field that an object may have.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(close);
+            if fields.contains_key("properties") {
+                fields.insert("additionalProperties".to_owned(), false.into());
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(close),
+        _ => {}
     }
 }

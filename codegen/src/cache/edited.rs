@@ -66,7 +66,7 @@ impl StoredSuite {
             // Cases are in the order of their sources; those of the part as well as those of the suite.
             let new = suite.cases.iter().find(|loaded| self.own_files.find(&loaded.source) == Some(file));
             let (Some(new), Some(old)) = (new, lines.get(file.index)) else { return Ok(None) };
-            let line = format!("{}\n", statics::json_of(&new.case)?);
+            let line = format!("{}\n", statics::json_of(&*new.case)?);
             let is_alike = graders(&new.user_graders).as_deref() == Some(file.graders)
                 && references::in_text(old) == references::in_text(&line)
                 && is_same_to_the_suite(old, new, suite)?;
@@ -172,7 +172,7 @@ fn source(file: &str, root: &Path) -> Option<String> {
 /// Whether the suite and the code around the texts are the same with the new case in place of the old one.
 fn is_same_to_the_suite(old: &str, new: &LoadedCase, suite: &LoadedSuite) -> io::Result<bool> {
     let mut before = new.clone();
-    before.case = serde_json::from_str(old)?;
+    before.case = serde_json::from_str::<Case>(old)?.into();
     let (old, case): (&Case, &Case) = (&before.case, &new.case);
     let facts = |loaded: &LoadedCase| {
         let mut suite = suite.clone();

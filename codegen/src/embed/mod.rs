@@ -29,7 +29,7 @@ const MAX_ENTRIES: usize = 10_000;
 
 /// What the cases in the texts of a suite need, or why it is not embedded.
 pub(crate) fn gather(
-    texts: &[&str],
+    texts: &[impl AsRef<str>],
     suite: &LoadedSuite,
     request: &Request,
     files: &Files,

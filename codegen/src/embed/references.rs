@@ -25,8 +25,8 @@ pub(crate) enum Need {
 const START: &str = "{\"written\":";
 
 /// Every path in texts that hold a suite and its cases as JSON.
-pub(super) fn of(texts: &[&str]) -> BTreeSet<Reference> {
-    texts.iter().flat_map(|text| in_text(text)).collect()
+pub(super) fn of(texts: &[impl AsRef<str>]) -> BTreeSet<Reference> {
+    texts.iter().flat_map(|text| in_text(text.as_ref())).collect()
 }
 
 /// Searching the text takes a fraction of what decoding it again would.

@@ -51,14 +51,14 @@ pub struct Expansion {
 /// Loads the suite of a binding, or takes it from the cache of the build script, and checks the binding against it. `problems` are
 /// those of the binding that the caller has found; with an error the suite is empty.
 pub fn expand(binding: Binding, context: &Context, problems: Vec<Problem>) -> Expansion {
-    let mut expansion = checked(binding, context, problems);
+    let mut expansion = checked(binding, context, problems, Purpose::Code);
     expansion.finish();
     expansion
 }
 
 /// What [`expand`] finds out, for `cargo evalsuite check`: all problems, and the suite if it can be used.
 pub fn check(binding: Binding, context: &Context) -> (Vec<Problem>, Option<LoadedSuite>) {
-    let mut expansion = checked(binding, context, Vec::new());
+    let mut expansion = checked(binding, context, Vec::new(), Purpose::Check);
     let suite = expansion.loaded.take().filter(|_| !expansion.has_errors());
     (expansion.problems, suite)
 }
@@ -68,12 +68,12 @@ pub fn check_loaded(binding: Binding, context: &Context, loaded: Loaded) -> Vec<
     let mut expansion = Expansion::new(binding, context, Vec::new());
     let is_valid = !expansion.has_errors();
     let registered = expansion.registered(context);
-    expansion.take_loaded(loaded, context, registered.as_deref());
+    expansion.take_loaded(loaded, context, registered.as_deref(), Purpose::Check);
     expansion.finish_check(context, is_valid);
     expansion.problems
 }
 
-fn checked(binding: Binding, context: &Context, problems: Vec<Problem>) -> Expansion {
+fn checked(binding: Binding, context: &Context, problems: Vec<Problem>, purpose: Purpose) -> Expansion {
     let mut expansion = Expansion::new(binding, context, problems);
     let is_valid = !expansion.has_errors();
     let registered = expansion.registered(context);
@@ -81,7 +81,7 @@ fn checked(binding: Binding, context: &Context, problems: Vec<Problem>) -> Expan
         Some(suite) => expansion.take_cached(suite, context),
         None => {
             let loaded = evalsuite_loader::load(&suite_request(&expansion.binding, context));
-            expansion.take_loaded(loaded, context, registered.as_deref());
+            expansion.take_loaded(loaded, context, registered.as_deref(), purpose);
         }
     }
     expansion.finish_check(context, is_valid);
@@ -164,7 +164,7 @@ impl Expansion {
         is_listed.then(|| binding::names(&self.binding.graders))
     }
 
-    fn take_loaded(&mut self, loaded: Loaded, context: &Context, registered: Option<&[String]>) {
+    fn take_loaded(&mut self, loaded: Loaded, context: &Context, registered: Option<&[String]>, purpose: Purpose) {
         let Loaded { suite, user_graders, mut diagnostics, files, .. } = loaded;
         if let Some(registered) = registered {
             diagnostics.append(registered_graders::unknown(registered, &user_graders, &files));
@@ -178,20 +178,41 @@ impl Expansion {
         let unused = registered.map(|registered| registered_graders::unused(registered, &user_graders, entry));
         self.add_all(context, unused.into_iter().flatten());
         suite.require(&requires(&self.binding));
-        match Body::new(&suite) {
-            Ok(body) => {
-                self.embed(&body, &suite, context, &files);
-                self.body = body;
-                self.facts = Some(SuiteFacts::new(&suite));
-            }
+        match self.write(&suite, context, &files, purpose) {
+            Ok(()) => self.facts = Some(SuiteFacts::new(&suite)),
             Err(error) => self.add_argument_problem(format!("the suite cannot be written as JSON: {error}")),
         }
         self.loaded = Some(suite);
     }
 
-    fn embed(&mut self, body: &Body, suite: &LoadedSuite, context: &Context, files: &Files) {
+    /// Writes the suite as code, and takes the files that it embeds. A check only looks at these files.
+    fn write(
+        &mut self,
+        suite: &LoadedSuite,
+        context: &Context,
+        files: &Files,
+        purpose: Purpose,
+    ) -> serde_json::Result<()> {
+        match purpose {
+            Purpose::Code => {
+                let body = Body::new(suite)?;
+                self.embed(&body.json(), suite, context, files);
+                self.body = body;
+            }
+            Purpose::Check if self.binding.embed => {
+                let cases = suite.cases.iter().map(|loaded| serde_json::to_string(&*loaded.case));
+                let texts: Vec<String> =
+                    cases.chain([serde_json::to_string(&suite.suite)]).collect::<serde_json::Result<_>>()?;
+                self.embed(&texts, suite, context, files);
+            }
+            Purpose::Check => {}
+        }
+        Ok(())
+    }
+
+    fn embed(&mut self, texts: &[impl AsRef<str>], suite: &LoadedSuite, context: &Context, files: &Files) {
         if self.binding.embed && !self.has_errors() {
-            match embed::gather(&body.json(), suite, &context.request, files) {
+            match embed::gather(texts, suite, &context.request, files) {
                 Ok(contents) => self.embedded = Embedded::Files(contents),
                 Err(problem) => self.add(context, *problem, Shown::Not),
             }
@@ -319,6 +340,15 @@ impl Expansion {
             }
         }
     }
+}
+
+/// What a suite is loaded for.
+#[derive(Debug, Clone, Copy)]
+enum Purpose {
+    /// To be written as code.
+    Code,
+    /// To find out what is wrong with it.
+    Check,
 }
 
 /// Whether a warning has been shown already.

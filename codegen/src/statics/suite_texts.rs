@@ -78,7 +78,7 @@ fn cases(cases: &[LoadedCase]) -> serde_json::Result<String> {
     let write = |cases: &[LoadedCase]| {
         let mut text = String::with_capacity(1024 * cases.len());
         for loaded in cases {
-            text.push_str(&json_of(&loaded.case)?);
+            text.push_str(&json_of(&*loaded.case)?);
             text.push('\n');
         }
         Ok(text)

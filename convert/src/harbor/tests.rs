@@ -4,16 +4,7 @@ use evalsuite_loader::document;
 
 use super::*;
 use crate::report::Outcome;
-
-fn write(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let directory = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = directory.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    directory
-}
+use crate::test_files::write;
 
 /// The converted EVAL.yaml as JSON.
 fn suite(conversion: &Conversion) -> Json {

@@ -1,7 +1,10 @@
-//! Between the layouts of suites: all cases in one file, or one directory per case.
+//! Between the layouts of suites: all cases in one file, one directory per case, or `suite.json` with one JSON file per case.
 
 mod case_paths;
 mod case_sources;
+mod task_graders;
+mod task_writer;
+mod tasks_reader;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,13 +14,14 @@ use evalsuite_loader::document::{Data, Document, Value};
 
 use self::case_paths::Move;
 use self::case_sources::{CaseSource, case_sources};
+use self::task_writer::TaskWriter;
 use crate::case_ids::CaseIds;
 use crate::error::ConvertError;
 use crate::report::{Place, Report};
 use crate::suite_draft::{CaseDraft, SuiteDraft};
 use crate::{Conversion, source};
 
-/// Where a suite has its cases.
+/// Where a suite with an eval file has its cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// In `tests` of EVAL.yaml.
@@ -29,108 +33,191 @@ pub enum Layout {
 /// Most bytes of the name of a directory.
 const LONGEST_NAME: usize = 200;
 
-/// Moves the cases of the suite at `path`, an eval file or its directory, to where `layout` has them.
+/// Moves the cases of the suite at `path`, an eval file, `suite.json` or its directory, to where `layout` has them.
 ///
-/// The files are relative to the directory of the suite and belong there: paths that cases name are those of files that stay. A `case.yaml` whose case
-/// moved is removed.
+/// The files are relative to the directory of the suite and belong there: paths that cases name are those of files that stay. A file of a
+/// case that moved, and a `suite.json`, is removed.
 ///
 /// # Errors
 ///
-/// If the suite cannot be read, is no eval file, or has no cases.
+/// If the suite cannot be read, is of another kind, or has no cases.
 pub fn between_layouts(path: &Path, layout: Layout) -> Result<Conversion, ConvertError> {
-    let (root, eval_file) = suite_files(path)?;
-    let mut report = Report::default();
-    let mut draft = SuiteDraft::default();
-    let head = match &eval_file {
-        Some(file) => source::document(file, &root)?,
-        None => Document { root: Value::new(Data::Mapping(Vec::new())), end: Vec::new() },
-    };
-    let shown = eval_file.as_deref().map_or_else(String::new, |file| source::shown(file, &root));
-    let Data::Mapping(entries) = head.root.data else {
-        return Err(ConvertError::unsupported(format!("{shown} is not a mapping")));
-    };
-    let mut tests = None;
-    for (key, value) in entries {
-        match key.as_str() {
-            "tests" | "eval_cases" | "evalcases" => tests = Some(value),
-            _ => {
-                report.mapped(&Place::new(shown.clone(), value.position.line, key.clone()));
-                draft.settings.push((key, value));
-            }
-        }
-    }
-    draft.end = head.end;
-    let sources = case_sources(&root, eval_file.is_some(), tests.as_ref())?;
-    if sources.is_empty() {
-        return Err(ConvertError::unsupported(format!("{} has no cases", path.display())));
-    }
-    let is_sorted = sources.iter().zip(sources.iter().skip(1)).all(|(one, next)| one.id() <= next.id());
+    let SuiteSource { mut report, mut draft, cases, eval_file, tests, place, .. } = SuiteSource::read(path, layout)?;
+    let is_sorted = cases.iter().zip(cases.iter().skip(1)).all(|(one, next)| one.id <= next.id);
     if layout == Layout::Directories && !is_sorted {
         let line = tests.as_ref().map_or(0, |tests| tests.position.line);
-        report.approximated(&Place::new(shown, line, "tests"), "cases are in the order of their names");
+        report.approximated(&Place::new(place.file, line, "tests"), "cases are in the order of their names");
     }
     let mut directories = Directories::default();
-    for case in sources {
-        let place = Place::new(source::shown(&case.file, &root), case.value.position.line, case.name.clone());
-        let draft_of_case = moved_case(&case, &root, layout);
-        if case.is_own_file {
-            draft.output.remove(source::shown(&case.file, &root));
-        }
-        let id = case.id();
-        match layout {
-            Layout::File => {
-                report.mapped(&place);
-                draft.cases.push((id, draft_of_case));
-            }
+    for ReadCase { id, draft: mut draft_of_case, place } in cases {
+        report.mapped(&place);
+        let name = match layout {
+            Layout::File => id,
             Layout::Directories => {
                 let directory = directories.name(&id);
-                let mut draft_of_case = draft_of_case;
-                if directory == id {
-                    report.mapped(&place);
-                } else {
+                if directory != id {
                     report.approximated(&place, format!("the directory is called `{directory}`"));
                     draft_of_case.entries.insert(0, ("id".to_owned(), Value::text(id)));
                 }
-                draft.cases.push((directory, draft_of_case));
+                directory
             }
-        }
+        };
+        draft.cases.push((name, draft_of_case));
     }
     let above = tests.map_or_else(Vec::new, |tests| tests.above);
-    let name = eval_file.as_deref().and_then(Path::file_name).unwrap_or("EVAL.yaml".as_ref());
-    Ok(Conversion { output: draft.write_as(layout, name.as_ref(), above), report })
+    Ok(Conversion { output: draft.write_as(layout, eval_file.as_ref(), above), report })
 }
 
-/// The directory of a suite and its eval file; none for case directories without one.
-fn suite_files(path: &Path) -> Result<(PathBuf, Option<PathBuf>), ConvertError> {
+/// Writes the suite at `path`, an eval file or its directory, as `suite.json` with a JSON file per case in `tasks/`.
+///
+/// The files are relative to the directory of the suite and belong there. The eval file, and each `case.yaml`, is removed.
+///
+/// # Errors
+///
+/// If the suite cannot be read, is in that layout already, or has no cases.
+pub fn to_tasks(path: &Path) -> Result<Conversion, ConvertError> {
+    if suite_files(path)?.has_tasks() {
+        return Err(ConvertError::unsupported(format!("{} is in the tasks layout", path.display())));
+    }
+    // Paths of tasks are relative to the directory of the suite, as those of an eval file.
+    let source = SuiteSource::read(path, Layout::File)?;
+    Ok(TaskWriter::write(source))
+}
+
+/// A suite as it was read.
+struct SuiteSource {
+    /// What was read of it is mapped.
+    report: Report,
+    /// Its settings, without cases. The files that hold cases are removed.
+    draft: SuiteDraft,
+    cases: Vec<ReadCase>,
+    /// Name of the eval file.
+    eval_file: PathBuf,
+    /// The value of `tests`.
+    tests: Option<Value>,
+    /// The file of the suite.
+    place: Place,
+    /// Name of the suite where none is written.
+    default_name: String,
+}
+
+/// A case as it was read.
+struct ReadCase {
+    id: String,
+    draft: CaseDraft,
+    place: Place,
+}
+
+impl SuiteSource {
+    /// `layout`: where its cases are going to be.
+    fn read(path: &Path, layout: Layout) -> Result<Self, ConvertError> {
+        let files = suite_files(path)?;
+        let root = &files.root;
+        let mut report = Report::default();
+        let mut draft = SuiteDraft::default();
+        let head = match &files.suite_file {
+            Some(file) => source::document(file, root)?,
+            None => Document { root: Value::new(Data::Mapping(Vec::new())), end: Vec::new() },
+        };
+        let shown = files.suite_file.as_deref().map_or_else(String::new, |file| source::shown(file, root));
+        let place = Place::new(shown.clone(), 1, "");
+        let Data::Mapping(entries) = head.root.data else {
+            return Err(ConvertError::unsupported(format!("{shown} is not a mapping")));
+        };
+        draft.end = head.end;
+        let mut tests = None;
+        let mut cases = Vec::new();
+        if files.has_suite_json {
+            draft.output.remove(&shown);
+            let has_tasks = files.has_tasks();
+            let rules = tasks_reader::settings(entries, has_tasks, &place, &mut draft, &mut report);
+            if has_tasks {
+                cases = tasks_reader::cases(root, rules, &mut draft, &mut report)?;
+            }
+        } else {
+            for (key, value) in entries {
+                match key.as_str() {
+                    "tests" | "eval_cases" | "evalcases" => tests = Some(value),
+                    _ => {
+                        report.mapped(&Place::new(shown.clone(), value.position.line, key.clone()));
+                        draft.settings.push((key, value));
+                    }
+                }
+            }
+        }
+        if !files.has_tasks() {
+            for case in case_sources(root, files.suite_file.is_some(), tests.as_ref())? {
+                let place = Place::new(source::shown(&case.file, root), case.value.position.line, case.name.clone());
+                if case.is_own_file {
+                    draft.output.remove(source::shown(&case.file, root));
+                }
+                cases.push(ReadCase { id: case.id(), draft: moved_case(&case, root, layout), place });
+            }
+        }
+        if cases.is_empty() {
+            return Err(ConvertError::unsupported(format!("{} has no cases", path.display())));
+        }
+        let default_name = files.default_name();
+        let eval_file = files.suite_file.filter(|_| !files.has_suite_json);
+        let eval_file = eval_file.as_deref().and_then(Path::file_name).unwrap_or("EVAL.yaml".as_ref()).into();
+        Ok(Self { report, draft, cases, eval_file, tests, place, default_name })
+    }
+}
+
+/// The directory of a suite and its file.
+struct SuiteFiles {
+    root: PathBuf,
+    /// None for case directories without one.
+    suite_file: Option<PathBuf>,
+    has_suite_json: bool,
+}
+
+impl SuiteFiles {
+    /// Whether the suite is in the tasks layout.
+    fn has_tasks(&self) -> bool {
+        self.has_suite_json && self.root.join("tasks").is_dir()
+    }
+
+    /// Name of a suite whose eval file has none.
+    fn default_name(&self) -> String {
+        let name =
+            self.suite_file.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().to_lowercase());
+        let stem = name.as_deref().and_then(|name| name.strip_suffix(".eval.yaml").or(name.strip_suffix(".eval.yml")));
+        let directory = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        let directory = || directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        stem.map_or_else(directory, str::to_owned)
+    }
+}
+
+fn suite_files(path: &Path) -> Result<SuiteFiles, ConvertError> {
+    let is_suite_json = |file: &Path| file.file_name().is_some_and(|name| name.eq_ignore_ascii_case("suite.json"));
     if path.is_file() {
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        if !(name.ends_with(".yaml") || name.ends_with(".yml")) {
-            return Err(ConvertError::unsupported(format!("{} is not an eval file", path.display())));
+        let has_suite_json = is_suite_json(path);
+        if !(has_suite_json || name.ends_with(".yaml") || name.ends_with(".yml")) {
+            return Err(ConvertError::unsupported(format!("{} is not the file of a suite", path.display())));
         }
-        return Ok((path.parent().unwrap_or(path).to_owned(), Some(path.to_owned())));
+        let root = path.parent().unwrap_or(path).to_owned();
+        return Ok(SuiteFiles { root, suite_file: Some(path.to_owned()), has_suite_json });
     }
     let listing = fs::read_dir(path).map_err(|error| ConvertError::io(path, error))?;
     let mut found = BTreeSet::new();
     for entry in listing {
         let entry = entry.map_err(|error| ConvertError::io(path, error))?;
         let name = entry.file_name().to_string_lossy().to_lowercase();
-        let is_eval_file = matches!(name.as_str(), "eval.yaml" | "eval.yml")
+        let is_suite_file = matches!(name.as_str(), "suite.json" | "eval.yaml" | "eval.yml")
             || name.ends_with(".eval.yaml")
             || name.ends_with(".eval.yml");
-        if name == "suite.json" {
-            return Err(ConvertError::unsupported(format!(
-                "{} has a suite.json: only suites with an eval file have both layouts",
-                path.display()
-            )));
-        }
-        if is_eval_file {
+        if is_suite_file {
             found.insert(entry.path());
         }
     }
     if found.len() > 1 {
-        return Err(ConvertError::unsupported(format!("{} has several eval files: name one of them", path.display())));
+        return Err(ConvertError::unsupported(format!("{} has several suite files: name one of them", path.display())));
     }
-    Ok((path.to_owned(), found.pop_first()))
+    let suite_file = found.pop_first();
+    let has_suite_json = suite_file.as_deref().is_some_and(is_suite_json);
+    Ok(SuiteFiles { root: path.to_owned(), suite_file, has_suite_json })
 }
 
 /// The case as another file of the suite has it.

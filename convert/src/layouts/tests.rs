@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::report::Outcome;
+use crate::test_files::write;
 
 const INLINE: &str = "\
 # The suite.
@@ -26,16 +27,6 @@ tests:
     criteria: Greets
 # end
 ";
-
-fn write(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let directory = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = directory.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    directory
-}
 
 fn read(directory: &Path, path: &str) -> String {
     fs::read_to_string(directory.join(path)).unwrap()
@@ -118,11 +109,184 @@ fn lines_and_lists_become_cases() {
     assert_eq!(split.report.entries().last().map(|entry| (entry.file.as_str(), entry.line)), Some(("lines.jsonl", 2)));
 }
 
+/// Tasks as they are written out: in this form they come back from other layouts.
+const SUITE_JSON: &str = r#"{
+  "name": "shop",
+  "agent_name": "agent",
+  "kind": "regression"
+}
+"#;
+const TASK: &str = r#"{
+  "id": "late",
+  "description": "Refuses politely.",
+  "input": {
+    "prompt": "I want a refund",
+    "fixture_dir": "fixtures/orders"
+  },
+  "metadata": {
+    "failure_bucket": "refunds"
+  },
+  "trials_per_run": 2,
+  "timeout_seconds": 240,
+  "reference_solution": {
+    "expected_outcome": {
+      "refund": false
+    }
+  },
+  "graders": [
+    {
+      "name": "contains",
+      "config": {
+        "value": "sorry"
+      }
+    },
+    {
+      "name": "similar",
+      "config": {
+        "value": "no",
+        "min_score": 0.5
+      }
+    }
+  ]
+}
+"#;
+
+fn reasons(conversion: &Conversion, outcome: Outcome) -> Vec<&str> {
+    let entries = conversion.report.entries().iter().filter(|entry| entry.outcome == outcome);
+    entries.flat_map(|entry| &entry.reasons).map(String::as_str).collect()
+}
+
 #[test]
-fn a_suite_of_another_layout_is_refused() {
+fn tasks_become_cases_and_come_back_as_they_were() {
+    for layout in [Layout::File, Layout::Directories] {
+        let suite = write(&[("suite.json", SUITE_JSON), ("tasks/late.json", TASK), ("fixtures/orders/a.txt", "1")]);
+        let cases = between_layouts(suite.path(), layout).unwrap();
+        assert_eq!((reasons(&cases, Outcome::Approximated), reasons(&cases, Outcome::Dropped)), (vec![], vec![]));
+        cases.output.write(suite.path(), true).unwrap();
+        assert!(!suite.path().join("suite.json").exists() && !suite.path().join("tasks").exists());
+        let head = read(suite.path(), "EVAL.yaml");
+        assert!(head.starts_with("name: shop\nkind: regression\nexecution:\n  threshold: 0.0\n"), "{head}");
+        let case = match layout {
+            Layout::File => head,
+            Layout::Directories => read(suite.path(), "cases/late/case.yaml"),
+        };
+        for line in [
+            "input: I want a refund",
+            "template: ./fixtures/orders",
+            "required: true",
+            "min_score: 1.0",
+            "refund: false",
+        ] {
+            assert!(case.contains(line), "{line} in\n{case}");
+        }
+        let tasks = to_tasks(suite.path()).unwrap();
+        assert_eq!(reasons(&tasks, Outcome::Dropped), [""; 0]);
+        tasks.output.write(suite.path(), true).unwrap();
+        assert_eq!(read(suite.path(), "suite.json"), SUITE_JSON);
+        assert_eq!(read(suite.path(), "tasks/late.json"), TASK);
+        assert!(!suite.path().join("EVAL.yaml").exists() && !suite.path().join("cases").exists());
+    }
+}
+
+#[test]
+fn the_mean_of_tasks_decides_where_their_threshold_is_below_1() {
+    let head = SUITE_JSON.replace("\"kind\"", "\"taskPassThreshold\": 0.7, \"kind\"");
+    let suite = write(&[("suite.json", &head), ("tasks/late.json", TASK)]);
+    let text = between_layouts(suite.path(), Layout::File).unwrap().output.files()[Path::new("EVAL.yaml")].clone();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("threshold: 0.7") && !text.contains("required") && !text.contains("min_score: 1"), "{text}");
+}
+
+#[test]
+fn what_tasks_have_and_cases_have_not_is_named() {
+    let head = r#"{"name": "Card agent", "agent_name": "card_agent", "require_reference_solution": true}"#;
+    let task = r#"{"id": "a", "description": "x", "input": {"photo": 1, "base_fixture": "b", "fixture_dir": "c"},
+        "reference_solution": {"expected_outcome": {"x": 1}, "source": "captured"},
+        "graders": [{"name": "own", "config": {"type": 1}}, {"name": "llm-grader"}]}"#;
+    let suite = write(&[("suite.json", head), ("tasks/deep/b.json", task), ("tasks/deep/workspace/x.json", "{}")]);
+    let cases = between_layouts(&suite.path().join("suite.json"), Layout::File).unwrap();
+    assert_eq!(
+        reasons(&cases, Outcome::Approximated),
+        [
+            "the name of an eval file has no other characters: `card-agent`",
+            "write `agent = card_agent` in the macro: without it, the function is `agent`",
+            "the agent gets the object as text",
+            "a score above 0 passes, unless the grader says that it fails",
+            "the case fails where this grader cannot decide: it is `required`",
+            "the case fails where this grader cannot decide: it is `required`",
+            "the test has the name of the id, where it has that of the file",
+        ]
+    );
+    assert_eq!(
+        reasons(&cases, Outcome::Dropped),
+        [
+            "an eval file does not require expected outputs",
+            "an expected output does not say where it is from",
+            "a workspace has one template",
+        ]
+    );
+    let text = String::from_utf8(cases.output.files()[Path::new("EVAL.yaml")].clone()).unwrap();
+    assert!(text.contains("type: own\n        config:\n          type: 1\n"), "{text}");
+}
+
+#[test]
+fn a_suite_json_with_cases_becomes_an_eval_file() {
+    let suite = write(&[("suite.json", SUITE_JSON), ("cases/a/case.yaml", "input: x\ncriteria: y\n")]);
+    let joined = between_layouts(suite.path(), Layout::File).unwrap();
+    joined.output.write(suite.path(), true).unwrap();
+    let text = read(suite.path(), "EVAL.yaml");
+    assert!(text.contains("threshold: 0.8\n") && text.contains("- id: a\n    input: x\n"), "{text}");
+    assert!(!suite.path().join("suite.json").exists());
+}
+
+#[test]
+fn what_cases_have_and_tasks_have_not_is_named() {
+    let text = "name: shop # a comment\ntags: [fast]\nexecution: { threshold: 0.9, workers: 2, trials: { count: 3, strategy: mean } }\n\
+                assertions: [{ type: contains, value: x, weight: 2 }]\ntests:\n  \
+                - { id: a, input: '${{ NAME }}', criteria: Greets, assertions: [Is polite, Is short, { include: y }], execution: { threshold: 0.5 } }\n  \
+                - { id: b, input: [{ role: system, content: x }], expected_output: hi, execution: { skip_defaults: true } }\n  \
+                - { id: c, turns: [{ input: x }], execution: { skip_defaults: true } }\n";
+    let suite = write(&[("EVAL.yaml", text)]);
+    let tasks = to_tasks(suite.path()).unwrap();
+    let has = |outcome: Outcome, entry: &str, reason: &str| {
+        let is = |it: &&crate::Entry| {
+            it.outcome == outcome && it.name == entry && it.reasons.iter().any(|it| it.contains(reason))
+        };
+        assert!(tasks.report.entries().iter().any(|it| is(&it)), "{entry}: {reason}\n{}", tasks.report);
+    };
+    has(Outcome::Approximated, "", "comments are not kept");
+    has(Outcome::Approximated, "tests[0].assertions[0]", "counts as one grader");
+    has(Outcome::Approximated, "tests[0].input", "nothing is filled in");
+    has(Outcome::Approximated, "tests[0].execution.threshold", "the threshold of the suite, 0.9");
+    has(Outcome::Approximated, "tests[1].input", "the messages as data");
+    has(Outcome::Approximated, "tests[1].expected_output", "it is in `text`");
+    has(Outcome::Approximated, "assertions[0]", "all graders count alike");
+    for entry in ["tags", "execution.workers", "execution.trials.strategy", "tests[2].turns"] {
+        has(Outcome::Dropped, entry, "nothing like it");
+    }
+    has(Outcome::Dropped, "tests[0].assertions[2]", "no templates");
+    has(Outcome::Dropped, "tests[2]", "nothing is left that grades it");
+    let json =
+        |path: &str| -> serde_json::Value { serde_json::from_slice(&tasks.output.files()[Path::new(path)]).unwrap() };
+    let head =
+        serde_json::json!({"name": "shop", "agent_name": "agent", "kind": "capability", "task_pass_threshold": 0.9});
+    assert_eq!(json("suite.json"), head);
+    let a = json("tasks/a.json");
+    assert_eq!((&a["description"], &a["trials_per_run"]), (&"Greets".into(), &3.into()));
+    let graders = serde_json::json!([
+        {"name": "rubrics", "config": {"criteria": ["Is polite", "Is short"]}}, {"name": "contains", "config": {"value": "x"}},
+    ]);
+    assert_eq!(a["graders"], graders);
+    assert_eq!(json("tasks/b.json")["graders"], serde_json::json!([{"name": "llm-grader"}]));
+    assert!(!tasks.output.files().contains_key(Path::new("tasks/c.json")));
+}
+
+#[test]
+fn a_suite_that_cannot_be_converted_is_refused() {
     for (files, message) in [
-        (vec![("suite.json", "{}")], "has a suite.json"),
-        (vec![("EVAL.yaml", "name: x"), ("b.eval.yaml", "name: x")], "several eval files"),
+        (vec![("suite.json", "{}"), ("tasks/a.json", "{}")], "is not a task"),
+        (vec![("suite.json", "[]"), ("tasks/a.json", "{}")], "is not a mapping"),
+        (vec![("EVAL.yaml", "name: x"), ("suite.json", "{}")], "several suite files"),
         (vec![("EVAL.yaml", "tests: []")], "has no cases"),
         (vec![("EVAL.yaml", "- a")], "is not a mapping"),
         (vec![("EVAL.yaml", "tests: [")], "the source cannot be read"),
@@ -131,4 +295,6 @@ fn a_suite_of_another_layout_is_refused() {
         let error = between_layouts(suite.path(), Layout::File).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
+    let suite = write(&[("suite.json", SUITE_JSON), ("tasks/late.json", TASK)]);
+    assert!(to_tasks(suite.path()).unwrap_err().to_string().contains("is in the tasks layout"));
 }

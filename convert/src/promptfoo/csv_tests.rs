@@ -11,7 +11,7 @@ use crate::report::{Place, Report};
 /// A row.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// The test that it stands for.
+    /// The test in it.
     pub(super) test: Value,
     /// Columns that are neither variables nor known.
     unknown: Vec<String>,
@@ -181,7 +181,7 @@ const TYPES: &[&str] = &[
     "word-count",
 ];
 
-/// The assertion that a cell stands for: `type(threshold): value`, or text that the answer equals.
+/// The assertion in a cell: `type(threshold): value`, or text that the answer equals.
 fn assertion(cell: &str) -> Map<String, Json> {
     let of = |kind: &str, value: Json| {
         let mut entries = Map::new();

@@ -180,7 +180,7 @@ impl Configuration {
         cases
     }
 
-    /// Adds the cases that a test stands for.
+    /// Adds the cases that a test expands to.
     fn cases(
         &mut self,
         test: &TestCase,

@@ -123,7 +123,7 @@ fn read_text(text: &str, place: &Place, directory: &Path, report: &mut Report, p
                 report.approximated(place, format!("each line of `{shown}` is a prompt"));
             }
             known if TEXT_FILES.contains(&known) => push(contents.trim().to_owned(), names),
-            _ => report.dropped(place, format!("`{shown}` is no kind of file that holds prompts")),
+            _ => report.dropped(place, format!("prompts cannot be read from `{shown}`")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `$ref` of a configuration: a mapping that stands for another one, such as `#/assertionTemplates/polite`.
+//! `$ref` of a configuration: a mapping that is replaced by another one, such as `#/assertionTemplates/polite`.
 
 use evalsuite_loader::document::{Data, Value};
 

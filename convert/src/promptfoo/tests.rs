@@ -1,20 +1,14 @@
 //! Configurations in temporary directories.
 
-use std::fs;
-
 use serde_json::json;
 
 use super::*;
 use crate::report::Outcome;
+use crate::test_files::write;
 
 /// Converts `promptfooconfig.yaml` among other files.
 fn convert(files: &[(&str, &str)]) -> Result<(Conversion, String), ConvertError> {
-    let directory = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = directory.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
+    let directory = write(files);
     let conversion = from_promptfoo(directory.path(), Layout::File)?;
     let text = String::from_utf8(conversion.output.files()[Path::new("EVAL.yaml")].clone()).unwrap();
     Ok((conversion, text))
@@ -174,4 +168,15 @@ fn sources_that_cannot_be_read_are_errors() {
     }
     let error = from_promptfoo(Path::new("promptfooconfig.js"), Layout::File).unwrap_err().to_string();
     assert!(error.contains("is a program"), "{error}");
+}
+
+#[test]
+fn judges_and_objects_after_a_transform_are_dropped_with_the_reason() {
+    let text = "prompts: [x]\nproviders: [echo]\ntests:\n  - assert:\n      - { type: contains, value: x }\n      \
+                - { type: similar, value: Paris, transform: output.city }\n      \
+                - { type: equals, value: { a: 1 }, transform: output.city }\n";
+    let (conversion, _) = convert(&[("promptfooconfig.yaml", text)]).unwrap();
+    let dropped = conversion.report.entries().iter().filter(|entry| entry.outcome == Outcome::Dropped);
+    let reasons: Vec<&str> = dropped.flat_map(|entry| &entry.reasons).map(String::as_str).collect();
+    assert_eq!(reasons, ["it checks what `output.city` makes of the answer", "its value is not text"]);
 }

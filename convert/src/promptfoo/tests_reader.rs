@@ -119,6 +119,6 @@ fn read_file(file: &Path, place: &Place, directory: &Path, report: &mut Report, 
                 report.dropped(place, format!("`{shown}` cannot be read: {first}"));
             }
         },
-        _ => report.dropped(place, format!("`{shown}` is no kind of file that tests are read from")),
+        _ => report.dropped(place, format!("tests cannot be read from `{shown}`")),
     }
 }

@@ -17,13 +17,13 @@ const ROUNDS: usize = 5;
 /// Most cases of one test.
 const MOST: usize = 10_000;
 
-/// The variables of each case that a test stands for, the last variable changing fastest.
+/// The variables of each case that a test expands to, the last variable changing fastest.
 pub(super) fn combinations(test: &TestCase, directory: &Path, report: &mut Report) -> Vec<Map<String, Json>> {
     let mut combinations = vec![Map::new()];
     for (name, value) in &test.variables {
         let values = if test.expands() { values(value, directory) } else { vec![value.to_json()] };
         if combinations.len() * values.len() > MOST {
-            report.dropped(&test.place, format!("it stands for more than {MOST} cases"));
+            report.dropped(&test.place, format!("it expands to more than {MOST} cases"));
             return Vec::new();
         }
         if values.len() > 1 {
@@ -102,7 +102,7 @@ fn resolved(
                 && text.contains("{{")
             {
                 let rendered = template::render(text, &before);
-                // A text in braces that is no variable stays.
+                // A text in braces that is not a variable stays.
                 if rendered.doubt.is_none() {
                     *text = rendered.text;
                 }

@@ -1,6 +1,7 @@
 //! A case of the cases, combined and bare layouts: an item of `tests`, a `case.yaml`, a line of a JSONL file.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use evalsuite_schema::{
     Case, Conversation, Input, Kind, Message, Object, OnDependencyFailure, PathRef, Requires, Strategy, Trials,
@@ -76,7 +77,8 @@ pub(crate) struct CaseContext<'a> {
 /// A case and the places that checks across cases point to.
 #[derive(Debug)]
 pub(crate) struct CheckedCase {
-    pub(crate) case: Case,
+    /// Shared: a session returns the cases that have not changed again.
+    pub(crate) case: Arc<Case>,
     pub(crate) span: Span,
     pub(crate) id_span: Span,
     pub(crate) dependencies: Vec<(String, Span)>,
@@ -209,7 +211,7 @@ pub(crate) fn read(
         preprocessors: defaults.preprocessors.clone(),
         ..Case::new(id?, scope.files.location(node.span))
     };
-    Some(CheckedCase { case, span: node.span, id_span, dependencies, user_graders })
+    Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies, user_graders })
 }
 
 fn messages(

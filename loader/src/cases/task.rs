@@ -90,7 +90,7 @@ pub(crate) fn read(
         workspace,
         ..Case::new(id?, scope.files.location(node.span))
     };
-    Some(CheckedCase { case, span: node.span, id_span, dependencies: Vec::new(), user_graders })
+    Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies: Vec::new(), user_graders })
 }
 
 fn reference(entry: &Entry, d: &mut Diagnostics) -> Option<ReferenceSolution> {

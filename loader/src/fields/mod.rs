@@ -5,15 +5,18 @@ pub(crate) mod id;
 pub(crate) mod paths;
 pub(crate) mod pattern;
 pub(crate) mod shared_files;
-
-use evalsuite_schema::Object;
-use evalsuite_schema::placeholder::Syntax;
+mod values;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Fix, QUOTE_IT};
-use crate::keys::{Key, Range, Status, Table, range};
+use crate::keys::{Key, Status, Table};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 use crate::suggest;
+
+pub(crate) use values::{
+    boolean, choice, count, fraction, integer, list, literal, literal_text, not_negative, number_in, object, positive,
+    string, text, texts,
+};
 
 /// The keys of one mapping, read with the table of its object. [`Fields::finish`] reports what is not in the table.
 pub(crate) struct Fields<'n> {
@@ -310,192 +313,4 @@ pub(crate) fn wrong_type<T>(node: &Node, what: &str, expected: &str, d: &mut Dia
 /// The key as messages name it.
 pub(crate) fn label(entry: &Entry) -> String {
     format!("`{}`", entry.key)
-}
-
-/// Text that is not blank, as written.
-pub(crate) fn text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
-    let text = string(node, what, d)?;
-    if text.trim().is_empty() {
-        return reject(Code::BlankValue, node.span, format!("{what} is blank"), "write a value or delete the key", d);
-    }
-    Some(text)
-}
-
-/// Any string.
-pub(crate) fn string(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
-    match &node.data {
-        Data::String(text) => Some(text.clone()),
-        _ => wrong_type(node, what, "text", d),
-    }
-}
-
-/// Text that is not blank and contains no `${{ }}`.
-pub(crate) fn literal_text(node: &Node, what: &str, d: &mut Diagnostics) -> Option<String> {
-    let text = text(node, what, d)?;
-    literal(&text, node, what, d).then_some(text)
-}
-
-/// Whether a structural value contains no `${{ }}`; otherwise interpolation-not-allowed.
-pub(crate) fn literal(text: &str, node: &Node, what: &str, d: &mut Diagnostics) -> bool {
-    let variable = Syntax::Variable.names(text).next();
-    if let Some(name) = variable {
-        d.report(
-            Code::InterpolationNotAllowed,
-            node.span,
-            format!("{what} cannot contain `${{{{ {name} }}}}`"),
-            "write the value out: it is needed while the suite compiles",
-        );
-    }
-    variable.is_none()
-}
-
-/// `true` or `false`.
-pub(crate) fn boolean(node: &Node, what: &str, d: &mut Diagnostics) -> Option<bool> {
-    match node.data {
-        Data::Bool(value) => Some(value),
-        _ => wrong_type(node, what, "`true` or `false`", d),
-    }
-}
-
-/// A finite number.
-pub(crate) fn number(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
-    match &node.data {
-        Data::Number(number) => match number.as_f64() {
-            Some(value) if value.is_finite() => Some(value),
-            _ => {
-                reject(Code::OutOfRange, node.span, format!("{what} is too large a number"), "write a finite number", d)
-            }
-        },
-        _ => wrong_type(node, what, "a number", d),
-    }
-}
-
-/// A number in a range.
-pub(crate) fn number_in(node: &Node, what: &str, range: &Range, d: &mut Diagnostics) -> Option<f64> {
-    let value = number(node, what, d)?;
-    if !range.contains(value) {
-        let words = range.words;
-        let message = format!("{what} is {value}, which is not {words}");
-        return reject(Code::OutOfRange, node.span, message, format!("write {words}"), d);
-    }
-    Some(value)
-}
-
-/// A number from 0 to 1, both included.
-pub(crate) fn fraction(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
-    number_in(node, what, &range::FRACTION, d)
-}
-
-/// A number greater than 0.
-pub(crate) fn positive(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
-    number_in(node, what, &range::POSITIVE, d)
-}
-
-/// A number that is not negative.
-pub(crate) fn not_negative(node: &Node, what: &str, d: &mut Diagnostics) -> Option<f64> {
-    number_in(node, what, &range::NOT_NEGATIVE, d)
-}
-
-/// A whole number from `low` to `high`. `2.0` is whole, `2.5` is wrong-type.
-pub(crate) fn integer(node: &Node, what: &str, low: u64, high: u64, d: &mut Diagnostics) -> Option<u64> {
-    let value = number(node, what, d)?;
-    if value.fract() != 0.0 {
-        return reject(
-            Code::WrongType,
-            node.span,
-            format!("{what} must be a whole number, found {value}"),
-            "write a whole number",
-            d,
-        );
-    }
-    #[allow(clippy::cast_precision_loss, reason = "bounds are small or the largest number there is")]
-    let (is_small, is_large) = (value < low as f64, value > high as f64);
-    let is_open = high >= u64::from(u32::MAX);
-    if is_large && is_open {
-        let message = format!("{what} is {value}, which is more than {high}");
-        return reject(Code::OutOfRange, node.span, message, "write a smaller number", d);
-    }
-    if is_small || is_large {
-        let range = if is_open {
-            format!("a whole number of at least {low}")
-        } else {
-            format!("a whole number from {low} to {high}")
-        };
-        let message = format!("{what} is {value}, which is not {range}");
-        return reject(Code::OutOfRange, node.span, message, format!("write {range}"), d);
-    }
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was just checked")]
-    Some(value as u64)
-}
-
-/// As [`integer`], for the counts that fit into 32 bits.
-pub(crate) fn count(node: &Node, what: &str, low: u32, d: &mut Diagnostics) -> Option<u32> {
-    integer(node, what, u64::from(low), u64::from(u32::MAX), d).and_then(|value| u32::try_from(value).ok())
-}
-
-/// One of several words.
-pub(crate) fn choice<T: Clone>(
-    node: &Node,
-    what: &str,
-    choices: &[(&'static str, T)],
-    d: &mut Diagnostics,
-) -> Option<T> {
-    let text = string(node, what, d)?;
-    if !literal(&text, node, what, d) {
-        return None;
-    }
-    choices.iter().find(|(word, _)| *word == text).map(|(_, value)| value.clone()).or_else(|| {
-        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        let message = format!("{what} is `{text}`, which is not one of {}", suggest::quoted(&words, "and"));
-        let meant = suggest::certain(&text, words.iter().copied());
-        d.push(
-            Diagnostic::new(Code::InvalidChoice, message)
-                .at(node.span)
-                .help(
-                    suggest::did_you_mean(&text, words.iter().copied())
-                        .unwrap_or_else(|| format!("write {}", suggest::quoted(&words, "or"))),
-                )
-                .fix_if(meant.map(|meant| Fix::Replace(meant.to_owned()))),
-        );
-        None
-    })
-}
-
-/// A list.
-pub(crate) fn list<'n>(node: &'n Node, what: &str, d: &mut Diagnostics) -> Option<&'n [Node]> {
-    node.as_sequence().or_else(|| wrong_type(node, what, "a list", d))
-}
-
-/// A list of text; bad elements are reported and left out.
-pub(crate) fn texts(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<String>> {
-    let items = list(node, what, d)?;
-    let item = format!("an element of {what}");
-    Some(items.iter().filter_map(|node| text(node, &item, d)).collect())
-}
-
-/// An object of free-form data; null values inside are kept.
-pub(crate) fn object(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Object> {
-    match node.to_json() {
-        serde_json::Value::Object(object) => Some(object),
-        _ => wrong_type(node, what, "a mapping", d),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::diagnostic::Diagnostics;
-    use crate::test_package::Package;
-
-    #[test]
-    fn a_count_that_is_too_large_is_not_called_too_small() {
-        let package = Package::new(&[]);
-        let problems = |yaml: &str| {
-            let mut d = Diagnostics::new();
-            super::count(&package.node(yaml), "`count`", 1, &mut d);
-            package.lines(&d)
-        };
-        assert_eq!(problems("0"), ["1:1 E024 `count` is 0, which is not a whole number of at least 1"]);
-        assert_eq!(problems("4294967296"), ["1:1 E024 `count` is 4294967296, which is more than 4294967295"]);
-        assert_eq!(problems("4294967295"), Vec::<String>::new());
-    }
 }

@@ -8,7 +8,7 @@ use super::assertions::ParsedGrader;
 use super::{GraderContext, GraderNotes, assertions, code, prompt, require};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};
 use crate::fields::Fields;
-use crate::keys::grader::{AGGREGATOR, AGGREGATORS};
+use crate::keys::grader::composite::{AGGREGATOR, AGGREGATORS};
 use crate::read::node::{Entry, Node};
 use crate::source::Span;
 use crate::{fields, suggest};

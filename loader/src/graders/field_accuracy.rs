@@ -6,7 +6,7 @@ use super::{GraderNotes, require};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::Fields;
-use crate::keys::grader::{AGGREGATIONS, DATE_FORMATS, FIELD, MATCHES, MatchName};
+use crate::keys::grader::field_accuracy::{AGGREGATIONS, DATE_FORMATS, FIELD, MATCHES, MatchName};
 use crate::read::node::{Entry, Node};
 
 pub(super) fn read(fields: &mut Fields<'_>, notes: &mut GraderNotes, d: &mut Diagnostics) -> Option<FieldAccuracy> {

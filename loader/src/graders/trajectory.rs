@@ -7,7 +7,7 @@ use super::require;
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::{Fields, label};
-use crate::keys::trajectory::{ARGS_MATCHES, EXPECTED_CALL, MODES};
+use crate::keys::grader::trajectory::{ARGS_MATCHES, EXPECTED_CALL, MODES};
 use crate::read::node::{Data, Entry, Node};
 use crate::source::Span;
 

@@ -40,7 +40,7 @@ static CASE_KEYS: &[Key] = &[
         "criteria",
         Type::Text,
         "What a good answer does. Judges see it. In a case without `assertions`, a judge grades the answer by it; \
-         beside `assertions` it is checked by nobody unless one of them asks a judge.",
+         beside `assertions` it is not checked unless one of them asks a judge.",
         "Approves the refund and states the amount.",
     )
     .old(&["expected_outcome"]),

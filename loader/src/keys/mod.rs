@@ -16,7 +16,6 @@ pub(crate) mod range;
 pub(crate) mod suite;
 pub(crate) mod targets;
 pub(crate) mod task;
-pub(crate) mod trajectory;
 pub(crate) mod workspace;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a load returns: the checked suite, its tests and all problems.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use evalsuite_schema::diagnostic::Diagnostics;
 use evalsuite_schema::grader::AskedJudge;
@@ -70,8 +71,9 @@ impl LoadedSuite {
         };
         if *requires != Requires::default() {
             for loaded in &mut self.cases {
-                add(&mut loaded.case.requires.env, &requires.env);
-                add(&mut loaded.case.requires.commands, &requires.commands);
+                let own = &mut Arc::make_mut(&mut loaded.case).requires;
+                add(&mut own.env, &requires.env);
+                add(&mut own.commands, &requires.commands);
             }
         }
     }
@@ -114,7 +116,7 @@ impl LoadedSuite {
 #[non_exhaustive]
 pub struct LoadedCase {
     /// The case.
-    pub case: Case,
+    pub case: Arc<Case>,
     /// The file that defines it, relative to the suite root.
     pub source: String,
     /// Where it is.

@@ -147,7 +147,7 @@ fn calibration(entry: &Entry, cases: &[PlacedCase], scope: Scope<'_>, d: &mut Di
         Layout::Tasks { .. } | Layout::Combined { .. } | Layout::Directories => None,
     };
     let path = calibration::find(&entry.roots.suite_root, own.as_deref(), scope, d)?;
-    let all = (!d.has_errors()).then(|| cases.iter().map(|placed| &placed.checked.case));
+    let all = (!d.has_errors()).then(|| cases.iter().map(|placed| &*placed.checked.case));
     calibration::read(&path, all, scope, d)
 }
 

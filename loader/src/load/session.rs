@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{Loaded, LoadedCase, LoadedSuite, Outline, SuiteFiles, check_together, graders_used, outline, tests};
 use crate::cases::{PlacedCase, ReadCases};
@@ -255,7 +256,7 @@ fn without_suite(files: Files, d: Diagnostics) -> Box<Loaded> {
 
 fn loaded_case(placed: &PlacedCase) -> LoadedCase {
     LoadedCase {
-        case: placed.checked.case.clone(),
+        case: Arc::clone(&placed.checked.case),
         source: placed.source.clone(),
         span: placed.checked.span,
         folders: placed.folders.clone(),
@@ -280,8 +281,6 @@ fn own_files(outline: &Outline, entry: &Entry, files: &Files, count: usize) -> H
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::load;
     use crate::test_package::Package;

@@ -1,4 +1,4 @@
-//! Files below the case directories that nothing uses: cases that nobody reads look like cases that pass.
+//! Files below the case directories that nothing uses: a case that is not read looks like a case that passes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ fn unused<'f>(
 ) -> Vec<&'f String> {
     let mut paths = BTreeSet::new();
     for placed in cases {
-        if let Ok(case) = serde_json::to_value(&placed.checked.case) {
+        if let Ok(case) = serde_json::to_value(&*placed.checked.case) {
             collect(&case, &scope.roots.package_root, &mut paths);
         }
     }

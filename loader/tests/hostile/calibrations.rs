@@ -1,4 +1,4 @@
-//! Calibrations that are no files, lead elsewhere, or ask for more than there may be.
+//! Calibrations that are not files, lead elsewhere, or ask for more than there may be.
 
 use std::fmt::Write as _;
 
@@ -134,7 +134,7 @@ mod special {
 
     use super::*;
 
-    /// A suite with one case, of an eval file: the root of its directories is no list of cases.
+    /// A suite with one case, of an eval file: the root of its directories is not a list of cases.
     fn suite() -> Package {
         Package::with_eval_file("tests: [{id: a, criteria: b, input: c}]\n")
     }

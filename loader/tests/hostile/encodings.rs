@@ -1,4 +1,4 @@
-//! Bytes that are no text, and characters that should not be there.
+//! Bytes that are not text, and characters that should not be there.
 
 use evalsuite_schema::diagnostic::Code;
 

@@ -45,7 +45,7 @@ fn kind(path: &Path) -> Option<&'static str> {
         "suite.json" => "suite",
         "calibration.yaml" => "calibration",
         "targets.yaml" => "targets",
-        // Fixtures of tasks are no tasks.
+        // Fixtures of tasks are not tasks.
         _ if name.ends_with(".json") => {
             let parts: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
             let below = parts.split(|part| *part == "tasks").nth(1)?;

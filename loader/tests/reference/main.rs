@@ -70,7 +70,7 @@ const PAGES: &[Page] = &[
     },
 ];
 
-/// Tables of graders that are no type, on the page of graders.
+/// Tables of graders that are not a type, on the page of graders.
 const BELOW_GRADERS: &[&str] = &[
     "rust-grader",
     "criterion",

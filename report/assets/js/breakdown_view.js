@@ -22,7 +22,7 @@ class BreakdownView {
         this.board('Slowest', cases.filter((it) => it.ms !== null).sort((a, b) => b.ms - a.ms), (it) => duration(it.ms)),
         this.board('Dearest', cases.filter((it) => it.cost !== null).sort((a, b) => b.cost - a.cost), (it) => dollars(it.cost)),
         this.board('Least stable', cases.filter((it) => it.flaky || it.answers > 1).sort((a, b) => Number(b.flaky) - Number(a.flaky) || Math.abs(a.passed / a.completed - 0.5) - Math.abs(b.passed / b.completed - 0.5) || b.answers - a.answers), (it) => [trialSigns(it), el('span', { class: 'muted' }, plural(it.answers, 'answer'))]),
-        this.reasons(cases), this.judges()));
+        this.reasons(cases), this.judges(), this.judgedRates()));
   }
 
   panel(title, ...content) {
@@ -85,7 +85,7 @@ class BreakdownView {
     if (!groups.size) return null;
     return this.panel('Reasons', el('ul', { class: 'reasons' }, [...groups.values()].sort((a, b) => b.cases.length - a.cases.length).map((group) => el('li', {}, sign(group.outcome),
       el('div', {}, el('a', { href: hrefTo({ view: 'cases', q: `code:${group.code} s:${OUTCOMES[group.outcome].name}` }) }, group.code.replaceAll('_', ' ')), el('span', { class: 'muted' }, ` ${plural(group.cases.length, 'case')}`),
-        el('p', { class: 'note' }, [...group.messages][0]), group.messages.size > 1 && el('p', { class: 'note' }, `and ${plural(group.messages.size - 1, 'other message')}`))))));
+        el('p', { class: 'note' }, withCode([...group.messages][0])), group.messages.size > 1 && el('p', { class: 'note' }, `and ${plural(group.messages.size - 1, 'other message')}`))))));
   }
 
   judges() {
@@ -96,16 +96,32 @@ class BreakdownView {
       el('tbody', {}, rows.map(({ name, calibration }) => [el('tr', {}, el('th', { scope: 'row' }, name), el('td', {}, calibration.judges.join(', ')), el('td', { class: 'number' }, percent(calibration.agreement, 0)), el('td', { class: 'number' }, score(calibration.kappa)), el('td', { class: 'number' }, `${calibration.valid} / ${calibration.samples}`)),
         calibration.shortfalls.map((text) => el('tr', {}, el('td', { colspan: 5, class: 'problem' }, text)))]))));
   }
+
+  /** How often judges let answers pass, and how often people would, as far as the calibration tells. */
+  judgedRates() {
+    const rates = this.report.judgedRates;
+    if (!rates.length) return null;
+    const place = (rate) => [this.report.suites.length > 1 && rate.suite, this.report.targets.length > 1 && rate.target].filter(Boolean).join(' · ');
+    return this.panel('Judged graders, corrected by calibration', el('table', { class: 'plain judged' },
+      el('thead', {}, el('tr', {}, ['Grader', 'Judge', 'Corrected', 'Rated answers'].map((label) => el('th', { scope: 'col' }, label)))),
+      el('tbody', {}, rates.map((rate) => el('tr', {}, el('th', { scope: 'row' }, clip(rate.grader), el('span', { class: 'muted' }, ` ${place(rate)}`)),
+        el('td', { class: 'number', title: `${rate.judge}, over ${plural(rate.cases, 'case')}` }, percent(rate.judge_rate, 0)), el('td', {}, intervalBar(rate.corrected_rate, [rate.lower, rate.upper])), el('td', { class: 'number' }, count(rate.samples)))))),
+    el('p', { class: 'note' }, 'Judge: the share that passes by the judge. Corrected: the share that people would let pass.'));
+  }
+}
+
+/** The pass rate of some cases. */
+function rateBar(counts) {
+  const interval = wilson(counts.p, counts.run);
+  return interval ? intervalBar(counts.rate, interval) : el('span', { class: 'muted' }, 'none ran');
 }
 
 /** A rate with its interval. */
-function rateBar(counts) {
-  const interval = wilson(counts.p, counts.run);
-  if (!interval) return el('span', { class: 'muted' }, 'none ran');
-  return el('span', { class: 'rate-bar', title: `95 % interval ${percent(interval[0], 0)} to ${percent(interval[1], 0)}` },
-    el('span', { class: 'number' }, percent(counts.rate, 0)),
-    el('span', { class: 'track', 'aria-hidden': 'true' }, el('span', { class: 'value', style: { width: `${counts.rate * 100}%` } }),
-      el('span', { class: 'whisker', style: { left: `${interval[0] * 100}%`, width: `${(interval[1] - interval[0]) * 100}%` } })));
+function intervalBar(rate, [lower, upper]) {
+  return el('span', { class: 'rate-bar', title: `95 % interval ${percent(lower, 0)} to ${percent(upper, 0)}` },
+    el('span', { class: 'number' }, percent(rate, 0)),
+    el('span', { class: 'track', 'aria-hidden': 'true' }, el('span', { class: 'value', style: { width: `${rate * 100}%` } }),
+      el('span', { class: 'whisker', style: { left: `${lower * 100}%`, width: `${(upper - lower) * 100}%` } })));
 }
 
 /** What the run is, and what of it could not be read. */

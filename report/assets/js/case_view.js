@@ -104,7 +104,7 @@ class CaseView {
     if (reason) {
       const code = record ? CODE_OF[record.outcome] : it.outcome;
       notes.push(el('div', { class: `callout is-${OUTCOMES[code].name}` }, sign(code, { label: false, size: 18 }),
-        el('div', {}, el('p', { class: 'message' }, foldedLine(reason.message)), el('p', { class: 'note' }, reason.stage && `${reason.stage} / `, reason.code, ' ', locationMark(reason.location)))));
+        el('div', {}, el('p', { class: 'message' }, withCode(reason.message)), el('p', { class: 'note' }, reason.stage && `${reason.stage} / `, reason.code, ' ', locationMark(reason.location)))));
     }
     if (change && ['better', 'worse', 'score', 'definition'].includes(change.kind)) {
       const was = change.before;
@@ -134,7 +134,7 @@ class CaseView {
         fact('Rule', ruleText(it)),
         it.surplus > 0 && fact('Surplus', `${plural(it.surplus, 'trial')} ran at the same time and ${it.surplus === 1 ? 'does' : 'do'} not count`),
         it.interval && it.completed > 1 && fact('95 % interval', `${score(it.interval[0])} to ${score(it.interval[1])}`),
-        it.tags.length > 0 && fact('Tags', it.tags.map((tag) => el('a', { class: 'chip', href: hrefTo({ view: 'cases', case: '', trial: '', q: `@${quoted(clip(tag))}` }) }, `@${clip(tag)}`))),
+        it.tags.length > 0 && fact('Tags', it.tags.map((tag) => tagLink(tag))),
         Object.entries(it.metadata).map(([name, value]) => fact(name, typeof value === 'object' ? el('code', {}, clip(JSON.stringify(value), 2000))
           : el('a', { href: hrefTo({ view: 'cases', case: '', trial: '', q: `metadata.${quoted(name)}:${quoted(String(value))}` }) }, clip(String(value))))),
         record?.started_at && fact('Started', moment(record.started_at, true)),

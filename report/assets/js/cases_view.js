@@ -110,6 +110,11 @@ class CasesView {
   async update() {
     const { report, past } = this;
     if (document.activeElement !== this.input) this.input.value = route.q;
+    for (const link of this.element.querySelectorAll('.legend a')) {
+      const chosen = link.dataset.filter === route.q;
+      link.href = hrefTo({ q: chosen ? '' : link.dataset.filter });
+      link.setAttribute('aria-current', chosen);
+    }
     const turn = ++this.search;
     const first = this.select();
     replace(this.problems, ...first.filter.problems.map((problem) => el('p', {}, problem)));
@@ -201,7 +206,7 @@ function summary(report, past) {
       report.past.length > 1 && sparkline([...report.past.map((it) => pastRate(it).rate), counts.rate])),
     el('div', { class: 'distribution' }, outcomeBar(counts),
       el('div', { class: 'legend' }, legend.filter(([code, number]) => number > 0 || code === 'p' || code === 'f').map(([code, number, q]) =>
-        el('a', { href: hrefTo({ view: 'cases', q }), class: number ? '' : 'none' }, sign(code, { label: false, size: 14 }), el('strong', {}, count(number)), ` ${OUTCOMES[code].label.toLowerCase()}`)),
+        el('a', { 'data-filter': q, class: number ? '' : 'none' }, sign(code, { label: false, size: 14 }), el('strong', {}, count(number)), ` ${OUTCOMES[code].label.toLowerCase()}`)),
         tests > cases.length && el('span', { class: 'muted' }, `${plural(tests - cases.length, 'test')} not run`))),
     el('dl', { class: 'measures' }, measures(report, cases)));
 }

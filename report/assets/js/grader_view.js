@@ -55,7 +55,7 @@ function assertionItem(it, grader) {
   const value = (label, text) => text !== undefined && text !== null && el('div', { class: `compared ${label}` }, el('span', { class: 'muted' }, label),
     long(text) ? textBlock(text, { lines: 12, label }) : el('code', {}, text));
   return el('li', { class: it.passed ? 'passed' : 'failed' }, sign(it.passed ? 'p' : 'f', { size: 14 }),
-    el('div', {}, el('span', { class: 'statement' }, foldedLine(it.text)),
+    el('div', {}, el('span', { class: 'statement' }, withCode(it.text)),
       !it.passed && grader.location?.file && el('span', { class: 'at muted' }, place(grader.location.file.split('/').pop(), grader.location.line)),
       !it.passed && [value('expected', it.expected), value('actual', it.actual)],
       it.evidence && el('p', { class: 'evidence' }, foldedLine(it.evidence))));

@@ -112,7 +112,7 @@ class CaseTable {
     const cells = {
       outcome: () => cell('outcome', sign(it.shown)),
       id: () => cell('id', el('a', { class: 'id', href: hrefTo({ view: 'case', case: it.key, trial: '' }), tabindex: -1 }, clip(it.id)),
-        el('span', { class: 'where' }, subtitle(this.report, it)), it.reason && el('span', { class: 'because' }, it.reason)),
+        el('span', { class: 'where' }, subtitle(this.report, it)), it.reason ? el('span', { class: 'because' }, withCode(it.reason)) : el('span', { class: 'tags' }, it.tags.slice(0, 3).map((tag) => tagLink(tag, { tabindex: -1 })))),
       trials: () => cell('trials', trialSigns(it)),
       score: () => cell('score', scoreBar(it.score, it.threshold)),
       change: () => cell('change', changeMark(it, this.past)),
@@ -187,6 +187,11 @@ function subtitle(report, it) {
   if (report.suites.length > 1 && route.group !== 'suite') parts.push(it.suite);
   if (report.targets.length > 1 && route.group !== 'target') parts.push(it.target);
   return parts.length ? parts.join(' · ') : it.test.split('::').slice(1).join('::');
+}
+
+/** A tag, which leads to the cases that have it. */
+function tagLink(tag, attributes) {
+  return el('a', { class: 'chip', href: hrefTo({ view: 'cases', case: '', trial: '', q: `@${quoted(clip(tag))}` }), ...attributes }, `@${clip(tag)}`);
 }
 
 /** One sign per trial, up to ten. */

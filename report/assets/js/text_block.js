@@ -41,6 +41,12 @@ function foldedLine(line) {
   return [holder];
 }
 
+/** A message with the names between backticks as code. */
+function withCode(message) {
+  if (message.length > LONG_LINE) return foldedLine(message);
+  return message.split(/`([^`\n]+)`/).map((part, at) => (at % 2 ? el('code', {}, part) : part));
+}
+
 async function copy(text, from) {
   try {
     await navigator.clipboard.writeText(text);

@@ -168,7 +168,7 @@ fn decide(
     }
 }
 
-/// Whether the suite has the case, selected or not. Without a record of the suite nobody knows: then it has.
+/// Whether the suite has the case, selected or not. Without a record of the suite: `true`.
 fn is_in_suite(suite: &SuiteData, id: &str, target: &str) -> bool {
     let is_it = |test: &evalsuite_schema::record::SuiteTest| {
         test.case_id == id && test.target.as_deref().is_none_or(|name| name == target)

@@ -18,4 +18,5 @@ pub use self::inspect::{InspectFormat, InspectLog, inspect_logs};
 pub use self::junit::junit;
 pub use self::markdown::{MARKDOWN_LIMIT, markdown};
 pub use self::otel::otel;
+pub use self::steps::content_text;
 pub use self::trace::trace;

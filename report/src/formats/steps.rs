@@ -49,7 +49,7 @@ fn step(step: &Value) -> Step<'_> {
     let results = elements(&step["observation"]["results"]);
     let calls: Vec<Call<'_>> = elements(&step["tool_calls"]).iter().map(|value| call(value, results)).collect();
     let is_loose = |result: &&Value| calls.iter().all(|call| result["source_call_id"] != call.id);
-    let loose_results = results.iter().filter(is_loose).map(|result| text(&result["content"])).collect();
+    let loose_results = results.iter().filter(is_loose).map(|result| content_text(&result["content"])).collect();
     let metrics = &step["metrics"];
     let count = |key: &str| metrics[key].as_u64().unwrap_or_default();
     let usage = metrics.is_object().then(|| {
@@ -58,7 +58,7 @@ fn step(step: &Value) -> Step<'_> {
     });
     Step {
         source: step["source"].as_str().unwrap_or("agent"),
-        message: text(&step["message"]),
+        message: content_text(&step["message"]),
         reasoning: step["reasoning_content"].as_str().filter(|text| !text.is_empty()),
         model: step["model_name"].as_str(),
         usage,
@@ -72,7 +72,7 @@ fn step(step: &Value) -> Step<'_> {
 fn call<'a>(call: &'a Value, results: &[Value]) -> Call<'a> {
     let id = call["tool_call_id"].as_str().unwrap_or_default();
     let mut found =
-        results.iter().filter(|result| result["source_call_id"] == id).map(|result| text(&result["content"]));
+        results.iter().filter(|result| result["source_call_id"] == id).map(|result| content_text(&result["content"]));
     Call {
         id,
         tool: call["function_name"].as_str().unwrap_or("unknown"),
@@ -96,12 +96,12 @@ fn elements(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Content as text: texts of parts, and type and path of other parts.
-pub(super) fn text(content: &Value) -> String {
+/// The content of a message of an ATIF transcript as text: the texts of its parts, and type and path of other parts.
+pub fn content_text(content: &Value) -> String {
     match content {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().map(text).collect::<Vec<_>>().join("\n"),
+        Value::Array(parts) => parts.iter().map(content_text).collect::<Vec<_>>().join("\n"),
         Value::Object(part) => match (part.get("text").and_then(Value::as_str), part.get("type")) {
             (Some(text), _) => text.to_owned(),
             (None, Some(kind)) => {

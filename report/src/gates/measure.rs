@@ -56,7 +56,7 @@ fn mean_score(case: &CaseData) -> Option<f64> {
     (!scores.is_empty()).then(|| mean(&scores))
 }
 
-/// What agent and judges cost. Judges alone are no cost of a trial that is known.
+/// What agent and judges cost. With the cost of judges alone, the cost of a trial is unknown.
 fn cost(trial: &TrialSummary) -> Option<f64> {
     match (trial.cost_usd, trial.judge_cost_usd) {
         (None, None) => None,

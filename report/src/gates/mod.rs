@@ -52,7 +52,7 @@ pub struct GateResult {
 pub enum GateVerdict {
     /// It is.
     Met,
-    /// Nobody knows: there are no cases, too many results are missing, or records are torn.
+    /// It cannot be decided: there are no cases, too many results are missing, or records are torn.
     Undecided,
     /// It is not.
     Missed,

@@ -78,7 +78,7 @@ impl CaseRuns {
     }
 }
 
-/// The newest commit on which some trials of a case passed and some failed. A run of which it is not known stands for itself.
+/// The newest commit on which some trials of a case passed and some failed. A run whose commit is unknown counts as a commit of its own.
 fn flaky(id: &str, runs: &[Seen]) -> Option<CaseHealth> {
     let state = |seen: &Seen| seen.commit.clone().unwrap_or_else(|| format!("run {}", seen.run));
     runs.iter().find_map(|newest| {

@@ -77,7 +77,7 @@ pub struct SuiteHealth {
     pub cases: usize,
     /// Number of cases that are mature in the newest run with a result of theirs.
     pub mature: usize,
-    /// Whether so many cases are mature that the suite tells good agents from better ones no more.
+    /// Whether so many cases are mature that the suite no longer tells good agents from better ones.
     pub is_saturated: bool,
     /// Numbers of cases by the share of their trials that passed: in [0, 0.2), [0.2, 0.4), [0.4, 0.6), [0.6, 0.8), [0.8, 0.95) and
     /// [0.95, 1].

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::chunks::ChunkPlace;
 use super::past_runs::{PastRun, Totals, totals};
+use crate::judged_rates::{JudgedRate, judged_rates};
 use crate::run_data::{Problem, RunData};
 
 /// The longest reason in the index, in characters; the page of a case has all of it.
@@ -26,6 +27,7 @@ pub(super) struct Index {
     run: RunInfo,
     in_use: bool,
     suites: Vec<SuiteInfo>,
+    judged_rates: Vec<JudgedRate>,
     totals: Vec<Totals>,
     names: Vec<String>,
     /// Lists of grader names that cases have, as indices into `names`.
@@ -183,6 +185,7 @@ impl Index {
             run: RunInfo::new(run),
             in_use: run.in_use,
             suites: run.suites.iter().map(suite_info).collect(),
+            judged_rates: judged_rates(run),
             totals: totals(run),
             base: base.and_then(|base| past.iter().position(|past| past.run_id == base.run_id)),
             past: past.iter().map(|past| PastRun::new(past, &records)).collect(),

@@ -77,6 +77,40 @@ mod tests {
         assert!((found.rate - found.lower - half).abs() < 1e-4, "{found:?} ± {half}");
     }
 
+    /// Reference values: `ppi_mean_pointestimate` and `ppi_mean_ci` (alpha 0.05, lam 1) of ppi-python 0.2.3, which takes the plain variances.
+    #[test]
+    fn it_is_the_estimate_of_ppi_python_with_a_slightly_wider_interval() {
+        let every_fifth =
+            |count: usize| -> Vec<f64> { (0..count).map(|it| f64::from(u8::from(it % 5 != 0))).collect() };
+        let thirds: Vec<f64> = [0.0, 1.0, 2.0, 3.0].map(|it| it / 3.0).repeat(20);
+        let cases = [
+            (
+                every_fifth(5_000),
+                repeated(&[((1.0, 1.0), 1_390), ((0.0, 0.0), 390), ((0.0, 1.0), 210), ((1.0, 0.0), 10)]),
+                [0.7, 0.682_251_771_263_111_4, 0.717_748_228_736_888_7],
+                1e-4,
+            ),
+            (
+                every_fifth(200),
+                repeated(&[((1.0, 1.0), 28), ((0.0, 0.0), 8), ((0.0, 1.0), 6), ((1.0, 0.0), 2)]),
+                [0.709_090_909_090_909_1, 0.574_089_325_326_040_8, 0.844_092_492_855_777_4],
+                0.02,
+            ),
+            (
+                thirds,
+                repeated(&[((0.5, 0.75), 12), ((1.0, 1.0), 20), ((0.25, 0.0), 8)]),
+                [0.475, 0.376_967_779_525_929_3, 0.573_032_220_474_070_7],
+                0.05,
+            ),
+        ];
+        for (judged, rated, [rate, lower, upper], most) in cases {
+            let found = corrected_rate(&judged, &rated).unwrap();
+            assert!((found.rate - rate).abs() < 1e-12, "{found:?}");
+            assert!((0.0..most).contains(&(lower - found.lower)), "{found:?}, not [{lower}, {upper}]");
+            assert!((0.0..most).contains(&(found.upper - upper)), "{found:?}, not [{lower}, {upper}]");
+        }
+    }
+
     #[test]
     fn a_judge_that_agrees_is_not_certain() {
         let found = corrected_rate(&[1.0; 20], &repeated(&[((1.0, 1.0), 20)])).unwrap();

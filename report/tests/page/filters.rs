@@ -90,3 +90,24 @@ fn the_address_holds_filter_order_and_groups() {
     assert_eq!(browser.evaluate("document.querySelector('.c-time').getAttribute('aria-sort')"), "descending");
     assert_quiet(&browser);
 }
+
+#[test]
+fn outcomes_and_tags_lead_to_their_cases_and_back() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    browser.open(&report(directory.path(), 60), "");
+    let failed = "document.querySelector('.legend a[data-filter=\"s:failed\"]')";
+    browser.evaluate(&format!("{failed}.click()"));
+    browser.wait("route.q === 's:failed'");
+    browser.wait(&format!("{failed}.getAttribute('aria-current') === 'true'"));
+    assert_eq!(browser.evaluate("document.querySelectorAll('.legend a[aria-current=true]').length"), 1);
+    browser.evaluate(&format!("{failed}.click()"));
+    browser.wait(&format!("route.q === '' && {failed}.getAttribute('aria-current') === 'false'"));
+    browser.evaluate("document.querySelector('.rows .tags .chip').click()");
+    browser.wait("route.q.startsWith('@') && page.views.cases.order.every(it => it.tags.includes(route.q.slice(1)))");
+    assert_eq!(browser.evaluate("route.view"), "cases", "the row is not opened");
+    // The address can change view and filter at once.
+    browser.evaluate("location.hash = '#/grid'");
+    browser.wait("page.shown === 'grid' && page.order.length === page.report.cases.length");
+    assert_quiet(&browser);
+}

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use evalsuite_report::{Details, HtmlReport, RunData};
+use evalsuite_report::{Details, HtmlReport, RunData, judged_rates};
+use evalsuite_schema::record::{CalibrationRecord, GraderRecord, SampleRecord};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 use super::{ROWS, assert_quiet, browser, report};
@@ -18,7 +19,7 @@ fn the_page_of_a_case_shows_everything_that_was_recorded() {
     browser.wait("document.querySelectorAll('.folded').length > 5");
     let text = browser.evaluate("document.querySelector('article').innerText").as_str().unwrap().to_owned();
     for expected in [
-        "required grader `states-policy` did not pass",
+        "required grader states-policy did not pass",
         "You are the support agent of a small shop.",
         "Our policy covers returns within 60 days",
         "the answer names the window of 30 days",
@@ -159,6 +160,49 @@ fn no_view_shows_what_only_a_program_understands() {
         for word in ["[object", "undefined", "NaN", "null", "false", "true"] {
             assert!(!text.contains(word), "{hash} shows {word:?}:\n{text}");
         }
+    }
+    assert_quiet(&browser);
+}
+
+#[test]
+fn rates_of_judges_are_shown_beside_the_corrected_ones() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let mut run = RunData::read(SyntheticRun::new("run", 30, 1).write(directory.path())).unwrap();
+    let file = directory.path().join("report.html");
+    let text = "document.querySelector('.breakdown').innerText";
+    HtmlReport::new(run.clone()).write_file(&file).unwrap();
+    browser.open(&file, "#/breakdown");
+    assert!(!browser.evaluate(text).as_str().unwrap().contains("corrected"), "there is no calibration");
+
+    // The judge lets all of four rated answers pass, people three.
+    let mut calibration = CalibrationRecord::new();
+    (calibration.judges, calibration.threshold) = (vec!["judge-large".to_owned()], 0.7);
+    for human_score in [0.9, 0.9, 0.2, 0.8] {
+        let (mut sample, mut grader) = (SampleRecord::default(), GraderRecord::default());
+        grader.name = "tone".to_owned();
+        (sample.human_score, sample.judge_score, sample.grader) = (human_score, Some(0.9), Some(grader));
+        calibration.samples.push(sample);
+    }
+    run.suites.iter_mut().for_each(|suite| suite.calibration = Some(calibration.clone()));
+    let rates = judged_rates(&run);
+    assert_eq!(rates.len(), 6, "one per suite and target: {rates:?}");
+    HtmlReport::new(run).write_file(&file).unwrap();
+    browser.open(&file, "#/breakdown");
+    let shown = browser.evaluate(text).as_str().unwrap().to_owned();
+    assert!(shown.contains("Judged graders, corrected by calibration"), "{shown}");
+    let rows =
+        "[...document.querySelectorAll('.judged tr')].map(row => [...row.children].map(cell => cell.textContent))";
+    let rows: Vec<Vec<String>> = serde_json::from_value(browser.evaluate(rows)).unwrap();
+    for rate in rates {
+        let mut share = |value: f64| browser.evaluate(&format!("percent({value}, 0)")).as_str().unwrap().to_owned();
+        let rates = [share(rate.judge_rate), share(rate.corrected_rate)];
+        let row =
+            [format!("tone {} · {}", rate.suite, rate.target), rates[0].clone(), rates[1].clone(), "4".to_owned()];
+        assert!(rows.iter().any(|shown| *shown == row), "{row:?} is missing:\n{rows:?}");
+        let interval = format!("95 % interval {} to {}", share(rate.lower), share(rate.upper));
+        let has_interval = format!("[...document.querySelectorAll('.rate-bar')].some(it => it.title === '{interval}')");
+        assert_eq!(browser.evaluate(&has_interval), true, "{interval}");
     }
     assert_quiet(&browser);
 }

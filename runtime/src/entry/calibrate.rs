@@ -23,7 +23,7 @@ impl Evals {
     /// If the suite has no calibration, if there is neither a judge nor a cassette of one, or if an option or variable is invalid.
     /// A judge that fails or does not agree well enough is not an error: see the report.
     pub async fn calibrate(&self, options: &RunOptions) -> Result<CalibrationReport, RunError> {
-        let settings = options.apply(Settings::from_environment().map_err(RunError::setting)?)?;
+        let settings = options.apply(Settings::from_environment()?)?;
         let evals = self.clone();
         let name = self.suite().name();
         let (sender, receiver) = oneshot::channel();
@@ -37,7 +37,7 @@ impl Evals {
             .map_err(|error| RunError::new(RunErrorKind::Thread, "cannot start a thread").with_source(error))?;
         let panicked = |_| RunError::new(RunErrorKind::Thread, "the thread that measures the judges panicked");
         let nothing = |message| Err(RunError::new(RunErrorKind::NothingToMeasure, message));
-        match receiver.await.map_err(panicked)?.map_err(|error| RunError::records(error.to_string()))? {
+        match receiver.await.map_err(panicked)?? {
             None => nothing(format!("suite `{name}` has no calibration.yaml")),
             Some(Err(reason)) => nothing(format!("suite `{name}` {}", reason.message)),
             Some(Ok(report)) => Ok(report),

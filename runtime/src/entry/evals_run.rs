@@ -44,15 +44,13 @@ impl Evals {
     ///
     /// If an option or variable is invalid. Errors of a case are in the report.
     pub async fn run(&self, options: &RunOptions) -> Result<Report, RunError> {
-        let settings = options.apply(Settings::from_environment().map_err(RunError::setting)?)?;
+        let settings = options.apply(Settings::from_environment()?)?;
         let id = match &settings.run_id {
             Some(_) => run_id(settings.run_id()),
             None => new_run_id(),
         };
-        let run = RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(self.suite()), id.clone())
-            .map_err(RunError::setting)?;
-        let evals = reload::whole_suite(self.clone(), &settings)
-            .map_err(|problems| RunError::new(RunErrorKind::Suite, problems))?;
+        let run = RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(self.suite()), id.clone())?;
+        let evals = reload::whole_suite(self.clone(), &settings)?;
         let suite = evals.suite();
         let cases: Vec<&'static EvalCase> = suite.cases.iter().filter(|case| options.selects(&evals, case)).collect();
         let threads = options
@@ -60,7 +58,7 @@ impl Evals {
             .or_else(|| thread::available_parallelism().ok())
             .map_or(1, NonZeroUsize::get)
             .min(cases.len());
-        let work = Arc::new(Work {
+        let queue = Arc::new(CaseQueue {
             evals,
             settings,
             run,
@@ -71,12 +69,12 @@ impl Evals {
             // This function counts as one of them until all threads are started.
             running: AtomicUsize::new(1),
         });
-        let _stop = StopOnDrop(Arc::clone(&work));
-        let starting = Worker(Arc::clone(&work));
+        let _stop = StopOnDrop(Arc::clone(&queue));
+        let starting = Worker(Arc::clone(&queue));
         let mut finished = Vec::new();
         for _ in 0..threads {
             let (sender, receiver) = oneshot::channel::<()>();
-            let worker = Worker::new(&work);
+            let worker = Worker::new(&queue);
             thread::Builder::new()
                 .name("evalsuite".to_owned())
                 .spawn(move || {
@@ -92,7 +90,7 @@ impl Evals {
             // A thread drops its sender when it has ended.
             let _ = receiver.await;
         }
-        let results = std::mem::take(&mut *work.results.lock().unwrap_or_else(PoisonError::into_inner));
+        let results = std::mem::take(&mut *queue.results.lock().unwrap_or_else(PoisonError::into_inner));
         let mut reports = Vec::new();
         let mut problems = Vec::new();
         for result in results {
@@ -106,7 +104,8 @@ impl Evals {
     }
 }
 
-struct Work {
+/// The cases of a run, and their results.
+struct CaseQueue {
     evals: Evals,
     settings: Settings,
     run: RunDirectory,
@@ -120,27 +119,27 @@ struct Work {
 
 /// One of the threads that run cases. The last one to end runs the hooks after all tests, even if the future of the report was
 /// dropped.
-struct Worker(Arc<Work>);
+struct Worker(Arc<CaseQueue>);
 
 impl Worker {
-    fn new(work: &Arc<Work>) -> Self {
-        work.running.fetch_add(1, Ordering::SeqCst);
-        Self(Arc::clone(work))
+    fn new(queue: &Arc<CaseQueue>) -> Self {
+        queue.running.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(queue))
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        let work = &self.0;
-        if work.running.fetch_sub(1, Ordering::SeqCst) == 1 {
-            for problem in Session::end_of(work.evals.suite(), &work.settings, &work.run) {
+        let queue = &self.0;
+        if queue.running.fetch_sub(1, Ordering::SeqCst) == 1 {
+            for problem in Session::end_of(queue.evals.suite(), &queue.settings, &queue.run) {
                 notice::say(&problem);
             }
         }
     }
 }
 
-impl Work {
+impl CaseQueue {
     fn run(&self) {
         while !self.stopped.load(Ordering::SeqCst) {
             let index = self.next.fetch_add(1, Ordering::SeqCst);
@@ -156,7 +155,7 @@ impl Work {
     }
 }
 
-struct StopOnDrop(Arc<Work>);
+struct StopOnDrop(Arc<CaseQueue>);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {

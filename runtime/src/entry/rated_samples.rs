@@ -42,7 +42,7 @@ impl RatedSamples {
     ///
     /// If there is no judge, if an option or variable is invalid, or if the record cannot be written.
     pub fn measure(self, options: &RunOptions) -> Result<CalibrationReport, RunError> {
-        let settings = options.apply(Settings::from_environment().map_err(RunError::setting)?)?;
+        let settings = options.apply(Settings::from_environment()?)?;
         let undecodable =
             |error| RunError::new(RunErrorKind::Suite, "the samples cannot be written as JSON").with_source(error);
         let json = serde_json::to_string(&self.suite).map_err(undecodable)?;
@@ -68,7 +68,7 @@ impl RatedSamples {
         #[cfg(feature = "cli-agents")]
         let evals = evals.with_agent(crate::agents::command::CliAgents);
         let nothing = |message: String| Err(RunError::new(RunErrorKind::NothingToMeasure, message));
-        match begin(&evals, &settings, &self.repeat).map_err(|error| RunError::records(error.to_string()))? {
+        match begin(&evals, &settings, &self.repeat)? {
             None => nothing("there are no samples".to_owned()),
             Some(Err(reason)) => nothing(reason.message),
             Some(Ok(report)) => Ok(report),

@@ -4,6 +4,9 @@ use std::error::Error;
 use std::fmt;
 
 use crate::model::outcome::BoxError;
+use crate::platform::setting_error::SettingError;
+use crate::run::calibration::CalibrationError;
+use crate::run::case_error::CaseError;
 
 /// Why a suite could not be run, measured or finished at all.
 ///
@@ -64,5 +67,37 @@ impl fmt::Display for RunError {
 impl Error for RunError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.source.as_deref().map(|source| source as &(dyn Error + 'static))
+    }
+}
+
+impl From<SettingError> for RunError {
+    fn from(error: SettingError) -> Self {
+        Self::setting(error.to_string())
+    }
+}
+
+impl From<&SettingError> for RunError {
+    fn from(error: &SettingError) -> Self {
+        Self::setting(error.to_string())
+    }
+}
+
+impl From<CaseError> for RunError {
+    fn from(error: CaseError) -> Self {
+        let kind = match error {
+            CaseError::Records { .. } => RunErrorKind::Records,
+            _ => RunErrorKind::Suite,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<CalibrationError> for RunError {
+    fn from(error: CalibrationError) -> Self {
+        let kind = match error {
+            CalibrationError::NotRecorded { .. } => RunErrorKind::Records,
+            _ => RunErrorKind::Suite,
+        };
+        Self::new(kind, error.to_string())
     }
 }

@@ -140,7 +140,7 @@ impl RunOptions {
         self
     }
 
-    /// Sets what stands for the version of the agent, and of graders and judges in Rust, in records: where it differs, a case has changed.
+    /// Sets the version of the agent, and of graders and judges in Rust, in records: where it differs, a case has changed.
     pub fn with_agent_digest(mut self, digest: impl Into<String>) -> Self {
         self.agent_digest = Some(digest.into());
         self

@@ -8,6 +8,7 @@ use std::time::Instant;
 use evalsuite_schema::record::{CaseOutcome, CaseRecord, Expectation, ReasonCode};
 
 use crate::entry::long_cases::LongCases;
+use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::skip_notice::SkippedTest;
 use crate::entry::{reload, suite_check, suite_description};
 use crate::model::evals::Evals;
@@ -18,7 +19,6 @@ use crate::platform::process::test_runner;
 use crate::platform::redaction::without_secrets;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::run_id::run_id;
-use crate::run::case_error::CaseError;
 use crate::run::case_report::CaseReport;
 use crate::run::settings::Settings;
 use crate::run::{SessionTest, calibration, run_case};
@@ -32,32 +32,8 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
     if suite_description::is_wanted() {
         return;
     }
-    let evals = evals();
-    let report = Settings::from_environment().map_err(setting_error).and_then(|settings| {
-        end_with_runner(settings);
-        let settings = &with_lines_of_long_cases(settings);
-        let Some(case) = evals.suite().cases.get(index) else {
-            return Err(format!("evaluation error (select/unsupported): the suite has no case {index}"));
-        };
-        let run =
-            RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), run_id(settings.run_id()))
-                .map_err(|error| setting_error(&error))?;
-        let evals = reload::for_case(evals, case, settings, &run)?;
-        let case = &evals.suite().cases[index];
-        let broken = |error: CaseError| format!("evaluation error (setup): {error}");
-        let test = SessionTest::begin(&evals, case, settings, &run).map_err(broken)?;
-        let report = run_case(&evals, case, settings, &run).map_err(broken)?;
-        for problem in test.end(!report.fails_test()) {
-            notice::say(&problem);
-        }
-        let record = report.record();
-        if let Some(reason) = record.reason.as_ref().filter(|_| record.outcome == CaseOutcome::Skipped) {
-            SkippedTest { suite: &record.suite, name: &record.test_name, reason }.show(settings, &run);
-        }
-        Ok(report)
-    });
-    match report {
-        Err(text) => fail(text),
+    match run(evals(), index) {
+        Err(error) => fail(setup_error(&error)),
         Ok(report) if report.fails_test() => fail(report.to_string()),
         Ok(report) => {
             if let Some(line) = notice_line(report.record()) {
@@ -72,6 +48,29 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
     }
 }
 
+fn run(evals: Evals, index: usize) -> Result<CaseReport, RunError> {
+    let settings = Settings::from_environment()?;
+    end_with_runner(settings);
+    let settings = &with_lines_of_long_cases(settings);
+    let Some(case) = evals.suite().cases.get(index) else {
+        fail(evaluation_error("select/unsupported", format!("the suite has no case {index}")));
+    };
+    let location = SuiteLocation::of(evals.suite());
+    let run = RunDirectory::new(settings.output.as_deref(), &location, run_id(settings.run_id()))?;
+    let evals = reload::for_case(evals, case, settings, &run)?;
+    let case = &evals.suite().cases[index];
+    let test = SessionTest::begin(&evals, case, settings, &run)?;
+    let report = run_case(&evals, case, settings, &run)?;
+    for problem in test.end(!report.fails_test()) {
+        notice::say(&problem);
+    }
+    let record = report.record();
+    if let Some(reason) = record.reason.as_ref().filter(|_| record.outcome == CaseOutcome::Skipped) {
+        SkippedTest { suite: &record.suite, name: &record.test_name, reason }.show(settings, &run);
+    }
+    Ok(report)
+}
+
 /// Measures the suite's judges as a test.
 ///
 /// # Panics
@@ -83,32 +82,32 @@ pub(crate) fn calibration(evals: fn() -> Evals) {
     }
     let evals = evals();
     let name = evals.suite().name;
-    let measured = Settings::from_environment().map_err(setting_error).and_then(|settings| {
-        let run =
-            RunDirectory::new(settings.output.as_deref(), &SuiteLocation::of(evals.suite()), run_id(settings.run_id()))
-                .map_err(|error| setting_error(&error))?;
+    let measure = || -> Result<_, RunError> {
+        let settings = Settings::from_environment()?;
+        let location = SuiteLocation::of(evals.suite());
+        let run = RunDirectory::new(settings.output.as_deref(), &location, run_id(settings.run_id()))?;
         let evals = reload::whole_suite(evals.clone(), settings)?;
-        let measured = calibration::measured(&evals, settings, &run);
-        let measured = measured.map_err(|error| format!("evaluation error (setup): {error}"))?;
+        let measured = calibration::measured(&evals, settings, &run)?;
         if let (Some(Err(reason)), false) = (&measured, settings.require) {
             SkippedTest { suite: name, name: &format!("judge calibration of {name}"), reason }.show(settings, &run);
         }
         Ok((measured, settings.require))
-    });
-    match measured {
-        Err(text) => fail(text),
-        Ok((None, _)) => fail(format!("evaluation error (select/unsupported): suite `{name}` has no calibration")),
+    };
+    match measure() {
+        Err(error) => fail(setup_error(&error)),
+        Ok((None, _)) => fail(evaluation_error("select/unsupported", format!("suite `{name}` has no calibration"))),
         Ok((Some(Err(_)), false)) => {}
-        Ok((Some(Err(reason)), true)) => fail(format!(
-            "evaluation error ({}/{}): judge calibration ({name}) {}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors{}",
-            reason.stage.as_str(),
-            ReasonCode::Required.as_str(),
-            reason.message,
-            reason.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default(),
+        Ok((Some(Err(reason)), true)) => fail(evaluation_error(
+            &format!("{}/{}", reason.stage.as_str(), ReasonCode::Required.as_str()),
+            format!(
+                "judge calibration ({name}) {}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors{}",
+                reason.message,
+                reason.help.map(|help| format!("\nhelp: {help}")).unwrap_or_default(),
+            ),
         )),
         Ok((Some(Ok(report)), _)) if !report.is_measured() => {
             let code = report.record().samples.iter().find_map(|sample| sample.code).unwrap_or(ReasonCode::JudgeError);
-            fail(format!("evaluation error (grading/{}): {report}", code.as_str()))
+            fail(evaluation_error(&format!("grading/{}", code.as_str()), report))
         }
         Ok((Some(Ok(report)), _)) if !report.is_trusted() => fail(format!("evaluation failed: {report}")),
         Ok((Some(Ok(report)), _)) => {
@@ -129,9 +128,9 @@ pub(crate) fn check(evals: fn() -> Evals) {
         return suite_description::write(evals.suite()).unwrap_or_else(|error| fail(with_sources(&error)));
     }
     let evals = Settings::from_environment()
-        .map_err(setting_error)
-        .and_then(|settings| reload::whole_suite(evals, settings))
-        .unwrap_or_else(|text| fail(text));
+        .map_err(RunError::from)
+        .and_then(|settings| Ok(reload::whole_suite(evals, settings)?))
+        .unwrap_or_else(|error| fail(setup_error(&error)));
     let outcome = suite_check::run(&evals);
     for reason in &outcome.skipped {
         notice::say(&format!("{}: {reason}", evals.suite().name));
@@ -203,8 +202,16 @@ fn with_sources(error: &dyn std::error::Error) -> String {
     }
 }
 
-fn setting_error(error: &str) -> String {
-    format!("evaluation error (setup/invalid_setting): {error}")
+fn setup_error(error: &RunError) -> String {
+    let place = match error.kind() {
+        RunErrorKind::InvalidSetting => "setup/invalid_setting",
+        _ => "setup",
+    };
+    evaluation_error(place, with_sources(error))
+}
+
+fn evaluation_error(place: &str, message: impl std::fmt::Display) -> String {
+    format!("evaluation error ({place}): {message}")
 }
 
 /// Fails the test with a text. The note and backtrace of a panic are left out: they do not help with the case.

@@ -103,7 +103,7 @@ fn is_named(tool: &str, name: &str) -> bool {
         return tool == name;
     }
     let (tool, name): (Vec<char>, Vec<char>) = (tool.chars().collect(), name.chars().collect());
-    // How much of the tool the name may stand for so far, per beginning of the name.
+    // How much of the tool the name may match so far, per beginning of the name.
     let mut reached = vec![false; tool.len() + 1];
     reached[0] = true;
     for character in name {

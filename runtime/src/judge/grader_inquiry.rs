@@ -14,7 +14,7 @@ use crate::judge::judge_choice::{ChosenJudge, OwnedJudgeChoice, recorded_judges}
 use crate::judge::prompt_texts::REPAIR_DATA;
 use crate::judge::repeated_calls::{CallPurpose, JudgeFailure, until_readable};
 use crate::model::judge::suite_judge::Inquiry;
-use crate::model::judge::{JudgeError, JudgeReply, JudgeRequest, fenced};
+use crate::model::judge::{InvalidReply, JudgeError, JudgeReply, JudgeRequest, fenced};
 use crate::platform::digest::sha256;
 
 /// The questions of one call of a grader. It outlives the borrowed evidence, because the grader has a thread of its own.
@@ -141,7 +141,7 @@ impl Inquiry for GraderInquiry {
         &self,
         judge: Option<&str>,
         request: &JudgeRequest,
-        read: &mut dyn FnMut(&JudgeReply) -> Result<(), String>,
+        read: &mut dyn FnMut(&JudgeReply) -> Result<(), InvalidReply>,
     ) -> Result<(), JudgeError> {
         let question = self.begin(request);
         let answer = self.choose(judge).and_then(|judge| {

@@ -36,7 +36,7 @@ pub(crate) fn ask(
         Ok(reply) => serde_json::from_value(reply)
             .map_err(|error| JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}"))),
         Err(NoReply::Call(error)) => Err(error),
-        Err(NoReply::NotKept(message)) => Err(JudgeError::permanent(message)),
+        Err(NoReply::NotKept(error)) => Err(JudgeError::permanent(error.to_string())),
         Err(NoReply::Missing(message)) => Err(match changed(&key, &cassette.recorded_requests()) {
             Some(what) => JudgeError::permanent(format!("the recording is stale: {what}\n{message}"))
                 .with_code(ReasonCode::RecordingStale),

@@ -4,9 +4,9 @@ use evalsuite_schema::Object;
 use evalsuite_schema::record::Assertion;
 use serde_json::Value;
 
-use crate::judge::invalid_reply::InvalidReply;
 use crate::judge::lenient_json::with_plain_passed;
 use crate::judge::reply_shape::{MOST_ASSERTIONS, ReplyShape};
+use crate::model::judge::InvalidReply;
 use crate::model::judge::reply::document;
 
 /// A reply that has the shape asked for.

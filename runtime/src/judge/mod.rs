@@ -8,7 +8,6 @@ pub(crate) mod command_judge;
 pub(crate) mod endpoint;
 pub(crate) mod endpoint_judge;
 pub(crate) mod grader_inquiry;
-pub(crate) mod invalid_reply;
 pub(crate) mod judge_call;
 pub(crate) mod judge_choice;
 pub(crate) mod judge_options;

@@ -28,7 +28,7 @@ pub(crate) trait ReplyStore: fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// If the cassette cannot be written.
-    fn keep(&self, request: Request, reply: Value) -> Result<(), String>;
+    fn keep(&self, request: Request, reply: Value) -> Result<(), CassetteError>;
 
     /// The requests in the replayed cassette.
     fn recorded_requests(&self) -> Vec<Value>;
@@ -53,7 +53,7 @@ pub(crate) enum NoReply<E> {
     /// The replayed cassette has no reply for the request; the text says how to record it.
     Missing(String),
     /// The cassette cannot be written.
-    NotKept(String),
+    NotKept(CassetteError),
 }
 
 /// A request that has to be sent.
@@ -99,7 +99,7 @@ impl Cassette {
             LookUp::Ask(request) => {
                 let reply = call().await.map_err(|error| CassetteError(error.into()))?;
                 let kept = serde_json::to_value(&reply).map_err(CassetteError::json)?;
-                self.0.keep(request, kept).map_err(CassetteError::new)?;
+                self.0.keep(request, kept)?;
                 Ok(reply)
             }
         }
@@ -127,8 +127,8 @@ impl Cassette {
         };
         match self.reply(Asker::Agent, request, call) {
             Ok(reply) => serde_json::from_value(reply).map_err(CassetteError::json),
-            Err(NoReply::Call(error)) => Err(error),
-            Err(NoReply::Missing(message) | NoReply::NotKept(message)) => Err(CassetteError::new(message)),
+            Err(NoReply::Call(error) | NoReply::NotKept(error)) => Err(error),
+            Err(NoReply::Missing(message)) => Err(CassetteError::new(message)),
         }
     }
 
@@ -173,7 +173,7 @@ pub(crate) enum LookUp {
 pub struct CassetteError(BoxError);
 
 impl CassetteError {
-    fn new(message: String) -> Self {
+    pub(crate) fn new(message: String) -> Self {
         Self(message.into())
     }
 

@@ -9,6 +9,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use crate::platform::setting_error::SettingError;
+
 /// The variable that names the file.
 pub(crate) const FILE: &str = "EVALSUITE_ENV_FILE";
 
@@ -40,22 +42,22 @@ pub(crate) fn of_file() -> Vec<(&'static str, &'static str)> {
 }
 
 /// Why the file cannot be read.
-pub(crate) fn problem() -> Option<&'static str> {
+pub(crate) fn problem() -> Option<&'static SettingError> {
     lines().err()
 }
 
-fn lines() -> Result<&'static BTreeMap<String, String>, &'static str> {
-    static LINES: OnceLock<Result<BTreeMap<String, String>, String>> = OnceLock::new();
+fn lines() -> Result<&'static BTreeMap<String, String>, &'static SettingError> {
+    static LINES: OnceLock<Result<BTreeMap<String, String>, SettingError>> = OnceLock::new();
     let read = || match std::env::var_os(FILE).filter(|path| !path.is_empty()) {
         None => Ok(BTreeMap::new()),
         Some(path) => read(Path::new(&path)),
     };
-    LINES.get_or_init(read).as_ref().map_err(String::as_str)
+    LINES.get_or_init(read).as_ref()
 }
 
-fn read(path: &Path) -> Result<BTreeMap<String, String>, String> {
+fn read(path: &Path) -> Result<BTreeMap<String, String>, SettingError> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{FILE} is {}: {error}", path.display()))?;
-    parse(&text).map_err(|line| format!("{FILE} is {}, whose line {line} is not `NAME=value`", path.display()))
+    Ok(parse(&text).map_err(|line| format!("{FILE} is {}, whose line {line} is not `NAME=value`", path.display()))?)
 }
 
 /// Names and values. The error is the number of the first invalid line.
@@ -103,7 +105,7 @@ mod tests {
         for text in ["A=1\nB", "A=1\n1B=x", "A=1\n =x", "A=1\nA B=x"] {
             assert_eq!(parse(text), Err(2), "{text}");
         }
-        let error = read(Path::new("/no/such/file")).unwrap_err();
+        let error = read(Path::new("/no/such/file")).unwrap_err().to_string();
         assert!(error.starts_with("EVALSUITE_ENV_FILE is /no/such/file: "), "{error}");
     }
 }

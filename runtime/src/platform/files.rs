@@ -78,7 +78,7 @@ pub(crate) fn encode(value: &impl Serialize, redactor: &Redactor) -> serde_json:
     Ok((json + "\n").into_bytes())
 }
 
-/// Name of a temporary file or directory that stands for `name` until it is renamed. It is a new one in every process, also in
+/// Name of a temporary file or directory that is renamed to `name` later. It is a new one in every process, also in
 /// one that has the id of another: the first process of every container has the same.
 pub(crate) fn temporary_name(name: &OsStr) -> OsString {
     let random = RandomState::new().build_hasher().finish();

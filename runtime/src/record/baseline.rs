@@ -17,14 +17,20 @@ pub fn baseline_file(package_root: &Path, suite: &str) -> PathBuf {
 /// # Errors
 ///
 /// If the file cannot be read, or the line is not valid.
-pub(crate) fn result_of(file: &Path, record: &CaseRecord) -> Result<Option<BaselineResult>, String> {
+pub(crate) fn result_of(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineResult>> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("the baseline {} cannot be read: {error}", file.display())),
+        Err(error) => {
+            let message = format!("the baseline {} cannot be read: {error}", file.display());
+            return Err(io::Error::new(error.kind(), message));
+        }
     };
     let found = Baseline::find(&text, &record.case_id, &record.target);
-    let found = found.map_err(|error| format!("the baseline {} is invalid: {error}", file.display()))?;
+    let found = found.map_err(|error| {
+        let message = format!("the baseline {} is invalid: {error}", file.display());
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    })?;
     let passes = record.outcome == CaseOutcome::Passed;
     Ok(found.map(|case| {
         let expectation = match (case.is_same_definition(record), passes, case.state()) {
@@ -52,7 +58,9 @@ mod tests {
             let mut record = CaseRecord::new();
             (record.case_id, record.target, record.outcome) = ("a".into(), "default".into(), outcome);
             (record.input_digest, record.grader_digest) = (input.into(), "g".into());
-            result_of(&file, &record).map(|found| found.map(|found| found.expectation))
+            result_of(&file, &record)
+                .map(|found| found.map(|found| found.expectation))
+                .map_err(|error| error.to_string())
         };
         assert_eq!(of(CaseOutcome::Failed, "i"), Ok(None), "there is no file");
         fs::create_dir_all(file.parent().unwrap()).unwrap();

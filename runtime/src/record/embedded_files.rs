@@ -22,7 +22,7 @@ use crate::record::run_directory::RunDirectory;
 /// # Errors
 ///
 /// If they cannot be extracted.
-pub(crate) fn suite_location(suite: &EvalSuite, run: &RunDirectory, case_dir: &str) -> Result<SuiteLocation, String> {
+pub(crate) fn suite_location(suite: &EvalSuite, run: &RunDirectory, case_dir: &str) -> io::Result<SuiteLocation> {
     let location = SuiteLocation::of(suite);
     let Some(pairs) = suite.embedded.filter(|_| !location.suite_dir.exists()) else { return Ok(location) };
     // One run may have several packages, and several inclusions of a suite in one package.
@@ -33,12 +33,13 @@ pub(crate) fn suite_location(suite: &EvalSuite, run: &RunDirectory, case_dir: &s
         run_once(&run.locks(), &name, &Redactor::default(), || extract(pairs, &root).map_err(|e| e.to_string()));
     let extracted = extracted.unwrap_or_else(|error| Err(error.to_string()));
     extracted.map_err(|error| {
-        format!("cannot extract the files of suite `{}` to {}: {error}", suite.name, root.display())
+        io::Error::other(format!("cannot extract the files of suite `{}` to {}: {error}", suite.name, root.display()))
     })?;
     let location = SuiteLocation { suite_dir: extracted_path(&root, Path::new(suite.root)), package_root: root };
     // Programs start in these directories, whether or not a file in them is needed.
     for directory in [location.suite_dir.clone(), location.join(case_dir)] {
-        fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        fs::create_dir_all(&directory)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", directory.display())))?;
     }
     Ok(location)
 }

@@ -64,9 +64,9 @@ impl CaseEnd {
         record.outcome = self.outcome;
         match result_of(&baseline_file(&package_directory(plan.suite), plan.suite.name), &record) {
             Ok(result) => self.baseline = result,
-            Err(message) => {
+            Err(error) => {
                 self.outcome = CaseOutcome::Error;
-                self.reason = Some(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message));
+                self.reason = Some(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()));
             }
         }
         self
@@ -102,14 +102,18 @@ fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: CaseOutcome, score: 
 pub(crate) fn write_record(plan: &Plan<'_>, trials: CaseTrials, mut end: CaseEnd) -> io::Result<CaseReport> {
     requirements::refuse_skip(plan.settings, &mut end.outcome, &mut end.reason);
     limits::record_first_error(plan, end.outcome, end.reason.as_ref())?;
-    let record = plan.redactor.redacted(case_record(plan, &trials, end))?;
+    let record = plan.redactor.redacted(case_record(plan, &trials, end)?)?;
     dependencies::mark_unreported(plan)?;
     write_json(&plan.directory.join("case.json"), &record, &Redactor::default())?;
     plan.report_case_end(&record, trials::cost(trials.counted.iter().chain(&trials.surplus)));
     Ok(plan.report(record, trials.counted))
 }
 
-fn case_record(plan: &Plan<'_>, CaseTrials { counted: trials, surplus, .. }: &CaseTrials, end: CaseEnd) -> CaseRecord {
+fn case_record(
+    plan: &Plan<'_>,
+    CaseTrials { counted: trials, surplus, .. }: &CaseTrials,
+    end: CaseEnd,
+) -> io::Result<CaseRecord> {
     let count = |outcome| trials.iter().filter(|trial| trial.outcome == outcome).count();
     let (passed, failed, errors) = (count(CaseOutcome::Passed), count(CaseOutcome::Failed), count(CaseOutcome::Error));
     let completed = passed + failed;
@@ -146,8 +150,8 @@ fn case_record(plan: &Plan<'_>, CaseTrials { counted: trials, surplus, .. }: &Ca
     record.ci95_upper = summary.map(|summary| summary.upper);
     record.stability = stability(completed, passed).filter(|_| is_complete);
     record.baseline = end.baseline;
-    record.conditions = reuse::conditions(plan);
-    record
+    record.conditions = reuse::conditions(plan)?;
+    Ok(record)
 }
 
 fn summarise(trial: &TrialRecord) -> TrialSummary {

@@ -20,7 +20,7 @@ use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, program};
 use crate::platform::digest::case_key;
 use crate::platform::redaction::Redactor;
-use crate::record::cassette::{AgentInput, Unusable, cassette_path, digest_without_locations};
+use crate::record::cassette::{AgentInput, ReplayError, cassette_path, digest_without_locations};
 use crate::record::embedded_files;
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::record::run_record::SuiteOfRun;
@@ -66,10 +66,12 @@ pub(crate) struct Plan<'a> {
     pub(crate) digests: Digests,
     /// What the agent sees of the case.
     pub(crate) seen: AgentInput,
+    /// Variables, `${{ NAME }}`, of the case and its target.
+    pub(crate) variables: BTreeSet<String>,
     /// Variables whose values are removed from everything that is written.
     pub(crate) secrets: Vec<String>,
     /// The earlier trials that are graded again, or why there are none.
-    pub(crate) regraded: Option<Result<EarlierTrials, Unusable>>,
+    pub(crate) regraded: Option<Result<EarlierTrials, ReplayError>>,
 }
 
 /// SHA-256 of the parts of a case.
@@ -96,7 +98,8 @@ impl<'a> Plan<'a> {
             selected_targets::check(selected, evals, &suite_data)?;
         }
         let target = target(entry, &case, settings)?;
-        let places = embedded_files::suite_location(suite, run, &case.dir).map_err(CaseError::Unusable)?;
+        let places = embedded_files::suite_location(suite, run, &case.dir)
+            .map_err(|error| CaseError::Unusable(error.to_string()))?;
         let agent = ChosenAgent::of(&target, evals, &suite_data, settings, &places);
         let agent_name = suite.agent_name.map_or_else(|| agent.name(), str::to_owned);
         let written_limit = case.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -128,6 +131,7 @@ impl<'a> Plan<'a> {
             places,
             agent,
             seen,
+            variables,
             secrets,
             regraded,
             directory: place.attempt(settings.runner.attempt),
@@ -210,7 +214,7 @@ impl<'a> Plan<'a> {
     /// If it would be inside the suite.
     pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, Reason> {
         cassette_path(self.suite, &self.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
-            .map_err(|message| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, message))
+            .map_err(|error| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()))
     }
 
     /// The record of the case before any of its trials. The records of trials start from it.

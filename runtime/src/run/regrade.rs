@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::platform::digest::file_key;
 use crate::platform::files::read_json;
-use crate::record::cassette::Unusable;
+use crate::record::cassette::ReplayError;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::layout::{
     CASE_RECORD, CASES, CaseDirectoryName, LATEST, SUITES, TRIAL_RECORD, trial_directory_name,
@@ -70,8 +70,8 @@ pub(crate) fn find_trials(
     suite: &str,
     case_key: &str,
     test: &str,
-) -> Result<EarlierTrials, Unusable> {
-    let missing = |message| Unusable { code: ReasonCode::RecordingMissing, message };
+) -> Result<EarlierTrials, ReplayError> {
+    let missing = |message| ReplayError { code: ReasonCode::RecordingMissing, message };
     let Some(runs) = run.path().parent() else {
         return Err(missing("there are no earlier runs".to_owned()));
     };
@@ -81,7 +81,7 @@ pub(crate) fn find_trials(
         let directory = runs.join(wanted);
         if !is_name(wanted) || !directory.is_dir() {
             let message = format!("EVALSUITE_REGRADE is `{wanted}`, but there is no such run in {}", runs.display());
-            return Err(Unusable { code: ReasonCode::InvalidSetting, message });
+            return Err(ReplayError { code: ReasonCode::InvalidSetting, message });
         }
         return match of(&directory) {
             Some(case) => Ok(EarlierTrials::of(wanted.to_owned(), case)),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use evalsuite_schema::record::{CaseOutcome, CaseRecord, Conditions, Mode, TrialRecord};
 use serde_json::json;
@@ -11,12 +12,14 @@ use serde_json::json;
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, program};
 use crate::platform::digest::{file_key, sha256, sha256_of};
+use crate::platform::environment;
 use crate::platform::files::{read_json, write_json};
 use crate::platform::redaction::Redactor;
 use crate::platform::untrusted::{EntryKind, UntrustedDirectory};
 use crate::platform::url::without_credentials;
-use crate::record::run_directory::OutputDirectory;
+use crate::record::run_directory::digest_key::keyed_digest;
 use crate::record::run_directory::layout::{CASE_RECORD, CASES, SUITES};
+use crate::record::run_directory::{OutputDirectory, RunDirectory, StoredRun};
 use crate::run::case_record::CaseEnd;
 use crate::run::case_report::CaseReport;
 use crate::run::plan::Plan;
@@ -41,11 +44,13 @@ pub(crate) fn own_directory(
 
 /// What the result of a case depends on besides the case; `None` if the digest of the agent is not known, or agents or judges are not
 /// called.
-pub(crate) fn conditions(plan: &Plan<'_>) -> Option<Conditions> {
-    let agent = plan.settings.agent_digest.clone().filter(|_| plan.settings.mode == Mode::Live)?;
-    if plan.judges_are_recorded() {
-        return None;
-    }
+///
+/// # Errors
+///
+/// If the key for digests of values cannot be read or written.
+pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
+    let agent = plan.settings.agent_digest.clone().filter(|_| plan.settings.mode == Mode::Live);
+    let (Some(agent), false) = (agent, plan.judges_are_recorded()) else { return Ok(None) };
     let mut conditions = Conditions::default();
     conditions.agent = sha256(agent);
     if let Some(directory) = own_directory(plan.suite, plan.entry, &plan.case.dir, &plan.places) {
@@ -68,7 +73,12 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> Option<Conditions> {
     }
     let settings = json!([plan.threshold, plan.planned, plan.rule, plan.limit.as_secs_f64(), plan.settings.run_all]);
     conditions.settings = sha256(settings.to_string());
-    Some(conditions)
+    if let (false, Some(output)) = (plan.variables.is_empty(), plan.run.output()) {
+        let values: BTreeMap<&String, Option<String>> =
+            plan.variables.iter().map(|name| (name, environment::var(name))).collect();
+        conditions.variables = keyed_digest(output, &json!(values).to_string())?;
+    }
+    Ok(Some(conditions))
 }
 
 /// The result of a case from the newest run with the same conditions, taken over into this run; `None` if the case has to run.
@@ -77,10 +87,10 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> Option<Conditions> {
 ///
 /// If records cannot be read or written.
 pub(crate) fn take_over(plan: &Plan<'_>) -> io::Result<Option<CaseReport>> {
-    let (true, Some(conditions)) = (plan.settings.only_changed && plan.dependencies_are_reused, conditions(plan))
-    else {
+    if !(plan.settings.only_changed && plan.dependencies_are_reused) {
         return Ok(None);
-    };
+    }
+    let Some(conditions) = conditions(plan)? else { return Ok(None) };
     let Some((earlier, record)) = newest_with(plan, &conditions)? else { return Ok(None) };
     let is_result = matches!(record.outcome, CaseOutcome::Passed | CaseOutcome::Failed);
     if !is_result || record.errors > 0 || record.cost_limited {
@@ -98,13 +108,9 @@ pub(crate) fn take_over(plan: &Plan<'_>) -> io::Result<Option<CaseReport>> {
 
 /// The case's directory and record in the newest other run that has it with these conditions.
 fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(PathBuf, CaseRecord)>> {
-    let Some(output) = plan.run.path().parent().and_then(Path::parent) else { return Ok(None) };
     let test = plan.test_name();
-    for run in OutputDirectory::new(output).runs_newest_first()? {
+    for run in other_runs(plan.run)?.iter() {
         let cases = run.path().join(SUITES).join(file_key(plan.suite.name)).join(CASES);
-        if run.path() == plan.run.path() {
-            continue;
-        }
         let Some(case) = regrade::newest_of_case(&cases, &plan.case_key, &test) else { continue };
         let Some(record) = read_json::<CaseRecord>(&case.directory.join(CASE_RECORD))? else { continue };
         let digests = [&record.case_digest, &record.input_digest, &record.grader_digest];
@@ -114,6 +120,22 @@ fn newest_with(plan: &Plan<'_>, conditions: &Conditions) -> io::Result<Option<(P
         }
     }
     Ok(None)
+}
+
+/// The other runs of the output directory, the newest first. All cases of a run in this process share the list: it takes reading the
+/// record of every run.
+fn other_runs(run: &RunDirectory) -> io::Result<Arc<[StoredRun]>> {
+    static LISTS: Mutex<BTreeMap<PathBuf, Arc<[StoredRun]>>> = Mutex::new(BTreeMap::new());
+    let mut lists = LISTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(list) = lists.get(run.path()) {
+        return Ok(Arc::clone(list));
+    }
+    let mut runs = match run.output() {
+        Some(output) => OutputDirectory::new(output).runs_newest_first()?,
+        None => Vec::new(),
+    };
+    runs.retain(|other| other.path() != run.path());
+    Ok(Arc::clone(lists.entry(run.path().to_owned()).or_insert_with(|| runs.into())))
 }
 
 /// Copies the files of a case, without links and workspaces.

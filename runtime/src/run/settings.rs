@@ -13,6 +13,7 @@ use crate::model::judge::registry::MOST_CONFIRM;
 use crate::model::progress::ProgressListeners;
 use crate::platform::environment;
 use crate::platform::process::echo::Echo;
+use crate::platform::setting_error::SettingError;
 
 /// The settings of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,7 +36,7 @@ pub(crate) struct Settings {
     pub(crate) retries: u32,
     /// Budget of the run in US dollars.
     pub(crate) budget_usd: Option<f64>,
-    /// What stands for the version of the agent.
+    /// The version of the agent.
     pub(crate) agent_digest: Option<String>,
     /// Cases that have not changed take their result from an earlier run.
     pub(crate) only_changed: bool,
@@ -95,13 +96,13 @@ impl Settings {
     /// # Errors
     ///
     /// Every variable with an invalid value.
-    pub(crate) fn from_environment() -> Result<&'static Self, &'static str> {
-        static SETTINGS: OnceLock<Result<Settings, String>> = OnceLock::new();
-        SETTINGS.get_or_init(|| Self::read(environment::var_os, &environment::names())).as_ref().map_err(String::as_str)
+    pub(crate) fn from_environment() -> Result<&'static Self, &'static SettingError> {
+        static SETTINGS: OnceLock<Result<Settings, SettingError>> = OnceLock::new();
+        SETTINGS.get_or_init(|| Self::read(environment::var_os, &environment::names())).as_ref()
     }
 
     /// Reads the settings from variables; `set` are the names of all that are set.
-    fn read(lookup: impl Fn(&str) -> Option<OsString>, set: &[String]) -> Result<Self, String> {
+    fn read(lookup: impl Fn(&str) -> Option<OsString>, set: &[String]) -> Result<Self, SettingError> {
         let mut source = VariableReader { lookup, problems: Vec::new() };
         let settings = Self {
             require: source.flag("EVALSUITE_REQUIRE"),
@@ -146,9 +147,9 @@ impl Settings {
                     .to_owned(),
             );
         }
-        source.problems.extend(environment::problem().map(str::to_owned));
+        source.problems.extend(environment::problem().map(ToString::to_string));
         source.problems.extend(variable::unknown(set));
-        if source.problems.is_empty() { Ok(settings) } else { Err(source.problems.join("; ")) }
+        if source.problems.is_empty() { Ok(settings) } else { Err(source.problems.join("; ").into()) }
     }
 }
 
@@ -283,7 +284,7 @@ mod tests {
 
     use super::*;
 
-    fn read(variables: &[(&str, &str)]) -> Result<Settings, String> {
+    fn read(variables: &[(&str, &str)]) -> Result<Settings, SettingError> {
         let names: Vec<String> = variables.iter().map(|(name, _)| (*name).to_owned()).collect();
         let lookup = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
         Settings::read(lookup, &names)
@@ -292,7 +293,7 @@ mod tests {
     #[test]
     fn an_unknown_variable_is_an_error_with_a_suggestion() {
         let variables = [("EVALSUITE_TIMEOUT", "5"), ("EVALSUITE_TRIALS", "x"), ("EVALSUITE_DURABLE", "yes")];
-        let error = read(&variables).unwrap_err();
+        let error = read(&variables).unwrap_err().to_string();
         assert!(error.contains("EVALSUITE_TRIALS is `x`"), "{error}");
         assert!(error.contains("EVALSUITE_DURABLE is `yes`, not 1, true, 0 or false"), "{error}");
         assert!(
@@ -373,7 +374,7 @@ mod tests {
         assert_eq!(targets, Some(vec!["a".to_owned(), "b".to_owned()]));
         let both =
             [("EVALSUITE_JUDGE_TARGET", "a"), ("EVALSUITE_JUDGE_URL", "http://x"), ("EVALSUITE_JUDGE_MODEL", "m")];
-        assert!(read(&both).unwrap_err().contains("set one of them"));
+        assert!(read(&both).unwrap_err().to_string().contains("set one of them"));
     }
 
     #[test]
@@ -405,11 +406,11 @@ mod tests {
             ("EVALSUITE_JUDGE_PRICE", "1"),
         ];
         for (name, value) in wrong {
-            assert!(read(&[(name, value)]).unwrap_err().contains(name), "{name}={value}");
+            assert!(read(&[(name, value)]).unwrap_err().to_string().contains(name), "{name}={value}");
         }
         assert_eq!(read(&[("EVALSUITE_REGRADE", "latest")]).map(|settings| settings.mode), Ok(Mode::Regrade));
         assert!(read(&[("EVALSUITE_REGRADE", "latest"), ("EVALSUITE_MODE", "record")]).is_err());
-        let both = read(&[("EVALSUITE_KEEP", "x"), ("EVALSUITE_TRIALS", "x")]).unwrap_err();
+        let both = read(&[("EVALSUITE_KEEP", "x"), ("EVALSUITE_TRIALS", "x")]).unwrap_err().to_string();
         assert!(both.contains("EVALSUITE_KEEP") && both.contains("EVALSUITE_TRIALS"), "{both}");
     }
 }

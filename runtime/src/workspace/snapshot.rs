@@ -120,7 +120,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// If something cannot be read. The message names it. A file that is deleted meanwhile is no error.
+    /// If something cannot be read. The message names it. A file that is deleted meanwhile is not an error.
     pub(crate) fn take(directory: &Path) -> io::Result<Self> {
         Self::read(directory, None, Budget::new())
     }

@@ -119,6 +119,10 @@ pub struct Conditions {
     pub judge: String,
     /// SHA-256 of threshold, number of trials, rule and time limit, hexadecimal.
     pub settings: String,
+    /// SHA-256 of a key, which is not in the run, and the values of the variables, `${{ NAME }}`, of case and target, hexadecimal; empty
+    /// without any. Runs in different output directories have different keys.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub variables: String,
 }
 
 impl CaseRecord {

@@ -108,6 +108,9 @@ pub struct TargetSummary {
     pub grader_mean: BTreeMap<String, GraderMean>,
     /// Pass rates of cases, by `metadata.failure_bucket`.
     pub bucket: BTreeMap<String, PassRate>,
+    /// Pass rates of cases, by tag.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tag: BTreeMap<String, PassRate>,
     /// Pass rates of cases, by key of `metadata` and value. Values are texts, numbers and booleans, and the elements of lists.
     pub metadata: BTreeMap<String, BTreeMap<String, PassRate>>,
     /// Tokens of the agent, summed over all trials; `None` if none was reported.

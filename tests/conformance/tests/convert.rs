@@ -161,7 +161,7 @@ fn cases(suite: &Path, root: &Path) -> Result<Option<BTreeMap<String, Value>>, F
     let Some(loaded) = load(&request).suite else { return Ok(None) };
     let mut all = BTreeMap::new();
     for loaded in &loaded.cases {
-        let mut case = without_places(serde_json::to_value(&loaded.case)?);
+        let mut case = without_places(serde_json::to_value(&*loaded.case)?);
         // The directory of its file.
         case.as_object_mut().map(|entries| entries.remove("dir"));
         all.insert(loaded.case.id.clone(), case);

@@ -74,6 +74,7 @@ const REPORT: &[&str] = &[
     "run_data",
     "slice",
     "statistics",
+    "suite_text",
     "judged_rates",
     "failure_text",
     "formats",

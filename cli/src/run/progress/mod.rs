@@ -17,15 +17,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use self::child_output::ChildOutput;
 use self::progress_file::ProgressFile;
 use self::run_state::RunState;
+use crate::command_line::OutputFormat;
+use crate::progress::is_live;
 use crate::run::cargo_commands::Colors;
 
 /// Time between two looks at the progress.
 const INTERVAL: Duration = Duration::from_millis(100);
-
-/// Whether progress is shown live: standard error is a terminal that can move its cursor.
-fn is_live() -> bool {
-    io::stderr().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb")
-}
 
 /// Where the test runner has to use colors although its output is a pipe.
 pub(super) fn colors() -> Colors {
@@ -33,12 +30,13 @@ pub(super) fn colors() -> Colors {
     Colors { stdout: has_colors && io::stdout().is_terminal(), stderr: has_colors }
 }
 
-/// Runs the command of a test runner to its end. `tests` are those of the chosen cases.
+/// Runs the command of a test runner to its end. `tests` are those of the chosen cases. Where standard output is for JSON, the output of the
+/// tests goes to standard error.
 ///
 /// # Errors
 ///
 /// If it cannot be started, or the file of the progress cannot be made.
-pub(super) fn run(mut command: Command, tests: BTreeSet<String>) -> io::Result<ExitStatus> {
+pub(super) fn run(mut command: Command, tests: BTreeSet<String>, format: OutputFormat) -> io::Result<ExitStatus> {
     let directory = tempfile::tempdir()?;
     // A file that the user has named gets the lines, too.
     let path = env::var_os("EVALSUITE_PROGRESS").filter(|path| !path.is_empty());
@@ -46,6 +44,10 @@ pub(super) fn run(mut command: Command, tests: BTreeSet<String>) -> io::Result<E
     command.env("EVALSUITE_PROGRESS", &path);
     let file = ProgressFile::after(&path)?;
     let state = RunState::new(tests);
+    if format == OutputFormat::Json {
+        command.stdout(io::stderr());
+        return run_with_lines(command, file, state);
+    }
     if is_live() { run_live(command, file, state) } else { run_with_lines(command, file, state) }
 }
 

@@ -11,7 +11,7 @@ use crate::fixture::{Fixture, TASK};
 
 const PATH: &str = "suites/card_agent/tasks/a.json";
 
-/// How a build script comes to know the suite after the task has this text.
+/// The suite that a build script reads after the task has this text.
 fn after(fixture: &Fixture, text: &str) -> Loaded {
     fixture.write(PATH, text);
     let old = SystemTime::now() - Duration::from_secs(60);

@@ -204,9 +204,10 @@ pub(super) fn map(assertion: &Assertion, context: &mut CaseContext<'_>) -> Mappe
 
 fn single(assertion: &Assertion, kind: &str, is_negated: bool, context: &mut CaseContext<'_>) -> Option<Grader> {
     let (value, place) = (&assertion.value, &assertion.place);
-    let scripts_transform = kind == "javascript";
-    if let Some(code) = value.get("transform").and_then(Value::as_text).or(context.transform)
-        && !scripts_transform
+    let transform = value.get("transform").and_then(Value::as_text).or(context.transform);
+    if let Some(code) = transform
+        && kind != "javascript"
+        && !scripts::COMPARISONS.contains(&kind)
     {
         context.report.dropped(place, format!("it checks what `{}` makes of the answer", first_line(code)));
         return None;
@@ -223,6 +224,7 @@ fn single(assertion: &Assertion, kind: &str, is_negated: bool, context: &mut Cas
         fill_in(written, &mut check, context)?;
     }
     let grader = match kind {
+        _ if transform.is_some() && kind != "javascript" => scripts::comparison(&check, context),
         "contains" | "icontains" | "contains-any" | "contains-all" | "icontains-any" | "icontains-all"
         | "starts-with" | "equals" | "regex" | "levenshtein" => text::map(&check, context),
         "is-json" | "contains-json" => json::map(&check, context),

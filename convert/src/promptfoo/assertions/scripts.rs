@@ -3,7 +3,7 @@
 use evalsuite_loader::document::Value;
 use serde_json::{Value as Json, json};
 
-use super::{CaseContext, Check, Grader};
+use super::{CaseContext, Check, Grader, text};
 use crate::source;
 
 /// Runs JavaScript.
@@ -11,6 +11,51 @@ const JAVASCRIPT: &str = include_str!("../../../assets/javascript.mjs");
 
 /// Runs Python.
 const PYTHON: &str = include_str!("../../../assets/python.py");
+
+/// Types that JavaScript compares after a `transform` of the answer.
+pub(super) const COMPARISONS: &[&str] = &[
+    "contains",
+    "icontains",
+    "contains-any",
+    "contains-all",
+    "icontains-any",
+    "icontains-all",
+    "starts-with",
+    "equals",
+    "regex",
+];
+
+/// A comparison of texts with what a `transform` makes of the answer.
+pub(super) fn comparison(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
+    let value = check.value.as_ref().ok_or("it has no value")?;
+    let is_list = check.kind.ends_with("-any") || check.kind.ends_with("-all");
+    let value = match is_list {
+        true => json!(text::list(check)?),
+        false if value.items().is_some() || !value.entries().is_empty() => {
+            return Err("its value is not text".to_owned());
+        }
+        false => json!(check.text().unwrap_or_default()),
+    };
+    if value == "" && check.kind != "equals" {
+        return Err("its value is empty".to_owned());
+    }
+    let (answer, value) = match check.kind.strip_prefix('i') {
+        Some(_) => ("text.toLowerCase()", Json::to_string(&value).to_lowercase()),
+        None => ("text", value.to_string()),
+    };
+    let expression = match check.kind {
+        "equals" => format!("text === {value}"),
+        "starts-with" => format!("text.startsWith({value})"),
+        "regex" => format!("new RegExp({value}).test(text)"),
+        kind if kind.ends_with("-any") => format!("{value}.some((part) => {answer}.includes(part))"),
+        kind if kind.ends_with("-all") => format!("{value}.every((part) => {answer}.includes(part))"),
+        _ => format!("{answer}.includes({value})"),
+    };
+    let code =
+        format!("const text = typeof output === 'string' ? output : JSON.stringify(output);\nreturn {expression};");
+    let (kind, is_negated, threshold, assertion) = ("javascript", check.is_negated, None, check.assertion);
+    map(&Check { kind, is_negated, value: Some(Value::text(code)), script: None, threshold, assertion }, context)
+}
 
 pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Grader, String> {
     let (program, name, text) = match check.kind {

@@ -37,6 +37,11 @@ pub(super) fn map(check: &Check<'_>, context: &mut CaseContext<'_>) -> Result<Gr
 }
 
 fn lists(check: &Check<'_>) -> Result<Grader, String> {
+    Ok(Grader::new(json!({"type": check.kind, "value": list(check)?})).negated(check.is_negated))
+}
+
+/// The texts of an assertion that looks for several.
+pub(super) fn list(check: &Check<'_>) -> Result<Vec<String>, String> {
     let value = check.value.as_ref().ok_or("it has no value")?;
     let texts: Vec<String> = match value.items() {
         Some(items) => items.iter().map(|item| template::javascript_text(&item.to_json())).collect(),
@@ -45,7 +50,7 @@ fn lists(check: &Check<'_>) -> Result<Grader, String> {
     if texts.is_empty() || texts.iter().any(String::is_empty) {
         return Err("a text to look for is empty".to_owned());
     }
-    Ok(Grader::new(json!({"type": check.kind, "value": texts})).negated(check.is_negated))
+    Ok(texts)
 }
 
 fn regex(check: &Check<'_>, pattern: &str, context: &mut CaseContext<'_>) -> Result<Grader, String> {

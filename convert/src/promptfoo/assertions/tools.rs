@@ -173,7 +173,7 @@ fn names_as_a_set(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_
 
 fn skills(check: &Check<'_>, value: &Value) -> Result<Grader, String> {
     if value.get("min").is_some() || value.get("max").is_some() || value.get("pattern").is_some() {
-        return Err("uses of a skill are not counted, and names are no patterns".to_owned());
+        return Err("uses of a skill are not counted, and names cannot be patterns".to_owned());
     }
     let names = texts(value).or_else(|| pattern(value).map(|name| vec![name.to_owned()])).ok_or("it names no skill")?;
     let skill = |name: &String| json!({"type": "skill-trigger", "skill": name, "should_trigger": !check.is_negated});

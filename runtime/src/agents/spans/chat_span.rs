@@ -8,7 +8,7 @@ use crate::agents::spans::span_messages::{read, structured};
 use crate::agents::spans::span_store::Span;
 use crate::agents::spans::span_usage::{cost, usage};
 
-/// The kind of work that a span stands for.
+/// The kind of work in a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Chat,

@@ -204,7 +204,7 @@ fn an_agent_within_a_tool_has_a_talk_of_its_own() {
 }
 
 #[test]
-fn an_agents_span_stands_for_calls_nobody_told_of() {
+fn an_agents_span_counts_as_its_unreported_calls() {
     let captured = seen(|| {
         let agent = info_span!(
             "invoke_agent",

@@ -4,6 +4,7 @@ use evalsuite_loader::{Loaded, LoadedPart, LoadedSuite, Part, Request, registere
 use evalsuite_schema::Requires;
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 
+use super::reload_error::ReloadError;
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalSuite, Origin};
 
@@ -25,7 +26,7 @@ pub(super) struct CheckedPart {
 /// # Errors
 ///
 /// Its problems.
-pub(super) fn whole(evals: &Evals, origin: &Origin) -> Result<CheckedSuite, String> {
+pub(super) fn whole(evals: &Evals, origin: &Origin) -> Result<CheckedSuite, ReloadError> {
     let loaded = evalsuite_loader::load(&request(evals.suite(), origin));
     let unused = registered_graders::unused(&evals.registry().names(), &loaded.user_graders, origin.entry);
     let unused = unused.into_iter().filter(|_| origin.lists_graders && loaded.suite.is_some());
@@ -37,7 +38,7 @@ pub(super) fn whole(evals: &Evals, origin: &Origin) -> Result<CheckedSuite, Stri
 /// # Errors
 ///
 /// Its problems.
-pub(super) fn part(evals: &Evals, origin: &Origin, part: Part) -> Result<CheckedPart, String> {
+pub(super) fn part(evals: &Evals, origin: &Origin, part: Part) -> Result<CheckedPart, ReloadError> {
     let part = evalsuite_loader::load_part(&request(evals.suite(), origin), part);
     let checked = check(&part.loaded, None, evals, origin)?;
     Ok(CheckedPart { checked, part })
@@ -62,7 +63,7 @@ fn check(
     unused_graders: impl IntoIterator<Item = Diagnostic>,
     evals: &Evals,
     origin: &Origin,
-) -> Result<CheckedSuite, String> {
+) -> Result<CheckedSuite, ReloadError> {
     let mut diagnostics = loaded.diagnostics.clone();
     if origin.lists_graders {
         let registered = evals.registry().names();
@@ -82,8 +83,8 @@ fn check(
         }
         _ => {
             let denied = if diagnostics.has_errors() { "" } else { "; `deny_warnings` makes warnings errors" };
-            let report = render::report(&diagnostics, render::Style::Plain);
-            Err(format!("evaluation error (setup): `{}` changed since the build\n\n{report}{denied}", origin.entry))
+            let report = render::report(&diagnostics, render::Style::Plain) + denied;
+            Err(ReloadError::Problems { entry: origin.entry, report })
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn merge(
     let mut is_same = true;
     let mut case = |built: &'static EvalCase| -> serde_json::Result<EvalCase> {
         let Some(loaded) = by_path.get(built.test_name) else { return Ok(EvalCase { tags, ..*built }) };
-        let json = serde_json::to_string(&loaded.case)?;
+        let json = serde_json::to_string(&*loaded.case)?;
         if json == built.json.text() {
             return Ok(EvalCase { tags, ..*built });
         }

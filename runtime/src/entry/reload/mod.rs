@@ -6,9 +6,11 @@ mod checked_suite;
 mod merged_suite;
 #[cfg(feature = "reload")]
 mod new_tests;
+mod reload_error;
 #[cfg(feature = "reload")]
 mod reloaded;
 
+use self::reload_error::ReloadError;
 use crate::model::evals::Evals;
 use crate::model::suite::EvalCase;
 use crate::record::run_directory::RunDirectory;
@@ -24,7 +26,7 @@ pub(crate) fn for_case(
     case: &'static EvalCase,
     settings: &Settings,
     run: &RunDirectory,
-) -> Result<Evals, String> {
+) -> Result<Evals, ReloadError> {
     if settings.reload { reloaded::for_case(evals, case, run) } else { Ok(evals) }
 }
 
@@ -33,7 +35,7 @@ pub(crate) fn for_case(
 /// # Errors
 ///
 /// As [`for_case`].
-pub(crate) fn whole_suite(evals: Evals, settings: &Settings) -> Result<Evals, String> {
+pub(crate) fn whole_suite(evals: Evals, settings: &Settings) -> Result<Evals, ReloadError> {
     if settings.reload { reloaded::whole_suite(evals) } else { Ok(evals) }
 }
 
@@ -41,16 +43,13 @@ pub(crate) fn whole_suite(evals: Evals, settings: &Settings) -> Result<Evals, St
 mod reloaded {
     //! Without the feature nothing can be read again.
 
-    use super::{EvalCase, Evals, RunDirectory};
+    use super::{EvalCase, Evals, ReloadError, RunDirectory};
 
-    const FEATURE_MISSING: &str = "evaluation error (setup/invalid_setting): EVALSUITE_RELOAD is set, but `evalsuite` \
-        was built without its feature `reload`\nhelp: add `features = [\"reload\"]` to the dependency in Cargo.toml";
-
-    pub(super) fn for_case(_: Evals, _: &EvalCase, _: &RunDirectory) -> Result<Evals, String> {
-        Err(FEATURE_MISSING.to_owned())
+    pub(super) fn for_case(_: Evals, _: &EvalCase, _: &RunDirectory) -> Result<Evals, ReloadError> {
+        Err(ReloadError::FeatureMissing)
     }
 
-    pub(super) fn whole_suite(_: Evals) -> Result<Evals, String> {
-        Err(FEATURE_MISSING.to_owned())
+    pub(super) fn whole_suite(_: Evals) -> Result<Evals, ReloadError> {
+        Err(ReloadError::FeatureMissing)
     }
 }

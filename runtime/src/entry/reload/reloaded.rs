@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use evalsuite_loader::{Part, SuiteFiles, render, suite_digest};
 
 use super::checked_suite::{CheckedPart, CheckedSuite};
+use super::reload_error::ReloadError;
 use super::{checked_suite, merged_suite, new_tests};
 use crate::model::evals::Evals;
 use crate::model::suite::{EvalCase, EvalSuite, Origin};
@@ -35,7 +36,7 @@ fn lock() -> MutexGuard<'static, Vec<Progress>> {
 }
 
 /// The suite with a case, and those it depends on, as their files are now.
-pub(super) fn for_case(evals: Evals, case: &'static EvalCase, run: &RunDirectory) -> Result<Evals, String> {
+pub(super) fn for_case(evals: Evals, case: &'static EvalCase, run: &RunDirectory) -> Result<Evals, ReloadError> {
     let built = evals.suite();
     let origin = origin(built)?;
     let now = match known_whole(&evals, origin, run)? {
@@ -50,15 +51,13 @@ pub(super) fn for_case(evals: Evals, case: &'static EvalCase, run: &RunDirectory
 }
 
 /// The suite with all cases as their files are now.
-pub(super) fn whole_suite(evals: Evals) -> Result<Evals, String> {
+pub(super) fn whole_suite(evals: Evals) -> Result<Evals, ReloadError> {
     let now = merged(&evals, &checked_suite::whole(&evals, origin(evals.suite())?)?)?;
     Ok(bound(evals, now))
 }
 
-fn origin(suite: &EvalSuite) -> Result<&'static Origin, String> {
-    suite.origin.ok_or_else(|| {
-        format!("evaluation error (setup): the suite `{}` was not built by `include_eval_suite!` or `generate`, so EVALSUITE_RELOAD cannot read it again", suite.name)
-    })
+fn origin(suite: &EvalSuite) -> Result<&'static Origin, ReloadError> {
+    suite.origin.ok_or(ReloadError::NotGenerated { suite: suite.name })
 }
 
 /// A changed case may be the first to ask a judge that is a command.
@@ -68,7 +67,7 @@ fn bound(evals: Evals, suite: &'static EvalSuite) -> Evals {
 
 /// The whole suite, if this process has asked for many of its cases. With an error in it each case is loaded by itself: other cases
 /// are not wrong.
-fn known_whole(evals: &Evals, origin: &Origin, run: &RunDirectory) -> Result<Option<&'static EvalSuite>, String> {
+fn known_whole(evals: &Evals, origin: &Origin, run: &RunDirectory) -> Result<Option<&'static EvalSuite>, ReloadError> {
     let built = evals.suite();
     let mut all = lock();
     let index = all.iter().position(|known| std::ptr::eq(known.built, built)).unwrap_or_else(|| {
@@ -86,12 +85,11 @@ fn known_whole(evals: &Evals, origin: &Origin, run: &RunDirectory) -> Result<Opt
     Ok(progress.whole)
 }
 
-fn merged(evals: &Evals, checked: &CheckedSuite) -> Result<&'static EvalSuite, String> {
+fn merged(evals: &Evals, checked: &CheckedSuite) -> Result<&'static EvalSuite, ReloadError> {
     for warning in &checked.new_warnings {
         notice::say(&render::text(warning, render::Style::Plain));
     }
-    merged_suite::merge(evals.suite(), &checked.suite, &checked.new_warnings)
-        .map_err(|error| format!("evaluation error (setup): the suite cannot be written as JSON: {error}"))
+    merged_suite::merge(evals.suite(), &checked.suite, &checked.new_warnings).map_err(ReloadError::Json)
 }
 
 /// A case with those it depends on. What concerns several cases takes the whole suite.
@@ -100,7 +98,7 @@ fn part(
     origin: &Origin,
     case: &'static EvalCase,
     run: &RunDirectory,
-) -> Result<&'static EvalSuite, String> {
+) -> Result<&'static EvalSuite, ReloadError> {
     let built = evals.suite();
     let mut wanted = vec![case];
     let mut found = load(evals, origin, &wanted)?;
@@ -115,10 +113,7 @@ fn part(
         let checked = checked_suite::whole(evals, origin)?;
         new_tests::tell(built, &checked.suite, &[], run);
         if checked.suite.tests.iter().all(|test| test.path.join("::") != case.test_name) {
-            let (test, root) = (built.test_path(case), built.root);
-            return Err(format!(
-                "evaluation error (setup): `{root}` has no case for the test `{test}` any more\nhelp: build again"
-            ));
+            return Err(ReloadError::CaseMissing { root: built.root, test: built.test_path(case) });
         }
         return merged(evals, &checked);
     }
@@ -127,7 +122,7 @@ fn part(
     merged(evals, &found.checked)
 }
 
-fn load(evals: &Evals, origin: &Origin, wanted: &[&EvalCase]) -> Result<CheckedPart, String> {
+fn load(evals: &Evals, origin: &Origin, wanted: &[&EvalCase]) -> Result<CheckedPart, ReloadError> {
     let (alone, shared): (Vec<&EvalCase>, Vec<&EvalCase>) = wanted.iter().partition(|case| !case.source.is_empty());
     // A file that a pattern found may hold several cases.
     let ids = shared.iter().chain(&alone).map(|case| case.id.to_owned()).collect();

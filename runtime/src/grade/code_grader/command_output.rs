@@ -41,7 +41,7 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
                 tail_of(&stderr)
             ));
         }
-        return from_result(result, rule).unwrap_or_else(Score::error);
+        return from_result(result, rule).unwrap_or_else(|InvalidResult(problem)| Score::error(problem));
     }
     // Braces mean a result, and a result that cannot be read must not pass.
     if let (Err(error), 0, true) = (&parsed, code, stdout.starts_with('{') && stdout.ends_with('}')) {
@@ -77,18 +77,23 @@ fn is_result(object: &Object) -> bool {
     ["score", "assertions", "verdict"].iter().any(|key| object.contains_key(*key))
 }
 
-fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, String> {
+/// What is wrong with the result that a command printed.
+struct InvalidResult(String);
+
+fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, InvalidResult> {
     let assertions = result.remove("assertions").map(assertions).transpose()?.unwrap_or_default();
     let verdict = match result.remove("verdict") {
         None => None,
         Some(Value::String(text)) if matches!(text.as_str(), "pass" | "fail" | "undecided") => Some(text),
-        Some(other) => return Err(format!("`verdict` is {other}, not \"pass\", \"fail\" or \"undecided\"")),
+        Some(other) => {
+            return Err(InvalidResult(format!("`verdict` is {other}, not \"pass\", \"fail\" or \"undecided\"")));
+        }
     };
     let rationale = text(&mut result, "rationale")?;
     let details = match result.remove("details") {
         None | Some(Value::Null) => Object::new(),
         Some(Value::Object(details)) => details,
-        Some(other) => return Err(format!("`details` is {other}, not an object")),
+        Some(other) => return Err(InvalidResult(format!("`details` is {other}, not an object"))),
     };
     let mut score = match (result.remove("score"), verdict.as_deref()) {
         (_, Some("undecided")) => {
@@ -96,9 +101,11 @@ fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, String> {
         }
         (Some(value), _) => match value.as_f64() {
             Some(number) if (0.0..=1.0).contains(&number) => Score::new(number),
-            _ => return Err(format!("`score` is {value}, not a number from 0 to 1")),
+            _ => return Err(InvalidResult(format!("`score` is {value}, not a number from 0 to 1"))),
         },
-        (None, _) if assertions.is_empty() => return Err("the result has neither `score` nor assertions".to_owned()),
+        (None, _) if assertions.is_empty() => {
+            return Err(InvalidResult("the result has neither `score` nor assertions".to_owned()));
+        }
         (None, _) => {
             let passed = assertions.iter().filter(|assertion| assertion.passed).count();
             Score::new(ratio(passed, assertions.len()))
@@ -120,26 +127,26 @@ fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, String> {
     Ok(score)
 }
 
-fn text(result: &mut Object, key: &str) -> Result<Option<String>, String> {
+fn text(result: &mut Object, key: &str) -> Result<Option<String>, InvalidResult> {
     match result.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(format!("`{key}` is {other}, not a text")),
+        Some(other) => Err(InvalidResult(format!("`{key}` is {other}, not a text"))),
     }
 }
 
-fn assertions(value: Value) -> Result<Vec<Assertion>, String> {
+fn assertions(value: Value) -> Result<Vec<Assertion>, InvalidResult> {
     let Value::Array(entries) = value else {
-        return Err(format!("`assertions` is {value}, not a list"));
+        return Err(InvalidResult(format!("`assertions` is {value}, not a list")));
     };
     entries.into_iter().enumerate().map(|(index, entry)| assertion(index, &entry)).collect()
 }
 
-fn assertion(index: usize, entry: &Value) -> Result<Assertion, String> {
+fn assertion(index: usize, entry: &Value) -> Result<Assertion, InvalidResult> {
     let text = entry.get("text").and_then(Value::as_str);
     let passed = entry.get("passed").and_then(Value::as_bool);
     let (Some(text), Some(passed)) = (text, passed) else {
-        return Err(format!("`assertions[{index}]` has no text `text` or no boolean `passed`"));
+        return Err(InvalidResult(format!("`assertions[{index}]` has no text `text` or no boolean `passed`")));
     };
     let mut assertion = Assertion::new(text, passed);
     let optional = |key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);

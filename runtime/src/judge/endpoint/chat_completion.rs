@@ -5,8 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use evalsuite_schema::record::Usage;
 use serde_json::{Value, json};
 
-use crate::judge::invalid_reply::InvalidReply;
-use crate::model::judge::{JudgeReply, JudgeRequest};
+use crate::model::judge::{InvalidReply, JudgeReply, JudgeRequest};
 
 /// How a request tells the service the shape of a reply, the strictest form first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Judges as users write them: the traits, requests, replies and errors.
 
 pub(crate) mod error;
+pub(crate) mod invalid_reply;
 pub(crate) mod registry;
 pub(crate) mod reply;
 pub(crate) mod request;
@@ -23,6 +24,7 @@ pub use self::reply::JudgeReply;
 pub use self::request::{JudgeImage, JudgeRequest};
 pub use self::suite_judge::SuiteJudge;
 
+pub(crate) use self::invalid_reply::InvalidReply;
 pub(crate) use self::registry::Judges;
 pub(crate) use self::untrusted::fenced;
 

@@ -4,6 +4,7 @@ use evalsuite_schema::record::Usage;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::model::judge::InvalidReply;
 use crate::model::outcome::is_amount;
 use crate::platform::excerpt::trim;
 
@@ -84,11 +85,11 @@ impl JudgeReply {
     }
 
     /// The reply as JSON: all of it, else the object from its first brace to its last.
-    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, String> {
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, InvalidReply> {
         let text = trim(&self.text);
         serde_json::from_str(text).or_else(|_| serde_json::from_str(document(text))).map_err(|error| match text {
-            "" => "the reply is empty".to_owned(),
-            _ => format!("the reply is not the JSON that was asked for: {error}"),
+            "" => "the reply is empty".into(),
+            _ => format!("the reply is not the JSON that was asked for: {error}").into(),
         })
     }
 }

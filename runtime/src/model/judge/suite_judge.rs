@@ -7,7 +7,7 @@ use std::{fmt, thread};
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
-use crate::model::judge::{JudgeError, JudgeReply, JudgeRequest};
+use crate::model::judge::{InvalidReply, JudgeError, JudgeReply, JudgeRequest};
 
 /// The requests of one grader.
 pub(crate) trait Inquiry: fmt::Debug + Send + Sync {
@@ -20,7 +20,7 @@ pub(crate) trait Inquiry: fmt::Debug + Send + Sync {
         &self,
         judge: Option<&str>,
         request: &JudgeRequest,
-        read: &mut dyn FnMut(&JudgeReply) -> Result<(), String>,
+        read: &mut dyn FnMut(&JudgeReply) -> Result<(), InvalidReply>,
     ) -> Result<(), JudgeError>;
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::platform::process::RunningGroup;
+use super::group::RunningGroup;
 
 /// A running process.
 pub(crate) struct Member {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::model::suite::EvalSuite;
 use crate::model::suite_location::{SuiteLocation, package_directory};
 use crate::platform::digest::file_key;
+use crate::platform::setting_error::SettingError;
 use crate::record::run_directory::layout::trial_directory_name;
 
 /// The file of a trial's cassette.
@@ -18,7 +19,7 @@ pub(crate) fn cassette_path(
     index: u32,
     cassettes: Option<&Path>,
     location: &SuiteLocation,
-) -> Result<PathBuf, String> {
+) -> Result<PathBuf, SettingError> {
     let root = match cassettes {
         Some(directory) => std::path::absolute(directory).map_err(|error| {
             format!("EVALSUITE_CASSETTES is {}, which is not a valid path: {error}", directory.display())
@@ -29,7 +30,8 @@ pub(crate) fn cassette_path(
         return Err(format!(
             "the directory of cassettes {} is in {tracked}; set EVALSUITE_CASSETTES to another directory",
             root.display()
-        ));
+        )
+        .into());
     }
     Ok(root.join(file_key(suite.name)).join(case_key).join(format!("{}.json", trial_directory_name(index, 0))))
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use evalsuite_schema::record::{Mode, ReasonCode};
 
-use crate::model::cassette::Cassette;
+use crate::model::cassette::{Cassette, CassetteError};
 use crate::platform::clock::timestamp;
 use crate::platform::files::remove_abandoned;
 use crate::record::cassette::recorded_replies::RecordedReplies;
@@ -32,7 +32,7 @@ pub(crate) struct SharedCassette {
     /// The file that is written while the trial runs; `None` unless the mode is record.
     path: Option<PathBuf>,
     placeholders: Placeholders,
-    about: Option<About>,
+    about: Option<RecordedTrial>,
     /// How to record the trial, for messages.
     hint: String,
     /// The recording that existed before the trial.
@@ -42,7 +42,7 @@ pub(crate) struct SharedCassette {
 
 /// The trial that a cassette belongs to.
 #[derive(Debug, Clone)]
-pub(crate) struct About {
+pub(crate) struct RecordedTrial {
     pub(crate) suite: String,
     pub(crate) case_id: String,
     pub(crate) target: String,
@@ -63,19 +63,19 @@ struct RecordedSoFar {
 
 /// Why a recording cannot be replayed.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unusable {
+pub(crate) struct ReplayError {
     pub(crate) code: ReasonCode,
     pub(crate) message: String,
 }
 
-/// What is needed to open the cassette of a trial.
+/// How the cassette of a trial is opened.
 #[derive(Debug)]
-pub(crate) struct Opening {
+pub(crate) struct CassetteOptions {
     pub(crate) mode: Mode,
     /// The file of the recording; `None` in a live run, unless it replays the replies of absent judges.
     pub(crate) path: Option<PathBuf>,
     pub(crate) placeholders: Placeholders,
-    pub(crate) about: About,
+    pub(crate) about: RecordedTrial,
     /// How to record the trial, for messages.
     pub(crate) hint: String,
     /// Whether the trial calls an agent; a recording without its calls is incomplete.
@@ -106,8 +106,8 @@ impl TrialCassette {
     /// # Errors
     ///
     /// If the trial is to be replayed, and there is no recording or its input was different.
-    pub(crate) fn open(opening: Opening) -> Result<Self, Unusable> {
-        let Opening { mode, path, placeholders, about, hint, has_agent } = opening;
+    pub(crate) fn open(options: CassetteOptions) -> Result<Self, ReplayError> {
+        let CassetteOptions { mode, path, placeholders, about, hint, has_agent } = options;
         let earlier = match path.as_ref().map_or(Ok(None), |path| CassetteFile::read(path, &placeholders)) {
             Ok(earlier) => earlier,
             // A file that is not a recording is replaced, as its error message promises.
@@ -115,7 +115,7 @@ impl TrialCassette {
             Err(error) => {
                 let is_invalid = error.kind() == io::ErrorKind::InvalidData;
                 let message = if is_invalid { format!("{error}; {hint}") } else { error.to_string() };
-                return Err(Unusable { code: ReasonCode::RecordingMissing, message });
+                return Err(ReplayError { code: ReasonCode::RecordingMissing, message });
             }
         };
         let digest = about.seen.digest();
@@ -127,14 +127,14 @@ impl TrialCassette {
                 let shown = path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
                 let Some(file) = earlier.filter(|file| !has_agent || !file.calls.is_empty()) else {
                     let message = format!("there is no recording of this trial at {shown}; {hint}");
-                    return Err(Unusable { code: ReasonCode::RecordingMissing, message });
+                    return Err(ReplayError { code: ReasonCode::RecordingMissing, message });
                 };
                 let is_same =
                     file.input_digest == digest || mode == Mode::Regrade && file.seen.asks_the_same(&about.seen);
                 if !is_same {
                     let difference = file.seen.difference(&about.seen);
                     let message = format!("the recording {shown} is of different input; {hint}{difference}");
-                    return Err(Unusable { code: ReasonCode::RecordingStale, message });
+                    return Err(ReplayError { code: ReasonCode::RecordingStale, message });
                 }
                 Some(file)
             }
@@ -143,7 +143,7 @@ impl TrialCassette {
         let path = path.filter(|_| mode == Mode::Record);
         if let Some(path) = &path {
             remove_abandoned(path)
-                .map_err(|error| Unusable { code: ReasonCode::RecordingMissing, message: error.to_string() })?;
+                .map_err(|error| ReplayError { code: ReasonCode::RecordingMissing, message: error.to_string() })?;
         }
         let shared =
             SharedCassette { mode, path, placeholders, about: Some(about), hint, earlier, recorded: Mutex::default() };
@@ -173,11 +173,11 @@ impl TrialCassette {
     /// # Errors
     ///
     /// If it cannot be recorded.
-    pub(crate) fn keep_call(&self, call: AgentCall) -> Result<(), String> {
+    pub(crate) fn keep_call(&self, call: AgentCall) -> Result<(), CassetteError> {
         if self.0.mode == Mode::Record
             && let Some(reason) = &call.workspace.left_out
         {
-            return Err(format!("the trial cannot be recorded: {reason}"));
+            return Err(CassetteError::new(format!("the trial cannot be recorded: {reason}")));
         }
         let mut recorded = self.0.recorded();
         recorded.calls.push(call);
@@ -207,7 +207,7 @@ impl TrialCassette {
 
 impl SharedCassette {
     fn file(&self, recorded: &RecordedSoFar) -> Option<CassetteFile> {
-        let About { suite, case_id, target, trial, seen } = self.about.clone()?;
+        let RecordedTrial { suite, case_id, target, trial, seen } = self.about.clone()?;
         Some(CassetteFile {
             schema: CassetteFile::SCHEMA.to_owned(),
             suite,
@@ -223,7 +223,7 @@ impl SharedCassette {
     }
 
     /// Writes the recording in record mode. A complete earlier recording stays until the agent's first call has ended.
-    fn write(&self, recorded: &RecordedSoFar) -> Result<(), String> {
+    fn write(&self, recorded: &RecordedSoFar) -> Result<(), CassetteError> {
         let Some(path) = &self.path else { return Ok(()) };
         let keeps_earlier = self.earlier.as_ref().is_some_and(|file| !file.calls.is_empty());
         if recorded.calls.is_empty() && keeps_earlier {
@@ -231,7 +231,7 @@ impl SharedCassette {
         }
         let Some(file) = self.file(recorded) else { return Ok(()) };
         file.write(path, &self.placeholders)
-            .map_err(|error| format!("the recording {} cannot be written: {error}", path.display()))
+            .map_err(|error| CassetteError::new(format!("the recording {} cannot be written: {error}", path.display())))
     }
 
     /// What was recorded before a panic elsewhere is still valid.

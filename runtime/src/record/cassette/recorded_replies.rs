@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use evalsuite_schema::record::Mode;
 use serde_json::Value;
 
-use crate::model::cassette::{Asker, LookUp, ReplyStore, Request};
+use crate::model::cassette::{Asker, CassetteError, LookUp, ReplyStore, Request};
 use crate::record::cassette::SharedCassette;
 use crate::record::cassette::cassette_file::RequestReplies;
 use crate::record::cassette::request_key::request_key;
@@ -65,7 +65,7 @@ impl ReplyStore for SharedCassette {
         }
     }
 
-    fn keep(&self, request: Request, reply: Value) -> Result<(), String> {
+    fn keep(&self, request: Request, reply: Value) -> Result<(), CassetteError> {
         let mut so_far = self.recorded();
         so_far.replies.add(request, reply);
         self.write(&so_far)

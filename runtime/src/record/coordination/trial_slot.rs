@@ -41,7 +41,7 @@ impl Slot {
         }
     }
 
-    /// A slot that is free and that nobody waits for.
+    /// A slot that is free and has no waiting tests.
     ///
     /// # Errors
     ///

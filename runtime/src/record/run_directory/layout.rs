@@ -3,6 +3,7 @@
 //! ```text
 //! OUTPUT/                          target/evalsuite, or EVALSUITE_OUTPUT
 //! ├── latest                       id of the newest run
+//! ├── .digest-key                  key of digests of values that may be secret
 //! └── runs/RUN_ID/
 //!     ├── run.json
 //!     ├── summary.json
@@ -33,6 +34,8 @@ use std::fmt;
 
 /// Name of the file with the id of the newest run.
 pub const LATEST: &str = "latest";
+/// Name of the file with the key of digests. It is hidden: uploads of artifacts leave hidden files out.
+pub(crate) const DIGEST_KEY: &str = ".digest-key";
 /// Name of the directory of all runs.
 pub const RUNS: &str = "runs";
 /// Name of the file with the [`RunRecord`](crate::record::RunRecord).
@@ -43,7 +46,7 @@ pub const SUMMARY: &str = "summary.json";
 pub const LEDGER: &str = "spend.jsonl";
 /// Name of the directory of lock files.
 pub const LOCKS: &str = "locks";
-/// Extension of files that are locked while a test uses what they stand for.
+/// Extension of files that are locked while a test uses what they name.
 pub const LOCK_EXTENSION: &str = "lock";
 /// Name of the directory for files that parts of a merged run have with different content.
 pub const SHARDS: &str = "shards";

@@ -1,6 +1,7 @@
 //! The directories of runs: their layout, for programs that read, merge or remove runs, and where this process writes.
 
 pub(crate) mod case_directory;
+pub(crate) mod digest_key;
 pub(crate) mod layout;
 pub(crate) mod output_directory;
 pub(crate) mod run_id;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::file_key;
+use crate::platform::setting_error::SettingError;
 
 pub use self::layout::*;
 pub use self::output_directory::{OutputDirectory, StoredRun, open_run_file};
@@ -29,13 +31,14 @@ impl RunDirectory {
     /// # Errors
     ///
     /// If it would be in the suite or another directory in which every new file causes a rebuild.
-    pub(crate) fn new(output: Option<&Path>, suite: &SuiteLocation, run_id: String) -> Result<Self, String> {
+    pub(crate) fn new(output: Option<&Path>, suite: &SuiteLocation, run_id: String) -> Result<Self, SettingError> {
         let root = output_root(output, suite)?;
         if let Some(tracked) = suite.rebuild_trigger_around(&root) {
             return Err(format!(
                 "the output directory {} is in {tracked}; set EVALSUITE_OUTPUT to another directory",
                 root.display()
-            ));
+            )
+            .into());
         }
         Ok(Self { path: OutputDirectory::new(root).run_directory(&run_id), run_id })
     }
@@ -49,6 +52,11 @@ impl RunDirectory {
     /// The directory itself.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The directory that all runs are in.
+    pub(crate) fn output(&self) -> Option<&Path> {
+        self.path.parent().and_then(Path::parent)
     }
 
     /// The run's record.
@@ -77,17 +85,18 @@ impl RunDirectory {
     ///
     /// If the file cannot be written.
     pub(crate) fn mark_latest(&self) -> io::Result<()> {
-        match self.path.parent().and_then(Path::parent) {
+        match self.output() {
             Some(root) => OutputDirectory::new(root).set_latest(Some(&self.run_id)),
             None => Ok(()),
         }
     }
 }
 
-fn output_root(output: Option<&Path>, suite: &SuiteLocation) -> Result<PathBuf, String> {
+fn output_root(output: Option<&Path>, suite: &SuiteLocation) -> Result<PathBuf, SettingError> {
     if let Some(output) = output {
-        return std::path::absolute(output)
-            .map_err(|error| format!("EVALSUITE_OUTPUT is {}, which is not a valid path: {error}", output.display()));
+        return std::path::absolute(output).map_err(|error| {
+            format!("EVALSUITE_OUTPUT is {}, which is not a valid path: {error}", output.display()).into()
+        });
     }
     let executable = std::env::current_exe().ok();
     let target = executable

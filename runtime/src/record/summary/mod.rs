@@ -64,6 +64,7 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     summary.pass_hat_k = over_cases(cases, pass_hat_k);
     summary.grader_mean = grader_means(&trials);
     summary.bucket = buckets(cases);
+    summary.tag = by_tag(cases);
     summary.metadata = by_metadata(cases);
     // Trials that count in nothing else have cost something.
     let surplus = || cases.iter().flat_map(|case| &case.record.surplus);
@@ -154,6 +155,16 @@ fn buckets(cases: &[SummedCase<'_>]) -> BTreeMap<String, PassRate> {
         }
     }
     buckets
+}
+
+fn by_tag(cases: &[SummedCase<'_>]) -> BTreeMap<String, PassRate> {
+    let mut tags: BTreeMap<String, PassRate> = BTreeMap::new();
+    for case in cases {
+        for tag in case.trials.first().into_iter().flat_map(|trial| &trial.tags) {
+            count_in(tags.entry(tag.clone()).or_default(), case.record.outcome);
+        }
+    }
+    tags
 }
 
 fn by_metadata(cases: &[SummedCase<'_>]) -> BTreeMap<String, BTreeMap<String, PassRate>> {

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use evalsuite_schema::record::{CaseOutcome, CaseRecord, Estimate, Reason, SuiteSummary, TargetSummary, Usage};
+use evalsuite_schema::record::{
+    CaseOutcome, CaseRecord, Estimate, Reason, Stability, SuiteSummary, TargetSummary, Usage,
+};
 
 use crate::record::summary::text_table::TextTable;
 
@@ -40,14 +42,16 @@ impl fmt::Display for SummaryText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let summary = self.0;
         let count = |outcome| summary.cases.iter().filter(|case| case.outcome == outcome).count();
+        let flaky = summary.cases.iter().filter(|case| case.stability == Some(Stability::Flaky)).count();
         writeln!(
             f,
-            "{}: {} passed, {} failed, {} error, {} skipped",
+            "{}: {} passed, {} failed, {} error, {} skipped{}",
             summary.suite,
             count(CaseOutcome::Passed),
             count(CaseOutcome::Failed),
             count(CaseOutcome::Error) + summary.problems.len(),
             count(CaseOutcome::Skipped),
+            if flaky > 0 { format!(", {flaky} flaky") } else { String::new() },
         )?;
         let reused: u32 = summary.targets.iter().map(|target| target.reused).sum();
         if reused > 0 {
@@ -76,6 +80,7 @@ fn targets(targets: &[TargetSummary]) -> TextTable {
         "score",
         "95 % interval",
         "tokens",
+        "cached",
         "judge tokens",
         "USD",
         "judge USD",
@@ -95,6 +100,7 @@ fn targets(targets: &[TargetSummary]) -> TextTable {
             target.mean_score.map(score),
             interval.map(|(lower, upper)| format!("{lower:.2} to {upper:.2}")),
             target.usage.map(tokens),
+            target.usage.map(|usage| usage.cached).filter(|cached| *cached > 0).map(|cached| cached.to_string()),
             target.judge_usage.map(tokens),
             dollars(target.cost_usd),
             dollars(target.judge_cost_usd),
@@ -139,11 +145,11 @@ fn graders(targets: &[TargetSummary]) -> TextTable {
     table
 }
 
-/// The cases whose trials took longest, if there are several to compare.
+/// The cases whose trials took longest, if there are several to compare. Times that would be shown as 0 say nothing.
 fn slowest(cases: &[CaseRecord]) -> TextTable {
     let took = |case: &CaseRecord| case.trials.iter().filter_map(|trial| trial.duration_ms).sum::<u64>();
     let mut timed: Vec<(u64, &CaseRecord)> = cases.iter().map(|case| (took(case), case)).collect();
-    timed.retain(|(took, _)| *took > 0);
+    timed.retain(|(took, _)| *took >= 50);
     timed.sort_by_key(|(took, _)| Reverse(*took));
     let mut table = TextTable::new(&["slowest", "time", "trials"]);
     if timed.len() > 1 {
@@ -186,8 +192,9 @@ fn score(value: f64) -> String {
     format!("{value:.2}")
 }
 
+/// Without those that were read from a cache, which cost little.
 fn tokens(usage: Usage) -> String {
-    usage.input.saturating_add(usage.output).saturating_add(usage.cached).to_string()
+    usage.input.saturating_add(usage.output).to_string()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
@@ -239,7 +246,7 @@ mod tests {
         let mut small = target("small", [1, 1, 0, 4]);
         (small.mean_score, small.scored_cases) = (Some(0.5), 2);
         (small.ci95_lower, small.ci95_upper) = (Some(0.25), Some(0.75));
-        (small.usage, small.judge_usage) = (Some(Usage::new(1200, 80)), Some(Usage::new(50, 5)));
+        (small.usage, small.judge_usage) = (Some(Usage::new(1200, 80).with_cached(9000)), Some(Usage::new(50, 5)));
         (small.cost_usd, small.judge_cost_usd) = (Some(0.25), Some(0.01));
         small.duration_ms = Durations::default();
         (small.duration_ms.total, small.duration_ms.p50, small.duration_ms.p95) = (4500, Some(1000), Some(2500));
@@ -252,12 +259,13 @@ mod tests {
         large.pass_hat_k.insert(3, Estimate::new(0.5, 1));
         let skipped = ["c", "d", "e", "f"].map(|id| case(id, CaseOutcome::Skipped, &[]));
         let mut cases = vec![case("a", CaseOutcome::Passed, &[1000, 1000]), case("b", CaseOutcome::Failed, &[2500])];
+        cases[0].stability = Some(Stability::Flaky);
         cases.extend(skipped);
         let expected = "\
-shop: 1 passed, 1 failed, 0 error, 4 skipped
-  target  passed  failed  error  skipped  score  95 % interval  tokens  judge tokens     USD  judge USD   time    p50    p95
-  small        1       1      0        4   0.50   0.25 to 0.75    1280            55  0.2500     0.0100  4.5 s  1.0 s  2.5 s
-  large        1       0      0        0   1.00              –       –             –       –          –      –      –      –
+shop: 1 passed, 1 failed, 0 error, 4 skipped, 1 flaky
+  target  passed  failed  error  skipped  score  95 % interval  tokens  cached  judge tokens     USD  judge USD   time    p50    p95
+  small        1       1      0        4   0.50   0.25 to 0.75    1280    9000            55  0.2500     0.0100  4.5 s  1.0 s  2.5 s
+  large        1       0      0        0   1.00              –       –       –             –       –          –      –      –      –
   large: pass@3 1.00, pass^3 0.50 (over 1 of 1 cases)
   grader    target  mean  decided  undecided  errors
   contains   small  0.50        3          0       1

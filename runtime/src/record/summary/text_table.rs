@@ -9,23 +9,29 @@ use std::fmt::Write;
 const NO_VALUE: &str = "–";
 
 /// A table with one line per row: the first column is aligned to the left, all others to the right.
-pub(crate) struct TextTable {
-    headings: Vec<&'static str>,
+#[derive(Debug, Clone, Default)]
+pub struct TextTable {
+    headings: Vec<String>,
     rows: Vec<Vec<Option<String>>>,
 }
 
 impl TextTable {
-    pub(crate) fn new(headings: &[&'static str]) -> Self {
-        Self { headings: headings.to_vec(), rows: Vec::new() }
+    /// A table with these headings.
+    pub fn new(headings: &[&str]) -> Self {
+        Self { headings: headings.iter().map(|heading| (*heading).to_owned()).collect(), rows: Vec::new() }
     }
 
-    /// Adds a row with one cell per heading.
-    pub(crate) fn add(&mut self, cells: Vec<Option<String>>) {
+    /// Adds a row with one cell per heading; `None` where there is no value.
+    pub fn add(&mut self, cells: Vec<Option<String>>) {
         self.rows.push(cells);
     }
 
     /// Writes the table, indented by two spaces, without the columns in which no row has a value; nothing without rows.
-    pub(crate) fn write(&self, out: &mut impl Write) -> fmt::Result {
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer.
+    pub fn write(&self, out: &mut impl Write) -> fmt::Result {
         if self.rows.is_empty() {
             return Ok(());
         }
@@ -33,7 +39,7 @@ impl TextTable {
         let shown: Vec<usize> = (0..self.headings.len())
             .filter(|column| self.rows.iter().any(|row| cell(row, *column).is_some()))
             .collect();
-        let headings = shown.iter().filter_map(|column| self.headings.get(*column)).map(|name| (*name).to_owned());
+        let headings = shown.iter().filter_map(|column| self.headings.get(*column)).cloned();
         let mut lines: Vec<Vec<String>> = vec![headings.collect()];
         lines.extend(
             self.rows.iter().map(|row| {

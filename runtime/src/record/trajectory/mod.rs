@@ -19,7 +19,7 @@ use crate::model::outcome::Outcome;
 pub use crate::record::trajectory::trajectory_error::TrajectoryError;
 
 pub(crate) use crate::record::trajectory::read_document::read;
-pub(crate) use crate::record::trajectory::write_document::{Work, document};
+pub(crate) use crate::record::trajectory::write_document::{DocumentParts, document};
 
 /// Version of written documents, and the newest version that can be read.
 const VERSION: &str = "ATIF-v1.8";

@@ -13,7 +13,7 @@ use crate::record::trajectory::document::{Agent, Call, Document, FinalMetrics, O
 use crate::record::trajectory::{VERSION, content_parts, extra};
 
 /// The transcript of a trial, its agent and its result.
-pub(crate) struct Work<'a> {
+pub(crate) struct DocumentParts<'a> {
     /// The run and case: `RUN/CASE_KEY`.
     pub(crate) session: String,
     /// Name of the trial's directory.
@@ -37,19 +37,19 @@ pub(crate) struct Work<'a> {
 }
 
 /// The document. Secrets are hidden in texts that are escaped here.
-pub(crate) fn document(work: &Work<'_>, redactor: &Redactor) -> Document {
+pub(crate) fn document(parts: &DocumentParts<'_>, redactor: &Redactor) -> Document {
     let mut steps = Steps { redactor, done: Vec::new(), calls: BTreeMap::new(), ids: BTreeSet::new(), count: 0 };
     let mut more = Object::new();
-    more.insert(extra::EVALSUITE.to_owned(), work.verdict.clone());
-    if let Some(reward) = &work.reward {
+    more.insert(extra::EVALSUITE.to_owned(), parts.verdict.clone());
+    if let Some(reward) = &parts.reward {
         more.insert(extra::REWARD.to_owned(), reward.clone());
     }
-    match work.transcript {
+    match parts.transcript {
         Some(transcript) => {
             for (index, message) in transcript.iter().enumerate() {
                 let before = steps.done.len();
                 steps.message(message);
-                if let Some(turn) = work.turns.iter().filter(|start| **start <= index).count().checked_sub(1) {
+                if let Some(turn) = parts.turns.iter().filter(|start| **start <= index).count().checked_sub(1) {
                     for step in &mut steps.done[before..] {
                         step.extra.insert(extra::TURN.to_owned(), turn.into());
                     }
@@ -57,7 +57,7 @@ pub(crate) fn document(work: &Work<'_>, redactor: &Redactor) -> Document {
             }
         }
         None => {
-            steps.push(Source::Agent, work.answer.into());
+            steps.push(Source::Agent, parts.answer.into());
             more.insert(extra::TRANSCRIPT_REPORTED.to_owned(), false.into());
         }
     }
@@ -69,23 +69,23 @@ pub(crate) fn document(work: &Work<'_>, redactor: &Redactor) -> Document {
     }
     Document {
         schema_version: VERSION,
-        trajectory_id: format!("{}/{}", work.session, work.trial),
-        session_id: work.session.clone(),
+        trajectory_id: format!("{}/{}", parts.session, parts.trial),
+        session_id: parts.session.clone(),
         agent: Agent {
-            name: work.agent.to_owned(),
-            version: work.agent_version.to_owned(),
-            model_name: work.model.map(str::to_owned),
-            tool_definitions: work.tools.to_vec(),
+            name: parts.agent.to_owned(),
+            version: parts.agent_version.to_owned(),
+            model_name: parts.model.map(str::to_owned),
+            tool_definitions: parts.tools.to_vec(),
         },
-        final_metrics: totals(work, steps.done.len()),
+        final_metrics: totals(parts, steps.done.len()),
         steps: steps.done,
         extra: more,
     }
 }
 
-fn totals(work: &Work<'_>, steps: usize) -> FinalMetrics {
-    let mut totals = FinalMetrics { total_cost_usd: work.cost_usd, total_steps: steps, ..FinalMetrics::default() };
-    if let Some(usage) = work.usage {
+fn totals(parts: &DocumentParts<'_>, steps: usize) -> FinalMetrics {
+    let mut totals = FinalMetrics { total_cost_usd: parts.cost_usd, total_steps: steps, ..FinalMetrics::default() };
+    if let Some(usage) = parts.usage {
         totals.total_prompt_tokens = Some(usage.input.saturating_add(usage.cached));
         totals.total_completion_tokens = Some(usage.output);
         totals.total_cached_tokens = Some(usage.cached);

@@ -87,7 +87,8 @@ fn measured_as(
     let Some(text) = suite.calibration else { return Ok(None) };
     let Some(calibration) = suite.decode_calibration().map_err(undecodable)? else { return Ok(None) };
     let data = suite.decode().map_err(undecodable)?;
-    let places = embedded_files::suite_location(suite, run, "").map_err(CalibrationError::Files)?;
+    let places =
+        embedded_files::suite_location(suite, run, "").map_err(|error| CalibrationError::Files(error.to_string()))?;
     let secrets: BTreeSet<String> =
         calibration.samples.iter().flat_map(|sample| measurement::secrets(sample, data.layout)).collect();
     let redactor = Redactor::of(secrets.iter().map(String::as_str)).and_values(settings.judge.secrets());

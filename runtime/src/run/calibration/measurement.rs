@@ -26,7 +26,8 @@ use crate::platform::clock::timestamp;
 use crate::platform::digest::file_key;
 use crate::platform::environment;
 use crate::platform::redaction::Redactor;
-use crate::record::cassette::{About, AgentInput, Opening, TrialCassette, Unusable, cassette_path};
+use crate::platform::setting_error::SettingError;
+use crate::record::cassette::{AgentInput, CassetteOptions, RecordedTrial, ReplayError, TrialCassette, cassette_path};
 use crate::record::embedded_files;
 use crate::record::run_directory::RunDirectory;
 use crate::run::calibration::calibration_test::test_name;
@@ -63,7 +64,7 @@ impl JudgeMeasurement<'_> {
         }
         let samples = self.on_threads(|sample| match self.ask(sample, is_recorded) {
             Ok(record) => judged(sample, record),
-            Err(Unusable { code, message }) => blank(sample, Some((code, message))),
+            Err(SampleError { code, message }) => blank(sample, Some((code, message))),
         });
         let about = calibration_record::CalibrationRun {
             run_id: self.run.run_id.clone(),
@@ -129,19 +130,20 @@ impl JudgeMeasurement<'_> {
         }
     }
 
-    fn recording(&self, sample: &Sample) -> Result<PathBuf, String> {
+    fn recording(&self, sample: &Sample) -> Result<PathBuf, SettingError> {
         let suite = self.evals.suite();
         let key = format!("{DIRECTORY}/{}", file_key(&sample.id));
         cassette_path(suite, &key, 0, self.settings.cassettes.as_deref(), &SuiteLocation::of(suite))
     }
 
     /// Runs the sample's grader on its answer, as if an agent had given it.
-    fn ask(&self, sample: &Sample, is_recorded: bool) -> Result<GraderRecord, Unusable> {
+    fn ask(&self, sample: &Sample, is_recorded: bool) -> Result<GraderRecord, SampleError> {
         let (evals, run) = (self.evals, self.run);
-        let broken = |message: String| Unusable { code: ReasonCode::GraderError, message };
+        let broken = |message: String| SampleError { code: ReasonCode::GraderError, message };
         let case = interpolation::resolve(sample.case.clone(), self.suite.layout, environment::var)
-            .map_err(|unset| Unusable { code: ReasonCode::VariableUnset, message: unset.message })?;
-        let places = embedded_files::suite_location(evals.suite(), run, &case.dir).map_err(broken)?;
+            .map_err(|unset| SampleError { code: ReasonCode::VariableUnset, message: unset.message })?;
+        let places =
+            embedded_files::suite_location(evals.suite(), run, &case.dir).map_err(|error| broken(error.to_string()))?;
         let directory = run.suite(evals.suite().name).join(DIRECTORY).join(file_key(&sample.id));
         let workspace = directory.join("workspace");
         fs::create_dir_all(&workspace).map_err(|error| broken(format!("{}: {error}", workspace.display())))?;
@@ -213,16 +215,17 @@ impl JudgeMeasurement<'_> {
         is_recorded: bool,
         places: &SuiteLocation,
         placeholders: Placeholders,
-    ) -> Result<TrialCassette, Unusable> {
+    ) -> Result<TrialCassette, ReplayError> {
         let mode = self.mode();
         let path = match mode {
-            Mode::Record | Mode::Replay => {
-                Some(self.recording(sample).map_err(|message| Unusable { code: ReasonCode::InvalidSetting, message })?)
-            }
+            Mode::Record | Mode::Replay => Some(
+                self.recording(sample)
+                    .map_err(|error| ReplayError { code: ReasonCode::InvalidSetting, message: error.to_string() })?,
+            ),
             _ if is_recorded => self.recording(sample).ok(),
             _ => None,
         };
-        let about = About {
+        let about = RecordedTrial {
             suite: self.evals.suite().name.to_owned(),
             case_id: sample.id.clone(),
             target: DIRECTORY.to_owned(),
@@ -230,7 +233,19 @@ impl JudgeMeasurement<'_> {
             seen: AgentInput::new(&sample.case, DIRECTORY, None, places),
         };
         let hint = format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat);
-        TrialCassette::open(Opening { mode, path, placeholders, about, hint, has_agent: false })
+        TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: false })
+    }
+}
+
+/// Why a sample was not judged.
+struct SampleError {
+    code: ReasonCode,
+    message: String,
+}
+
+impl From<ReplayError> for SampleError {
+    fn from(ReplayError { code, message }: ReplayError) -> Self {
+        Self { code, message }
     }
 }
 

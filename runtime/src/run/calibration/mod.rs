@@ -7,4 +7,4 @@ pub(crate) mod measurement;
 
 pub(crate) use self::calibration_test::repeat;
 pub(crate) use self::judge_bar::advise;
-pub(crate) use self::measured::{begin, measured};
+pub(crate) use self::measured::{CalibrationError, begin, measured};

@@ -29,7 +29,7 @@ pub(crate) struct SessionTest {
     session_end: SessionEnd,
     /// Whether the test runner repeats it if it fails.
     may_be_repeated: bool,
-    /// Whether nobody else runs the pending hooks, unless further tests do.
+    /// Whether no other test runs the pending hooks, unless further tests do.
     announces_pending: bool,
     echo: Echo,
 }

@@ -58,8 +58,8 @@ pub(crate) fn call_agent(
             (Err(error), _) | (_, Err(error)) => ReplayableChanges::unrecorded(error),
         };
         let call = AgentCall::new(outcome, &called.recording, called.took, called.span.clone(), changes);
-        if let Err(message) = cassette.keep_call(call) {
-            called.result = Err(EarlyEnd::error(Stage::Capture, ReasonCode::RecordingFailed, message));
+        if let Err(error) = cassette.keep_call(call) {
+            called.result = Err(EarlyEnd::error(Stage::Capture, ReasonCode::RecordingFailed, error.to_string()));
         }
     }
     Ok(called)

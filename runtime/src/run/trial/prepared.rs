@@ -14,7 +14,7 @@ use crate::model::command::{CommandEnvironment, EndWithTrial, Site};
 use crate::model::interpolation;
 use crate::model::messages::file_parts;
 use crate::platform::environment;
-use crate::record::cassette::{About, Opening, TrialCassette, Unusable};
+use crate::record::cassette::{CassetteOptions, RecordedTrial, ReplayError, TrialCassette};
 use crate::run::case_setup::workspace_base::WorkspaceBase;
 use crate::run::chosen_agent::ChosenAgent;
 use crate::run::grader_configs;
@@ -150,7 +150,7 @@ fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
     let mode = plan.settings.mode;
     let secrets = plan.secrets.iter().map(String::as_str);
     let placeholders = Placeholders::of_trial(secrets, &plan.redactor, &plan.places, directory, workspace);
-    let about = About {
+    let about = RecordedTrial {
         suite: plan.suite.name.to_owned(),
         case_id: plan.entry.id.to_owned(),
         target: plan.target.clone(),
@@ -164,10 +164,10 @@ fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
         _ if plan.judges_are_recorded() => (plan.recording(*index).ok(), plan.how_to_record()),
         _ => (None, String::new()),
     };
-    TrialCassette::open(Opening { mode, path, placeholders, about, hint, has_agent: true }).map_err(unusable)
+    TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: true }).map_err(unusable)
 }
 
-fn unusable(Unusable { code, message }: Unusable) -> EarlyEnd {
+fn unusable(ReplayError { code, message }: ReplayError) -> EarlyEnd {
     EarlyEnd::error(Stage::Setup, code, message)
 }
 
@@ -175,7 +175,7 @@ fn unusable(Unusable { code, message }: Unusable) -> EarlyEnd {
 fn earlier_evidence(plan: &Plan<'_>, index: u32) -> Result<PathBuf, EarlyEnd> {
     let earlier = match &plan.regraded {
         Some(Ok(earlier)) => earlier,
-        Some(Err(Unusable { code, message })) => return Err(EarlyEnd::error(Stage::Setup, *code, message.clone())),
+        Some(Err(ReplayError { code, message })) => return Err(EarlyEnd::error(Stage::Setup, *code, message.clone())),
         None => return Err(EarlyEnd::error(Stage::Setup, ReasonCode::RecordingMissing, "no earlier run is given")),
     };
     let path = earlier.trial(index).join(EVIDENCE);

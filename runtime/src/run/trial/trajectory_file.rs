@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::grade::scoring::TrialScore;
 use crate::model::messages::answer;
 use crate::record::trajectory;
-use crate::record::trajectory::Work;
+use crate::record::trajectory::DocumentParts;
 use crate::run::trial::trial_attempt::TrialAttempt;
 use crate::run::trial::trial_end::TrialEnd;
 
@@ -42,7 +42,7 @@ pub(crate) fn write_trajectory(
         }
     };
     let document = trajectory::document(
-        &Work {
+        &DocumentParts {
             session: format!("{}/{}", plan.run.run_id, plan.case_key),
             trial: &directory.file_name().unwrap_or_default().to_string_lossy(),
             agent: &plan.agent_name,

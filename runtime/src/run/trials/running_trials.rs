@@ -1,7 +1,7 @@
 //! The trials of a case while they run, on one thread or on several.
 //!
 //! Trials start in order. The next trial that counts waits for a slot as long as it takes; further ones run only on slots for
-//! which no other test waits, so that they delay nobody.
+//! which no other test waits, so that they delay no test.
 
 use std::collections::BTreeMap;
 use std::io;

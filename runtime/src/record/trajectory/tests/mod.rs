@@ -9,7 +9,7 @@ use evalsuite_schema::Message;
 use serde_json::{Value, json};
 
 use crate::platform::redaction::Redactor;
-use crate::record::trajectory::{Work, document};
+use crate::record::trajectory::{DocumentParts, document};
 
 /// What a transcript is written as.
 fn written(transcript: Option<&[Message]>, answer: &str) -> Value {
@@ -20,9 +20,9 @@ fn written_with(
     transcript: Option<&[Message]>,
     answer: &str,
     redactor: &Redactor,
-    change: impl FnOnce(&mut Work<'_>),
+    change: impl FnOnce(&mut DocumentParts<'_>),
 ) -> Value {
-    let mut work = Work {
+    let mut work = DocumentParts {
         session: "run/case".into(),
         trial: "trial-000",
         agent: "planner",

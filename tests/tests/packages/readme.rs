@@ -1,16 +1,11 @@
 //! The README as a new user reads it: its files and commands lead to the output that it shows.
 
-mod blocks;
-mod output;
-mod walk;
-
 use std::fs;
 
+use evalsuite_tests::document_walk::{Block, Content, Walk, blocks};
 use evalsuite_tests::throwaway::workspace;
 use serde_json::json;
 
-use self::blocks::{Block, Content, blocks};
-use self::walk::Walk;
 use crate::judging::chat_service::{Service, completion};
 
 fn readme() -> String {
@@ -19,23 +14,6 @@ fn readme() -> String {
 
 fn quick_start(blocks: &[Block]) -> impl Iterator<Item = &Block> {
     blocks.iter().filter(|block| block.section == "Quick start")
-}
-
-/// Fails the test if outputs are not those of the README. With `UPDATE_README=1`, writes them to the README.
-#[track_caller]
-fn check_outputs(walk: &Walk) {
-    let report: String = walk
-        .differences
-        .iter()
-        .map(|(documented, actual)| format!("--- the README shows\n{documented}\n--- it is\n{actual}\n"))
-        .collect();
-    if std::env::var_os("UPDATE_README").is_some() {
-        let updated =
-            walk.differences.iter().fold(readme(), |text, (documented, actual)| text.replace(documented, actual));
-        fs::write(workspace().join("README.md"), updated).expect("the README can be written");
-    } else {
-        assert!(walk.differences.is_empty(), "{report}UPDATE_README=1 updates the README");
-    }
 }
 
 #[test]
@@ -52,7 +30,7 @@ fn following_the_readme_leads_to_its_output() {
 
     rejects_an_answer_that_only_repeats_the_words_of_the_cases(&walk);
     shows_the_error_of_a_typo(&mut walk, &blocks);
-    check_outputs(&walk);
+    walk.check_outputs("README.md");
 }
 
 fn rejects_an_answer_that_only_repeats_the_words_of_the_cases(walk: &Walk) {

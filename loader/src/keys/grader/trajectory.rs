@@ -2,10 +2,10 @@
 
 use evalsuite_schema::grader::{ArgsMatch, TrajectoryMode};
 
-use super::grader::grader;
-use super::range::NOT_NEGATIVE;
-use super::{Key, Table, Type, words};
+use super::grader;
 use crate::diagnostic::Code;
+use crate::keys::range::NOT_NEGATIVE;
+use crate::keys::{Key, Table, Type, words};
 
 pub(crate) const MODES: &[(&str, TrajectoryMode); 5] = &[
     ("any_order", TrajectoryMode::AnyOrder),
@@ -30,7 +30,7 @@ const ARGS_MATCH_DOC: &str = "How arguments are compared: `exact`, the call has 
 pub(crate) static TOOL_TRAJECTORY: Table = grader(
     "tool-trajectory",
     "`tool-trajectory`", r#"{ type: tool-trajectory, mode: in_order, expected: [{ tool: find_order, args: { id: 1182 } }, { tool: refund }] }"#,
-    "The agent called the expected tools. In names of tools `*` stands for any characters and `?` for one. A transcript without tool calls is judged only if the agent reports that it is complete.",
+    "The agent called the expected tools. In names of tools `*` matches any characters and `?` one. A transcript without tool calls is judged only if the agent reports that it is complete.",
     &[
         Key::new(
             "mode",

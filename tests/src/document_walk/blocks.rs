@@ -1,37 +1,51 @@
-//! The code blocks of the README: files to write, commands to run, and other text.
+//! The code blocks of a document: files to write, commands to run, and other text.
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 /// A code block and the headings above it.
-pub(super) struct Block {
-    pub(super) section: String,
+#[derive(Debug)]
+pub struct Block {
+    /// The last heading of the second level.
+    pub section: String,
     /// The last heading, of any level.
-    pub(super) heading: String,
-    pub(super) content: Content,
+    pub heading: String,
+    /// What is in it.
+    pub content: Content,
 }
 
-pub(super) enum Content {
+/// What a block is for.
+#[derive(Debug)]
+pub enum Content {
+    /// Lines of a file.
     File(File),
+    /// Commands.
     Console(Vec<Command>),
+    /// Something to read.
     Text(String),
 }
 
 /// A block whose first line is a comment with a path: `// src/lib.rs`, ``// src/lib.rs, above `TEXT` ``.
-pub(super) struct File {
-    pub(super) path: String,
+#[derive(Debug)]
+pub struct File {
+    /// Where the file belongs.
+    pub path: String,
     /// The lines belong above the first line with this text; otherwise, they are the whole file.
-    pub(super) above: Option<String>,
-    pub(super) text: String,
+    pub above: Option<String>,
+    /// The lines, with the comment.
+    pub text: String,
 }
 
-/// A line that starts with `$`, and the output that the README shows below it.
-pub(super) struct Command {
-    pub(super) line: String,
-    pub(super) output: String,
+/// A line that starts with `$`, and the output that the document shows below it.
+#[derive(Debug)]
+pub struct Command {
+    /// The line without `$`.
+    pub line: String,
+    /// What is shown below it.
+    pub output: String,
 }
 
 /// All code blocks in order. A block of a language is a file, so that its first line says where it is pasted.
-pub(super) fn blocks(markdown: &str) -> Vec<Block> {
+pub fn blocks(markdown: &str) -> Vec<Block> {
     let (mut blocks, mut section, mut heading) = (Vec::new(), String::new(), String::new());
     let (mut is_section, mut text, mut language) = (false, String::new(), String::new());
     for event in Parser::new(markdown) {

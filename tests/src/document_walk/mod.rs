@@ -1,14 +1,20 @@
-//! Follows the README: writes its files and runs its commands, in order, in a new directory outside of any workspace.
+//! Follows a document: writes its files and runs its commands, in order, in a new directory outside of any workspace.
 
-use std::fs;
-use std::path::PathBuf;
+mod blocks;
+mod output;
 
-use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, workspace};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
-use super::blocks::{Block, Command, Content, File};
-use super::output::{comparable, shown};
+use crate::throwaway::{Call, CommandOutput, Package, has_nextest, workspace};
 
-pub(super) struct Walk {
+use self::output::{comparable, shown};
+
+pub use self::blocks::{Block, Command, Content, File, blocks};
+
+/// Files and commands of documents, followed in one directory.
+#[derive(Debug)]
+pub struct Walk {
     package: Package,
     /// Where commands run: first the empty directory, then the package that `cargo new` made.
     directory: PathBuf,
@@ -16,25 +22,38 @@ pub(super) struct Walk {
     exported: Vec<(String, String)>,
     /// The address of the judge that stands in for the README's.
     judge: Option<String>,
-    /// Differences between the README's outputs and the actual ones: the old text, the new text.
-    pub(super) differences: Vec<(String, String)>,
+    /// The program behind `cargo evalsuite`.
+    program: Option<PathBuf>,
+    /// Differences between the documented outputs and the actual ones: the old text, the new text.
+    differences: Vec<(String, String)>,
 }
 
 impl Walk {
     /// `name` has to be unique among all tests.
-    pub(super) fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let package = Package::directory_outside_of_workspaces(name);
         let directory = package.root().to_owned();
-        Self { package, directory, exported: Vec::new(), judge: None, differences: Vec::new() }
+        Self { package, directory, exported: Vec::new(), judge: None, program: None, differences: Vec::new() }
     }
 
-    /// Uses the judge at this address instead of the one that the README names.
-    pub(super) fn with_judge(mut self, url: &str) -> Self {
+    /// Uses the judge at this address instead of the one that the document names.
+    pub fn with_judge(mut self, url: &str) -> Self {
         self.judge = Some(url.to_owned());
         self
     }
 
-    pub(super) fn follow<'a>(&mut self, blocks: impl IntoIterator<Item = &'a Block>) {
+    /// Runs the commands `cargo evalsuite …` with this program. Without one, they are left out.
+    pub fn with_program(mut self, program: &Path) -> Self {
+        self.program = Some(program.to_owned());
+        self
+    }
+
+    /// Writes the files and runs the commands of these blocks.
+    ///
+    /// # Panics
+    ///
+    /// If a command without a documented output fails.
+    pub fn follow<'a>(&mut self, blocks: impl IntoIterator<Item = &'a Block>) {
         for block in blocks {
             match &block.content {
                 Content::File(file) => self.paste(file),
@@ -64,13 +83,23 @@ impl Walk {
         }
     }
 
-    pub(super) fn write(&self, path: &str, text: &str) {
+    /// Writes a file of the package.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be written.
+    pub fn write(&self, path: &str, text: &str) {
         let path = self.directory.join(path);
         fs::create_dir_all(path.parent().expect("a file has a folder")).expect("the folder can be made");
         fs::write(&path, text).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
     }
 
-    pub(super) fn read(&self, path: &str) -> String {
+    /// The text of a file of the package.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be read.
+    pub fn read(&self, path: &str) -> String {
         fs::read_to_string(self.directory.join(path)).unwrap_or_else(|error| panic!("cannot read {path}: {error}"))
     }
 
@@ -94,14 +123,15 @@ impl Walk {
         }
     }
 
-    /// Programs that the README installs may be missing here: the tests of `cargo evalsuite` check its commands.
+    /// Programs that a document installs may be missing here.
     fn can_run(&self, line: &str) -> bool {
-        let is_installed = !line.contains("cargo install ") && !line.contains("cargo evalsuite ");
-        is_installed && (!line.contains("cargo nextest ") || has_nextest("following_the_readme"))
+        let has_program = self.program.is_some() || !line.contains("cargo evalsuite ");
+        let is_installed = has_program && !line.contains("cargo install ");
+        is_installed && (!line.contains("cargo nextest ") || has_nextest("following a document"))
     }
 
     /// Runs a command line in the directory, with path dependencies for the crates of evalsuite.
-    pub(super) fn call(&self, line: &str) -> CommandOutput {
+    pub fn call(&self, line: &str) -> CommandOutput {
         let path = |folder: &str| format!("--path {:?}", workspace().join(folder));
         let line = match line.strip_prefix("cargo add ") {
             Some(names) => {
@@ -118,6 +148,15 @@ impl Walk {
         // As in the packages of other tests, whose dependencies are shared.
         let call = call.env("CARGO_PROFILE_DEV_DEBUG", "false").env("CARGO_INCREMENTAL", "0");
         let call = call.env("EVALSUITE_OUTPUT", self.directory.join("target/evalsuite")).without_env("CI");
+        let call = match self.program.as_ref().and_then(|program| program.parent()) {
+            // Cargo finds its subcommands there.
+            Some(directory) => {
+                let rest = env::var_os("PATH").unwrap_or_default();
+                let path = env::join_paths([directory.to_owned()].into_iter().chain(env::split_paths(&rest)));
+                call.env("PATH", path.expect("a search path"))
+            }
+            None => call,
+        };
         let call = self.exported.iter().fold(call, |call, (name, value)| {
             let value = if name == "EVALSUITE_JUDGE_URL" { self.judge.as_ref().unwrap_or(value) } else { value };
             call.env(name, value)
@@ -126,15 +165,37 @@ impl Walk {
     }
 
     /// What a user sees of a command's output.
-    pub(super) fn shown(&self, ran: &CommandOutput) -> String {
+    pub fn shown(&self, ran: &CommandOutput) -> String {
         shown(&ran.stdout, &ran.stderr, &self.directory.to_string_lossy())
     }
 
-    /// Notes the output that the README shows unless it is the actual one.
-    pub(super) fn compare(&mut self, documented: &str, ran: &CommandOutput) {
+    /// Notes the documented output unless it is the actual one.
+    pub fn compare(&mut self, documented: &str, ran: &CommandOutput) {
         let actual = self.shown(ran);
         if comparable(documented) != comparable(&actual) {
             self.differences.push((documented.trim().to_owned(), actual));
+        }
+    }
+
+    /// Fails the test if outputs are not those of the document. With `UPDATE_README=1`, writes them to it.
+    ///
+    /// # Panics
+    ///
+    /// If an output differs.
+    #[track_caller]
+    pub fn check_outputs(&self, document: &str) {
+        let report: String = self
+            .differences
+            .iter()
+            .map(|(documented, actual)| format!("--- {document} shows\n{documented}\n--- it is\n{actual}\n"))
+            .collect();
+        if env::var_os("UPDATE_README").is_some() {
+            let file = workspace().join(document);
+            let text = fs::read_to_string(&file).expect("the document");
+            let updated = self.differences.iter().fold(text, |text, (old, new)| text.replacen(old, new, 1));
+            fs::write(file, updated).expect("the document can be written");
+        } else {
+            assert!(self.differences.is_empty(), "{report}UPDATE_README=1 updates {document}");
         }
     }
 }

@@ -1,0 +1,164 @@
+//! The arguments of commands that run tests or ask judges.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{OutputFormat, positive};
+
+/// Run the tests of cases chosen by tag, bucket or name, and finish the run
+///
+/// Builds the tests, lists the cases of their suites, runs `cargo test` or nextest with the chosen ones, then does what
+/// `finish` does, and prints how the results compare with the baseline, or without one with the run before. All test programs belong to
+/// one run, so after_all hooks run once. Ends with the gates of the suites all of whose tests were chosen. Exit status: 0 if all tests
+/// pass and the gates are met, 1 if a test fails or a gate is missed, 2 if no case is chosen or the tests cannot be built, 4 if all tests
+/// pass and a gate cannot be decided.
+#[derive(Debug, Clone, Default, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite run\n  cargo evalsuite run --nextest --tag nightly\n  cargo evalsuite run refund -p shop-agent -- --nocapture\n  cargo evalsuite run --changed\n  cargo evalsuite run --failed"
+)]
+pub(crate) struct Run {
+    /// Only cases whose id or test name contains one of these texts
+    #[arg(value_name = "FILTER")]
+    pub(crate) filters: Vec<String>,
+    /// Run the tests with `cargo nextest run`
+    #[arg(long)]
+    pub(crate) nextest: bool,
+    /// Only cases of suites with this tag, or with any of these if repeated
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// Not the cases of suites with this tag; may be repeated
+    #[arg(long = "exclude-tag", value_name = "TAG")]
+    pub(crate) excluded_tags: Vec<String>,
+    /// Only cases with this `failure_bucket` in their metadata; may be repeated
+    #[arg(long = "bucket", value_name = "BUCKET")]
+    pub(crate) buckets: Vec<String>,
+    /// Run only cases that have changed (files, input, graders, agent, judge, settings); the others take their result from the newest run
+    /// that has it. EVALSUITE_AGENT_DIGEST is the version of the agent; without it, a digest of the packages' sources
+    #[arg(long)]
+    pub(crate) changed: bool,
+    /// Only cases that failed or ended in an error when they last ran
+    #[arg(long, conflicts_with = "changed")]
+    pub(crate) failed: bool,
+    /// Only cases of which some trials passed and some failed on one commit, in the last N runs with results of the suites
+    #[arg(long, value_name = "N", value_parser = positive, conflicts_with_all = ["changed", "failed"])]
+    pub(crate) flaky: Option<usize>,
+    /// What is printed of the result; with `json`, the output of the tests goes to standard error
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
+    /// Further arguments of `cargo test` or `cargo nextest run`, and after another `--`, of test programs
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) arguments: Vec<String>,
+    #[command(flatten)]
+    pub(crate) build: Build,
+}
+
+/// Check what is saved, and run the cases it concerns without a build
+///
+/// Builds the tests once, with the feature `reload` of evalsuite. Then, on every save, the suites are checked and the cases that the changed
+/// files concern run in the programs that are there. What needs a build is built: Rust sources, new cases. Nothing runs before something is
+/// saved. Keys on a terminal: `a` runs all, `f` runs failures again, arrows choose a case, `o` opens it in $VISUAL or $EDITOR, `/` filters, `q` quits. Exit status:
+/// 0 when it is ended, 2 if it cannot start.
+#[derive(Debug, Clone, Default, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite watch\n  cargo evalsuite watch refund --test evals\n  cargo evalsuite watch --format short"
+)]
+pub(crate) struct Watch {
+    /// Only cases whose id or test name contains one of these texts
+    #[arg(value_name = "FILTER")]
+    pub(crate) filters: Vec<String>,
+    /// What is shown [default: screen on a terminal, else short]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<WatchFormat>,
+    #[command(flatten)]
+    pub(crate) build: Build,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WatchFormat {
+    /// A live screen with keys
+    Screen,
+    /// One line per problem and failed case between the lines `evalsuite: begin` and `evalsuite: end`, for editors
+    Short,
+}
+
+/// The options of cargo that choose what is built.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Build")]
+pub(crate) struct Build {
+    /// Package to test; may be repeated
+    #[arg(short, long = "package", value_name = "SPEC")]
+    pub(crate) packages: Vec<String>,
+    /// Test all packages of the workspace
+    #[arg(long)]
+    pub(crate) workspace: bool,
+    /// Test only the library
+    #[arg(long)]
+    pub(crate) lib: bool,
+    /// Test only this test program; may be repeated
+    #[arg(long = "test", value_name = "NAME")]
+    pub(crate) tests: Vec<String>,
+    /// Features to activate; may be repeated
+    #[arg(short = 'F', long = "features", value_name = "FEATURES")]
+    pub(crate) features: Vec<String>,
+    /// Activate all features
+    #[arg(long)]
+    pub(crate) all_features: bool,
+    /// Do not activate the default features
+    #[arg(long)]
+    pub(crate) no_default_features: bool,
+    /// Build with optimizations
+    #[arg(short, long)]
+    pub(crate) release: bool,
+    /// Build with this profile
+    #[arg(long, value_name = "NAME", conflicts_with = "release")]
+    pub(crate) profile: Option<String>,
+}
+
+/// Grade the evidence of an earlier run again, without calling agents
+///
+/// Runs `cargo test` with `EVALSUITE_REGRADE`, because graders in Rust are part of the tests. Exit status: 0 if all
+/// tests pass, 1 if some fail, 2 if they cannot be built or the run does not exist.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite regrade\n  cargo evalsuite regrade 20261121T080000Z-1f2e3d --nextest\n  cargo evalsuite regrade latest -- refund"
+)]
+pub(crate) struct Regrade {
+    /// Run: its id, its directory, or `latest` for the newest trials of each case
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// Run the tests with `cargo nextest run`
+    #[arg(long)]
+    pub(crate) nextest: bool,
+    /// What is printed of the result; with `json`, the output of the tests goes to standard error
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
+    /// Further arguments of `cargo test` or `cargo nextest run`
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) arguments: Vec<String>,
+}
+
+/// Compare a judge's scores with those of people
+///
+/// Asks the judge of the environment (EVALSUITE_JUDGE_URL and EVALSUITE_JUDGE_MODEL, or EVALSUITE_JUDGE_TARGET) to rate each
+/// sample. Prints how well it agrees with people: agreement, Cohen's kappa, correlations, errors, and the largest differences.
+/// A judge in Rust is measured by the test `judge_calibration` of its suite. Exit status: 0 on success, 1 if the judge is below
+/// the required minimum or rated fewer than half of the samples, 2 if the command line, the file or the environment is
+/// invalid.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite calibrate suites/shop\n  cargo evalsuite calibrate labels.jsonl --min-spearman 0.8"
+)]
+pub(crate) struct Calibrate {
+    /// JSONL file with one sample per line, calibration.yaml, or suite that has one
+    pub(crate) file: PathBuf,
+    /// Minimum rank correlation, -1 to 1 [default: 0.7, unless the file sets a minimum]
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    pub(crate) min_spearman: Option<f64>,
+    /// Largest difference between scores that agree, 0 to 1 [default: that of the file, or 0.15]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub(crate) tolerance: Option<f64>,
+    /// Format of the result
+    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
+    pub(crate) format: OutputFormat,
+}

@@ -1,0 +1,120 @@
+//! Graders of tasks as assertions of cases, and the other way round.
+
+use evalsuite_loader::document::{Data, Value};
+use evalsuite_schema::grader::built_in_kind;
+use evalsuite_schema::record::GraderKind;
+use serde_json::{Map, Value as Json, json};
+
+use crate::report::{Place, Report};
+use crate::suite_draft::entry;
+
+/// How the tasks of a suite are scored.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TaskRules {
+    /// Whether every verdict has to be `pass`; else the mean of the scores decides.
+    pub(super) every_verdict: bool,
+}
+
+/// The pass mark of a grader of a task, where none is written.
+const PASS_MARK: f64 = 1.0;
+
+/// The assertion that decides what a grader of a task decides.
+pub(super) fn assertion(grader: &Value, rules: TaskRules, place: &Place, report: &mut Report) -> Value {
+    let name = grader.get("name").and_then(Value::as_text).unwrap_or_default();
+    let kind = built_in_kind(&name.replace('_', "-"));
+    let config = grader.get("config").map(Value::entries).unwrap_or_default();
+    let mut entries = vec![("type".to_owned(), Value::text(name))];
+    match kind {
+        Some(_) => entries.extend(config.iter().cloned()),
+        None if config.is_empty() => {}
+        None => entries.push(("config".to_owned(), Value::new(Data::Mapping(config.to_vec())))),
+    }
+    report.mapped(place);
+    if rules.every_verdict {
+        entries.push(entry("required", true));
+        match kind {
+            Some(_) if entries.iter().any(|(key, _)| key == "min_score") => {}
+            Some(_) => entries.push(entry("min_score", json!(PASS_MARK))),
+            None => {
+                report.approximated(place, "a score above 0 passes, unless the grader says that it fails");
+            }
+        }
+        if kind != Some(GraderKind::Code) {
+            report.approximated(place, "the case fails where this grader cannot decide: it is `required`");
+        }
+    }
+    Value::new(Data::Mapping(entries))
+}
+
+/// The graders of a task that decide what assertions decide.
+pub(super) struct GraderWriter<'a> {
+    /// Whether every verdict has to be `pass`, as all assertions of the suite are required.
+    pub(super) rules: TaskRules,
+    /// The threshold of the case, which is the pass mark of a required assertion.
+    pub(super) threshold: f64,
+    pub(super) report: &'a mut Report,
+}
+
+impl GraderWriter<'_> {
+    /// The graders for a list of assertions; what has no type is dropped.
+    pub(super) fn graders(&mut self, assertions: &[Value], place: &Place) -> Vec<Json> {
+        let mut graders: Vec<Json> = Vec::new();
+        let mut rubrics: Option<usize> = None;
+        for (index, item) in assertions.iter().enumerate() {
+            let place = place.below(item.position.line, &format!("[{index}]"));
+            self.report.mapped(&place);
+            if let Some(text) = item.as_text() {
+                self.report.approximated(&place, "a list of texts counts as one grader");
+                let at = *rubrics.get_or_insert_with(|| {
+                    graders.push(json!({"name": "rubrics", "config": {"criteria": []}}));
+                    graders.len() - 1
+                });
+                if let Some(criteria) = graders[at]["config"]["criteria"].as_array_mut() {
+                    criteria.push(json!(text.trim()));
+                }
+                continue;
+            }
+            match item.get("type").and_then(Value::as_text) {
+                Some(kind) => graders.push(self.grader(kind, item, &place)),
+                None => self.report.dropped(&place, "a task has no templates: write the graders themselves"),
+            }
+        }
+        graders
+    }
+
+    fn grader(&mut self, name: &str, assertion: &Value, place: &Place) -> Json {
+        let mut config = Map::new();
+        let is_built_in = built_in_kind(&name.replace('_', "-")).is_some();
+        let is_required = is_required(assertion);
+        for (key, value) in assertion.entries() {
+            match key.as_str() {
+                "type" => {}
+                "required" if self.rules.every_verdict || !is_required => {}
+                "required" => self.report.approximated(place, "no grader decides alone: the mean of all does"),
+                "name" => self.report.approximated(place, "the grader is named by its type"),
+                "weight" if value.as_number() == Some(1.0) => {}
+                "weight" => self.report.approximated(place, "all graders count alike"),
+                "config" if !is_built_in => {
+                    config.extend(value.entries().iter().map(|(k, v)| (k.clone(), v.to_json())))
+                }
+                "min_score" if is_built_in && value.as_number() == Some(PASS_MARK) => {}
+                _ if is_built_in => drop(config.insert(key.clone(), value.to_json())),
+                _ => self.report.dropped(place, format!("a grader in Rust has no `{key}` in a task")),
+            }
+        }
+        let has_mark = assertion.get("min_score").is_some();
+        if self.rules.every_verdict && is_built_in && !has_mark && self.threshold < PASS_MARK {
+            if self.threshold > 0.0 {
+                config.insert("min_score".to_owned(), json!(self.threshold));
+            } else {
+                self.report.approximated(place, "its score has to be 1");
+            }
+        }
+        if config.is_empty() { json!({"name": name}) } else { json!({"name": name, "config": config}) }
+    }
+}
+
+/// Whether an assertion fails the case by itself.
+pub(super) fn is_required(assertion: &Value) -> bool {
+    assertion.get("required").is_some_and(|required| required.data == Data::Bool(true))
+}

@@ -1,0 +1,215 @@
+//! Reads `suite.json` and the files of tasks as settings and cases of an eval file.
+
+use std::path::Path;
+
+use evalsuite_loader::document::{Data, Value};
+use serde_json::json;
+
+use super::ReadCase;
+use super::task_graders::{TaskRules, assertion};
+use crate::case_ids::slug;
+use crate::error::ConvertError;
+use crate::report::{Place, Report};
+use crate::source;
+use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
+
+/// Largest number of bytes of a suite's name.
+const LONGEST_NAME: usize = 64;
+/// The threshold of a `suite.json` next to `cases/`, where none is written.
+const COMBINED_THRESHOLD: f64 = 0.8;
+
+/// The settings of `suite.json`, and how its tasks are scored.
+pub(super) fn settings(
+    entries: Vec<(String, Value)>,
+    has_tasks: bool,
+    suite: &Place,
+    draft: &mut SuiteDraft,
+    report: &mut Report,
+) -> TaskRules {
+    let (mut kind, mut threshold) = (None, None);
+    for (key, value) in entries {
+        let place = suite.below(value.position.line, &key);
+        report.mapped(&place);
+        match key.as_str() {
+            "name" => draft.settings.push(("name".to_owned(), name(value, &place, report))),
+            "kind" => kind = Some(value),
+            "gates" => draft.settings.push((key, value)),
+            "taskPassThreshold" | "task_pass_threshold" => threshold = value.as_number(),
+            "requireReferenceSolution" | "require_reference_solution" => {
+                if value.data == Data::Bool(true) {
+                    report.dropped(&place, "an eval file does not require expected outputs");
+                }
+            }
+            "agent_name" => {
+                if let Some(name) = value.as_text().filter(|name| *name != "agent") {
+                    let bind = format!("write `agent = {name}` in the macro: without it, the function is `agent`");
+                    report.approximated(&place, bind);
+                }
+            }
+            "$schema" => report.approximated(&place, "the schema of an eval file is another one"),
+            _ => report.dropped(&place, "no key of `suite.json`"),
+        }
+    }
+    draft.settings.push(("kind".to_owned(), kind.unwrap_or_else(|| Value::text("mixed"))));
+    if !has_tasks {
+        let threshold = threshold.unwrap_or(COMBINED_THRESHOLD);
+        draft.settings.push(entry("execution", json!({"threshold": threshold})));
+        return TaskRules { every_verdict: false };
+    }
+    let every_verdict = threshold.is_none_or(|threshold| threshold >= 1.0);
+    // Every grader is required where every verdict counts; the mean decides nothing then.
+    let threshold = threshold.filter(|_| !every_verdict).unwrap_or(0.0);
+    draft.settings.push(entry("execution", json!({"threshold": threshold})));
+    TaskRules { every_verdict }
+}
+
+/// The name, as an eval file may have it.
+fn name(value: Value, place: &Place, report: &mut Report) -> Value {
+    let text = value.as_text().unwrap_or_default();
+    let is_kept = |character: char| {
+        character.is_ascii_lowercase() || character.is_ascii_digit() || matches!(character, '-' | '_')
+    };
+    if !text.is_empty() && text.len() <= LONGEST_NAME && text.chars().all(is_kept) {
+        return value;
+    }
+    let name: String = slug(text).chars().filter(char::is_ascii).collect();
+    report.approximated(place, format!("the name of an eval file has no other characters: `{name}`"));
+    Value::text(name)
+}
+
+/// The tasks as cases. Their files are removed.
+pub(super) fn cases(
+    root: &Path,
+    rules: TaskRules,
+    draft: &mut SuiteDraft,
+    report: &mut Report,
+) -> Result<Vec<ReadCase>, ConvertError> {
+    let listing = evalsuite_discovery::list(root, root, "tasks", "tasks");
+    if let Some(problem) = listing.problems.first() {
+        return Err(ConvertError::unsupported(format!("{}: {}", problem.path, problem.message)));
+    }
+    let mut cases = Vec::new();
+    for file in listing.files {
+        let task = source::document(&root.join(&file), root)?.root;
+        draft.output.remove(&file);
+        cases.push(case(&task, &file, root, rules, report)?);
+    }
+    Ok(cases)
+}
+
+fn case(
+    task: &Value,
+    file: &str,
+    root: &Path,
+    rules: TaskRules,
+    report: &mut Report,
+) -> Result<ReadCase, ConvertError> {
+    let place = Place::new(file, 1, "task");
+    let Some(id) = task.get("id").and_then(Value::as_text) else {
+        return Err(ConvertError::unsupported(format!("{file} is not a task: it has no `id`")));
+    };
+    let (mut entries, mut execution, mut metadata) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut fixtures, mut input) = (Fixtures::default(), None);
+    for (key, value) in task.entries() {
+        let at = place.below(value.position.line, key);
+        report.mapped(&at);
+        match key.as_str() {
+            "id" | "$schema" => {}
+            "description" => entries.push(("criteria".to_owned(), value.clone())),
+            "input" => input = Some(prompt(value, &at, &mut fixtures, &mut metadata, report)),
+            "metadata" => metadata.extend(value.entries().iter().cloned()),
+            "trials_per_run" => execution.push(("trials".to_owned(), Value::from(json!({"count": value.to_json()})))),
+            "timeout_seconds" => execution.push((key.clone(), value.clone())),
+            "reference_solution" => entries.extend(expected_output(value, &at, report)),
+            "graders" => {
+                let graders = value.items().unwrap_or_default().iter().enumerate();
+                let assertion = |(index, grader): (usize, &Value)| {
+                    assertion(grader, rules, &at.below(grader.position.line, &format!("[{index}]")), report)
+                };
+                let assertions = graders.map(assertion).collect();
+                entries.push(("assertions".to_owned(), Value::new(Data::List(assertions))));
+            }
+            _ => report.dropped(&at, "no key of a task"),
+        }
+    }
+    entries.push(("input".to_owned(), input.unwrap_or_else(|| Value::text("{}"))));
+    entries.extend(fixtures.workspace(file, root, &place, report));
+    for (key, values) in [("execution", execution), ("metadata", metadata)] {
+        if !values.is_empty() {
+            entries.push((key.to_owned(), Value::new(Data::Mapping(values))));
+        }
+    }
+    let path = file.strip_prefix("tasks/").unwrap_or(file);
+    if path != format!("{id}.json") {
+        report.approximated(&place, "the test has the name of the id, where it has that of the file");
+    }
+    report.mapped(&place);
+    Ok(ReadCase { id: id.to_owned(), draft: CaseDraft { entries, above: Vec::new() }, place })
+}
+
+/// The directories that a task names in its input.
+#[derive(Default)]
+struct Fixtures {
+    directory: Option<String>,
+    base: Option<String>,
+}
+
+impl Fixtures {
+    /// The workspace: `fixture_dir`, else the directory `workspace` next to the file.
+    fn workspace(self, file: &str, root: &Path, place: &Place, report: &mut Report) -> Option<(String, Value)> {
+        let sibling = Path::new(file).with_file_name("workspace");
+        let sibling = root.join(&sibling).is_dir().then(|| sibling.to_string_lossy().replace('\\', "/"));
+        let template = match (self.directory.or(sibling), self.base) {
+            (Some(directory), Some(_)) => {
+                report.dropped(&place.below(place.line, "input.base_fixture"), "a workspace has one template");
+                directory
+            }
+            (directory, base) => directory.or(base)?,
+        };
+        Some(entry("workspace", json!({"template": format!("./{}", template.trim_start_matches("./"))})))
+    }
+}
+
+/// The input as text: what the prompt of the task is.
+fn prompt(
+    input: &Value,
+    place: &Place,
+    fixtures: &mut Fixtures,
+    metadata: &mut Vec<(String, Value)>,
+    report: &mut Report,
+) -> Value {
+    let text = |key: &str| input.get(key).and_then(Value::as_text).map(str::to_owned);
+    (fixtures.directory, fixtures.base) = (text("fixture_dir"), text("base_fixture"));
+    let asked = text("prompt").map(|text| (text, "prompt")).or_else(|| Some((text("content")?, "content")));
+    let rest = input.entries().iter().filter(|(key, value)| {
+        let is_fixture = ["fixture_dir", "base_fixture"].contains(&key.as_str()) && value.as_text().is_some();
+        !is_fixture && asked.as_ref().is_none_or(|(_, used)| key != used)
+    });
+    let rest: Vec<(String, Value)> = rest.cloned().collect();
+    match asked {
+        Some((text, _)) => {
+            if !rest.is_empty() {
+                report.approximated(place, "the agent gets the prompt; the other keys are in `metadata.input`");
+                metadata.push(("input".to_owned(), Value::new(Data::Mapping(rest))));
+            }
+            Value::text(text)
+        }
+        None => {
+            report.approximated(place, "the agent gets the object as text");
+            let json = Value::new(Data::Mapping(rest)).to_json();
+            Value::text(format!("{json:#}"))
+        }
+    }
+}
+
+fn expected_output(solution: &Value, place: &Place, report: &mut Report) -> Option<(String, Value)> {
+    if let Some(source) = solution.get("source").filter(|source| source.as_text() != Some("manual")) {
+        report
+            .dropped(&place.below(source.position.line, "source"), "an expected output does not say where it is from");
+    }
+    let outcome = solution.get("expected_outcome")?;
+    if outcome.get("role").is_some() {
+        report.approximated(place, "an object with `role` is a message");
+    }
+    Some(("expected_output".to_owned(), outcome.clone()))
+}

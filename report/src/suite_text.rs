@@ -1,0 +1,206 @@
+//! The results of a suite as people read them on a terminal.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use evalsuite::tooling::{SummaryText, TextTable};
+use evalsuite_schema::record::{CaseRecord, PassRate, Stability, SuiteSummary, TargetSummary, TrialSummary};
+
+use crate::run_data::{RunData, SuiteData};
+use crate::statistics::wilson_interval;
+
+/// Largest number of cases in a list.
+const LISTED: usize = 5;
+/// Largest number of values of a key that are shown.
+const VALUES: usize = 8;
+
+/// The results of a suite: what [`SummaryText`] has, then the dearest and the least stable cases, pass rates by bucket, tag and metadata,
+/// and how well its judges agree with people. `cargo evalsuite report` and `cargo evalsuite run` show it.
+#[derive(Debug, Clone, Copy)]
+pub struct SuiteText<'a> {
+    summary: &'a SuiteSummary,
+    data: Option<&'a SuiteData>,
+}
+
+impl<'a> SuiteText<'a> {
+    /// The text of the summary of a suite of this run. The run need not have its trials.
+    pub fn new(summary: &'a SuiteSummary, run: &'a RunData) -> Self {
+        Self { summary, data: run.suites.iter().find(|suite| suite.name == summary.suite) }
+    }
+}
+
+impl fmt::Display for SuiteText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { summary, data } = self;
+        write!(f, "{}", SummaryText::new(summary))?;
+        dearest(&summary.cases).write(f)?;
+        least_stable(&summary.cases).write(f)?;
+        rates(&summary.targets, "bucket", |target| Some(&target.bucket), f)?;
+        rates(&summary.targets, "tag", |target| Some(&target.tag), f)?;
+        let keys: BTreeMap<&str, ()> =
+            summary.targets.iter().flat_map(|target| target.metadata.keys().map(|key| (key.as_str(), ()))).collect();
+        // The bucket is such a key.
+        for key in keys.into_keys().filter(|key| *key != "failure_bucket") {
+            rates(&summary.targets, &format!("metadata.{key}"), |target| target.metadata.get(key), f)?;
+        }
+        judges(*data).write(f)
+    }
+}
+
+/// The cases that cost most, if there are several to compare.
+fn dearest(cases: &[CaseRecord]) -> TextTable {
+    let cost = |case: &CaseRecord, of: fn(&TrialSummary) -> Option<f64>| {
+        case.trials.iter().chain(&case.surplus).filter_map(of).reduce(|sum, cost| sum + cost)
+    };
+    let costs = |case| (cost(case, |trial| trial.cost_usd), cost(case, |trial| trial.judge_cost_usd));
+    let mut dear: Vec<_> = cases.iter().map(|case| (costs(case), case)).collect();
+    let total = |(agent, judge): (Option<f64>, Option<f64>)| agent.unwrap_or_default() + judge.unwrap_or_default();
+    dear.retain(|(costs, _)| total(*costs) > 0.0);
+    dear.sort_by(|(one, _), (other, _)| total(*other).total_cmp(&total(*one)));
+    let mut table = TextTable::new(&["dearest", "USD", "judge USD"]);
+    if dear.len() > 1 {
+        let dollars = |cost: f64| format!("{cost:.4}");
+        for ((agent, judge), case) in dear.into_iter().take(LISTED) {
+            table.add(vec![Some(case.test_name.clone()), agent.map(dollars), judge.map(dollars)]);
+        }
+    }
+    table
+}
+
+/// The cases of which some trials passed and some failed, those first of which about half did.
+fn least_stable(cases: &[CaseRecord]) -> TextTable {
+    let mut flaky: Vec<&CaseRecord> = cases.iter().filter(|case| case.stability == Some(Stability::Flaky)).collect();
+    flaky.sort_by_key(|case| Reverse(1000 * case.passed.min(case.completed - case.passed) / case.completed.max(1)));
+    let mut table = TextTable::new(&["least stable", "passed"]);
+    for case in flaky.into_iter().take(LISTED) {
+        table.add(vec![Some(case.test_name.clone()), Some(format!("{}/{}", case.passed, case.completed))]);
+    }
+    table
+}
+
+/// Pass rates of cases by a key, for each target, the lowest first. Nothing is shown of a key that has a value of its own for most
+/// cases, or the same for all.
+fn rates<'t>(
+    targets: &'t [TargetSummary],
+    key: &str,
+    of: impl Fn(&'t TargetSummary) -> Option<&'t BTreeMap<String, PassRate>>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    for target in targets {
+        let Some(rates) = of(target) else { continue };
+        let cases = target.cases.run() as usize;
+        let mut rates: Vec<(&String, &PassRate)> = rates.iter().filter(|(_, rate)| rate.cases > 0).collect();
+        let is_same = rates.len() == 1 && rates.iter().all(|(_, rate)| rate.cases as usize == cases);
+        if is_same || 2 * rates.len() > cases {
+            continue;
+        }
+        rates.sort_by(|(_, one), (_, other)| one.rate.unwrap_or(1.0).total_cmp(&other.rate.unwrap_or(1.0)));
+        let name = if targets.len() > 1 { format!("{key} @ {}", target.target) } else { key.to_owned() };
+        let mut table = TextTable::new(&[&name, "passed", "rate", "95 % interval"]);
+        let more = rates.len().saturating_sub(VALUES);
+        for (value, rate) in rates.into_iter().take(VALUES) {
+            table.add(vec![
+                Some(value.clone()),
+                Some(format!("{}/{}", rate.passed, rate.cases)),
+                rate.rate.map(|rate| format!("{rate:.2}")),
+                wilson_interval(rate.passed, rate.cases).map(|(lower, upper)| format!("{lower:.2} to {upper:.2}")),
+            ]);
+        }
+        table.write(f)?;
+        if more > 0 {
+            writeln!(f, "  and {more} more")?;
+        }
+    }
+    Ok(())
+}
+
+/// The calibration of the suite's judges.
+fn judges(data: Option<&SuiteData>) -> TextTable {
+    let mut table = TextTable::new(&["judges", "κ", "agreement", "rated answers", "USD", "required"]);
+    if let Some(calibration) = data.and_then(|data| data.calibration.as_ref()) {
+        let statistics = calibration.statistics;
+        let number = |value: f64| format!("{value:.2}");
+        let missed = calibration.shortfalls.iter().map(|it| format!("{} {}", it.measure, it.demanded));
+        let missed = missed.collect::<Vec<_>>().join(", ");
+        table.add(vec![
+            Some(calibration.judges.join(", ")),
+            statistics.map(|it| number(it.kappa)),
+            statistics.map(|it| number(it.agreement)),
+            Some(format!("{}/{}", calibration.counts.valid, calibration.counts.samples)),
+            calibration.cost_usd.map(|cost| format!("{cost:.4}")),
+            (!missed.is_empty()).then_some(missed),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use evalsuite_schema::record::{CalibrationRecord, CalibrationStatistics, Shortfall};
+
+    use super::*;
+
+    fn case(name: &str, passed: u32, completed: u32, cost: [Option<f64>; 2]) -> CaseRecord {
+        let mut case = CaseRecord::new();
+        (case.test_name, case.passed, case.completed) = (name.to_owned(), passed, completed);
+        case.stability = (passed > 0 && passed < completed).then_some(Stability::Flaky);
+        let mut trial = TrialSummary::default();
+        [trial.cost_usd, trial.judge_cost_usd] = cost;
+        case.trials = vec![trial];
+        case
+    }
+
+    fn rates_of(values: &[(&str, u32, u32)]) -> BTreeMap<String, PassRate> {
+        let rate = |passed: u32, cases: u32| {
+            let mut rate = PassRate::default();
+            (rate.rate, rate.passed, rate.cases) = (Some(f64::from(passed) / f64::from(cases)), passed, cases);
+            rate
+        };
+        values.iter().map(|(name, passed, cases)| ((*name).to_owned(), rate(*passed, *cases))).collect()
+    }
+
+    #[test]
+    fn what_costs_what_varies_where_it_fails_and_who_judges() {
+        let mut target = TargetSummary::default();
+        target.cases.passed = 20;
+        target.bucket = rates_of(&[("dates", 8, 8), ("money", 9, 12)]);
+        target.tag = rates_of(&[("all", 17, 20)]);
+        target.metadata.insert("failure_bucket".to_owned(), target.bucket.clone());
+        let own: Vec<String> = (0..15).map(|number| format!("order-{number}")).collect();
+        let own: Vec<(&str, u32, u32)> = own.iter().map(|name| (name.as_str(), 1, 1)).collect();
+        target.metadata.insert("order".to_owned(), rates_of(&own));
+        let mut summary = SuiteSummary::new();
+        (summary.suite, summary.targets) = ("shop".to_owned(), vec![target]);
+        summary.cases = vec![
+            case("shop::cheap", 3, 3, [Some(0.01), None]),
+            case("shop::dear", 4, 5, [Some(0.02), Some(0.1)]),
+            case("shop::free", 2, 4, [None, None]),
+        ];
+        let mut calibration = CalibrationRecord::new();
+        (calibration.judges, calibration.cost_usd) = (vec!["strict".to_owned()], Some(0.5));
+        (calibration.counts.valid, calibration.counts.samples) = (9, 10);
+        let mut statistics = CalibrationStatistics::default();
+        (statistics.kappa, statistics.agreement) = (0.41, 0.8);
+        calibration.statistics = Some(statistics);
+        calibration.shortfalls = vec![Shortfall::new("kappa", 0.6, Some(0.41))];
+        let mut suite = SuiteData { name: "shop".to_owned(), ..SuiteData::default() };
+        suite.calibration = Some(calibration);
+        let run = RunData { suites: vec![suite], ..RunData::default() };
+        let text = SuiteText::new(&summary, &run).to_string();
+        let (_, own) = text.split_once("  dearest").expect("what the summary does not have");
+        let expected = "         USD  judge USD
+  shop::dear   0.0200     0.1000
+  shop::cheap  0.0100          –
+  least stable  passed
+  shop::free       2/4
+  shop::dear       4/5
+  bucket  passed  rate  95 % interval
+  money     9/12  0.75   0.47 to 0.91
+  dates      8/8  1.00   0.68 to 1.00
+  judges     κ  agreement  rated answers     USD   required
+  strict  0.41       0.80           9/10  0.5000  kappa 0.6
+";
+        assert_eq!(own, expected);
+    }
+}

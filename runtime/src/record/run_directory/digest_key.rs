@@ -1,0 +1,60 @@
+//! Digests of values that may be secret: made with a key that is in no run directory, so that nobody who has records can try values.
+
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::time::SystemTime;
+use std::{fs, io, process};
+
+use crate::platform::digest::sha256;
+use crate::platform::file_lock::FileLock;
+use crate::platform::permissions::set_mode;
+use crate::record::run_directory::layout::DIGEST_KEY;
+
+/// Length of a key: SHA-256 in hexadecimal.
+const LENGTH: usize = 64;
+
+/// SHA-256 of a text after the key of an output directory, in hexadecimal. The key is made when it is first needed. Digests of two
+/// output directories cannot be compared.
+///
+/// # Errors
+///
+/// If the key cannot be read or written.
+pub(crate) fn keyed_digest(output: &Path, text: &str) -> io::Result<String> {
+    let file = output.join(DIGEST_KEY);
+    let _lock = FileLock::acquire(&file)?;
+    let mut key = fs::read_to_string(&file)?;
+    if key.len() != LENGTH {
+        set_mode(&file, 0o600)?;
+        key = random_key();
+        fs::write(&file, &key)?;
+    }
+    Ok(sha256(key + text))
+}
+
+/// 128 bits that the operating system made: the standard library has no other source of random numbers.
+fn random_key() -> String {
+    let keys = RandomState::new();
+    let numbers: Vec<u64> = (0..4).map(|number| keys.hash_one((number, process::id(), SystemTime::now()))).collect();
+    sha256(format!("{numbers:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_of_one_output_directory_are_comparable_and_of_two_are_not() {
+        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let digest = |output: &tempfile::TempDir, text| keyed_digest(output.path(), text).unwrap();
+        let first = digest(&one, "a");
+        assert_eq!((first.len(), digest(&one, "a")), (LENGTH, first.clone()));
+        assert_ne!(digest(&one, "b"), first);
+        assert_ne!(digest(&other, "a"), first);
+        assert_ne!(sha256("a"), first);
+        let file = one.path().join(DIGEST_KEY);
+        #[cfg(unix)]
+        assert_eq!(crate::platform::permissions::mode(&fs::metadata(&file).unwrap()), Some(0o600));
+        fs::write(&file, "torn").unwrap();
+        assert_ne!(digest(&one, "a"), first, "a torn key is replaced");
+    }
+}
