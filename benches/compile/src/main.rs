@@ -43,9 +43,7 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<ExitCode> {
     let competitors = competitor::select(&options.only)?;
     let environment = Environment::new(options)?;
-    let complete = if options.held {
-        held::measure(&environment)?.finish(options.update)?
-    } else if options.editing {
+    let complete = if options.editing {
         let measured = editing::measure(options, &environment)?;
         if options.json {
             println!("{}", json!({ "editing": measured }));
@@ -53,6 +51,8 @@ fn run(options: &Options) -> Result<ExitCode> {
             report::editing(&measured);
         }
         true
+    } else if options.held {
+        held::measure(&environment)?.finish(options.update)?
     } else if options.whole_runs {
         let measured = whole_runs::measure(options, &competitors, &environment)?;
         if options.json {

@@ -35,6 +35,10 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with = "startup")]
     pub(crate) whole_runs: bool,
 
+    /// Times what follows the edit of a case, in both layouts: the language server, and `cargo evalsuite watch`
+    #[arg(long, conflicts_with_all = ["startup", "whole_runs"])]
+    pub(crate) editing: bool,
+
     /// Measures sizes of a test program and counts instructions, and compares them with those in held.json (Linux, valgrind)
     #[arg(long, conflicts_with_all = ["startup", "whole_runs", "editing", "json"])]
     pub(crate) held: bool,
@@ -42,10 +46,6 @@ pub(crate) struct Options {
     /// Writes the measured figures to held.json
     #[arg(long, requires = "held")]
     pub(crate) update: bool,
-
-    /// Times what follows the edit of a case, in both layouts: the language server, and `cargo evalsuite watch`
-    #[arg(long, conflicts_with_all = ["startup", "whole_runs"])]
-    pub(crate) editing: bool,
 
     /// Time limit of a build; a build that exceeds it is reported and not repeated
     #[arg(long, value_name = "SECONDS", default_value = "600")]
