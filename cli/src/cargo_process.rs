@@ -1,13 +1,31 @@
 //! Calls of cargo.
 
-use std::env;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::path::Path;
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::{env, io};
 
 use crate::CANNOT_WORK;
 
 /// The cargo that runs this program.
 pub(crate) fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// What cargo says about packages, as JSON.
+///
+/// # Errors
+///
+/// What cargo says if it cannot tell.
+pub(crate) fn metadata(directory: &Path, arguments: &[&str]) -> io::Result<serde_json::Value> {
+    let mut metadata = cargo();
+    metadata.args(["metadata", "--offline", "--format-version", "1"]).args(arguments).current_dir(directory);
+    let output = metadata.stdin(Stdio::null()).output()?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        let message = message.trim();
+        return Err(io::Error::other(message.strip_prefix("error: ").unwrap_or(message)));
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 /// Exit code of cargo if a build or tests failed.

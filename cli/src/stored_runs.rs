@@ -1,14 +1,13 @@
 //! Runs named on the command line, and where runs are stored.
 
 use std::path::{Path, PathBuf};
-use std::process::{ExitCode, Stdio};
+use std::process::ExitCode;
 use std::{env, fs, io};
 
 use evalsuite::record::run_directory::{LATEST, OutputDirectory, StoredRun};
 use serde::de::DeserializeOwned;
 
-use crate::CANNOT_WORK;
-use crate::cargo_process::cargo;
+use crate::{CANNOT_WORK, cargo_process};
 
 /// The run with this id or path, or the exit code if there is none; the error is printed.
 ///
@@ -25,7 +24,7 @@ pub(crate) fn find(run: &str) -> io::Result<Result<StoredRun, ExitCode>> {
     let path = output_path()?;
     let output = OutputDirectory::new(&path);
     let id = match run {
-        LATEST => match output.latest()? {
+        LATEST => match newest(&output)? {
             Some(id) => id,
             None => return Ok(Err(unknown_run(&format!("there are no runs in {}", path.display())))),
         },
@@ -34,6 +33,14 @@ pub(crate) fn find(run: &str) -> io::Result<Result<StoredRun, ExitCode>> {
     Ok(output
         .run(&id)
         .ok_or_else(|| unknown_run(&format!("there is no run `{id}` in {}", output.runs_directory().display()))))
+}
+
+/// The id of the newest run. The file with it may be missing beside runs that were copied.
+fn newest(output: &OutputDirectory) -> io::Result<Option<String>> {
+    match output.latest()? {
+        Some(id) => Ok(Some(id)),
+        None => Ok(output.runs_newest_first()?.first().map(StoredRun::id)),
+    }
 }
 
 /// Prints an error about a run that does not exist.
@@ -52,7 +59,7 @@ pub(crate) fn run_or_newest(path: &Path) -> io::Result<Option<StoredRun>> {
         return Ok(Some(run));
     }
     let output = OutputDirectory::new(path);
-    Ok(output.latest()?.and_then(|id| output.run(&id)))
+    Ok(newest(&output)?.and_then(|id| output.run(&id)))
 }
 
 /// Reads a record; `None` if the file does not exist.
@@ -89,7 +96,7 @@ pub(crate) fn output_path_of(directory: &Path) -> io::Result<PathBuf> {
     if let Some(output) = env::var_os("EVALSUITE_OUTPUT").filter(|output| !output.is_empty()) {
         return std::path::absolute(output);
     }
-    let metadata = cargo_metadata_of(directory)
+    let metadata = cargo_process::metadata(directory, &["--no-deps"])
         .map_err(|error| io::Error::new(error.kind(), format!("cannot find the target directory: {error}")))?;
     match metadata["target_directory"].as_str() {
         Some(target) => Ok(Path::new(target).join("evalsuite")),
@@ -103,15 +110,5 @@ pub(crate) fn output_path_of(directory: &Path) -> io::Result<PathBuf> {
 ///
 /// If there is no package here.
 pub(crate) fn cargo_metadata() -> io::Result<serde_json::Value> {
-    cargo_metadata_of(Path::new("."))
-}
-
-fn cargo_metadata_of(directory: &Path) -> io::Result<serde_json::Value> {
-    let mut metadata = cargo();
-    metadata.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(directory);
-    let output = metadata.stdin(Stdio::null()).output()?;
-    if !output.status.success() {
-        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
-    }
-    Ok(serde_json::from_slice(&output.stdout)?)
+    cargo_process::metadata(Path::new("."), &["--no-deps"])
 }

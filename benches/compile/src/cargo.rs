@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::competitor::TEST_TARGET;
 use crate::package::Package;
 use crate::process;
-use crate::process::Finished;
+use crate::process::{Finished, TimedOut};
 
 /// cargo with its own target directory, which all packages share.
 pub(crate) struct Cargo {
@@ -67,8 +67,13 @@ impl Cargo {
         version.is_ok_and(|output| output.status.success())
     }
 
-    /// Runs all tests with nextest and returns the duration. The inner `Err` is the reason for a failed run.
-    pub(crate) fn nextest(&self, package: &Package) -> Result<Result<Duration, String>> {
+    /// Runs a program with the time limit of builds.
+    pub(crate) fn run_program(&self, program: &mut Command) -> Result<Result<Finished, TimedOut>> {
+        process::run(program, self.limit, &self.target)
+    }
+
+    /// Runs all tests with nextest and returns the seconds it took. The inner `Err` is the reason for a failed run.
+    pub(crate) fn nextest(&self, package: &Package) -> Result<Result<f64, String>> {
         let arguments = [
             "nextest",
             "run",
@@ -80,7 +85,7 @@ impl Cargo {
             "--show-progress",
             "none",
         ];
-        Ok(self.run(package, &arguments)?.map(|finished| finished.elapsed))
+        Ok(self.run(package, &arguments)?.map(|finished| finished.cost()))
     }
 
     /// A program that calls cargo, with cargo's defaults.

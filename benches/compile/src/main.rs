@@ -8,6 +8,7 @@ mod case_text;
 mod competitor;
 mod editing;
 mod environment;
+mod held;
 mod layout;
 mod options;
 mod package;
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Exits with 1 if a competitor could not be measured.
+/// Exits with 1 if a competitor could not be measured, or a held figure has changed.
 fn run(options: &Options) -> Result<ExitCode> {
     let competitors = competitor::select(&options.only)?;
     let environment = Environment::new(options)?;
@@ -50,6 +51,8 @@ fn run(options: &Options) -> Result<ExitCode> {
             report::editing(&measured);
         }
         true
+    } else if options.held {
+        held::measure(&environment)?.finish(options.update)?
     } else if options.whole_runs {
         let measured = whole_runs::measure(options, &competitors, &environment)?;
         if options.json {

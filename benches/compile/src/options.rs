@@ -39,6 +39,14 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with_all = ["startup", "whole_runs"])]
     pub(crate) editing: bool,
 
+    /// Measures sizes of a test program and counts instructions, and compares them with those in held.json (Linux, valgrind)
+    #[arg(long, conflicts_with_all = ["startup", "whole_runs", "editing", "json"])]
+    pub(crate) held: bool,
+
+    /// Writes the measured figures to held.json
+    #[arg(long, requires = "held")]
+    pub(crate) update: bool,
+
     /// Time limit of a build; a build that exceeds it is reported and not repeated
     #[arg(long, value_name = "SECONDS", default_value = "600")]
     timeout: u64,

@@ -19,6 +19,13 @@ pub(crate) struct Finished {
     pub(crate) stderr: String,
 }
 
+impl Finished {
+    /// Seconds of processor time; where the system does not report it, from start to exit.
+    pub(crate) fn cost(&self) -> f64 {
+        self.processor.unwrap_or(self.elapsed).as_secs_f64()
+    }
+}
+
 /// A child that was killed at its time limit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimedOut(pub(crate) Duration);

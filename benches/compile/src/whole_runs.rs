@@ -3,10 +3,7 @@
 //! Only competitors with predictable test names take part, because their tests all do nothing. What is timed is the cost
 //! of a case apart from the agent's work: threads, directories, records.
 
-use std::process::Stdio;
-use std::time::Instant;
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde::Serialize;
 
 use crate::competitor::Competitor;
@@ -24,6 +21,8 @@ pub(crate) struct WholeRunSamples {
     pub(crate) failure: Option<String>,
     /// Seconds of all tests in one process.
     pub(crate) one_process: Vec<f64>,
+    /// Seconds of grading their answers again, in one process.
+    pub(crate) regrade: Vec<f64>,
     /// Seconds of all tests, each in its own process; empty without nextest.
     pub(crate) nextest: Vec<f64>,
 }
@@ -51,10 +50,11 @@ pub(crate) fn measure(
             if measured.failure.is_some() {
                 continue;
             }
-            measured.one_process.push(one_process(prepared)?);
+            measured.one_process.push(one_process(prepared, environment, None)?);
+            measured.regrade.push(one_process(prepared, environment, Some("latest"))?);
             if has_nextest {
                 match environment.cargo.nextest(&prepared.package)? {
-                    Ok(elapsed) => measured.nextest.push(elapsed.as_secs_f64()),
+                    Ok(seconds) => measured.nextest.push(seconds),
                     Err(why) => measured.failure = Some(why),
                 }
             }
@@ -68,17 +68,18 @@ pub(crate) fn measure(
     Ok(packages.into_iter().map(|(measured, _)| measured).collect())
 }
 
-fn one_process(prepared: &PreparedPackage) -> Result<f64> {
+/// Processor time of all tests, which on a shared machine says more than the time from start to end.
+fn one_process(prepared: &PreparedPackage, environment: &Environment, regraded: Option<&str>) -> Result<f64> {
     let Ok(first) = &prepared.first_build else { bail!("{} is not built", prepared.package.name()) };
     let mut command = test_command(&first.executable, &prepared.package);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let start = Instant::now();
-    let status = command.status().with_context(|| format!("cannot start {}", first.executable.display()))?;
-    let seconds = start.elapsed().as_secs_f64();
-    if !status.success() {
-        bail!("{}: not all tests pass", prepared.package.name());
+    if let Some(run) = regraded {
+        command.env("EVALSUITE_REGRADE", run);
     }
-    Ok(seconds)
+    match environment.cargo.run_program(&mut command)? {
+        Ok(finished) if finished.status.success() => Ok(finished.cost()),
+        Ok(_) => bail!("{}: not all tests pass", prepared.package.name()),
+        Err(why) => bail!("{}: {why}", prepared.package.name()),
+    }
 }
 
 impl WholeRunSamples {
@@ -88,6 +89,7 @@ impl WholeRunSamples {
             cases: prepared.package.cases.count,
             failure: prepared.first_build.as_ref().err().cloned(),
             one_process: Vec::new(),
+            regrade: Vec::new(),
             nextest: Vec::new(),
         }
     }

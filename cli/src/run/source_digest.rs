@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::{fs, io};
 
 use evalsuite::tooling::SuiteDescription;
@@ -11,7 +10,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use walkdir::{DirEntry, WalkDir};
 
-use crate::cargo_process::cargo;
+use crate::cargo_process;
 use crate::command_line::Run;
 
 /// The one file in `.evalsuite` of a package that says how agents and judges are called.
@@ -24,7 +23,7 @@ const TARGETS: [&str; 2] = [".evalsuite/targets.yaml", ".evalsuite/targets.yml"]
 ///
 /// If cargo does not know the packages, or a file cannot be read.
 pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription]) -> io::Result<String> {
-    let metadata = full_metadata()?;
+    let metadata = cargo_process::metadata(Path::new("."), &[])?;
     let root = Path::new(metadata["workspace_root"].as_str().unwrap_or_default());
     let target = Path::new(metadata["target_directory"].as_str().unwrap_or_default());
     let of_cases: BTreeSet<PathBuf> = suites
@@ -100,13 +99,4 @@ fn local_packages(metadata: &Value, command: &Run) -> BTreeSet<PathBuf> {
         }
     }
     found.into_values().collect()
-}
-
-/// What cargo says about the packages and their dependencies.
-fn full_metadata() -> io::Result<Value> {
-    let output = cargo().args(["metadata", "--offline", "--format-version", "1"]).stdin(Stdio::null()).output()?;
-    if !output.status.success() {
-        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
-    }
-    Ok(serde_json::from_slice(&output.stdout)?)
 }

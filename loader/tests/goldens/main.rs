@@ -129,7 +129,7 @@ fn the_metadata_and_governance_of_a_suite_are_those_of_each_case() {
     let loaded = Package::new(&[("suite/EVAL.yaml", eval), ("suite/own.yaml", own)]).load();
     assert!(loaded.diagnostics.is_empty(), "{}", render::report(&loaded.diagnostics, Style::Plain));
     let suite = loaded.suite.expect("a suite");
-    let metadata: Vec<Value> = suite.cases.into_iter().map(|case| Value::Object(case.case.metadata)).collect();
+    let metadata: Vec<Value> = suite.cases.into_iter().map(|case| Value::Object(case.case.metadata.clone())).collect();
     let governance =
         |owner: &str, controls: &[&str]| json!({"controls": controls, "owner": owner, "risk_tier": "high"});
     assert_eq!(

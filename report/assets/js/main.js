@@ -34,7 +34,8 @@ function show() {
   const changed = (...names) => names.some((name) => before[name] !== route[name]);
   replace(page.bar, drawHeader(page.report));
   // What the other views show is what the filter of the table lets through; texts in quotes were looked up there.
-  if (route.view !== 'cases' && (!page.order.length || changed('q', 'different', 'base', 'sort', 'dir'))) page.order = views.cases.queried === route.q && views.cases.order ? views.cases.order : views.cases.select().cases;
+  const chosen = changed('q', 'different', 'base', 'sort', 'dir');
+  if (route.view !== 'cases' && (!page.order.length || chosen)) page.order = views.cases.queried === route.q && views.cases.order ? views.cases.order : views.cases.select().cases;
   if (route.view === 'cases') {
     if (!same || changed('group', 'sort', 'dir', 'base', 'different')) views.cases.draw();
     else views.cases.update();
@@ -43,7 +44,7 @@ function show() {
     page.toFilter = false;
   } else {
     if (page.shown === 'cases') {
-      page.order = views.cases.order || page.order;
+      if (!chosen) page.order = views.cases.order || page.order;
       page.scrolled = { y: scrollY, row: views.cases.table.current };
       views.cases.table.remove();
     }

@@ -7,6 +7,8 @@ use crate::statistics::wilson_interval;
 
 /// Most cases of one kind that are listed.
 const LISTED: usize = 20;
+/// Differences of scores below this one are counted and not listed, where equally many trials passed.
+const SMALL_DIFFERENCE: f64 = 0.05;
 
 impl fmt::Display for ComparisonVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -63,12 +65,17 @@ impl fmt::Display for SuiteComparison {
             ChangeKind::Added,
             ChangeKind::Removed,
         ] {
-            let cases: Vec<&CaseChange> = self.changes.iter().filter(|change| change.kind == kind).collect();
+            let (small, cases): (Vec<&CaseChange>, Vec<&CaseChange>) =
+                self.changes.iter().filter(|change| change.kind == kind).partition(|change| is_small(change));
             for change in cases.iter().take(LISTED) {
                 writeln!(f, "  {:<18}  {}{}", kind.as_str(), change.case_id, numbers(change))?;
             }
             if cases.len() > LISTED {
                 writeln!(f, "  {:<18}  and {} more", kind.as_str(), cases.len() - LISTED)?;
+            }
+            if !small.is_empty() {
+                let scores = if small.len() == 1 { "1 score".to_owned() } else { format!("{} scores", small.len()) };
+                writeln!(f, "  {:<18}  {scores} by less than {SMALL_DIFFERENCE}", kind.as_str())?;
             }
         }
         Ok(())
@@ -95,6 +102,14 @@ fn p_value(p: f64, adjusted: f64) -> String {
 fn rate((passed, ended): (u32, u32)) -> String {
     let interval = wilson_interval(passed, ended).map(|(lower, upper)| format!(" ({lower:.2}-{upper:.2})"));
     format!("{passed}/{ended}{}", interval.unwrap_or_default())
+}
+
+/// Whether only the score of a case differs, and little.
+fn is_small(change: &CaseChange) -> bool {
+    let scores = change.base_score.zip(change.run_score);
+    change.kind == ChangeKind::Changed
+        && u64::from(change.base.0) * u64::from(change.run.1) == u64::from(change.run.0) * u64::from(change.base.1)
+        && scores.is_some_and(|(base, run)| (base - run).abs() < SMALL_DIFFERENCE)
 }
 
 /// `  1/1 -> 0/1  1.00 -> 0.25`, where both are known.

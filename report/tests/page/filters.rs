@@ -106,5 +106,8 @@ fn outcomes_and_tags_lead_to_their_cases_and_back() {
     browser.evaluate("document.querySelector('.rows .tags .chip').click()");
     browser.wait("route.q.startsWith('@') && page.views.cases.order.every(it => it.tags.includes(route.q.slice(1)))");
     assert_eq!(browser.evaluate("route.view"), "cases", "the row is not opened");
+    // The address can change view and filter at once.
+    browser.evaluate("location.hash = '#/grid'");
+    browser.wait("page.shown === 'grid' && page.order.length === page.report.cases.length");
     assert_quiet(&browser);
 }

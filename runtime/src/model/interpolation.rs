@@ -7,7 +7,7 @@ use evalsuite_schema::grader::BUILT_IN;
 use evalsuite_schema::{Case, Layout, Location, Workspace};
 use serde_json::Value;
 
-use crate::platform::environment;
+use crate::platform::{environment, json};
 
 /// A variable that cannot be resolved.
 #[derive(Debug, PartialEq)]
@@ -22,8 +22,7 @@ pub(crate) struct Unresolved {
 ///
 /// If a variable is not set, or leaves a text blank that must not be blank: the first one.
 pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Option<String>) -> Result<Case, Unresolved> {
-    // Task files are never interpolated.
-    if layout == Layout::Tasks {
+    if !may_have_variables(&case, layout) {
         return Ok(case);
     }
     let broken = |error: serde_json::Error| Unresolved {
@@ -31,11 +30,6 @@ pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Optio
         location: case.location.clone(),
     };
     let mut value = serde_json::to_value(&case).map_err(broken)?;
-    let mut names = BTreeSet::new();
-    collect(&value, &mut Vec::new(), &mut names);
-    if names.is_empty() {
-        return Ok(case);
-    }
     replace(&mut value, &mut Vec::new(), &case.location, &lookup)?;
     serde_json::from_value(value).map_err(broken)
 }
@@ -43,12 +37,18 @@ pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Optio
 /// Names of all variables a case uses.
 pub(crate) fn variables(case: &Case, layout: Layout) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    if layout != Layout::Tasks
+    if may_have_variables(case, layout)
         && let Ok(value) = serde_json::to_value(case)
     {
         collect(&value, &mut Vec::new(), &mut names);
     }
     names
+}
+
+/// Whether a search for variables may find one. Most cases have none, and their text is faster to search than their values.
+fn may_have_variables(case: &Case, layout: Layout) -> bool {
+    // Task files are never interpolated.
+    layout != Layout::Tasks && json::compact(case, None).map_or(true, |json| json.contains("${{"))
 }
 
 /// A workspace that belongs to no case, with every variable replaced.

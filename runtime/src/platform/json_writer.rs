@@ -27,13 +27,11 @@ pub(crate) struct JsonWriter<'c> {
     /// Depth of the indentation; `None` if all is in one line.
     indent: Option<usize>,
     change: Option<Change<'c>>,
-    /// The line that is looked at.
-    line: String,
 }
 
 impl<'c> JsonWriter<'c> {
     pub(crate) fn new(has_line_breaks: bool, change: Option<Change<'c>>) -> Self {
-        Self { json: String::new(), indent: has_line_breaks.then_some(0), change, line: String::new() }
+        Self { json: String::new(), indent: has_line_breaks.then_some(0), change }
     }
 
     /// What was written.
@@ -46,15 +44,23 @@ impl<'c> JsonWriter<'c> {
     }
 
     fn text(&mut self, text: &str) -> Result<()> {
+        // The standard library is optimised also in an unoptimised program. It escapes what JSON does, and more.
+        let start = self.json.len();
+        write!(self.json, "{text:?}").map_err(Error::custom)?;
+        if self.json.len() == start + text.len() + 2 {
+            return Ok(());
+        }
+        self.json.truncate(start);
         self.json.push('"');
         for (index, line) in text.split('\n').enumerate() {
             if index > 0 {
                 self.json.push_str("\\n");
             }
-            // The standard library is optimised also in an unoptimised program. It escapes what JSON does, and more.
-            self.line.clear();
-            write!(self.line, "{line:?}").map_err(Error::custom)?;
-            if self.line.len() == line.len() + 2 {
+            let start = self.json.len();
+            write!(self.json, "{line:?}").map_err(Error::custom)?;
+            let is_plain = self.json.len() == start + line.len() + 2;
+            self.json.truncate(start);
+            if is_plain {
                 self.json.push_str(line);
             } else {
                 let escaped = serde_json::to_string(line)?;
@@ -66,10 +72,12 @@ impl<'c> JsonWriter<'c> {
     }
 
     fn break_line(&mut self) {
+        const LINE: &str = "\n                                ";
         if let Some(depth) = self.indent {
-            self.json.push('\n');
-            for _ in 0..depth {
-                self.json.push_str("  ");
+            let width = 1 + 2 * depth;
+            self.json.push_str(&LINE[..width.min(LINE.len())]);
+            for _ in LINE.len()..width {
+                self.json.push(' ');
             }
         }
     }

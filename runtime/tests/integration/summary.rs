@@ -145,7 +145,7 @@ fn what_trials_took_is_summed() {
     assert_eq!((target.cost_usd, target.judge_cost_usd), (Some(2.0), None));
     assert!(target.duration_ms.p50 <= target.duration_ms.p95);
     let lines = shown.lines().collect::<Vec<_>>();
-    assert_eq!(lines[0], "x: 2 passed, 2 failed, 1 error, 0 skipped");
+    assert_eq!(lines[0], "x: 2 passed, 2 failed, 1 error, 0 skipped, 2 flaky");
     assert!(
         lines[1].starts_with("  target   passed  failed  error  skipped  score  95 % interval  tokens     USD"),
         "{shown}"

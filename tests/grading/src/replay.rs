@@ -90,7 +90,7 @@ where
             source: loaded.source.clone().leak(),
             target: None,
             tags: &[],
-            json: CompiledJson::Text(serde_json::to_string(case).map_err(|error| error.to_string())?.leak()),
+            json: CompiledJson::Text(serde_json::to_string(&**case).map_err(|error| error.to_string())?.leak()),
         })
     });
     let suite = EvalSuite {

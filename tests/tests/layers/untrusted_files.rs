@@ -27,6 +27,7 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("record/coordination/claim.rs", "the locks of the run"),
     ("record/coordination/ledger.rs", "the ledger of the run"),
     ("record/embedded_files.rs", "files of the suite, extracted to the run directory"),
+    ("record/run_directory/digest_key.rs", "the key of the output directory"),
     ("record/run_directory/output_directory.rs", "the id of the newest run"),
     ("run/calibration/measurement.rs", "an empty workspace, made before a grader runs"),
     ("run/case_setup/case_base.rs", "directories of bases, removed if they are empty"),

@@ -2,12 +2,14 @@
 
 mod builds;
 mod editing;
+mod held;
 mod startup;
 mod table;
 mod whole_runs;
 
 pub(crate) use builds::builds;
 pub(crate) use editing::editing;
+pub(crate) use held::held;
 pub(crate) use startup::startup;
 pub(crate) use whole_runs::whole_runs;
 

@@ -7,8 +7,8 @@ use crate::whole_runs::WholeRunSamples;
 
 /// Prints the table: the cost of a case, and its ratio to a hand-written test.
 pub(crate) fn whole_runs(measured: &[WholeRunSamples]) {
-    println!("milliseconds per case, all tests of a package, best run");
-    let mut table = Table::new(["", "cases", "one process", "x", "nextest", "x"]);
+    println!("milliseconds of processor time per case, all tests of a package, best run");
+    let mut table = Table::new(["", "cases", "one process", "x", "regrade", "nextest", "x"]);
     for one in measured {
         let base = measured.iter().find(|other| other.competitor == BASE && other.cases == one.cases);
         let cost = |of: &WholeRunSamples, seconds: &[f64]| {
@@ -21,6 +21,7 @@ pub(crate) fn whole_runs(measured: &[WholeRunSamples]) {
             count(one.cases),
             number(own, 3),
             ratio(own, base.and_then(|base| cost(base, &base.one_process))),
+            number(cost(one, &one.regrade), 3),
             number(nextest, 3),
             ratio(nextest, base.and_then(|base| cost(base, &base.nextest))),
         ]);
