@@ -11,9 +11,10 @@ use comfy_table::{ContentArrangement, Table};
 use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_loader::{Loaded, load};
 use evalsuite_report::RunData;
-use evalsuite_schema::Grader;
 use evalsuite_schema::diagnostic::Severity;
+use evalsuite_schema::grader::LlmGrader;
 use evalsuite_schema::record::OutcomeCounts;
+use evalsuite_schema::{Case, Grader, GraderConfig};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -148,11 +149,23 @@ fn suite_entry(path: String, loaded: Loaded) -> SuiteEntry {
         file: loaded.case.location.file.clone(),
         line: loaded.case.location.line,
         tests: tests.remove(&index).unwrap_or_default(),
-        graders: loaded.case.graders.iter().map(grader_entry).collect(),
+        graders: graders(&loaded.case),
     };
     let cases = loaded.cases.iter().enumerate().map(case).collect();
     let targets = loaded.suite.targets.iter().map(|target| target.name.clone()).collect();
     SuiteEntry { name: Some(loaded.suite.name), path, errors, tags: loaded.suite.tags, targets, cases }
+}
+
+/// The graders of a case and its turns. Without any, a judge grades by the criteria.
+fn graders(case: &Case) -> Vec<GraderEntry> {
+    let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
+    let graders = case.graders.iter().chain(turns.flat_map(|turn| &turn.graders));
+    let mut entries: Vec<GraderEntry> = graders.map(grader_entry).collect();
+    if entries.is_empty() && case.conversation.is_none() {
+        let implicit = GraderConfig::LlmGrader(LlmGrader::default());
+        entries.push(grader_entry(&Grader::new("llm-grader", case.location.clone(), implicit)));
+    }
+    entries
 }
 
 fn grader_entry(grader: &Grader) -> GraderEntry {

@@ -45,3 +45,12 @@ fn a_suite_with_errors_is_listed_with_their_number() {
         output.out
     );
 }
+
+#[test]
+fn a_case_with_criteria_only_has_a_judge() {
+    let case = "input: You are late!\ncriteria: Stays polite.\n";
+    let package =
+        Package::new(&[("suites/polite/EVAL.yaml", "name: polite\n"), ("suites/polite/cases/a/case.yaml", case)]);
+    let output = package.run_in_output(&["list", "suites/polite"]);
+    assert!(output.out.contains("  a  suites/polite/cases/a/case.yaml:1  llm-grader\n"), "{}", output.out);
+}

@@ -58,8 +58,8 @@ impl Watching {
     }
 
     /// On a terminal; its output comes in pieces.
-    fn on_screen(package: &Package, editor: &str) -> Self {
-        let line = format!("stty rows 40 cols 120 && exec {PROGRAM} evalsuite watch --test evals");
+    fn on_screen(package: &Package, test: &str, editor: &str) -> Self {
+        let line = format!("stty rows 40 cols 120 && exec {PROGRAM} evalsuite watch --test {test}");
         let mut child =
             Call::on_terminal(&line, package).with_cargo().env("EDITOR", editor).without_env("VISUAL").spawn();
         let mut stdout = child.stdout.take().expect("a pipe");
@@ -183,7 +183,7 @@ fn the_screen_shows_the_last_verdicts_and_takes_keys() {
     let package = package("watched-screen");
     let editor = package.root().join("editor.sh");
     package.write("editor.sh", "#!/bin/sh\necho \"$1\" > opened.txt.part && mv opened.txt.part opened.txt\n");
-    let mut watching = Watching::on_screen(&package, &format!("sh {}", editor.display()));
+    let mut watching = Watching::on_screen(&package, "evals", &format!("sh {}", editor.display()));
     watching.shows(&["q quit", "waiting for changes", "0 passed"]);
     let first = "suites/by_case/cases/first/case.yaml";
     package.write(first, &suites::case("hello", "goodbye"));
@@ -210,6 +210,35 @@ fn the_screen_shows_the_last_verdicts_and_takes_keys() {
     watching.press("q");
     let ended = watching.child.wait().expect("it ends");
     assert_eq!(ended.code(), Some(0));
+}
+
+/// What an author does in the first minutes, all of it on a terminal.
+#[test]
+fn a_new_suite_is_edited_broken_checked_watched_fixed_and_run() {
+    let package = Package::new("author_walk");
+    package.write("src/lib.rs", "");
+    let on_terminal = |arguments: &str| {
+        let line = format!("stty cols 80 && exec {PROGRAM} evalsuite {arguments}");
+        Call::on_terminal(&line, &package).with_cargo().without_env("CI").run()
+    };
+    on_terminal("new suite basics --layout cases").succeeds("it is written").says("created suites/basics/EVAL.yaml");
+    // The agent repeats the question, in which this is.
+    let addition = "input: What is 17 + 25?\nassertions: [{ type: contains, value: 17 + 25 }]\n";
+    let greeting = "input: Say hello.\nassertions: [{ type: icontains, value: hello }]\n";
+    let broken = greeting.replace("icontains", "icontans");
+    package.write("suites/basics/cases/addition/case.yaml", addition);
+    package.write("suites/basics/cases/greeting/case.yaml", &broken);
+    let checked = on_terminal("check");
+    assert_eq!(checked.code, Some(1), "{}", checked.transcript());
+    checked.says("unknown grader `icontans`").says("did you mean `icontains`").says("\u{1b}[");
+    let mut watching = Watching::on_screen(&package, "basics", "true");
+    watching.shows(&["unknown grader `icontans`"]);
+    package.write("suites/basics/cases/greeting/case.yaml", greeting);
+    watching.shows(&["passed   basics::greeting"]);
+    watching.press("q");
+    assert_eq!(watching.child.wait().expect("it ends").code(), Some(0));
+    on_terminal("run --test basics").succeeds("both cases pass").says("basics: 2 passed, 0 failed, 0 error");
+    on_terminal("show greeting").succeeds("it has run").says("Say hello.");
 }
 
 #[test]

@@ -38,6 +38,7 @@ pub(crate) struct Options {
     /// Times what follows the edit of a case, in both layouts: the language server, and `cargo evalsuite watch`
     #[arg(long, conflicts_with_all = ["startup", "whole_runs"])]
     pub(crate) editing: bool,
+
     /// Measures sizes of a test program and counts instructions, and compares them with those in held.json (Linux, valgrind)
     #[arg(long, conflicts_with_all = ["startup", "whole_runs", "editing", "json"])]
     pub(crate) held: bool,

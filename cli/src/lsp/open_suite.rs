@@ -111,7 +111,8 @@ impl OpenSuite {
             Some(include) => {
                 let mut context = include.context.clone();
                 context.request.texts = texts.clone();
-                for problem in expansion::check_loaded(include.binding.clone(), &context, loaded) {
+                let (problems, _) = expansion::check_loaded(include.binding.clone(), &context, loaded);
+                for problem in problems {
                     // Arguments that mean nothing are reported by the compiler.
                     let Some(diagnostic) = problem.as_diagnostic() else { continue };
                     if problem.is_error() { denied.push(diagnostic.clone()) } else { usual.push(diagnostic.clone()) }

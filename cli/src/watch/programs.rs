@@ -23,6 +23,8 @@ const EVALSUITE: [&str; 2] = ["evalsuite", "evalsuite-dynamic"];
 pub(super) struct Program {
     executable: PathBuf,
     package_root: PathBuf,
+    /// Where its records go.
+    pub(super) output: PathBuf,
     libraries: OsString,
     suites: Vec<SuiteDescription>,
 }
@@ -84,6 +86,7 @@ pub(super) fn build(options: &Build, features: &[String]) -> io::Result<Result<V
         .args(["--print", "sysroot"])
         .output()
         .map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))?;
+    let output = stored_runs::output_path()?;
     let mut programs = Vec::new();
     for message in &messages {
         let path = |key: &str| message[key].as_str().map(PathBuf::from);
@@ -91,7 +94,8 @@ pub(super) fn build(options: &Build, features: &[String]) -> io::Result<Result<V
         if message["profile"]["test"] == true {
             let package_root = manifest.parent().unwrap_or(&manifest).to_path_buf();
             let libraries = libraries(&executable, &sysroot)?;
-            let mut program = Program { executable, package_root, libraries, suites: Vec::new() };
+            let mut program =
+                Program { executable, package_root, output: output.clone(), libraries, suites: Vec::new() };
             program.suites = program.describe()?;
             programs.push(program);
         }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use evalsuite_build::binding::Agent;
 use evalsuite_build::expansion;
-use evalsuite_loader::{LoadedCase, LoadedSuite, Request, load};
+use evalsuite_loader::source::Texts;
+use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session};
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics};
 use evalsuite_schema::{Case, Location};
 use serde_json::Value;
@@ -26,6 +27,7 @@ struct WatchedSuite {
     path: PathBuf,
     request: Request,
     include: Option<usize>,
+    session: Session,
     diagnostics: Vec<Diagnostic>,
     has_errors: bool,
     /// The suite without errors, as it was checked last.
@@ -61,13 +63,13 @@ impl Suites {
         paths.retain(|path| includes.paths().all(|included| !crate::includes::is_same_suite(included, path)));
         let mut watched = Vec::new();
         for path in paths {
-            watched.push(WatchedSuite::new(path, None)?);
+            watched.push(WatchedSuite::new(path, None, &includes)?);
         }
         for (index, include) in includes.all().iter().enumerate() {
-            watched.push(WatchedSuite::new(include.path.clone(), Some(index))?);
+            watched.push(WatchedSuite::new(include.path.clone(), Some(index), &includes)?);
         }
         let mut suites = Self { includes, watched };
-        suites.check(|_| true);
+        suites.check(|_| true, None);
         Ok(suites)
     }
 
@@ -115,7 +117,9 @@ impl Suites {
     /// Checks the suites that files belong to; returns the cases that the change concerns.
     pub(super) fn change(&mut self, files: &BTreeSet<PathBuf>) -> BTreeSet<Touched> {
         let before: Vec<Option<LoadedSuite>> = self.watched.iter().map(|suite| suite.good.clone()).collect();
-        self.check(|suite| suite.may_depend_on(files));
+        // A file that is gone, or one of several, may be a change of the list of cases.
+        let changed = files.first().filter(|file| files.len() == 1 && file.is_file());
+        self.check(|suite| suite.may_depend_on(files), changed.map(PathBuf::as_path));
         let pairs = self.watched.iter().zip(&before);
         pairs.flat_map(|(suite, before)| suite.touched(before.as_ref(), files)).collect()
     }
@@ -131,9 +135,10 @@ impl Suites {
         })
     }
 
-    fn check(&mut self, is_wanted: impl Fn(&WatchedSuite) -> bool) {
+    /// `changed`: the only file that is not as it was at the last check.
+    fn check(&mut self, is_wanted: impl Fn(&WatchedSuite) -> bool, changed: Option<&Path>) {
         for suite in self.watched.iter_mut().filter(|suite| is_wanted(suite)) {
-            suite.check(&self.includes);
+            suite.check(&self.includes, changed);
         }
     }
 }
@@ -144,23 +149,28 @@ fn all_of(suite: &LoadedSuite) -> impl Iterator<Item = Touched> {
 }
 
 impl WatchedSuite {
-    fn new(path: PathBuf, include: Option<usize>) -> io::Result<Self> {
+    fn new(path: PathBuf, include: Option<usize>, includes: &Includes) -> io::Result<Self> {
         let request = suite_request::request(&path)?;
-        Ok(Self { path, request, include, diagnostics: Vec::new(), has_errors: false, good: None })
+        let session = Session::new(match include.map(|index| &includes.all()[index]) {
+            Some(include) => expansion::suite_request(&include.binding, &include.context),
+            None => request.clone(),
+        });
+        Ok(Self { path, request, include, session, diagnostics: Vec::new(), has_errors: false, good: None })
     }
 
     fn directory(&self) -> &Path {
         if self.path.is_dir() { &self.path } else { self.path.parent().unwrap_or(&self.path) }
     }
 
-    fn check(&mut self, includes: &Includes) {
+    fn check(&mut self, includes: &Includes, changed: Option<&Path>) {
+        let loaded = match changed {
+            Some(file) => self.session.reload(file, Texts::default()),
+            None => self.session.load(Texts::default()),
+        };
         let (found, suite) = match self.include.map(|index| &includes.all()[index]) {
-            None => {
-                let loaded = load(&self.request);
-                (loaded.diagnostics.grouped(), loaded.suite)
-            }
+            None => (loaded.diagnostics.grouped(), loaded.suite),
             Some(include) => {
-                let (problems, suite) = expansion::check(include.binding.clone(), &include.context);
+                let (problems, suite) = expansion::check_loaded(include.binding.clone(), &include.context, loaded);
                 // Arguments that mean nothing are reported by the compiler where they are written.
                 (problems.iter().filter_map(|problem| problem.as_diagnostic().cloned()).collect(), suite)
             }

@@ -12,7 +12,6 @@ use evalsuite::tooling::run_id_or_new;
 use super::event::Event;
 use super::programs::Program;
 use super::suites::Touched;
-use crate::stored_runs;
 
 /// How a test ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +123,7 @@ pub(super) fn start(
     command
         .env("EVALSUITE_RELOAD", "1")
         .env("EVALSUITE_RUN_ID", run_id_or_new(None))
-        .env("EVALSUITE_OUTPUT", stored_runs::output_path()?)
+        .env("EVALSUITE_OUTPUT", &program.output)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn()?;

@@ -64,13 +64,14 @@ pub fn check(binding: Binding, context: &Context) -> (Vec<Problem>, Option<Loade
 }
 
 /// What [`check`] finds out about a suite that the caller has loaded, as [`suite_request`] asks for it.
-pub fn check_loaded(binding: Binding, context: &Context, loaded: Loaded) -> Vec<Problem> {
+pub fn check_loaded(binding: Binding, context: &Context, loaded: Loaded) -> (Vec<Problem>, Option<LoadedSuite>) {
     let mut expansion = Expansion::new(binding, context, Vec::new());
     let is_valid = !expansion.has_errors();
     let registered = expansion.registered(context);
     expansion.take_loaded(loaded, context, registered.as_deref(), Purpose::Check);
     expansion.finish_check(context, is_valid);
-    expansion.problems
+    let suite = expansion.loaded.take().filter(|_| !expansion.has_errors());
+    (expansion.problems, suite)
 }
 
 fn checked(binding: Binding, context: &Context, problems: Vec<Problem>, purpose: Purpose) -> Expansion {
@@ -200,7 +201,8 @@ impl Expansion {
                 self.body = body;
             }
             Purpose::Check if self.binding.embed => {
-                let cases = suite.cases.iter().map(|loaded| serde_json::to_string(&*loaded.case));
+                let named = suite.cases.iter().filter(|loaded| !loaded.stands_alone);
+                let cases = named.map(|loaded| serde_json::to_string(&*loaded.case));
                 let texts: Vec<String> =
                     cases.chain([serde_json::to_string(&suite.suite)]).collect::<serde_json::Result<_>>()?;
                 self.embed(&texts, suite, context, files);

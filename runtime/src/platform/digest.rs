@@ -13,7 +13,7 @@ const SHOWN: usize = 80;
 
 /// SHA-256 in hexadecimal.
 pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
-    hexadecimal(&Sha256::digest(bytes))
+    hexadecimal(Sha256::digest(bytes).into())
 }
 
 /// SHA-256 of everything that can be read, in hexadecimal.
@@ -26,7 +26,7 @@ pub(crate) fn sha256_of(mut reader: impl Read) -> io::Result<String> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match reader.read(&mut buffer) {
-            Ok(0) => return Ok(hexadecimal(&digest.finalize())),
+            Ok(0) => return Ok(hexadecimal(digest.finalize().into())),
             Ok(count) => digest.update(&buffer[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -53,14 +53,9 @@ fn retain_entries(value: &mut Value, counts: &impl Fn(&str, &Value) -> bool) {
     }
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
-        }
-    }
-    text
+fn hexadecimal(digest: [u8; 32]) -> String {
+    let (halves, _) = digest.as_chunks::<16>();
+    halves.iter().map(|half| format!("{:032x}", u128::from_be_bytes(*half))).collect()
 }
 
 /// Directory name of a case: its id with characters replaced where necessary, and a digest of suite, target and id.

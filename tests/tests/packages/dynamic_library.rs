@@ -44,8 +44,24 @@ fn tests_have_the_same_results_with_the_dynamic_library() {
     let program = package.build(["--tests"]).executable("test", "evals");
     let size = std::fs::metadata(&program).expect("the test program").len();
     assert!(size < 40_000_000, "the test program has {size} bytes; expected evalsuite not to be linked into it");
+    #[cfg(target_os = "linux")]
+    binds_its_own_symbols(&program);
     if has_nextest("tests_have_the_same_results_with_the_dynamic_library") {
         let ran = package.cargo(["nextest", "run", "--no-fail-fast"]).run().fails("one case fails");
         ran.says("4 tests run: 3 passed, 1 failed");
     }
+}
+
+/// No reference of the library to itself is looked up by its name when a test starts.
+#[cfg(target_os = "linux")]
+fn binds_its_own_symbols(program: &std::path::Path) {
+    let is_library = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("libevalsuite_dynamic") && name.ends_with(".so")
+    };
+    let beside = std::fs::read_dir(program.parent().expect("a directory")).expect("a readable directory");
+    let library = beside.map(|entry| entry.expect("an entry").path()).find(is_library).expect("the library");
+    let output = std::process::Command::new("readelf").arg("-d").arg(library).output().expect("readelf runs");
+    let tags = String::from_utf8_lossy(&output.stdout);
+    assert!(tags.contains("SYMBOLIC"), "{tags}");
 }

@@ -17,8 +17,6 @@ use crate::layout::{Cases, Layout};
 use crate::prepared_package::PreparedPackage;
 use crate::report;
 
-/// By how much a figure may differ from the held one.
-const TOLERANCE: f64 = 0.1;
 /// Smaller parts of a program are printed, but not held.
 const SMALLEST_HELD: u64 = 1 << 20;
 /// Cases of the suite that is loaded.
@@ -97,10 +95,9 @@ impl Measured {
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "no figure is near 2^53")]
+/// Whether a figure differs from the held one by at most a tenth.
 fn is_within(now: Option<&u64>, held: Option<&u64>) -> bool {
-    let (Some(now), Some(held)) = (now, held) else { return false };
-    (*now as f64 / *held as f64 - 1.0).abs() <= TOLERANCE
+    now.zip(held).is_some_and(|(now, held)| (9 * held..=11 * held).contains(&(10 * now)))
 }
 
 fn file() -> PathBuf {

@@ -1,8 +1,10 @@
 //! Sizes of a test program by section and by crate, and of the libraries it is linked from. Read with the tools of binutils,
 //! which come with the linker.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
+use std::time::SystemTime;
 use std::{fs, io};
 
 use anyhow::{Context, Result, bail};
@@ -29,12 +31,13 @@ impl Sizes {
         Ok(Self { sections, code, libraries })
     }
 
-    /// The figures of at least `smallest` bytes.
+    /// The figures of at least `smallest` bytes, of libraries those of our own.
     pub(super) fn held(&self, smallest: u64) -> Figures {
         let named = [("section", &self.sections), ("code of", &self.code), ("library", &self.libraries)];
         let mut held = Figures::new();
         for (what, figures) in named {
-            let large = figures.iter().filter(|(_, bytes)| **bytes >= smallest);
+            let of_ours = |name: &str| what != "library" || name.starts_with("evalsuite");
+            let large = figures.iter().filter(|(name, bytes)| **bytes >= smallest && of_ours(name));
             held.extend(large.map(|(name, bytes)| (format!("{what} {name}"), *bytes)));
         }
         held
@@ -91,18 +94,19 @@ fn crate_of(name: &str) -> &str {
 }
 
 fn libraries(directory: &Path) -> Result<Figures> {
-    let mut libraries = Figures::new();
+    let mut newest: BTreeMap<String, (SystemTime, u64)> = BTreeMap::new();
     for entry in fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()? {
         let file = entry.file_name().to_string_lossy().into_owned();
         if let Some((name, _)) = file.strip_suffix(".rlib").and_then(|name| name.strip_prefix("lib")?.rsplit_once('-'))
         {
-            // Of libraries with several builds, the largest counts.
-            let bytes = entry.metadata()?.len();
-            let known: &mut u64 = libraries.entry(name.to_owned()).or_default();
-            *known = bytes.max(*known);
+            let metadata = entry.metadata()?;
+            let found = (metadata.modified()?, metadata.len());
+            // There may be builds of it with other features.
+            let known = newest.entry(name.to_owned()).or_insert(found);
+            *known = found.max(*known);
         }
     }
-    Ok(libraries)
+    Ok(newest.into_iter().map(|(name, (_, bytes))| (name, bytes)).collect())
 }
 
 #[cfg(test)]

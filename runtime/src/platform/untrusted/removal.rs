@@ -47,6 +47,10 @@ pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
 ///
 /// If something cannot be removed.
 pub(super) fn remove_tree(parent: &Handle, name: &OsStr) -> io::Result<()> {
+    // Most workspaces are empty.
+    if parent.remove_empty_directory(name).is_ok() {
+        return Ok(());
+    }
     let root = match parent.writable_directory(name) {
         Ok(root) => root,
         Err(error) if is_no_directory(&error) => return parent.remove_file(name),
