@@ -1,15 +1,19 @@
 //! `cargo evalsuite diff`.
 
-use std::io;
 use std::io::Write;
 use std::process::ExitCode;
+use std::{env, io};
 
+use evalsuite::RunOptions;
 use evalsuite::record::run_directory::{LATEST, StoredRun};
+use evalsuite::tooling::AnswerPairs;
 use evalsuite_report::{
-    CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, comparable_of_commit, earlier_comparable,
+    CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, answer_pairs, comparable_of_commit,
+    earlier_comparable,
 };
+use evalsuite_schema::record::PairRecord;
 
-use crate::command_line::{ComparisonArguments, Diff, OutputFormat};
+use crate::command_line::{ComparisonArguments, Diff, DiffFormat};
 use crate::merge_base::merge_bases;
 use crate::{baselines, json_output, stored_runs};
 
@@ -22,25 +26,65 @@ pub(crate) fn run(command: &Diff) -> io::Result<ExitCode> {
         Ok(run) => run,
         Err(code) => return Ok(code),
     };
+    let id = run.id();
     let standard = match &command.base {
         _ if command.baseline => Standard::Baseline,
         Some(base) => Standard::Run(base),
+        // Targets are compared within a run.
+        None if !command.targets.is_empty() => Standard::Run(&id),
         None => Standard::Usual,
     };
-    let comparison = match compare(&run, standard, &command.comparison)? {
+    let mut options = options(&command.comparison)?;
+    if let [base, run] = command.targets.as_slice() {
+        options = options.with_targets(base, run);
+    }
+    let comparison = match &command.judge {
+        None => compare_with(&run, standard, &options)?,
+        Some(judge) => match base_of(&run, standard)? {
+            Err(code) => Err(code),
+            Ok(base) => {
+                let [base, run] = [RunData::read(base.path())?, RunData::read(run.path())?];
+                let judged = judge_answers(command, judge.as_deref(), [&base, &run], &options)?;
+                Ok(Comparison::new(&base, &run, &options).with_judged_answers(&judged, &run, &options))
+            }
+        },
+    };
+    let comparison = match comparison {
         Ok(comparison) => comparison,
         Err(code) => return Ok(code),
     };
     let mut out = anstream::stdout().lock();
     match command.format {
-        OutputFormat::Human => write!(out, "{comparison}")?,
-        OutputFormat::Json => json_output::print(&mut out, &comparison)?,
+        DiffFormat::Human => write!(out, "{comparison}")?,
+        DiffFormat::Markdown => write!(out, "{}", comparison.markdown())?,
+        DiffFormat::Json => json_output::print(&mut out, &comparison)?,
     }
     Ok(match comparison.verdict() {
         ComparisonVerdict::Regressed => ExitCode::FAILURE,
         ComparisonVerdict::Undecided => ExitCode::from(UNDECIDED),
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// What a judge says about the answers of two runs.
+fn judge_answers(
+    command: &Diff,
+    judge: Option<&str>,
+    [base, run]: [&RunData; 2],
+    options: &CompareOptions,
+) -> io::Result<Vec<PairRecord>> {
+    if let Some(name) = judge.filter(|name| command.targets.iter().any(|target| target == name)) {
+        let message = format!("judge `{name}` is one of the targets that are compared");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    let repeat = format!("cargo evalsuite diff {} {} --judge {}", base.run_id, run.run_id, judge.unwrap_or_default());
+    let asked = answer_pairs(base, run, command.criteria.as_deref(), options);
+    let directory = std::path::absolute(&run.directory)?;
+    let mut pairs = AnswerPairs::new(asked, env::current_dir()?, directory, &base.run_id, repeat.trim_end());
+    if let Some(name) = judge {
+        pairs = pairs.with_judge_name(name);
+    }
+    pairs.judge(&RunOptions::new()).map_err(io::Error::other)
 }
 
 /// What a run is compared with.
@@ -64,35 +108,41 @@ pub(crate) fn compare(
     standard: Standard<'_>,
     arguments: &ComparisonArguments,
 ) -> io::Result<Result<Comparison, ExitCode>> {
-    let options = options(arguments)?;
+    compare_with(run, standard, &options(arguments)?)
+}
+
+fn compare_with(
+    run: &StoredRun,
+    standard: Standard<'_>,
+    options: &CompareOptions,
+) -> io::Result<Result<Comparison, ExitCode>> {
     let read = |run: &StoredRun| {
         // Metadata are in the records of trials.
         let needs_trials = options.cluster_by.is_some() || !options.by.is_empty();
         if needs_trials { RunData::read(run.path()) } else { RunData::read_cases(run.path()) }
     };
-    let base = match standard {
-        Standard::Baseline => {
-            let run = read(run)?;
-            let baselines = baselines::read(&run)?;
-            if baselines.is_empty() {
-                let message = "no suite of the run has a baseline; `cargo evalsuite accept` makes one";
-                return Err(io::Error::new(io::ErrorKind::NotFound, message));
-            }
-            return Ok(Ok(Comparison::with_baselines(&baselines, &run, &options)));
+    if matches!(standard, Standard::Baseline) {
+        let run = read(run)?;
+        let baselines = baselines::read(&run)?;
+        if baselines.is_empty() {
+            let message = "no suite of the run has a baseline; `cargo evalsuite accept` makes one";
+            return Err(io::Error::new(io::ErrorKind::NotFound, message));
         }
-        Standard::Run(base) => match stored_runs::find(base)? {
-            Ok(base) => base,
-            Err(code) => return Ok(Err(code)),
-        },
-        Standard::Usual => match usual_base(&RunData::read_cases(run.path())?)? {
-            Some(base) => base,
-            None => {
-                let message = format!("no earlier run has cases in common with `{}`", run.id());
-                return Ok(Err(stored_runs::unknown_run(&message)));
-            }
-        },
-    };
-    Ok(Ok(Comparison::new(&read(&base)?, &read(run)?, &options)))
+        return Ok(Ok(Comparison::with_baselines(&baselines, &run, options)));
+    }
+    Ok(match base_of(run, standard)? {
+        Ok(base) => Ok(Comparison::new(&read(&base)?, &read(run)?, options)),
+        Err(code) => Err(code),
+    })
+}
+
+/// The run that a run is compared with, or the exit code if there is none.
+fn base_of(run: &StoredRun, standard: Standard<'_>) -> io::Result<Result<StoredRun, ExitCode>> {
+    if let Standard::Run(base) = standard {
+        return stored_runs::find(base);
+    }
+    Ok(usual_base(&RunData::read_cases(run.path())?)?
+        .ok_or_else(|| stored_runs::unknown_run(&format!("no earlier run has cases in common with `{}`", run.id()))))
 }
 
 /// What a run is compared with where nothing is named.

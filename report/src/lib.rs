@@ -29,7 +29,8 @@ mod suite_text;
 
 pub use baseline::{Accepted, AcceptedCase, Decision, accept, read_baseline, write_baseline};
 pub use comparison::{
-    CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, SliceComparison, SuiteComparison,
+    CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, JudgedAnswers, SliceComparison,
+    SuiteComparison, answer_pairs,
 };
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
 pub use formats::{

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use evalsuite::tooling::summarize_run;
-use evalsuite_report::{CompareOptions, Comparison, JSON_SCHEMAS, RunData, SliceKey};
-use evalsuite_schema::record::RunSummary;
+use evalsuite::tooling::{AnswerPair, summarize_run};
+use evalsuite_report::{CompareOptions, Comparison, JSON_SCHEMAS, RunData, SliceKey, answer_pairs};
+use evalsuite_schema::record::{JudgeRecord, PairRecord, PairReply, ReasonCode, RunSummary, Side, Usage};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use serde_json::Value;
 
@@ -57,7 +57,27 @@ fn comparisons_are_what_their_schema_says() {
     let options = CompareOptions::new().with_slices_by(SliceKey::Bucket);
     let comparison = Comparison::new(&base, &run, &options);
     assert!(comparison.suites.iter().any(|suite| !suite.changes.is_empty() && !suite.slices.is_empty()));
+    assert_eq!(errors("diff", &serde_json::to_value(&comparison).expect("JSON")), [""; 0]);
+    let asked = answer_pairs(&base, &run, None, &options);
+    let judged: Vec<PairRecord> = asked.iter().enumerate().map(|(index, pair)| judged(index, pair)).collect();
+    let comparison = comparison.with_judged_answers(&judged, &run, &options);
+    assert!(comparison.suites.iter().all(|suite| suite.judged.is_some()));
     assert_eq!(errors("diff", &serde_json::to_value(comparison).expect("JSON")), [""; 0]);
+}
+
+/// What a judge could have said: something else about each third pair.
+fn judged(index: usize, pair: &AnswerPair) -> PairRecord {
+    let mut record = PairRecord::new(&pair.suite, &pair.target, &pair.case_id);
+    let mut judge = JudgeRecord::default();
+    judge.usage = Some(Usage::new(100, 10));
+    record.judge = Some(judge);
+    record.consistent = true;
+    record.better = [Some(Side::Base), Some(Side::Run), None][index % 3];
+    record.replies = Side::BOTH.map(|first| PairReply::new("small", first, record.better)).to_vec();
+    if index % 10 == 9 {
+        (record.better, record.error, record.code) = (None, Some("broken".to_owned()), Some(ReasonCode::JudgeError));
+    }
+    record
 }
 
 #[test]

@@ -79,13 +79,13 @@ pub use evalsuite_macros::include_eval_suite;
 
 /// For programs around test runs, such as `cargo evalsuite`.
 pub mod tooling {
+    pub use crate::entry::answer_pairs::{AnswerPair, AnswerPairs};
     pub use crate::entry::finish_run::{FinishedRun, finish_run, summarize_run};
     pub use crate::entry::long_cases::LongCases;
     pub use crate::entry::rated_samples::RatedSamples;
     pub use crate::entry::suite_description::{DESCRIBE_VARIABLE, SuiteDescription, TestDescription};
     pub use crate::record::run_directory::run_id::run_id_or_new;
-    pub use crate::record::summary::summary_text::SummaryText;
-    pub use crate::record::summary::text_table::TextTable;
+    pub use crate::record::summary::{SummaryText, TextTable};
 }
 
 /// What generated code, benchmarks and property tests call. Not part of the API.

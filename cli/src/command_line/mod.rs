@@ -17,7 +17,7 @@ pub(crate) use self::new::{
     LayoutName, New, NewAgentCli, NewCalibration, NewCase, NewEditor, NewGrader, NewItem, NewSuite,
 };
 pub(crate) use self::reporting::{
-    Accept, ComparisonArguments, Diff, Gate, Health, PrintedReport, Report, ReportedCases, Show,
+    Accept, ComparisonArguments, Diff, DiffFormat, Gate, Health, PrintedReport, Report, ReportedCases, Show,
 };
 pub(crate) use self::running::{Build, Calibrate, Regrade, Run, Watch, WatchFormat};
 pub(crate) use self::stored_runs::{Clean, Finish, Merge};

@@ -111,9 +111,14 @@ pub(crate) struct Show {
 /// changed. Where several suites, targets or slices are compared, p-values are adjusted for their number (Holm). Exit status: 0 without
 /// a regression, 1 on a regression, 2 if a run does not exist or the comparison is not possible, 4 if fewer than six cases can be
 /// compared or more than a tenth has no result.
+///
+/// With --judge, a judge also says for each of these cases which of the two recorded answers is better. It is asked twice, with each of
+/// the answers first; an answer wins if it is better both times, else it is a tie. The judge is the one that the EVALSUITE_JUDGE_*
+/// variables set, or the command NAME of targets.yaml. A win rate below one half that is not chance is a regression, too; a judge whose
+/// replies depend on the order in half of the cases, or that gives no judgement about more than a tenth, decides nothing.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite diff\n  cargo evalsuite diff --baseline --by bucket\n  cargo evalsuite diff 20261121T080000Z-1f2e3d\n  cargo evalsuite diff 20261121T080000Z-1f2e3d 20261122T080000Z-9a8b7c --margin 0.02"
+    after_help = "Examples:\n  cargo evalsuite diff\n  cargo evalsuite diff --baseline --by bucket\n  cargo evalsuite diff --judge\n  cargo evalsuite diff --targets small large --judge --criteria \"Is friendly\"\n  cargo evalsuite diff 20261121T080000Z-1f2e3d\n  cargo evalsuite diff 20261121T080000Z-1f2e3d 20261122T080000Z-9a8b7c --margin 0.02"
 )]
 pub(crate) struct Diff {
     /// Earlier run: its id or directory [default: the run of the merge base with the default branch, else the newest one before RUN; with a
@@ -124,11 +129,32 @@ pub(crate) struct Diff {
     /// Compare with the results that `accept` wrote; then the one run that may be named is RUN
     #[arg(long, conflicts_with = "run")]
     pub(crate) baseline: bool,
+    /// Compare the cases of one target in A with those of another one in B; without A and B, in the newest run
+    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "baseline")]
+    pub(crate) targets: Vec<String>,
+    /// Ask a judge which answers are better: the command NAME of targets.yaml [default: the judge of EVALSUITE_JUDGE_*]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, conflicts_with = "baseline")]
+    pub(crate) judge: Option<Option<String>>,
+    /// What makes an answer the better one [default: the criteria of each case]
+    #[arg(long, value_name = "TEXT", requires = "judge")]
+    pub(crate) criteria: Option<String>,
     #[command(flatten)]
     pub(crate) comparison: ComparisonArguments,
     /// What is printed
-    #[arg(long, value_enum, default_value_t = OutputFormat::Human)]
-    pub(crate) format: OutputFormat,
+    #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
+    pub(crate) format: DiffFormat,
+}
+
+/// What `diff` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// Text and tables
+    #[value(alias = "text")]
+    Human,
+    /// Markdown, for pull requests and the summary of a CI job
+    Markdown,
+    /// One JSON object; `cargo evalsuite schema diff` prints its schema
+    Json,
 }
 
 /// Hold a run against requirements

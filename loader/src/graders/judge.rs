@@ -1,6 +1,6 @@
-//! `llm-grader` and `rubrics`.
+//! `llm-grader`, `rubrics` and `compare`.
 
-use evalsuite_schema::grader::{JudgeSettings, LlmGrader, Rubrics};
+use evalsuite_schema::grader::{Compare, JudgeSettings, LlmGrader, ReferenceAnswer, Rubrics};
 
 use super::{GraderContext, GraderNotes, criteria, prompt};
 use crate::diagnostic::{Code, Diagnostics};
@@ -8,6 +8,7 @@ use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, label};
 use crate::keys::range;
+use crate::read::node::Node;
 
 pub(super) fn llm_grader(
     fields: &mut Fields<'_>,
@@ -46,6 +47,42 @@ pub(super) fn rubrics(
         return fields::reject(Code::MissingGraderSetting, entry.value.span, message, "add a criterion", d);
     }
     Some(Rubrics { criteria, judge: judge? })
+}
+
+/// Settings of `compare`. In the tasks layout, whose references are not answers, `reference` is required.
+pub(super) fn compare(
+    fields: &mut Fields<'_>,
+    cx: GraderContext<'_>,
+    notes: &mut GraderNotes,
+    d: &mut Diagnostics,
+) -> Option<Compare> {
+    let reference_entry = fields.get("reference");
+    if reference_entry.is_none() {
+        match cx.interpolates() {
+            true => notes.bare_comparisons.push(("compare", "reference", fields.node.span)),
+            false => fields.missing(Code::MissingGraderSetting, "reference", d),
+        }
+    }
+    let criteria_entry = fields.get("criteria");
+    let judge = settings(fields, cx.scope, d);
+    let reference = reference_entry.map_or(Some(None), |entry| reference(&entry.value, cx, d).map(Some));
+    let criteria = criteria_entry.map_or(Some(None), |entry| fields::text(&entry.value, "`criteria`", d).map(Some));
+    Some(Compare { reference: reference?, criteria: criteria?, judge: judge? })
+}
+
+/// An answer to compare with: text or a file.
+fn reference(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<ReferenceAnswer> {
+    let text = fields::text(node, "`reference`", d)?;
+    match text.trim().strip_prefix("file://") {
+        Some(path) => {
+            let (file, _, text) = prompt::file_text(path, node, "`reference`", cx, d)?;
+            Some(ReferenceAnswer::File { file, text: text.as_ref().to_owned() })
+        }
+        None => {
+            prompt::check_for_path(&text, node, "reference", d);
+            Some(ReferenceAnswer::Text(text))
+        }
+    }
 }
 
 /// What is handed to a judge. `None`: a problem was reported.

@@ -72,8 +72,8 @@ pub(crate) struct GraderNotes {
     pub(crate) needs_reference: bool,
     /// Judge graders without a prompt or criteria of their own.
     pub(crate) bare_judges: Vec<Span>,
-    /// `similar` graders without a text of their own to compare with.
-    pub(crate) bare_similar: Vec<Span>,
+    /// Graders without a text of their own to compare with: their type, the key that has the text, and the place.
+    pub(crate) bare_comparisons: Vec<(&'static str, &'static str, Span)>,
     /// A pass mark that is a setting of the type.
     pub(crate) pass_mark: Option<f64>,
 }
@@ -85,7 +85,7 @@ impl GraderNotes {
         self.fields.extend_from_slice(&member.fields);
         self.needs_reference |= member.needs_reference;
         self.bare_judges.extend_from_slice(&member.bare_judges);
-        self.bare_similar.extend_from_slice(&member.bare_similar);
+        self.bare_comparisons.extend_from_slice(&member.bare_comparisons);
     }
 }
 
@@ -132,6 +132,7 @@ types! {
     COMPOSITE => |f, cx, notes, d| composite::read(f, cx, notes, d).map(GraderConfig::Composite);
     LLM_GRADER => |f, cx, notes, d| judge::llm_grader(f, cx, notes, d).map(GraderConfig::LlmGrader);
     RUBRICS => |f, cx, _, d| judge::rubrics(f, cx.scope, "criteria", d).map(GraderConfig::Rubrics);
+    COMPARE => |f, cx, notes, d| judge::compare(f, cx, notes, d).map(GraderConfig::Compare);
 }
 
 /// The old type `rubric`.

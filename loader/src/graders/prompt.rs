@@ -1,5 +1,8 @@
 //! Prompts of judges.
 
+use std::sync::Arc;
+
+use evalsuite_schema::PathRef;
 use evalsuite_schema::grader::{PreparedCommand, Prompt};
 use evalsuite_schema::placeholder::Syntax;
 
@@ -64,16 +67,21 @@ fn from_text(
         return from_file(path, node, cx, known, d);
     }
     let text = fields::text(node, "`prompt`", d)?;
-    if looks_like_path(&text) {
-        let path = text.trim();
-        let message = format!("`{path}` is used as the text of the prompt");
-        d.report(Code::PathLikePrompt, node.span, message, format!("write `file://{path}` to name a file"));
-    }
+    check_for_path(&text, node, "prompt", d);
     let syntax = if cx.interpolates() { Syntax::TemplateBesideVariables } else { Syntax::Template };
     for name in syntax.names(&text) {
         check(name, node.span, known, d);
     }
     Some(Prompt::Text(text))
+}
+
+/// Reports a text that looks like the name of a file.
+pub(super) fn check_for_path(text: &str, node: &Node, key: &str, d: &mut Diagnostics) {
+    if looks_like_path(text) {
+        let path = text.trim();
+        let message = format!("`{path}` is used as the text of the {key}");
+        d.report(Code::PathLikePrompt, node.span, message, format!("write `file://{path}` to name a file"));
+    }
 }
 
 fn looks_like_path(text: &str) -> bool {
@@ -90,20 +98,7 @@ fn from_file(
     known: &'static [Placeholder],
     d: &mut Diagnostics,
 ) -> Option<Prompt> {
-    let scope = cx.scope;
-    if !fields::literal(path, node, "`prompt`", d) {
-        return None;
-    }
-    let found = scope.find_text(path, node, "`prompt`", (Code::MissingPath, Kind::File), d)?;
-    let (file, text) = scope.shared.text(&found.path, scope.files, d)?;
-    if text.is_empty() {
-        d.push(
-            Diagnostic::new(Code::EmptyFile, format!("`{}` is empty", scope.files.shown(&found.path))).at(node.span),
-        );
-    }
-    if !scope.shared.may_copy(text.len(), node.span, d) {
-        return None;
-    }
+    let (reference, file, text) = file_text(path, node, "`prompt`", cx, d)?;
     let mut shows_answer = false;
     let mut places = PositionFinder::new(&text, file);
     let mut reported = 0;
@@ -124,8 +119,30 @@ fn from_file(
             d,
         );
     }
-    let reference = evalsuite_schema::PathRef { written: format!("file://{path}"), ..found.reference };
     Some(Prompt::File { file: reference, text: text.as_ref().to_owned() })
+}
+
+/// The text of the file that a text names, after `file://`. An empty file is a warning.
+pub(super) fn file_text(
+    path: &str,
+    node: &Node,
+    what: &str,
+    cx: GraderContext<'_>,
+    d: &mut Diagnostics,
+) -> Option<(PathRef, FileId, Arc<str>)> {
+    let scope = cx.scope;
+    if !fields::literal(path, node, what, d) {
+        return None;
+    }
+    let found = scope.find_text(path, node, what, (Code::MissingPath, Kind::File), d)?;
+    let (file, text) = scope.shared.text(&found.path, scope.files, d)?;
+    if text.is_empty() {
+        d.push(
+            Diagnostic::new(Code::EmptyFile, format!("`{}` is empty", scope.files.shown(&found.path))).at(node.span),
+        );
+    }
+    let reference = PathRef { written: format!("file://{path}"), ..found.reference };
+    scope.shared.may_copy(text.len(), node.span, d).then_some((reference, file, text))
 }
 
 /// Reports an old or unknown variable, and returns its current name.

@@ -100,7 +100,7 @@ pub(super) fn similar(
     let value = match value_entry {
         Some(entry) => Some(not_empty(&entry.value, "`value`", d)?),
         None => {
-            notes.bare_similar.push(fields.node.span);
+            notes.bare_comparisons.push(("similar", "value", fields.node.span));
             None
         }
     };

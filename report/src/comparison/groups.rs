@@ -26,8 +26,8 @@ impl<'a> Clusters<'a> {
         Self(Some(clusters))
     }
 
-    pub(super) fn of(&self, record: &CaseRecord, index: usize) -> usize {
-        self.0.as_ref().map_or(index, |clusters| clusters.get(&identity(record)).copied().unwrap_or(index))
+    pub(super) fn of(&self, case: [&str; 3], index: usize) -> usize {
+        self.0.as_ref().map_or(index, |clusters| clusters.get(&case).copied().unwrap_or(index))
     }
 }
 

@@ -1,7 +1,10 @@
 //! Two runs compared, case by case and suite by suite.
 
+mod answers;
 mod case_change;
 mod groups;
+mod judged;
+mod markdown;
 mod measured;
 mod pairing;
 mod text;
@@ -9,16 +12,18 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::gate::SliceKey;
-use evalsuite_schema::record::{Baseline, CaseRecord};
+use evalsuite_schema::record::{Baseline, CaseRecord, PairRecord};
 use serde::Serialize;
 
 use crate::baseline::as_run;
-use crate::run_data::{RunData, SuiteData};
+use crate::run_data::{CaseData, RunData, SuiteData};
 use crate::statistics::{holm, mean};
 
+pub use self::answers::answer_pairs;
 use self::case_change::Standard;
 pub use self::case_change::{CaseChange, ChangeKind};
 use self::groups::{Clusters, Slices};
+pub use self::judged::JudgedAnswers;
 pub use self::measured::SliceComparison;
 use self::measured::{Measured, Pairs};
 use self::pairing::{Pair, pair_cases};
@@ -42,6 +47,9 @@ pub struct CompareOptions {
     pub only_cases_of_run: bool,
     /// Keys whose values are compared by themselves, in every suite and target.
     pub by: Vec<SliceKey>,
+    /// Two targets, of which the first one's cases in the base are compared with the second one's in the run; without them, cases are
+    /// compared with those of the same target.
+    pub targets: Option<(String, String)>,
 }
 
 impl CompareOptions {
@@ -61,6 +69,13 @@ impl CompareOptions {
     #[must_use]
     pub fn with_slices_by(mut self, key: SliceKey) -> Self {
         self.by.push(key);
+        self
+    }
+
+    /// Compares the cases of a target in the base with those of another one in the run.
+    #[must_use]
+    pub fn with_targets(mut self, base: impl Into<String>, run: impl Into<String>) -> Self {
+        self.targets = Some((base.into(), run.into()));
         self
     }
 
@@ -125,7 +140,10 @@ pub struct SuiteComparison {
     pub run_passed: (u32, u32),
     /// The slices that were asked for, by key and value.
     pub slices: Vec<SliceComparison>,
-    /// What follows.
+    /// What judges said about the answers, if they were asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged: Option<JudgedAnswers>,
+    /// What follows from the scores.
     pub verdict: ComparisonVerdict,
 }
 
@@ -160,21 +178,21 @@ impl Comparison {
     }
 
     fn with(base: &RunData, standard: Standard, run: &RunData, options: &CompareOptions) -> Self {
-        let mut keys: BTreeMap<(&str, &str), [Vec<&CaseRecord>; 2]> = BTreeMap::new();
-        for (side, data) in [base, run].into_iter().enumerate() {
-            for record in data.suites.iter().flat_map(records) {
-                keys.entry((&record.suite, &record.target)).or_default()[side].push(record);
-            }
-        }
+        let mut keys = by_suite_and_target([base, run], options);
         if options.only_cases_of_run {
-            let ran: BTreeSet<[&str; 3]> = run.suites.iter().flat_map(records).map(identity).collect();
-            keys.values_mut().for_each(|[base, _]| base.retain(|record| ran.contains(&identity(record))));
+            for [base, run] in keys.values_mut() {
+                let ran: BTreeSet<&str> = run.iter().map(|case| case.record.case_id.as_str()).collect();
+                base.retain(|case| ran.contains(case.record.case_id.as_str()));
+            }
             keys.retain(|_, [_, run]| !run.is_empty());
         }
         let groups = Groups { clusters: Clusters::new(run, options), slices: Slices::new(run, options) };
         let mut suites: Vec<SuiteComparison> = keys
             .into_iter()
-            .map(|((suite, target), [base, run])| compare_suite((suite, target), standard, [&base, &run], &groups))
+            .map(|((suite, target), sides)| {
+                let [base, run] = sides.map(|cases| cases.into_iter().map(|case| &case.record).collect::<Vec<_>>());
+                compare_suite((suite, &target), standard, [&base, &run], &groups)
+            })
             .collect();
         judge(&mut suites, options.margin);
         Self { schema: Self::SCHEMA, base: base.run_id.clone(), run: run.run_id.clone(), suites }
@@ -183,14 +201,50 @@ impl Comparison {
     /// Value of `schema` in comparisons of this version.
     pub const SCHEMA: &'static str = "evalsuite.comparison/1";
 
-    /// The worst verdict of the suites; [`ComparisonVerdict::Undecided`] without suites.
+    /// The worst verdict of the suites, on scores and on judged answers; [`ComparisonVerdict::Undecided`] without suites.
     pub fn verdict(&self) -> ComparisonVerdict {
-        self.suites.iter().map(|suite| suite.verdict).max().unwrap_or(ComparisonVerdict::Undecided)
+        let judged = self.suites.iter().filter_map(|suite| Some(suite.judged.as_ref()?.verdict));
+        self.suites.iter().map(|suite| suite.verdict).chain(judged).max().unwrap_or(ComparisonVerdict::Undecided)
+    }
+
+    /// Adds what judges said about the [answers](answer_pairs) of the same runs.
+    #[must_use]
+    pub fn with_judged_answers(mut self, judged: &[PairRecord], run: &RunData, options: &CompareOptions) -> Self {
+        let clusters = Clusters::new(run, options);
+        for suite in &mut self.suites {
+            let is_of_suite = |record: &&PairRecord| record.suite == suite.suite && record.target == suite.target;
+            let records: Vec<PairRecord> = judged.iter().filter(is_of_suite).cloned().collect();
+            let cluster = |(index, record): (usize, &PairRecord)| {
+                let target = options.targets.as_ref().map_or(record.target.as_str(), |(_, target)| target);
+                clusters.of([&record.suite, &record.case_id, target], index)
+            };
+            let clusters = records.iter().enumerate().map(cluster).collect();
+            suite.judged = (!records.is_empty()).then(|| JudgedAnswers::new(records, clusters));
+        }
+        let judged = self.suites.iter_mut().filter_map(|suite| suite.judged.as_mut());
+        adjust(judged.filter(|judged| judged.count() >= FEWEST_PAIRS).map(|judged| &mut judged.adjusted_p));
+        self.suites.iter_mut().filter_map(|suite| suite.judged.as_mut()).for_each(JudgedAnswers::decide);
+        self
     }
 }
 
-fn records(suite: &SuiteData) -> impl Iterator<Item = &CaseRecord> {
-    suite.cases.iter().map(|case| &case.record)
+/// The cases of base and run by suite and target. Two targets that are compared are one, named after both.
+fn by_suite_and_target<'a>(
+    sides: [&'a RunData; 2],
+    options: &CompareOptions,
+) -> BTreeMap<(&'a str, String), [Vec<&'a CaseData>; 2]> {
+    let mut keys: BTreeMap<(&str, String), [Vec<&CaseData>; 2]> = BTreeMap::new();
+    for (side, data) in sides.into_iter().enumerate() {
+        for case in data.suites.iter().flat_map(|suite: &SuiteData| &suite.cases) {
+            let target = match &options.targets {
+                None => case.record.target.clone(),
+                Some(targets) if case.record.target != *[&targets.0, &targets.1][side] => continue,
+                Some((base, run)) => format!("{base} -> {run}"),
+            };
+            keys.entry((&case.record.suite, target)).or_default()[side].push(case);
+        }
+    }
+    keys
 }
 
 /// Which cases belong together, and which are compared by themselves.
@@ -210,7 +264,7 @@ fn compare_suite(
     let mut missing = 0;
     for pair in pair_cases(base, run) {
         if let Pair::Both(base, run) = pair {
-            let cluster = groups.clusters.of(run, pairs.len());
+            let cluster = groups.clusters.of(identity(run), pairs.len());
             let difference = mean_score(run) - mean_score(base);
             pairs.push(difference, cluster);
             for slice in groups.slices.of(run) {
@@ -235,6 +289,7 @@ fn compare_suite(
         visible_effect: measured.visible_effect,
         base_passed: passed(base),
         run_passed: passed(run),
+        judged: None,
         slices: slices.into_iter().map(|((key, value), pairs)| SliceComparison::new(key, value, &pairs)).collect(),
         verdict: ComparisonVerdict::Undecided,
     }

@@ -22,6 +22,14 @@ pub(super) enum Pair<'a> {
 }
 
 impl Pair<'_> {
+    /// The records of a case that has the same definition in both, whatever became of it.
+    pub(super) fn same_case(&self) -> Option<[&CaseRecord; 2]> {
+        match self {
+            Self::Both(base, run) | Self::NoBase(base, run) | Self::NoResult(base, run) => Some([base, run]),
+            Self::Redefined(..) | Self::Added(_) | Self::Removed(_) => None,
+        }
+    }
+
     /// Whether the case should have been compared, and a result is missing.
     pub(super) fn is_missing(&self) -> bool {
         matches!(self, Self::NoBase(..) | Self::NoResult(..) | Self::Removed(_))

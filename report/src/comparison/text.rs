@@ -2,13 +2,28 @@
 
 use std::fmt;
 
-use super::{CaseChange, ChangeKind, Comparison, ComparisonVerdict, SliceComparison, SuiteComparison};
+use evalsuite_schema::record::{PairRecord, Side};
+
+use super::{CaseChange, ChangeKind, Comparison, ComparisonVerdict, JudgedAnswers, SliceComparison, SuiteComparison};
 use crate::statistics::wilson_interval;
 
 /// Most cases of one kind that are listed.
 const LISTED: usize = 20;
 /// Differences of scores below this one are counted and not listed, where equally many trials passed.
 const SMALL_DIFFERENCE: f64 = 0.05;
+
+/// Kinds of changes in the order in which they are listed.
+const LISTED_KINDS: [ChangeKind; 9] = [
+    ChangeKind::Lost,
+    ChangeKind::Regressed,
+    ChangeKind::Quarantined,
+    ChangeKind::Improved,
+    ChangeKind::Changed,
+    ChangeKind::Missing,
+    ChangeKind::Redefined,
+    ChangeKind::Added,
+    ChangeKind::Removed,
+];
 
 impl fmt::Display for ComparisonVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,32 +69,128 @@ impl fmt::Display for SuiteComparison {
             )?;
         }
         self.slices.iter().try_for_each(|slice| writeln!(f, "  {slice}"))?;
-        for kind in [
-            ChangeKind::Lost,
-            ChangeKind::Regressed,
-            ChangeKind::Quarantined,
-            ChangeKind::Improved,
-            ChangeKind::Changed,
-            ChangeKind::Missing,
-            ChangeKind::Redefined,
-            ChangeKind::Added,
-            ChangeKind::Removed,
-        ] {
+        if let Some(judged) = &self.judged {
+            write!(f, "{judged}")?;
+        }
+        self.lines_of_changes().iter().try_for_each(|(label, text)| writeln!(f, "  {label:<18}  {text}"))
+    }
+}
+
+impl SuiteComparison {
+    /// A line for each case that changed: what happened to it, its id and its numbers. Of many of one kind, the first ones.
+    pub(super) fn lines_of_changes(&self) -> Vec<(&'static str, String)> {
+        let mut lines = Vec::new();
+        for kind in LISTED_KINDS {
             let (small, cases): (Vec<&CaseChange>, Vec<&CaseChange>) =
                 self.changes.iter().filter(|change| change.kind == kind).partition(|change| is_small(change));
-            for change in cases.iter().take(LISTED) {
-                writeln!(f, "  {:<18}  {}{}", kind.as_str(), change.case_id, numbers(change))?;
-            }
+            let line = |change: &&CaseChange| format!("{}{}", change.case_id, numbers(change));
+            let mut texts: Vec<String> = cases.iter().take(LISTED).map(line).collect();
             if cases.len() > LISTED {
-                writeln!(f, "  {:<18}  and {} more", kind.as_str(), cases.len() - LISTED)?;
+                texts.push(format!("and {} more", cases.len() - LISTED));
             }
             if !small.is_empty() {
-                let scores = if small.len() == 1 { "1 score".to_owned() } else { format!("{} scores", small.len()) };
-                writeln!(f, "  {:<18}  {scores} by less than {SMALL_DIFFERENCE}", kind.as_str())?;
+                let scores = plural(small.len(), "score", "scores");
+                texts.push(format!("{} {scores} by less than {SMALL_DIFFERENCE}", small.len()));
             }
+            lines.extend(texts.into_iter().map(|text| (kind.as_str(), text)));
         }
-        Ok(())
+        lines
     }
+}
+
+impl fmt::Display for JudgedAnswers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { wins, losses, ties, inconsistent, .. } = self;
+        write!(
+            f,
+            "  judged   {}: {wins} better, {losses} worse, {ties} {}",
+            self.verdict,
+            plural(*ties, "tie", "ties")
+        )?;
+        if let Some(rate) = self.win_rate {
+            write!(f, "  win rate {}  p {}", share(rate, self.win_interval), p_value(self.p_value, self.adjusted_p))?;
+        }
+        writeln!(f)?;
+        if let Some(rate) = self.first_rate {
+            write!(f, "  position answer shown first preferred {}, ", share(rate, self.first_interval))?;
+            writeln!(f, "{inconsistent} {} inconsistent{}", plural(*inconsistent, "case", "cases"), self.remark())?;
+        }
+        writeln!(f, "  judge    {}", self.judge_text())?;
+        self.lines_of_cases().iter().try_for_each(|(label, text)| writeln!(f, "  {label:<18}  {text}"))
+    }
+}
+
+impl JudgedAnswers {
+    /// A line for each case that is not a plain tie. Cases without a judgement are all named, of others the first ones.
+    pub(super) fn lines_of_cases(&self) -> Vec<(&'static str, String)> {
+        let better = |side: Side| move |case: &PairRecord| case.is_judged() && case.better == Some(side);
+        let mut lines = self.lines("judged worse", LISTED, better(Side::Base));
+        lines.extend(self.lines("judged better", LISTED, better(Side::Run)));
+        let is_inconsistent = |case: &PairRecord| case.is_judged() && !case.consistent && case.better.is_none();
+        lines.extend(self.lines("inconsistent", LISTED, is_inconsistent));
+        lines.extend(self.lines("not judged", usize::MAX, |case| !case.is_judged()));
+        lines
+    }
+
+    fn lines(
+        &self,
+        label: &'static str,
+        most: usize,
+        fits: impl Fn(&PairRecord) -> bool,
+    ) -> Vec<(&'static str, String)> {
+        let cases: Vec<&PairRecord> = self.cases.iter().filter(|case| fits(case)).collect();
+        let line = |case: &&PairRecord| (label, format!("{}{}", case.case_id, problem(case)));
+        let mut lines: Vec<(&'static str, String)> = cases.iter().take(most).map(line).collect();
+        if cases.len() > most {
+            lines.push((label, format!("and {} more", cases.len() - most)));
+        }
+        lines
+    }
+
+    /// What is said of a judge whose preferences mean nothing.
+    pub(super) fn remark(&self) -> &'static str {
+        if self.count() > 0 && self.is_position_bound() { ": no better than a coin" } else { "" }
+    }
+
+    /// `small (model-1)  40 calls, 1200 + 80 tokens, $0.0040`.
+    pub(super) fn judge_text(&self) -> String {
+        let mut text = if self.judge.is_empty() { "none was asked".to_owned() } else { printable(&self.judge) };
+        if let Some(model) = self.model.as_ref().filter(|model| **model != self.judge) {
+            text.push_str(&format!(" ({})", printable(model)));
+        }
+        text.push_str(&format!("  {} {}", self.calls, plural(self.calls as usize, "call", "calls")));
+        if let Some(usage) = self.usage {
+            text.push_str(&format!(", {} + {} tokens", usage.input.saturating_add(usage.cached), usage.output));
+        }
+        if let Some(cost) = self.cost_usd {
+            text.push_str(&format!(", ${cost:.4}"));
+        }
+        text
+    }
+}
+
+fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
+/// `0.725 [0.512, 0.871]`.
+pub(super) fn share(rate: f64, interval: Option<(f64, f64)>) -> String {
+    let interval = interval.map(|(lower, upper)| format!(" [{lower:.3}, {upper:.3}]"));
+    format!("{rate:.3}{}", interval.unwrap_or_default())
+}
+
+/// `  the reason why there is no judgement`, its first line.
+fn problem(case: &PairRecord) -> String {
+    let line = case.error.as_ref().and_then(|error| error.lines().next());
+    line.map(|line| format!("  {}", printable(line))).unwrap_or_default()
+}
+
+/// A text of a judge without characters that a terminal acts on.
+fn printable(text: &str) -> String {
+    let is_hidden = |c: char| {
+        c.is_control() || matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if is_hidden(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
 }
 
 /// `bucket:money: regressed  -0.250 [-0.400, -0.100]  p 0.004 (0.012 adjusted)  12 cases`.
@@ -94,12 +205,12 @@ impl fmt::Display for SliceComparison {
     }
 }
 
-fn p_value(p: f64, adjusted: f64) -> String {
+pub(super) fn p_value(p: f64, adjusted: f64) -> String {
     if adjusted > p { format!("{p:.3} ({adjusted:.3} adjusted)") } else { format!("{p:.3}") }
 }
 
 /// `18/20 (0.70-0.97)`.
-fn rate((passed, ended): (u32, u32)) -> String {
+pub(super) fn rate((passed, ended): (u32, u32)) -> String {
     let interval = wilson_interval(passed, ended).map(|(lower, upper)| format!(" ({lower:.2}-{upper:.2})"));
     format!("{passed}/{ended}{}", interval.unwrap_or_default())
 }

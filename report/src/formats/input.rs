@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::run_data::TrialFiles;
 
 /// The messages of the input. Data are one message of the user, as JSON.
-pub(super) fn input_messages(files: &TrialFiles) -> Vec<(Role, String)> {
+pub(crate) fn input_messages(files: &TrialFiles) -> Vec<(Role, String)> {
     match files.input.clone().map(serde_json::from_value) {
         Some(Ok(Input::Messages(messages))) => messages.iter().map(|message| (message.role, text(message))).collect(),
         Some(Ok(Input::Data(data))) => vec![(Role::User, format!("{:#}", Value::Object(data)))],

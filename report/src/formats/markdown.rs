@@ -151,7 +151,7 @@ fn list<'a>(
 }
 
 /// Text that Markdown shows as it is.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

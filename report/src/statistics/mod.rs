@@ -16,4 +16,5 @@ pub(crate) use self::fisher::fisher_two_sided;
 pub(crate) use self::holm::holm;
 pub(crate) use self::permutation::sign_flip_p_value;
 pub use self::prediction_powered::{CorrectedRate, corrected_rate};
+pub(crate) use self::wilson::share_interval;
 pub use self::wilson::wilson_interval;

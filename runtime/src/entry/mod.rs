@@ -1,5 +1,6 @@
 //! What generated tests, programs and the command line call.
 
+pub(crate) mod answer_pairs;
 pub(crate) mod calibrate;
 pub(crate) mod evals_run;
 pub(crate) mod failure_text;

@@ -2,6 +2,7 @@
 
 use evalsuite_schema::record::{CommandRecord, GraderKind, GraderRecord, JudgeRecord, ReasonCode};
 
+use crate::judge::repeated_calls::JudgeFailure;
 use crate::model::score::Score;
 
 /// The result of a grader, before pass mark and negation.
@@ -34,5 +35,11 @@ impl From<Score> for GraderResult {
             judge: None,
             code: None,
         }
+    }
+}
+
+impl From<JudgeFailure> for GraderResult {
+    fn from(JudgeFailure { message, code }: JudgeFailure) -> Self {
+        Self { code: Some(code), ..Score::error(message).into() }
     }
 }

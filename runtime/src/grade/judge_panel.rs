@@ -1,6 +1,6 @@
 //! The judges of a grader: the question they are asked, their votes, and the record of the majority.
 
-use std::fmt;
+use std::{fmt, slice};
 
 use evalsuite_schema::Grader;
 use evalsuite_schema::grader::{Criterion, JudgeSettings, PreparedCommand, Prompt};
@@ -12,8 +12,9 @@ use crate::grade::grader_record::grader_record;
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;
 use crate::grade::{grader_command, judgement_score};
-use crate::judge::judge_choice::recorded_judges;
+use crate::judge::judge_choice::{ChosenJudge, recorded_judges};
 use crate::judge::judge_options::CONFIRM;
+use crate::judge::judgement;
 use crate::judge::prompt_variables::PromptVariables;
 use crate::judge::question::{Question, QuestionCalls};
 use crate::judge::reply_shape::ReplyShape;
@@ -23,7 +24,7 @@ use crate::judge::votes::{Majority, majority, representative};
 use crate::model::score::Score;
 
 /// Why there is no question for the judges.
-enum NoQuestion {
+pub(crate) enum NoQuestion {
     Answer(UnshownAnswer),
     Preprocessor { name: String, error: GraderCommandError },
     Prompt(GraderCommandError),
@@ -55,7 +56,7 @@ pub(crate) fn grade_answer(
     context: &GradingContext<'_>,
 ) -> GraderRecord {
     match question(path, prompt, criteria, settings, context) {
-        Ok(question) => ask(path, grader, &question, context, |result| result),
+        Ok(question) => ask(path, grader, &question, criteria, context, |result| result),
         Err(error) => record(grader, Score::error(error.to_string()), context),
     }
 }
@@ -65,21 +66,30 @@ pub(crate) fn record(grader: &Grader, result: impl Into<GraderResult>, context: 
     grader_record(grader, GraderResult { kind: Some(GraderKind::Model), ..result.into() }, context.layout)
 }
 
-fn question<'a>(
-    path: &str,
-    prompt: Option<&Prompt>,
-    criteria: &'a [Criterion],
-    settings: &'a JudgeSettings,
-    context: &GradingContext<'_>,
-) -> Result<Question<'a>, NoQuestion> {
+/// The answer of the trial as the judges of a grader are shown it.
+///
+/// # Errors
+///
+/// If a file of the answer cannot be shown.
+pub(crate) fn answer(settings: &JudgeSettings, context: &GradingContext<'_>) -> Result<ShownAnswer, NoQuestion> {
     // The first one that takes the file applies: the grader's own come before the suite's.
     let own = settings.preprocessors.as_deref().unwrap_or_default();
     let preprocessors = [own, context.preprocessors].concat();
-    let ShownAnswer { text, images } = shown_answer(&preprocessors, context.evidence, |preprocessor, name, input| {
+    shown_answer(&preprocessors, context.evidence, |preprocessor, name, input| {
         let command = PreparedCommand { command: preprocessor.command.clone(), cwd: None };
         grader_command::output(&command, input, context)
             .map_err(|error| NoQuestion::Preprocessor { name: name.to_owned(), error })
-    })?;
+    })
+}
+
+fn question<'a>(
+    path: &str,
+    prompt: Option<&Prompt>,
+    criteria: &[Criterion],
+    settings: &'a JudgeSettings,
+    context: &GradingContext<'_>,
+) -> Result<Question<'a>, NoQuestion> {
+    let ShownAnswer { text, images } = answer(settings, context)?;
     let variables = PromptVariables::new(&text, context.evidence, context.places);
     let shape = ReplyShape::of(criteria);
     let user = user_prompt(prompt, (shape, criteria), &variables, |command, config| {
@@ -93,19 +103,39 @@ fn question<'a>(
             _ => written.map_err(NoQuestion::Prompt),
         }
     })?;
-    Ok(Question { shape, criteria, user, images, settings })
+    let (system, response_schema) = (shape.system(), shape.schema(criteria));
+    Ok(Question { system, response_schema, user, images, settings })
 }
 
-/// Asks judges until their majority is clear. `complete` adds to each result what the record of the grader needs.
+/// Asks judges for a judgement by criteria. `complete` adds to each result what the record of the grader needs.
 pub(crate) fn ask(
     path: &str,
     grader: &Grader,
     question: &Question<'_>,
+    criteria: &[Criterion],
     context: &GradingContext<'_>,
     complete: impl Fn(GraderResult) -> GraderResult,
 ) -> GraderRecord {
+    let shape = ReplyShape::of(criteria);
+    vote(path, grader, slice::from_ref(question), context, |calls, judge| {
+        complete(match calls.answer(judge, question, |reply| judgement::read(shape, reply)) {
+            Ok(judgement) => judgement_score::score(judgement, criteria),
+            Err(failure) => failure.into(),
+        })
+    })
+}
+
+/// Has judges judge until their majority is clear. `questions`, at least one, are what `judgement` asks a judge.
+pub(crate) fn vote(
+    path: &str,
+    grader: &Grader,
+    questions: &[Question<'_>],
+    context: &GradingContext<'_>,
+    judgement: impl Fn(&mut QuestionCalls<'_>, &ChosenJudge) -> GraderResult,
+) -> GraderRecord {
+    let settings = questions[0].settings;
     let asking = context.asking_grader(path);
-    let judges = match context.judges.of(question.settings, &asking.command_site()) {
+    let judges = match context.judges.of(settings, &asking.command_site()) {
         Ok(judges) => judges,
         Err(error) => return record(grader, Score::error(error.to_string()), context),
     };
@@ -113,18 +143,13 @@ pub(crate) fn ask(
     let asks_all = recorded.as_ref().is_some_and(|judges| judges.len() > 1);
     let judges = recorded.unwrap_or(judges);
     let options = context.judges.options;
-    let confirm = question.settings.confirm.or(options.confirm).or(context.judges.judges.confirm).unwrap_or(CONFIRM);
-    let mut calls = QuestionCalls::new(&asking, question, options);
+    let confirm = settings.confirm.or(options.confirm).or(context.judges.judges.confirm).unwrap_or(CONFIRM);
+    let mut calls = QuestionCalls::new(&asking, questions, options);
     let mut votes: Vec<GraderRecord> = Vec::new();
     let mut total = judges.len();
     while majority(&votes, total) == Majority::Open || asks_all && votes.len() < total {
         let judge = &judges[votes.len() % judges.len()];
-        let (result, code) = match calls.judgement(judge, question) {
-            Ok(judgement) => (judgement_score::score(judgement, question.criteria), None),
-            Err(failure) => (Score::error(failure.message).into(), Some(failure.code)),
-        };
-        let mut vote = record(grader, complete(result), context);
-        vote.code = code;
+        let mut vote = record(grader, judgement(&mut calls, judge), context);
         vote.judge.get_or_insert_default().name.clone_from(&judge.name);
         let is_first_fail = votes.is_empty() && vote.verdict == Some(Verdict::Fail);
         votes.push(vote);

@@ -42,7 +42,7 @@ pub(crate) fn grade(
     let results = fenced(&pretty(results));
     let user = Syntax::Template.fill(&text, |name| (name == RESULTS).then(|| results.as_str().into()));
     let settings = JudgeSettings { model: model.map(str::to_owned), ..JudgeSettings::default() };
-    let question =
-        Question { shape: ReplyShape::FreeForm, criteria: &[], user, images: Vec::new(), settings: &settings };
-    judge_panel::ask(path, grader, &question, context, complete)
+    let (system, response_schema) = (ReplyShape::FreeForm.system(), ReplyShape::FreeForm.schema(&[]));
+    let question = Question { system, response_schema, user, images: Vec::new(), settings: &settings };
+    judge_panel::ask(path, grader, &question, &[], context, complete)
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod assertion_text;
 pub(crate) mod code_grader;
+pub(crate) mod compare;
 pub(crate) mod composite;
 pub(crate) mod contains_json;
 pub(crate) mod edit_distance;
@@ -56,6 +57,7 @@ fn grade_at(path: &str, grader: &Grader, context: &GradingContext<'_>) -> Grader
         GraderConfig::Composite(config) => composite::grade(path, grader, config, context, &grade_at),
         GraderConfig::LlmGrader(config) => llm_grader::grade(path, grader, config, context),
         GraderConfig::Rubrics(config) => rubrics::grade(path, grader, config, context),
+        GraderConfig::Compare(config) => compare::grade(path, grader, config, context),
         _ => grader_record(grader, result(path, grader, context), context.layout),
     };
     record.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);

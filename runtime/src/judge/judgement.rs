@@ -33,24 +33,14 @@ pub(crate) struct Check<T> {
 /// What is wrong with it.
 pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidReply> {
     let document = document(reply);
-    if document.is_empty() {
-        return Err("the reply is empty".into());
-    }
     let text = match shape {
         ReplyShape::FreeForm => with_plain_passed(document),
         ReplyShape::Checklist | ReplyShape::Ranges => document.to_owned(),
     };
-    let value: Value = serde_json::from_str(&text).map_err(|error| format!("the reply is not JSON: {error}"))?;
-    let Value::Object(mut object) = value else {
-        return Err(format!("the reply is {}, not a JSON object", kind(&value)).into());
+    let mut object = match decided(&text)? {
+        Ok(object) => object,
+        Err(reason) => return Ok(Judgement::Undecided(reason)),
     };
-    if object.get("undecided") == Some(&Value::Bool(true)) {
-        let reason = match object.remove("reason") {
-            Some(Value::String(reason)) if !reason.trim().is_empty() => reason,
-            _ => "the judge could not decide".to_owned(),
-        };
-        return Ok(Judgement::Undecided(reason));
-    }
     match shape {
         ReplyShape::FreeForm => free_form(object),
         ReplyShape::Checklist => Ok(Judgement::Checklist {
@@ -66,6 +56,28 @@ pub(crate) fn read(shape: ReplyShape, reply: &str) -> Result<Judgement, InvalidR
             reasoning: text_of(&mut object, "overall_reasoning")?,
         }),
     }
+}
+
+/// The object that a reply is, or the reason why the judge is undecided.
+///
+/// # Errors
+///
+/// If the reply is not an object.
+pub(crate) fn decided(document: &str) -> Result<Result<Object, String>, InvalidReply> {
+    if document.is_empty() {
+        return Err("the reply is empty".into());
+    }
+    let value: Value = serde_json::from_str(document).map_err(|error| format!("the reply is not JSON: {error}"))?;
+    let Value::Object(mut object) = value else {
+        return Err(format!("the reply is {}, not a JSON object", kind(&value)).into());
+    };
+    if object.get("undecided") != Some(&Value::Bool(true)) {
+        return Ok(Ok(object));
+    }
+    Ok(Err(match object.remove("reason") {
+        Some(Value::String(reason)) if !reason.trim().is_empty() => reason,
+        _ => "the judge could not decide".to_owned(),
+    }))
 }
 
 fn free_form(mut object: Object) -> Result<Judgement, InvalidReply> {
@@ -140,7 +152,7 @@ fn bool_of(object: &mut Object, key: &str) -> Result<bool, InvalidReply> {
     }
 }
 
-fn text_of(object: &mut Object, key: &str) -> Result<Option<String>, InvalidReply> {
+pub(crate) fn text_of(object: &mut Object, key: &str) -> Result<Option<String>, InvalidReply> {
     match object.remove(key) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),

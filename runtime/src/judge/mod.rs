@@ -13,6 +13,7 @@ pub(crate) mod judge_choice;
 pub(crate) mod judge_options;
 pub(crate) mod judgement;
 pub(crate) mod lenient_json;
+pub(crate) mod preference;
 pub(crate) mod prompt_texts;
 pub(crate) mod prompt_variables;
 pub(crate) mod question;

@@ -32,6 +32,12 @@ impl ReplyShape {
     }
 }
 
+/// Says what a reply to the question looks like which of two answers is better.
+pub(crate) const PREFERENCE_SYSTEM: &str = contract!("prompts/preference.system.txt");
+
+/// Asks which of two answers is better.
+pub(crate) const PREFERENCE: &str = include_str!("prompts/preference.user.txt");
+
 /// Asks for one score of the results of several graders.
 pub(crate) const AGGREGATE: &str = include_str!("prompts/aggregate.user.txt");
 

@@ -2,33 +2,34 @@
 
 use std::time::Duration;
 
-use evalsuite_schema::grader::{Criterion, JudgeSettings};
+use evalsuite_schema::grader::JudgeSettings;
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::record::{JudgeRecord, Note};
+use serde_json::Value;
 
 use crate::judge::asking_grader::AskingGrader;
 use crate::judge::call_tally::CallTally;
 use crate::judge::judge_choice::ChosenJudge;
 use crate::judge::judge_options::JudgeOptions;
-use crate::judge::judgement;
-use crate::judge::judgement::Judgement;
 use crate::judge::prompt_texts::REPAIR;
 use crate::judge::repeated_calls::{CallPurpose, JudgeFailure, until_readable};
-use crate::judge::reply_shape::ReplyShape;
-use crate::model::judge::{JudgeError, JudgeImage, JudgeReply, JudgeRequest, fenced};
+use crate::model::judge::{InvalidReply, JudgeError, JudgeImage, JudgeReply, JudgeRequest, fenced};
+use crate::platform::digest::sha256;
 
 /// What a grader asks its judges.
 #[derive(Debug)]
 pub(crate) struct Question<'a> {
-    pub(crate) shape: ReplyShape,
-    pub(crate) criteria: &'a [Criterion],
+    /// The system prompt.
+    pub(crate) system: &'static str,
+    /// JSON Schema of a reply.
+    pub(crate) response_schema: Value,
     /// The user prompt.
     pub(crate) user: String,
     pub(crate) images: Vec<JudgeImage>,
     pub(crate) settings: &'a JudgeSettings,
 }
 
-/// The calls for one question, counted for the grader's record.
+/// The calls for the questions of a grader, counted for its record.
 pub(crate) struct QuestionCalls<'a> {
     grader: &'a AskingGrader,
     options: &'a JudgeOptions,
@@ -39,12 +40,18 @@ pub(crate) struct QuestionCalls<'a> {
 
 impl<'a> QuestionCalls<'a> {
     /// Starts with no calls, and writes the prompts to files.
-    pub(crate) fn new(grader: &'a AskingGrader, question: &Question<'_>, options: &'a JudgeOptions) -> Self {
-        let request = JudgeRequest::new(question.shape.system(), &question.user);
-        let prompt_digest = request.prompt_digest();
+    pub(crate) fn new(grader: &'a AskingGrader, questions: &[Question<'_>], options: &'a JudgeOptions) -> Self {
+        let digests: Vec<String> = questions
+            .iter()
+            .map(|question| JudgeRequest::new(question.system, &question.user).prompt_digest())
+            .collect();
+        let prompt_digest = if let [only] = digests.as_slice() { only.clone() } else { sha256(digests.join("\n")) };
         let mut calls = Self { grader, options, prompt_digest, tally: CallTally::default(), notes: Vec::new() };
-        calls.write("system.txt", &request.system);
-        calls.write("prompt.txt", &request.user);
+        for (index, question) in questions.iter().enumerate() {
+            calls.write("system.txt", question.system);
+            let file = if index == 0 { "prompt.txt".to_owned() } else { format!("prompt-{}.txt", index + 1) };
+            calls.write(&file, &question.user);
+        }
         calls
     }
 
@@ -56,12 +63,12 @@ impl<'a> QuestionCalls<'a> {
     /// One call. The reply is written to a file, whether it can be used or not.
     fn call(&mut self, judge: &ChosenJudge, user: &str, question: &Question<'_>) -> Result<JudgeReply, JudgeError> {
         let settings = question.settings;
-        let mut request = JudgeRequest::new(question.shape.system(), user);
+        let mut request = JudgeRequest::new(question.system, user);
         request.images.clone_from(&question.images);
         request.model.clone_from(&settings.model);
         request.temperature = settings.temperature;
         request.max_steps = settings.max_steps.unwrap_or(request.max_steps);
-        request.response_schema = Some(question.shape.schema(question.criteria));
+        request.response_schema = Some(question.response_schema.clone());
         request.config.clone_from(&settings.config);
         request.limit = settings.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         request.repeat = self.tally.begin(&judge.name);
@@ -79,12 +86,13 @@ impl<'a> QuestionCalls<'a> {
     ///
     /// # Errors
     ///
-    /// Why there is no judgement.
-    pub(crate) fn judgement(
+    /// Why there is no reply that can be read.
+    pub(crate) fn answer<T>(
         &mut self,
         judge: &ChosenJudge,
         question: &Question<'_>,
-    ) -> Result<Judgement, JudgeFailure> {
+        read: impl Fn(&str) -> Result<T, InvalidReply>,
+    ) -> Result<T, JudgeFailure> {
         until_readable(
             &judge.name,
             |purpose| match purpose {
@@ -98,7 +106,7 @@ impl<'a> QuestionCalls<'a> {
                     self.call(judge, &user, question)
                 }
             },
-            |reply| judgement::read(question.shape, &reply.text),
+            |reply| read(&reply.text),
         )
     }
 }

@@ -47,14 +47,18 @@ impl ReplyShape {
                 checks(criteria, "score", &json!({"type": "integer", "enum": (0..=10).collect::<Vec<_>>()}))
             }
         };
-        let mut schema = decided;
-        schema["properties"]["undecided"] = json!({"type": "boolean"});
-        schema["properties"]["reason"] = json!({"type": ["string", "null"]});
-        if let Value::Array(required) = &mut schema["required"] {
-            required.extend([json!("undecided"), json!("reason")]);
-        }
-        schema
+        or_undecided(decided)
     }
+}
+
+/// The schema of a reply, or of the statement that the judge is undecided.
+pub(crate) fn or_undecided(mut schema: Value) -> Value {
+    schema["properties"]["undecided"] = json!({"type": "boolean"});
+    schema["properties"]["reason"] = json!({"type": ["string", "null"]});
+    if let Value::Array(required) = &mut schema["required"] {
+        required.extend([json!("undecided"), json!("reason")]);
+    }
+    schema
 }
 
 fn checks(criteria: &[Criterion], judgement: &str, kind: &Value) -> Value {
@@ -64,7 +68,7 @@ fn checks(criteria: &[Criterion], judgement: &str, kind: &Value) -> Value {
     object(&[("checks", list(&check, criteria.len())), ("overall_reasoning", text())])
 }
 
-fn object(properties: &[(&str, Value)]) -> Value {
+pub(crate) fn object(properties: &[(&str, Value)]) -> Value {
     let names: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
     let properties: serde_json::Map<String, Value> =
         properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
@@ -75,7 +79,7 @@ fn list(items: &Value, most: usize) -> Value {
     json!({"type": "array", "items": items, "maxItems": most})
 }
 
-fn text() -> Value {
+pub(crate) fn text() -> Value {
     json!({"type": "string"})
 }
 

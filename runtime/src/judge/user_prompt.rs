@@ -38,11 +38,7 @@ pub(crate) fn user_prompt<E>(
 
 fn built_in(shape: ReplyShape, criteria: &str, variables: &PromptVariables) -> String {
     let mut text = shape.introduction().to_owned();
-    let mut section = |name: &str, content: &str| {
-        if !content.is_empty() {
-            let _ = write!(text, "\n[[ ## {name} ## ]]\n{content}\n");
-        }
-    };
+    let mut section = |name: &str, content: &str| add_section(&mut text, name, content);
     section("criteria", criteria);
     section("question", &variables.input);
     section("reference_answer", &variables.expected_output);
@@ -54,6 +50,13 @@ fn built_in(shape: ReplyShape, criteria: &str, variables: &PromptVariables) -> S
         }
     }
     text
+}
+
+/// Adds a section, unless it is empty.
+pub(crate) fn add_section(text: &mut String, name: &str, content: &str) {
+    if !content.is_empty() {
+        let _ = write!(text, "\n[[ ## {name} ## ]]\n{content}\n");
+    }
 }
 
 fn append(text: &mut String, shape: ReplyShape, criteria: &[Criterion]) {

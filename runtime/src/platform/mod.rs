@@ -12,6 +12,7 @@ pub(crate) mod isolated_call;
 pub(crate) mod jitter;
 pub(crate) mod json;
 pub(crate) mod json_writer;
+pub(crate) mod map_on_threads;
 pub(crate) mod notice;
 pub(crate) mod permissions;
 pub(crate) mod process;

@@ -126,6 +126,7 @@ fn case_record(
     let summary = Summary::of(&scores).filter(|_| is_complete);
 
     let mut record = plan.case_record();
+    record.criteria = plan.case.criteria.clone().or_else(|| plan.case.description.clone());
     record.rule = plan.rule;
     record.program = program();
     record.outcome = end.outcome;

@@ -13,6 +13,7 @@ pub(crate) mod earlier_records;
 pub(crate) mod grader_configs;
 pub(crate) mod hooks;
 pub(crate) mod limits;
+pub(crate) mod pair_judging;
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod regrade;

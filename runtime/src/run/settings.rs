@@ -86,6 +86,14 @@ impl Settings {
         self.run_id.as_deref().or(self.runner.run_id.as_deref())
     }
 
+    /// The mode in which judges are asked where no agent is called: regrading applies to agents.
+    pub(crate) fn judge_mode(&self) -> Mode {
+        match self.mode {
+            Mode::Regrade => Mode::Live,
+            mode => mode,
+        }
+    }
+
     /// Whether nextest runs the tests, each in a process of its own.
     pub(crate) fn is_nextest(&self) -> bool {
         self.runner.run_id.is_some()

@@ -59,7 +59,11 @@ fn rubrics(criteria: &Value) -> Value {
 }
 
 /// Runs a case with these graders; the trial's record, and its directory for as long as the last part lives.
-fn judged(graders: Value, more: Value, bind: impl FnOnce(Evals) -> Evals) -> (TrialRecord, tempfile::TempDir) {
+pub(crate) fn judged(
+    graders: Value,
+    more: Value,
+    bind: impl FnOnce(Evals) -> Evals,
+) -> (TrialRecord, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir_all(directory.path().join("suites/x")).unwrap();
     let cases = [case_json("greets", graders, more)];
@@ -71,11 +75,11 @@ fn judged(graders: Value, more: Value, bind: impl FnOnce(Evals) -> Evals) -> (Tr
     (trial, directory)
 }
 
-fn first(trial: &TrialRecord) -> &GraderRecord {
+pub(crate) fn first(trial: &TrialRecord) -> &GraderRecord {
     &trial.graders[0]
 }
 
-fn read(directory: &tempfile::TempDir, file: &str) -> String {
+pub(crate) fn read(directory: &tempfile::TempDir, file: &str) -> String {
     fs::read_to_string(directory.path().join("trial").join(file)).unwrap()
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the crate from outside, in one program to link.
 
+mod answer_pairs;
 mod calibrated_runs;
 mod calibration;
 #[cfg(feature = "capture")]
@@ -7,6 +8,7 @@ mod captured;
 mod cli_agents;
 mod command_judges;
 mod common;
+mod comparing_graders;
 mod conversations;
 mod dependencies;
 mod early_ends;

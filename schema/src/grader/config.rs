@@ -79,6 +79,7 @@ impl GraderConfig {
         let settings = match self {
             Self::LlmGrader(config) => &config.judge,
             Self::Rubrics(config) => &config.judge,
+            Self::Compare(config) => &config.judge,
             Self::Composite(Composite { aggregator: Aggregator::LlmGrader { .. }, .. }) => {
                 return Some(AskedJudge::Default);
             }

@@ -1,4 +1,4 @@
-//! Settings of `llm-grader` and `rubrics`.
+//! Settings of `llm-grader`, `rubrics` and `compare`.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,44 @@ pub struct Rubrics {
     /// What is handed to the judge.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub judge: JudgeSettings,
+}
+
+/// Settings of `compare`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Compare {
+    /// The answer to compare with; `None`: the reference of the case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<ReferenceAnswer>,
+    /// What makes an answer the better one; `None`: the criteria of the case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criteria: Option<String>,
+    /// What is handed to the judge.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub judge: JudgeSettings,
+}
+
+/// An answer that others are compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReferenceAnswer {
+    /// Text written in the case.
+    Text(String),
+    /// A file, with its text at compile time.
+    File {
+        /// The file.
+        file: PathRef,
+        /// Its text.
+        text: String,
+    },
+}
+
+impl ReferenceAnswer {
+    /// The answer.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text(text) | Self::File { text, .. } => text,
+        }
+    }
 }
 
 /// What is handed to a judge.

@@ -21,7 +21,9 @@ pub use composite::{Aggregator, Composite};
 pub use config::AskedJudge;
 pub use field_accuracy::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch, expected_document};
 pub use json_schema::{ContainsJson, JsonSchema};
-pub use judge::{Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, Rubrics, ScoreRange};
+pub use judge::{
+    Compare, Criterion, JudgeSettings, LlmGrader, Preprocessor, Prompt, ReferenceAnswer, Rubrics, ScoreRange,
+};
 pub use metrics::{Cost, ExecutionMetrics, Latency, TokenUsage};
 pub use text::{Regex, Similar, TextList, TextValue};
 pub use trajectory::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
@@ -78,6 +80,8 @@ built_in_graders! {
     LlmGrader(LlmGrader) = "llm-grader", Model;
     /// A model decides criterion by criterion.
     Rubrics(Rubrics) = "rubrics", Model;
+    /// A model says whether the answer is better than another one.
+    Compare(Compare) = "compare", Model;
 }
 
 /// A grader of a case: what every grader has, and the settings of its type.

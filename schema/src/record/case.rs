@@ -33,6 +33,9 @@ pub struct CaseRecord {
     pub input_digest: String,
     /// SHA-256 of the graders, hexadecimal.
     pub grader_digest: String,
+    /// What the case says a good answer does, else its description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criteria: Option<String>,
     /// Path of the Rust test, without the crate.
     pub test_name: String,
     /// File name of the test program.

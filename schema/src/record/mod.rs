@@ -7,6 +7,7 @@ mod baseline;
 mod calibration;
 mod case;
 mod grader;
+mod pair;
 mod run;
 mod summary;
 mod trial;
@@ -21,6 +22,7 @@ pub use baseline::{Baseline, BaselineCase, BaselineError, BaselineHeader, PassSt
 pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
 pub use case::{BaselineResult, CaseRecord, Conditions, Expectation, Rule, Stability, TrialSummary};
 pub use grader::{Assertion, CommandRecord, GraderKind, GraderRecord, GraderState, JudgeRecord, Verdict};
+pub use pair::{PairRecord, PairReply, Side};
 pub use run::{CiRun, GitState, HookState, RunRecord, SuiteDiagnostic, SuiteRecord, SuiteRun, SuiteTest};
 pub use summary::{Durations, Estimate, GraderMean, OutcomeCounts, PassRate, RunSummary, SuiteSummary, TargetSummary};
 pub use trial::{HookRecord, Mode, Note, Started, Timings, TrialRecord, TurnRecord, Usage, Versions, WorkspaceRecord};

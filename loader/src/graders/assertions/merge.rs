@@ -43,7 +43,7 @@ pub(crate) fn merge(
     for (index, parsed) in all.iter_mut().enumerate().filter(|(_, parsed)| !parsed.is_broken) {
         let is_own = index < own;
         check_judges(parsed, is_own, facts, d);
-        check_similar(parsed, is_own, facts, d);
+        check_comparisons(parsed, is_own, facts, d);
         if parsed.notes.needs_reference && !facts.reference_is_broken && !facts.lacks_reference_by_layout() {
             let reference = reference.get_or_insert_with(|| Reference::of(facts.expected_output));
             reference.check(parsed, is_own, facts.span, d);
@@ -71,19 +71,20 @@ fn check_judges(parsed: &ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &
     }
 }
 
-/// Without a text of its own a `similar` grader compares with the reference.
-fn check_similar(parsed: &ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
+/// Without a text of its own a grader that compares takes the reference.
+fn check_comparisons(parsed: &ParsedGrader, is_own: bool, facts: &CaseFacts<'_>, d: &mut Diagnostics) {
     if facts.reference_is_broken || !facts.expected_output.is_empty() {
         return;
     }
-    for span in &parsed.notes.bare_similar {
+    for (kind, key, span) in &parsed.notes.bare_comparisons {
+        let code = Code::MissingGraderSetting;
         let diagnostic = if is_own {
-            Diagnostic::new(Code::MissingGraderSetting, "the `similar` grader has nothing to compare with").at(*span)
+            Diagnostic::new(code, format!("the `{kind}` grader has nothing to compare with")).at(*span)
         } else {
-            let message = "the suite's `similar` grader has nothing to compare this case with";
-            Diagnostic::new(Code::MissingGraderSetting, message).at(facts.span).related(*span, "the grader")
+            let message = format!("the suite's `{kind}` grader has nothing to compare this case with");
+            Diagnostic::new(code, message).at(facts.span).related(*span, "the grader")
         };
-        d.push(diagnostic.help("add `value` to the grader, or `expected_output` to the case"));
+        d.push(diagnostic.help(format!("add `{key}` to the grader, or `expected_output` to the case")));
     }
 }
 

@@ -1,6 +1,6 @@
-//! `llm-grader` and `rubrics`.
+//! `llm-grader`, `rubrics` and `compare`.
 
-use evalsuite_schema::grader::{Criterion, GraderConfig, Prompt};
+use evalsuite_schema::grader::{Compare, Criterion, GraderConfig, Prompt, ReferenceAnswer};
 
 use super::{check, config};
 use crate::test_package::Package;
@@ -197,4 +197,44 @@ fn the_old_type_rubric_is_read() {
     assert_eq!(package.lines(&d), ["1:9 W001 type `rubric` is now `rubrics`"]);
     assert_eq!(parsed[0].grader.name, "rubric");
     assert!(matches!(&parsed[0].grader.config, GraderConfig::Rubrics(rubrics) if rubrics.criteria.len() == 1));
+}
+
+#[test]
+fn a_comparison_has_an_answer_to_compare_with() {
+    let GraderConfig::Compare(found) = config("{type: compare, reference: On its way., criteria: Is friendly}") else {
+        panic!("another type");
+    };
+    let expected = Compare {
+        reference: Some(ReferenceAnswer::Text("On its way.".to_owned())),
+        criteria: Some("Is friendly".to_owned()),
+        ..Compare::default()
+    };
+    assert_eq!(found, expected);
+    let package = Package::new(&[("suite/good.md", "19.90 is on its way.\n"), ("suite/empty.md", "")]);
+    let yaml = "
+- {type: compare, reference: 'file://good.md'}
+- {type: compare, reference: 'file://empty.md'}
+";
+    let (parsed, d) = package.read(yaml);
+    let GraderConfig::Compare(Compare { reference: Some(reference), .. }) = &parsed[0].grader.config else {
+        panic!("{:?}", parsed[0].grader.config);
+    };
+    assert_eq!(reference.text(), "19.90 is on its way.\n");
+    assert_eq!(package.lines(&d), ["3:30 W008 `suite/empty.md` is empty"]);
+}
+
+#[test]
+fn settings_of_a_comparison_are_checked() {
+    check(&[
+        ("{type: compare, reference: ''}", &["1:30 E022 `reference` is blank"]),
+        ("{type: compare, reference: 5}", &["1:30 E020 `reference` must be text, found a number"]),
+        ("{type: compare, reference: a, criteria: ' '}", &["1:43 E022 `criteria` is blank"]),
+        ("{type: compare, reference: 'file://missing.md'}", &["1:30 E018 `reference`: file `missing.md` not found"]),
+        ("{type: compare, reference: ./good.md}", &["1:30 W014 `./good.md` is used as the text of the reference"]),
+        (
+            "{type: compare, reference: a, temperature: 3}",
+            &["1:46 E024 `temperature` is 3, which is not a number within 0..2"],
+        ),
+        ("{type: compare, reference: a, prompt: b}", &["1:33 E019 unknown key `prompt` in `compare`"]),
+    ]);
 }

@@ -56,6 +56,36 @@ pub(crate) static RUBRICS: Table = grader(
     ],
 );
 
+pub(crate) static COMPARE: Table = grader(
+    "compare",
+    "`compare`",
+    r#"{ type: compare, reference: 19.90 is on its way., criteria: Is friendly }"#,
+    "A judge says whether the answer is better than another one. It is asked twice, with each of the two answers first. The score is 1 if \
+     the answer is better both times, 0 if the other one is, else 0.5: a tie. If the judge replies differently to the two orders, \
+     `consistent` in the details of the result is false. An answer passes if it is no worse, or with a `min_score` above 0.5 only if it \
+     is better.",
+    &[
+        Key::new(
+            "reference",
+            Type::Text,
+            "The answer to compare with: text, or `file://` with its path. Required in the tasks layout.",
+            "19.90 is on its way.",
+        )
+        .default("the case's `expected_output`")
+        .codes(&[Code::MissingGraderSetting, Code::PathLikePrompt, Code::EmptyFile, Code::MissingPath]),
+        Key::new("criteria", Type::Text, "What makes an answer the better one.", "Is friendly")
+            .default("the case's `criteria`, else its `description`"),
+        JUDGE[0],
+        JUDGE[1],
+        JUDGE[2],
+        JUDGE[3],
+        JUDGE[4],
+        JUDGE[5],
+        JUDGE[6],
+        JUDGE[7],
+    ],
+);
+
 /// The old type `rubric`.
 pub(crate) static RUBRIC: Table = grader(
     "rubric",

@@ -17,7 +17,7 @@ pub(crate) use command::CODE_GRADER;
 pub(crate) use composite::COMPOSITE;
 pub(crate) use field_accuracy::FIELD_ACCURACY;
 pub(crate) use json::{CONTAINS_JSON, IS_JSON, JSON_SCHEMA};
-pub(crate) use judged::{LLM_GRADER, RUBRIC, RUBRICS};
+pub(crate) use judged::{COMPARE, LLM_GRADER, RUBRIC, RUBRICS};
 pub(crate) use metrics::{COST, EXECUTION_METRICS, LATENCY, TOKEN_USAGE};
 pub(crate) use text::{
     CONTAINS, CONTAINS_ALL, CONTAINS_ANY, ENDS_WITH, EQUALS, ICONTAINS, ICONTAINS_ALL, ICONTAINS_ANY, REGEX, SIMILAR,
@@ -154,4 +154,5 @@ pub static GRADERS: &[&Table] = &[
     &COMPOSITE,
     &LLM_GRADER,
     &RUBRICS,
+    &COMPARE,
 ];

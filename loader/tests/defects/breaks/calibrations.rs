@@ -100,7 +100,7 @@ fn count_judges(id: &str, breaks: &Breaks<'_>) -> usize {
 }
 
 fn asks_in_task(name: Option<&str>) -> bool {
-    matches!(name, Some("llm-grader" | "rubrics"))
+    matches!(name, Some("llm-grader" | "rubrics" | "compare"))
 }
 
 /// Samples that name no case.

@@ -20,7 +20,7 @@ pub(super) struct Judged {
 const CORRELATION: Rule = Rule::Number(&["1.5", "-1.01", "-2"]);
 
 /// Graders that ask a judge themselves.
-pub(crate) const JUDGES: &[&str] = &["llm-grader", "rubrics"];
+pub(crate) const JUDGES: &[&str] = &["llm-grader", "rubrics", "compare"];
 
 impl Generator {
     /// Assertions of a case of which one asks a judge, or several.

@@ -34,6 +34,7 @@ pub(super) const TYPES: &[&str] = &[
     "composite",
     "llm-grader",
     "rubrics",
+    "compare",
     "tone_of_voice",
 ];
 
@@ -203,6 +204,11 @@ impl Generator {
             "llm-grader" => self.llm_grader(node),
             "rubrics" => {
                 let node = node.need(NEEDED, "criteria", self.criteria());
+                self.judge_settings(node)
+            }
+            "compare" => {
+                let node = node.put("reference", self.any_sentence().rule(Rule::Text));
+                let node = if self.has() { node.put("criteria", self.any_sentence().rule(Rule::Text)) } else { node };
                 self.judge_settings(node)
             }
             "tone_of_voice" => node.put("config", self.facts()),

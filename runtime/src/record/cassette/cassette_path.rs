@@ -20,18 +20,32 @@ pub(crate) fn cassette_path(
     cassettes: Option<&Path>,
     location: &SuiteLocation,
 ) -> Result<PathBuf, SettingError> {
-    let root = match cassettes {
+    let file = Path::new(&file_key(suite.name)).join(case_key).join(format!("{}.json", trial_directory_name(index, 0)));
+    Ok(cassette_directory(&package_directory(suite), cassettes, location)?.join(file))
+}
+
+/// The directory of all cassettes: the one that is named, else that of the package.
+///
+/// # Errors
+///
+/// If every new file in it causes a rebuild.
+pub(crate) fn cassette_directory(
+    package: &Path,
+    named: Option<&Path>,
+    location: &SuiteLocation,
+) -> Result<PathBuf, SettingError> {
+    let root = match named {
         Some(directory) => std::path::absolute(directory).map_err(|error| {
             format!("EVALSUITE_CASSETTES is {}, which is not a valid path: {error}", directory.display())
         })?,
-        None => package_directory(suite).join(".evalsuite").join("cassettes"),
+        None => package.join(".evalsuite").join("cassettes"),
     };
-    if let Some(tracked) = location.rebuild_trigger_around(&root) {
-        return Err(format!(
+    match location.rebuild_trigger_around(&root) {
+        Some(tracked) => Err(format!(
             "the directory of cassettes {} is in {tracked}; set EVALSUITE_CASSETTES to another directory",
             root.display()
         )
-        .into());
+        .into()),
+        None => Ok(root),
     }
-    Ok(root.join(file_key(suite.name)).join(case_key).join(format!("{}.json", trial_directory_name(index, 0))))
 }

@@ -18,7 +18,7 @@ use crate::platform::files::remove_abandoned;
 use crate::record::cassette::recorded_replies::RecordedReplies;
 
 pub(crate) use crate::record::cassette::cassette_file::{AgentCall, CassetteFile};
-pub(crate) use crate::record::cassette::cassette_path::cassette_path;
+pub(crate) use crate::record::cassette::cassette_path::{cassette_directory, cassette_path};
 pub(crate) use crate::record::cassette::recorded_input::{AgentInput, diff, digest_without_locations};
 pub(crate) use crate::workspace::value_placeholders::Placeholders;
 

@@ -8,6 +8,7 @@
 //!     ├── run.json
 //!     ├── summary.json
 //!     ├── spend.jsonl              the ledger: one line per attempt at a trial
+//!     ├── pairwise/RUN_ID/         what judges were asked about the answers of this run and of another one
 //!     ├── locks/                   lock files, and results of work that is done once per run
 //!     ├── shards/N/                of a merged run: files of part N that others have with other content
 //!     └── suites/SUITE/

@@ -19,6 +19,8 @@ use crate::record::statistics;
 use crate::record::statistics::{pass_at_k, pass_hat_k};
 
 pub(crate) use crate::record::summary::summary_of_run::of_run;
+pub use crate::record::summary::summary_text::SummaryText;
+pub use crate::record::summary::text_table::TextTable;
 
 /// What aggregates need of a case.
 #[derive(Debug, Clone, Copy)]

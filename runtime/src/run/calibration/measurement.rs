@@ -2,11 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use std::{fs, thread};
 
 use evalsuite_schema::record::{CalibrationRecord, GraderRecord, GraderState, Mode, Reason, ReasonCode, SampleRecord};
 use evalsuite_schema::{Calibration, Layout, Message, Role, Sample, Suite};
@@ -25,6 +23,7 @@ use crate::model::suite_location::SuiteLocation;
 use crate::platform::clock::timestamp;
 use crate::platform::digest::file_key;
 use crate::platform::environment;
+use crate::platform::map_on_threads::map_on_threads;
 use crate::platform::redaction::Redactor;
 use crate::platform::setting_error::SettingError;
 use crate::record::cassette::{AgentInput, CassetteOptions, RecordedTrial, ReplayError, TrialCassette, cassette_path};
@@ -62,10 +61,12 @@ impl JudgeMeasurement<'_> {
         if !is_recorded && !self.has_judge() {
             return Err(Requirement::Judge.reason(self.evals.suite(), false));
         }
-        let samples = self.on_threads(|sample| match self.ask(sample, is_recorded) {
-            Ok(record) => judged(sample, record),
-            Err(SampleError { code, message }) => blank(sample, Some((code, message))),
-        });
+        let workers = self.settings.workers.or(self.suite.workers);
+        let samples =
+            map_on_threads(&self.calibration.samples, workers, |sample| match self.ask(sample, is_recorded) {
+                Ok(record) => judged(sample, record),
+                Err(SampleError { code, message }) => blank(sample, Some((code, message))),
+            });
         let about = calibration_record::CalibrationRun {
             run_id: self.run.run_id.clone(),
             suite: self.evals.suite().name.to_owned(),
@@ -74,30 +75,6 @@ impl JudgeMeasurement<'_> {
             duration_ms: u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
         Ok(calibration_record::of(about, self.calibration, samples))
-    }
-
-    /// Runs `work` for every sample, some at the same time, and keeps their order.
-    fn on_threads(&self, work: impl Fn(&Sample) -> SampleRecord + Sync) -> Vec<SampleRecord> {
-        let samples = &self.calibration.samples;
-        let most = self.settings.workers.or(self.suite.workers).map(|workers| workers as usize);
-        let threads = most.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
-        let next = AtomicUsize::new(0);
-        let results = Mutex::new(samples.iter().map(|_| None).collect::<Vec<_>>());
-        let run = || {
-            while let Some((index, sample)) =
-                Some(next.fetch_add(1, Ordering::SeqCst)).and_then(|index| Some((index, samples.get(index)?)))
-            {
-                let record = work(sample);
-                results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(record);
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 1..threads.min(samples.len()) {
-                scope.spawn(run);
-            }
-            run();
-        });
-        results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
     }
 
     fn has_judge(&self) -> bool {
@@ -115,18 +92,10 @@ impl JudgeMeasurement<'_> {
     /// Whether the cassettes replace judges that are absent.
     fn is_recorded(&self) -> bool {
         let is_recorded_on_disk = |sample: &Sample| self.recording(sample).is_ok_and(|path| path.is_file());
-        match self.mode() {
+        match self.settings.judge_mode() {
             Mode::Replay => true,
             Mode::Live => !self.has_default() && self.calibration.samples.iter().any(is_recorded_on_disk),
             _ => false,
-        }
-    }
-
-    /// The mode in which judges are asked: regrading applies to agents.
-    fn mode(&self) -> Mode {
-        match self.settings.mode {
-            Mode::Regrade => Mode::Live,
-            mode => mode,
         }
     }
 
@@ -216,7 +185,7 @@ impl JudgeMeasurement<'_> {
         places: &SuiteLocation,
         placeholders: Placeholders,
     ) -> Result<TrialCassette, ReplayError> {
-        let mode = self.mode();
+        let mode = self.settings.judge_mode();
         let path = match mode {
             Mode::Record | Mode::Replay => Some(
                 self.recording(sample)

@@ -99,6 +99,22 @@ fn a_judge_needs_something_to_judge_by() {
 }
 
 #[test]
+fn a_comparison_needs_an_answer_to_compare_with() {
+    let grader = "[{type: compare, criteria: friendly}]";
+    let reference = vec![Message::text(Role::Assistant, "On its way.")];
+    assert_eq!(merge_with(grader, "[]", &reference, false).problems, NONE);
+    assert_eq!(merge_with("[{type: compare, reference: a}]", "[]", &[], false).problems, NONE);
+    assert_eq!(
+        merge_with(grader, "[]", &[], true).problems,
+        ["1:2 E052 the `compare` grader has nothing to compare with"]
+    );
+    assert_eq!(
+        merge_with("[{type: is-json}]", grader, &[], true).problems,
+        ["case.yaml:1:1 E052 the suite's `compare` grader has nothing to compare this case with"]
+    );
+}
+
+#[test]
 fn fields_are_in_the_reference() {
     let grader = "[{type: field-accuracy, fields: [{path: 'a[1].b', match: exact}, {path: totl, match: exact}]}]";
     let reference = object(json!({"a": [1, {"b": 2}], "total": null}));

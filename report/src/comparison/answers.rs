@@ -1,0 +1,76 @@
+//! The answers that judges compare.
+
+use evalsuite::tooling::AnswerPair;
+use evalsuite_schema::record::{CaseRecord, TrialRecord};
+
+use super::pairing::pair_cases;
+use super::{CompareOptions, by_suite_and_target};
+use crate::formats::input_messages;
+use crate::run_data::{CaseData, RunData, TrialData, TrialFiles};
+
+/// The answers to the cases of two runs that have the same definition in both, for [`AnswerPairs`](evalsuite::tooling::AnswerPairs):
+/// of each case, the answers of the first trials that have one. They are compared by `criteria`, else by what each case says. The runs
+/// are read with their trials ([`RunData::read`]).
+pub fn answer_pairs(
+    base: &RunData,
+    run: &RunData,
+    criteria: Option<&str>,
+    options: &CompareOptions,
+) -> Vec<AnswerPair> {
+    let mut pairs = Vec::new();
+    for ((suite, target), cases) in by_suite_and_target([base, run], options) {
+        let records = cases.each_ref().map(|cases| cases.iter().map(|case| &case.record).collect::<Vec<_>>());
+        let [base_cases, run_cases] = &cases;
+        for paired in pair_cases(&records[0], &records[1]) {
+            let Some(same) = paired.same_case() else { continue };
+            let [in_base, in_run] =
+                [(base_cases, same[0]), (run_cases, same[1])].map(|(cases, record)| answered(cases, record));
+            let mut pair = AnswerPair::new(suite, target.as_str(), same[1].case_id.as_str());
+            pair.criteria = criteria.or(same[1].criteria.as_deref()).unwrap_or_default().to_owned();
+            // What was asked is the same in both.
+            pair.input = match (in_run, in_base) {
+                (Some(trial), _) => input(run, trial),
+                (None, Some(trial)) => input(base, trial),
+                (None, None) => String::new(),
+            };
+            pair.answers = [in_base, in_run].map(|trial| trial.and_then(|trial| answer(&trial.record)));
+            pairs.push(pair);
+        }
+    }
+    pairs
+}
+
+/// The first trial of a case that has an answer.
+fn answered<'a>(cases: &[&'a CaseData], record: &CaseRecord) -> Option<&'a TrialData> {
+    let case = cases.iter().find(|case| std::ptr::eq(&case.record, record))?;
+    case.trials.iter().find(|trial| answer(&trial.record).is_some())
+}
+
+/// The answer of a trial; of a conversation, all that was said.
+fn answer(trial: &TrialRecord) -> Option<String> {
+    let said = match &trial.turns {
+        Some(turns) if !turns.is_empty() => {
+            let said = |(input, answer): (&str, Option<&str>)| {
+                format!("user: {input}\n\nassistant: {}", answer.unwrap_or_default())
+            };
+            let turns: Vec<String> = turns.iter().map(|turn| said((&turn.input, turn.answer.as_deref()))).collect();
+            trial.answer.as_ref().map(|_| turns.join("\n\n"))
+        }
+        _ => trial.answer.clone(),
+    };
+    said.map(|text| if trial.answer_truncated { format!("{text}\n[cut: the record has no more of it]") } else { text })
+}
+
+/// What the agent was asked, as text.
+fn input(run: &RunData, trial: &TrialData) -> String {
+    // A file that cannot be read leaves the judge without the question.
+    let files = TrialFiles::read_without_texts(run, trial, &mut Vec::new());
+    let messages = input_messages(&files);
+    match messages.as_slice() {
+        [(_, only)] => only.clone(),
+        messages => {
+            let said: Vec<String> = messages.iter().map(|(role, text)| format!("{}: {text}", role.as_str())).collect();
+            said.join("\n\n")
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What judges said about the answers of two runs.
+
+use evalsuite_schema::record::{PairRecord, Side, Usage};
+use serde::Serialize;
+
+use super::{ComparisonVerdict, FEWEST_PAIRS, MOST_MISSING, SIGNIFICANT};
+use crate::statistics::{mean, share_interval, sign_flip_p_value};
+
+/// The answers of a suite and target in two runs, compared by judges. Each judge was asked about each case twice, with each of the two
+/// answers first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct JudgedAnswers {
+    /// Names of the judges.
+    pub judge: String,
+    /// Their model, as reported.
+    pub model: Option<String>,
+    /// Number of cases in which the answer of the run is better.
+    pub wins: usize,
+    /// Number of cases in which the answer of the base is better.
+    pub losses: usize,
+    /// Number of other cases with a judgement.
+    pub ties: usize,
+    /// Number of ties and other cases about which a judge replied differently to the two orders.
+    pub inconsistent: usize,
+    /// Number of cases without a judgement.
+    pub missing: usize,
+    /// Share of wins in the cases with a judgement, where a tie is half a win, 0 to 1; `None` without any.
+    pub win_rate: Option<f64>,
+    /// 95 % interval of `win_rate` (Wilson); cases of one cluster count as less than one each.
+    pub win_interval: Option<(f64, f64)>,
+    /// Probability of a win rate at least as far from 0.5 if the answers were equally good, 0 to 1.
+    pub p_value: f64,
+    /// The same, adjusted for the number of suites and targets that are compared (Holm).
+    pub adjusted_p: f64,
+    /// Share of the replies that prefer the answer shown first, where a tie is half a reply, 0 to 1: 0.5 is no bias; `None` without replies.
+    pub first_rate: Option<f64>,
+    /// 95 % interval of `first_rate` (Wilson); the replies about a case count as one.
+    pub first_interval: Option<(f64, f64)>,
+    /// Number of calls of judges.
+    pub calls: u32,
+    /// Tokens of judges; `None` where none was reported.
+    pub usage: Option<Usage>,
+    /// Cost of judges in US dollars; `None` where none was reported.
+    pub cost_usd: Option<f64>,
+    /// What follows.
+    pub verdict: ComparisonVerdict,
+    /// The cases, also those without a judgement.
+    pub cases: Vec<PairRecord>,
+}
+
+impl JudgedAnswers {
+    /// Of the cases of one suite and target, at least one, and the clusters they belong to.
+    pub(super) fn new(cases: Vec<PairRecord>, clusters: Vec<usize>) -> Self {
+        let (mut wins, mut of_wins) = (Vec::new(), Vec::new());
+        let (mut firsts, mut of_firsts) = (Vec::new(), Vec::new());
+        for (case, cluster) in cases.iter().zip(clusters) {
+            if case.is_judged() {
+                wins.push(share(case.better, Side::Run));
+                of_wins.push(cluster);
+            }
+            firsts.extend(case.replies.iter().map(|reply| share(reply.better, reply.first)));
+            of_firsts.resize(firsts.len(), cluster);
+        }
+        let count =
+            |better: Option<Side>| cases.iter().filter(|case| case.is_judged() && case.better == better).count();
+        let balances: Vec<f64> = wins.iter().map(|share| 2.0 * share - 1.0).collect();
+        let p_value = sign_flip_p_value(&balances);
+        let records = || cases.iter().filter_map(|case| case.judge.as_ref());
+        let mut usage: Option<Usage> = None;
+        records().filter_map(|record| record.usage).for_each(|used| *usage.get_or_insert_default() += used);
+        let costs: Vec<f64> = records().filter_map(|record| record.cost_usd).collect();
+        Self {
+            judge: records().map(|record| record.name.clone()).find(|name| !name.is_empty()).unwrap_or_default(),
+            model: records().find_map(|record| record.model.clone()),
+            wins: count(Some(Side::Run)),
+            losses: count(Some(Side::Base)),
+            ties: count(None),
+            inconsistent: cases.iter().filter(|case| case.is_judged() && !case.consistent).count(),
+            missing: cases.iter().filter(|case| !case.is_judged()).count(),
+            win_rate: (!wins.is_empty()).then(|| mean(&wins)),
+            win_interval: share_interval(&wins, &of_wins),
+            p_value,
+            adjusted_p: p_value,
+            first_rate: (!firsts.is_empty()).then(|| mean(&firsts)),
+            first_interval: share_interval(&firsts, &of_firsts),
+            calls: records().map(|record| record.attempts).sum(),
+            usage,
+            cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
+            verdict: ComparisonVerdict::Undecided,
+            cases,
+        }
+    }
+
+    /// Number of cases with a judgement.
+    pub(super) fn count(&self) -> usize {
+        self.wins + self.losses + self.ties
+    }
+
+    /// Whether a coin would be as consistent as the judge.
+    pub(super) fn is_position_bound(&self) -> bool {
+        2 * self.inconsistent >= self.count()
+    }
+
+    /// Decides by the adjusted p-value.
+    pub(super) fn decide(&mut self) {
+        #[allow(clippy::cast_precision_loss, reason = "far fewer than 2^53 cases")]
+        let missing = self.missing as f64 / self.cases.len().max(1) as f64;
+        let is_significant = self.adjusted_p < SIGNIFICANT;
+        self.verdict = match self.win_interval {
+            _ if missing > MOST_MISSING || self.count() < FEWEST_PAIRS || self.is_position_bound() => {
+                ComparisonVerdict::Undecided
+            }
+            Some((_, upper)) if upper < 0.5 && is_significant => ComparisonVerdict::Regressed,
+            Some((lower, _)) if lower > 0.5 && is_significant => ComparisonVerdict::Improved,
+            _ => ComparisonVerdict::Unchanged,
+        };
+    }
+}
+
+/// 1 if a judge prefers this one, 0 if the other one, and half for a tie.
+fn share(better: Option<Side>, this: Side) -> f64 {
+    match better {
+        None => 0.5,
+        Some(better) => f64::from(u8::from(better == this)),
+    }
+}

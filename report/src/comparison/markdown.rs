@@ -1,0 +1,91 @@
+//! A comparison as Markdown.
+
+use super::text::{p_value, rate, share};
+use super::{Comparison, JudgedAnswers, SuiteComparison};
+use crate::formats::{MARKDOWN_LIMIT, escape};
+
+impl Comparison {
+    /// The comparison as GitHub-flavoured Markdown: a table of suites and targets, one of judged answers if there are any, then the cases
+    /// that changed. Cut at [`MARKDOWN_LIMIT`] bytes with a line that says so.
+    pub fn markdown(&self) -> String {
+        let mut sections =
+            vec![format!("## Comparison: {} with {}\n\n", escape(&self.run), escape(&self.base)), self.score_table()];
+        if self.suites.iter().any(|suite| suite.judged.is_some()) {
+            sections.push(self.judged_table());
+        }
+        sections.extend(self.suites.iter().map(listed));
+        let mut text = String::new();
+        for section in sections {
+            if text.len() + section.len() > MARKDOWN_LIMIT {
+                text.push_str("\n*More entries are left out: this summary is limited in size.*\n");
+                break;
+            }
+            text.push_str(&section);
+        }
+        text
+    }
+
+    fn score_table(&self) -> String {
+        let mut text =
+            "| suite | target | scores | passed in base | passed in run | difference | p | cases | missing |\n"
+                .to_owned();
+        text.push_str("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+        for suite in &self.suites {
+            let interval = suite.interval.map(|(lower, upper)| format!(" \\[{lower:+.3}, {upper:+.3}\\]"));
+            text.push_str(&format!(
+                "| {} | {} | {} | {} | {} | {:+.3}{} | {} | {} | {} |\n",
+                escape(&suite.suite),
+                escape(&suite.target),
+                suite.verdict,
+                rate(suite.base_passed),
+                rate(suite.run_passed),
+                suite.difference,
+                interval.unwrap_or_default(),
+                p_value(suite.p_value, suite.adjusted_p),
+                suite.pairs,
+                suite.missing,
+            ));
+        }
+        text
+    }
+
+    fn judged_table(&self) -> String {
+        let mut text = "\n### Judged answers\n\n".to_owned();
+        text.push_str("| suite | target | verdict | better | worse | ties | win rate | p | first preferred | inconsistent | not judged | judge |\n");
+        text.push_str("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
+        let row = |suite: &SuiteComparison| {
+            let judged = suite.judged.as_ref()?;
+            Some(format!("| {} | {} | {} |\n", escape(&suite.suite), escape(&suite.target), cells(judged)))
+        };
+        self.suites.iter().filter_map(row).for_each(|row| text.push_str(&row));
+        text
+    }
+}
+
+fn cells(judged: &JudgedAnswers) -> String {
+    let shown = |rate: Option<f64>, interval| rate.map_or("–".to_owned(), |rate| escape(&share(rate, interval)));
+    [
+        judged.verdict.to_string(),
+        judged.wins.to_string(),
+        judged.losses.to_string(),
+        judged.ties.to_string(),
+        shown(judged.win_rate, judged.win_interval),
+        p_value(judged.p_value, judged.adjusted_p),
+        shown(judged.first_rate, judged.first_interval),
+        format!("{}{}", judged.inconsistent, judged.remark()),
+        judged.missing.to_string(),
+        escape(&judged.judge_text()),
+    ]
+    .join(" | ")
+}
+
+/// The cases of a suite that were judged or changed.
+fn listed(suite: &SuiteComparison) -> String {
+    let judged = suite.judged.iter().flat_map(JudgedAnswers::lines_of_cases);
+    let lines: Vec<String> =
+        judged.chain(suite.lines_of_changes()).map(|(label, text)| format!("- {label}: {}\n", escape(&text))).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("\n### {} @ {}\n\n{}", escape(&suite.suite), escape(&suite.target), lines.concat())
+}

@@ -1,0 +1,105 @@
+//! Judging which answers are better, without a test program: `cargo evalsuite diff --judge`.
+
+use std::path::PathBuf;
+
+use evalsuite_schema::record::PairRecord;
+
+use crate::entry::run_error::{RunError, RunErrorKind};
+use crate::entry::run_options::RunOptions;
+use crate::judge::judge_choice::NoJudge;
+use crate::judge::judge_options::KEYS;
+use crate::model::judge::{IntoJudge, Judges};
+use crate::model::suite_location::SuiteLocation;
+use crate::platform::map_on_threads::map_on_threads;
+use crate::platform::redaction::Redactor;
+use crate::run::pair_judging::PairJudging;
+use crate::run::settings::Settings;
+
+pub use crate::run::pair_judging::AnswerPair;
+
+/// Answers of two runs that a judge compares, pair by pair.
+///
+/// A judge is asked twice about each pair, with each of the answers first. An answer wins if it is better both times. Of several
+/// judges, the majority decides.
+#[derive(Debug, Clone)]
+pub struct AnswerPairs {
+    pairs: Vec<AnswerPair>,
+    package_root: PathBuf,
+    run: PathBuf,
+    base: String,
+    repeat: String,
+    judges: Judges,
+    judge_name: Option<String>,
+}
+
+impl AnswerPairs {
+    /// Pairs of a package, in which a targets.yaml may name commands that judge. Prompts and replies are written to files in
+    /// `pairwise/BASE` of the run directory `run`, where `base` is the id of the other run; `repeat` is the command that asks again, for
+    /// messages.
+    pub fn new(
+        pairs: Vec<AnswerPair>,
+        package_root: impl Into<PathBuf>,
+        run: impl Into<PathBuf>,
+        base: impl Into<String>,
+        repeat: impl Into<String>,
+    ) -> Self {
+        Self {
+            pairs,
+            package_root: package_root.into(),
+            run: run.into(),
+            base: base.into(),
+            repeat: repeat.into(),
+            judges: Judges::default(),
+            judge_name: None,
+        }
+    }
+
+    /// Sets the judge that is asked where the environment names none.
+    #[must_use]
+    pub fn with_judge<Marker>(mut self, judge: impl IntoJudge<Marker>) -> Self {
+        self.judges.default = Some(judge.into_judge());
+        self
+    }
+
+    /// Asks the command with this name in the targets file, whatever the environment names.
+    #[must_use]
+    pub fn with_judge_name(mut self, name: impl Into<String>) -> Self {
+        self.judge_name = Some(name.into());
+        self
+    }
+
+    /// Asks about all pairs, some at the same time; the records have the order of the pairs. Limits, retries and recordings are those of
+    /// graders that ask a judge. Of the options, mode, cassettes and workers are used.
+    ///
+    /// A judge that fails or cannot decide is not an error: see [`PairRecord::error`].
+    ///
+    /// # Errors
+    ///
+    /// If there is no judge, if an option or variable is invalid, or if the directory cannot be written.
+    pub fn judge(&self, options: &RunOptions) -> Result<Vec<PairRecord>, RunError> {
+        let mut settings = options.apply(Settings::from_environment()?)?;
+        if let Some(name) = &self.judge_name {
+            settings.judge.targets = Some(vec![name.clone()]);
+        }
+        let places = SuiteLocation { package_root: self.package_root.clone(), suite_dir: self.package_root.clone() };
+        let judging = PairJudging {
+            settings: &settings,
+            judges: &self.judges,
+            places: &places,
+            run: &self.run,
+            base: &self.base,
+            repeat: &self.repeat,
+            redactor: Redactor::of(KEYS).and_values(settings.judge.secrets()),
+        };
+        let Some(first) = self.pairs.first() else { return Ok(Vec::new()) };
+        let unwritable = |error| {
+            let message = format!("cannot write to {}", self.run.display());
+            RunError::records(message).with_source(error)
+        };
+        let no_judge = |error: NoJudge| RunError::new(RunErrorKind::NothingToMeasure, error.to_string());
+        judging.check(first).map_err(unwritable)?.map_err(no_judge)?;
+        let records = map_on_threads(&self.pairs, settings.workers, |pair| judging.judge(pair));
+        let unhidden = |error| RunError::records("secrets cannot be removed from the replies").with_source(error);
+        judging.redactor.redacted(records).map_err(unhidden)
+    }
+}

@@ -1,0 +1,94 @@
+//! The `compare` grader: a judge says whether the answer is better than another one (an extension, docs/grading-differences.md).
+
+use evalsuite_schema::Grader;
+use evalsuite_schema::grader::{Compare, ReferenceAnswer};
+use evalsuite_schema::record::{Assertion, GraderRecord};
+use serde_json::{Value, json};
+
+use crate::grade::grader_result::GraderResult;
+use crate::grade::grading_context::GradingContext;
+use crate::grade::judge_panel;
+use crate::judge::preference;
+use crate::judge::preference::{ComparedTask, OrderedReply, Preference};
+use crate::judge::prompt_variables::PromptVariables;
+use crate::judge::shown_answer::ShownAnswer;
+use crate::model::score::Score;
+use crate::platform::excerpt::trim;
+
+/// Index of the answer among the two that are compared; the other one is the reference.
+const ANSWER: usize = 0;
+/// An answer that is no worse passes.
+const PASS_MARK: f64 = 0.5;
+
+pub(crate) fn grade(path: &str, grader: &Grader, config: &Compare, context: &GradingContext<'_>) -> GraderRecord {
+    let answer = match judge_panel::answer(&config.judge, context) {
+        Ok(answer) => answer,
+        Err(error) => return judge_panel::record(grader, Score::error(error.to_string()), context),
+    };
+    let variables = PromptVariables::new(&answer.text, context.evidence, context.places);
+    let (other, reference) = match config.reference.as_ref().map(ReferenceAnswer::text) {
+        Some(other) => (trim(other), variables.expected_output.as_str()),
+        None => (variables.expected_output.as_str(), ""),
+    };
+    if config.reference.is_none() && other.is_empty() {
+        let error = Score::error("there is neither a `reference` nor an `expected_output` to compare with");
+        return judge_panel::record(grader, error, context);
+    }
+    let criteria = config.criteria.as_deref().map_or(variables.criteria.as_str(), trim);
+    let task = ComparedTask { criteria, question: &variables.input, reference };
+    let other = ShownAnswer { text: other.to_owned(), images: Vec::new() };
+    let questions = preference::questions(task, &[answer, other], &config.judge);
+    judge_panel::vote(path, grader, &questions, context, |calls, judge| {
+        match preference::ask(calls, judge, &questions) {
+            Ok(Preference::Decided(replies)) => result(&replies),
+            Ok(Preference::Undecided(reason)) => Score::undecided(reason).into(),
+            Err(failure) => failure.into(),
+        }
+    })
+}
+
+/// 1 for an answer that is better in both orders, 0 for one that is worse, else 0.5.
+fn result(replies: &[OrderedReply; 2]) -> GraderResult {
+    let is_consistent = preference::is_consistent(replies);
+    let better = preference::better(replies);
+    let value = match better {
+        Some(ANSWER) => 1.0,
+        Some(_) => 0.0,
+        None => PASS_MARK,
+    };
+    let rationale = match better {
+        _ if !is_consistent => "a tie: the judge replies differently when the answers change places".to_owned(),
+        None => "as good as the reference".to_owned(),
+        better => format!("the {} is better", named(better)),
+    };
+    let order = |(first, reply): (usize, &OrderedReply)| -> Value {
+        json!({"first": named(Some(first)), "better": named(reply.better), "reasoning": reply.reasoning})
+    };
+    let assertion = |(first, reply): (usize, &OrderedReply)| {
+        let text = format!("the {} shown first: {}", named(Some(first)), verdict(reply.better));
+        let is_met = reply.better.is_none_or(|better| better == ANSWER);
+        Assertion::new(text, is_met).with_evidence(reply.reasoning.clone().unwrap_or_default())
+    };
+    let orders: Vec<Value> = replies.iter().enumerate().map(order).collect();
+    let mut score = Score::new(value).with_rationale(rationale).with_detail("orders", orders);
+    score = score.with_detail("consistent", is_consistent);
+    score.assertions = replies.iter().enumerate().map(assertion).collect();
+    GraderResult { pass_mark: Some(PASS_MARK), ..score.into() }
+}
+
+/// The name of one of the two answers in results.
+fn named(answer: Option<usize>) -> &'static str {
+    match answer {
+        Some(ANSWER) => "answer",
+        Some(_) => "reference",
+        None => "tie",
+    }
+}
+
+fn verdict(better: Option<usize>) -> &'static str {
+    match better {
+        Some(ANSWER) => "the answer is better",
+        Some(_) => "the reference is better",
+        None => "neither is better",
+    }
+}

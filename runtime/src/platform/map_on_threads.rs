@@ -1,0 +1,32 @@
+//! Work on the items of a list, some at the same time.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// The results of `work` for all items, in their order. At most `most` threads work; `None`: one for each processor.
+pub(crate) fn map_on_threads<T: Sync, R: Send>(
+    items: &[T],
+    most: Option<u32>,
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let most = most.map(|most| most as usize);
+    let threads = most.or_else(|| thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(items.iter().map(|_| None).collect::<Vec<_>>());
+    let run = || {
+        while let Some((index, item)) =
+            Some(next.fetch_add(1, Ordering::SeqCst)).and_then(|index| Some((index, items.get(index)?)))
+        {
+            let result = work(item);
+            results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(items.len()) {
+            scope.spawn(run);
+        }
+        run();
+    });
+    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
+}
