@@ -262,6 +262,24 @@ fn a_case_whose_variable_has_another_value_has_changed() {
 }
 
 #[test]
+fn a_case_whose_judge_has_a_variable_with_another_value_has_changed() {
+    let chosen = small_package("chosen_judge_variables");
+    let judge = r#"targets: [{ name: kind, provider: cli, command: "echo '{\"score\": ${{ JUDGE_SCORE }}}' > {OUTPUT_FILE}" }]"#;
+    chosen.package.write(".evalsuite/targets.yaml", judge);
+    let judged =
+        "input: small refund, please\nassertions: [{ type: llm-grader, prompt: Is it polite?, target: kind }]\n";
+    chosen.package.write("suites/shop/cases/small/case.yaml", judged);
+    let run = |score: &str, outcome: &str| {
+        let output = chosen.run_with(&["--changed"], &[("JUDGE_SCORE", score)]).succeeds("the judge likes it");
+        output.says(outcome);
+    };
+    let _ = fs::remove_dir_all(chosen.package.records_directory());
+    run("0.9", "shop: 2 passed, 0 failed, 0 error, 0 skipped\n  target");
+    run("0.9", "  reused   2 unchanged cases of earlier runs");
+    run("0.95", "  reused   1 unchanged case of earlier runs");
+}
+
+#[test]
 fn a_run_ends_with_the_gates_of_its_suites() {
     let chosen = small_package("chosen_gates");
     for (gate, printed, code) in GATES {

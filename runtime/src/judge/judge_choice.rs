@@ -5,6 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::grader::JudgeSettings;
+use evalsuite_schema::placeholder::Syntax;
+use serde_json::json;
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::judge::command_judge::{JudgeCommandSite, command_judge};
@@ -141,6 +143,14 @@ impl JudgeChoice<'_> {
             is_recorded: self.is_recorded,
             commands,
         }
+    }
+
+    /// Names of the variables in the targets file, whose commands may judge.
+    pub(crate) fn variables(&self) -> BTreeSet<String> {
+        // Graders report a file that cannot be read.
+        let targets = self.commands.and_then(|commands| (commands.load)(commands.places, commands.file).ok());
+        let text = targets.map_or_else(String::new, |targets| json!(targets.file).to_string());
+        Syntax::Variable.names(&text).map(str::to_owned).collect()
     }
 
     /// Whether a grader that names no judge has one.

@@ -91,19 +91,25 @@ pub(crate) fn refuse_skip(settings: &Settings, outcome: &mut CaseOutcome, reason
 
 /// Whether a grader asks the default judge. A named judge that does not exist is an error of the grader that names it.
 pub(crate) fn needs_judge(case: &Case, registry: &Registry) -> bool {
+    any_asks(case, registry, |judge| judge == AskedJudge::Default)
+}
+
+/// Whether a grader asks a judge, the default one or one that it names.
+pub(crate) fn asks_judge(case: &Case, registry: &Registry) -> bool {
+    any_asks(case, registry, |_| true)
+}
+
+fn any_asks(case: &Case, registry: &Registry, is_wanted: fn(AskedJudge<'_>) -> bool) -> bool {
     let implicit = case.graders.is_empty() && case.conversation.is_none();
     let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
     let mut of_turns = turns.flat_map(|turn| turn_graders(turn, case));
-    implicit
-        || case.graders.iter().any(|grader| asks_default_judge(grader, registry))
-        || of_turns.any(|grader| asks_default_judge(&grader, registry))
-}
-
-fn asks_default_judge(grader: &Grader, registry: &Registry) -> bool {
-    grader.with_members().any(|grader| match &grader.config {
-        GraderConfig::User { grader, .. } => registry.grader(grader).is_some_and(|grader| grader.needs_judge),
-        config => config.asked_judge() == Some(AskedJudge::Default),
-    })
+    let asks = |grader: &Grader| {
+        grader.with_members().any(|grader| match &grader.config {
+            GraderConfig::User { grader, .. } => registry.grader(grader).is_some_and(|grader| grader.needs_judge),
+            config => config.asked_judge().is_some_and(is_wanted),
+        })
+    };
+    implicit || case.graders.iter().any(asks) || of_turns.any(|grader| asks(&grader))
 }
 
 /// Whether a program with this name can be started.

@@ -66,16 +66,18 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
             .collect();
         conditions.files = sha256(json!(files).to_string());
     }
-    if requirements::needs_judge(&plan.case, plan.evals.registry()) {
+    let mut variables = plan.variables.clone();
+    if requirements::asks_judge(&plan.case, plan.evals.registry()) {
         let judge = &plan.settings.judge;
         let endpoint = judge.endpoint.as_ref().map(|endpoint| (without_credentials(&endpoint.url), &endpoint.model));
         conditions.judge = sha256(json!([endpoint, judge.targets, judge.temperature, judge.confirm]).to_string());
+        variables.extend(plan.judges().variables());
     }
     let settings = json!([plan.threshold, plan.planned, plan.rule, plan.limit.as_secs_f64(), plan.settings.run_all]);
     conditions.settings = sha256(settings.to_string());
-    if let (false, Some(output)) = (plan.variables.is_empty(), plan.run.output()) {
+    if let (false, Some(output)) = (variables.is_empty(), plan.run.output()) {
         let values: BTreeMap<&String, Option<String>> =
-            plan.variables.iter().map(|name| (name, environment::var(name))).collect();
+            variables.iter().map(|name| (name, environment::var(name))).collect();
         conditions.variables = keyed_digest(output, &json!(values).to_string())?;
     }
     Ok(Some(conditions))
