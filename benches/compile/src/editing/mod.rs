@@ -35,6 +35,7 @@ pub(crate) fn measure(options: &Options, environment: &Environment) -> Result<Ve
         for (layout, name) in [(Layout::Cases, "cases"), (Layout::Tasks, "tasks")] {
             let cases = Cases { layout, count };
             let package = Package::write(*evalsuite, cases, &environment.directory, &environment.source)?;
+            package.age()?;
             eprintln!("{name}: {} cases", cases.count);
             let samples = |edit, seconds| EditSamples { edit, layout: name, cases: count, seconds };
             let edits = language_server::measure(&program, &package, options.runs.get())?;
