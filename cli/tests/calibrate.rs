@@ -2,28 +2,26 @@
 
 mod package;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+#[cfg(target_os = "linux")]
+use std::io::Read;
+#[cfg(target_os = "linux")]
+use std::net::TcpListener;
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
 #[cfg(target_os = "linux")]
 use std::sync::mpsc::{Sender, channel};
+#[cfg(target_os = "linux")]
 use std::thread;
 
+#[cfg(target_os = "linux")]
+use evalsuite_tests::http_service::answer;
+use evalsuite_tests::http_service::serve;
 use package::{Output, Package};
 use serde_json::json;
 
-/// A service that gives every answer the score that stands behind `worth` in it, turned around if it is `reversed`. It ends
-/// with the test program.
+/// A service that gives every answer the score after `worth` in it, turned around if it is `reversed`.
 fn service(reversed: bool) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer(&stream, reversed));
-        }
-    });
-    url
+    serve(move |body| reply(body, reversed))
 }
 
 /// The same, which answers only once it is told to.
@@ -34,27 +32,16 @@ fn waiting_service() -> (String, Sender<()>) {
     let (go_on, told) = channel();
     thread::spawn(move || {
         told.recv().expect("it is told to");
-        listener.incoming().flatten().for_each(|stream| answer(&stream, false));
+        listener.incoming().flatten().for_each(|stream| answer(&stream, |body| reply(body, false)));
     });
     (url, go_on)
 }
 
-fn answer(mut stream: &TcpStream, reversed: bool) {
-    let mut reader = BufReader::new(stream);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head).expect("a request") > 0 {}
-    let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length:").map(str::to_owned));
-    let mut body = vec![0; length.expect("a length").trim().parse().expect("a number")];
-    reader.read_exact(&mut body).expect("a body");
-    let body = String::from_utf8(body).expect("UTF-8");
+fn reply(body: &str, reversed: bool) -> String {
     let worth = body.split("worth ").nth(1).and_then(|rest| rest.get(..3)).and_then(|text| text.parse::<f64>().ok());
     let worth = worth.map(|worth| if reversed { 1.0 - worth } else { worth });
     let content = worth.map_or_else(|| "no idea".to_owned(), |worth| json!({"score": worth}).to_string());
-    let reply = json!({"model": "judge-1", "choices": [{"message": {"role": "assistant", "content": content}}]});
-    let reply = reply.to_string();
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", reply.len());
-    // A client that has gone away hears nothing.
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(reply.as_bytes()));
+    json!({"model": "judge-1", "choices": [{"message": {"role": "assistant", "content": content}}]}).to_string()
 }
 
 fn line(id: &str, output: &str, human_score: f64) -> String {

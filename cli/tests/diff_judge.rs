@@ -3,11 +3,9 @@
 mod package;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::thread;
 
+use evalsuite_tests::http_service::serve;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use package::{Output, Package};
 use serde_json::{Value, json};
@@ -15,33 +13,15 @@ use serde_json::{Value, json};
 /// A judge: the prompt of the user in, the text of the reply out.
 type Judge = fn(&str) -> String;
 
-/// A service that replies as the judge does. It ends with the test program.
+/// A service that replies as the judge does.
 fn service(judge: Judge) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer(&stream, judge));
-        }
-    });
-    url
-}
-
-fn answer(mut stream: &TcpStream, judge: Judge) {
-    let mut reader = BufReader::new(stream);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head).expect("a request") > 0 {}
-    let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length:").map(str::to_owned));
-    let mut body = vec![0; length.expect("a length").trim().parse().expect("a number")];
-    reader.read_exact(&mut body).expect("a body");
-    let body: Value = serde_json::from_slice(&body).expect("JSON");
-    let content = judge(body["messages"][1]["content"].as_str().expect("the prompt of the user"));
-    let usage = json!({"prompt_tokens": 500, "completion_tokens": 20});
-    let choices = json!([{"message": {"role": "assistant", "content": content}}]);
-    let reply = json!({"model": "judge-1", "choices": choices, "usage": usage}).to_string();
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", reply.len());
-    // A client that has gone away hears nothing.
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(reply.as_bytes()));
+    serve(move |body| {
+        let body: Value = serde_json::from_str(body).expect("JSON");
+        let content = judge(body["messages"][1]["content"].as_str().expect("the prompt of the user"));
+        let usage = json!({"prompt_tokens": 500, "completion_tokens": 20});
+        let choices = json!([{"message": {"role": "assistant", "content": content}}]);
+        json!({"model": "judge-1", "choices": choices, "usage": usage}).to_string()
+    })
 }
 
 fn better(position: &str) -> String {

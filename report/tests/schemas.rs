@@ -6,23 +6,12 @@ use std::path::Path;
 use evalsuite::tooling::{AnswerPair, summarize_run};
 use evalsuite_report::{CompareOptions, Comparison, JSON_SCHEMAS, RunData, SliceKey, answer_pairs};
 use evalsuite_schema::record::{JudgeRecord, PairRecord, PairReply, ReasonCode, RunSummary, Side, Usage};
+use evalsuite_tests::closed_schema::close;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use serde_json::Value;
 
 /// The schema of this name. Unlike what is published, it has every field that an object may have.
 fn strict(name: &str) -> Value {
-    fn close(value: &mut Value) {
-        match value {
-            Value::Object(fields) => {
-                fields.values_mut().for_each(close);
-                if fields.contains_key("properties") {
-                    fields.insert("additionalProperties".to_owned(), false.into());
-                }
-            }
-            Value::Array(values) => values.iter_mut().for_each(close),
-            _ => {}
-        }
-    }
     let (_, text) = JSON_SCHEMAS.iter().find(|(kind, _)| *kind == name).expect("a schema of this name");
     let mut schema = serde_json::from_str(text).expect("JSON");
     close(&mut schema);

@@ -22,7 +22,7 @@ pub struct Walk {
     exported: Vec<(String, String)>,
     /// The address of the judge that stands in for the README's.
     judge: Option<String>,
-    /// The program behind `cargo evalsuite`.
+    /// The program that `cargo evalsuite` starts.
     program: Option<PathBuf>,
     /// Differences between the documented outputs and the actual ones: the old text, the new text.
     differences: Vec<(String, String)>,

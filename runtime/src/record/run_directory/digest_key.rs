@@ -1,4 +1,4 @@
-//! Digests of values that may be secret: made with a key that is in no run directory, so that nobody who has records can try values.
+//! Digests of values that may be secret: made with a key outside of run directories, so that records do not help to guess values.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
