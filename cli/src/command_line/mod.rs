@@ -28,7 +28,7 @@ const EXIT_CODES: &str = "Exit status: 0 if all is well, 1 if problems were foun
 
 /// Check, run and inspect evaluation suites.
 #[derive(Debug, Parser)]
-#[command(name = "cargo evalsuite", bin_name = "cargo evalsuite", version, about, after_help = EXIT_CODES)]
+#[command(name = "cargo evalsuite", bin_name = "cargo evalsuite", version, about, after_help = EXIT_CODES, max_term_width = 80)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,
