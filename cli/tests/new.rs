@@ -205,10 +205,14 @@ fn a_command_becomes_the_agent_of_a_test_file_of_its_own() {
     let output = package.run(&["new", "agent-cli", "--command", "my-agent \"{PROMPT_FILE}\" {OUTPUT_FILE}"]);
     assert_eq!(output.code, 0, "{}", output.err);
     assert!(
-        output.out.starts_with("created suites/basics/targets.yaml\ncreated tests/basics_cli.rs\n"),
+        output.out.starts_with(
+            "created suites/basics/targets.yaml\ncreated tests/basics_cli.rs\n\
+             changed Cargo.toml: feature cli-agents of evalsuite\n"
+        ),
         "{}",
         output.out
     );
+    assert!(read(&package, "Cargo.toml").contains(r#"features = ["cli-agents"]"#));
     assert!(
         read(&package, "suites/basics/targets.yaml").contains(r#"command: "my-agent \"{PROMPT_FILE}\" {OUTPUT_FILE}""#)
     );

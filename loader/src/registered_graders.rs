@@ -93,10 +93,12 @@ pub fn unused(registered: &[String], uses: &[GraderUse], entry: &str) -> Vec<Dia
 
 /// An error, for a program without the feature `json-schema` of evalsuite, about graders that need it.
 pub fn without_json_schema(graders: &BTreeSet<Location>) -> Option<Diagnostic> {
-    let problem = |location: &Location| {
-        Diagnostic::new(Code::MissingFeature, "graders with a JSON Schema need the feature `json-schema` of evalsuite")
-            .at(location)
-            .help("`cargo add evalsuite --features json-schema`, with `--dev` if it is a dev-dependency")
-    };
+    let problem = |location: &Location| missing_feature("graders with a JSON Schema", "json-schema").at(location);
     graders.iter().map(problem).collect::<Diagnostics>().grouped().into_iter().next()
+}
+
+/// An error about `what`, for a program without a feature of evalsuite that it needs.
+pub fn missing_feature(what: &str, feature: &str) -> Diagnostic {
+    let help = format!("`cargo add evalsuite --features {feature}`, with `--dev` if it is a dev-dependency");
+    Diagnostic::new(Code::MissingFeature, format!("{what} need the feature `{feature}` of evalsuite")).help(help)
 }

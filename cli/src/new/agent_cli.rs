@@ -22,6 +22,9 @@ pub(super) fn write(arguments: &NewAgentCli) -> io::Result<()> {
     changes.create(suite.path.join("targets.yaml"), targets(&command));
     let module = format!("{}_cli", suite.name().replace('-', "_"));
     changes.create(package.root.join(format!("tests/{module}.rs")), test_file(&suite.entry, &module));
+    let mut manifest = package.manifest;
+    manifest.add_feature("cli-agents");
+    manifest.write(&mut changes);
     changes.write(arguments.force)?;
     anstream::println!("\n`cargo test --test {module}` runs the suite with the command.");
     Ok(())

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 use super::changes::Changes;
 
@@ -88,6 +88,28 @@ impl Manifest {
         self.added.push(format!("{} {name}", table.trim_end_matches("ies").to_owned() + "y"));
     }
 
+    /// Adds a feature to the dependency `evalsuite`, if it is there without the feature.
+    pub(super) fn add_feature(&mut self, feature: &str) {
+        let tables = ["dev-dependencies", "dependencies"];
+        let Some(table) = tables
+            .into_iter()
+            .find(|table| self.document.get(table).is_some_and(|table| table.get("evalsuite").is_some()))
+        else {
+            return;
+        };
+        let dependency = &mut self.document[table]["evalsuite"];
+        if let Some(version) = dependency.as_str() {
+            *dependency = Item::Value(inline("version", version.to_owned()));
+        }
+        let Some(dependency) = dependency.as_table_like_mut() else { return };
+        let features = dependency.entry("features").or_insert_with(|| Item::Value(Value::Array(Array::new())));
+        let Some(features) = features.as_array_mut() else { return };
+        if features.iter().all(|present| present.as_str() != Some(feature)) {
+            features.push(feature);
+            self.added.push(format!("feature {feature} of evalsuite"));
+        }
+    }
+
     /// The file with what was added.
     pub(super) fn write(self, changes: &mut Changes) {
         if !self.added.is_empty() {
@@ -152,6 +174,33 @@ mod tests {
         let (written, _) = added("[package]\n", &CrateSource::Clone("/src/evalsuite".into()), workspace);
         assert!(written.contains("evalsuite = { path = \"/src/evalsuite/runtime\" }\n"), "{written}");
         assert!(written.contains("evalsuite-build = { path = \"/src/evalsuite/codegen\" }\n"), "{written}");
+    }
+
+    #[test]
+    fn a_feature_is_added_once_to_any_form_of_a_dependency() {
+        let of = |text: &str| {
+            let document = text.parse().expect("TOML");
+            let mut manifest = Manifest { path: PathBuf::new(), document, added: Vec::new() };
+            manifest.add_feature("cli-agents");
+            manifest.add_feature("cli-agents");
+            (manifest.document.to_string(), manifest.added.len())
+        };
+        let cases = [
+            ("evalsuite = \"0.1\"\n", "evalsuite = { version = \"0.1\", features = [\"cli-agents\"] }\n", 1),
+            (
+                "evalsuite = { path = \"x\", features = [\"judge\"] } # ours\n",
+                "evalsuite = { path = \"x\", features = [\"judge\", \"cli-agents\"] } # ours\n",
+                1,
+            ),
+            ("evalsuite.workspace = true\n", "evalsuite.workspace = true\nevalsuite.features = [\"cli-agents\"]\n", 1),
+            ("anyhow = \"1\"\n", "anyhow = \"1\"\n", 0),
+        ];
+        for (before, after, added) in cases {
+            for table in ["dev-dependencies", "dependencies"] {
+                let text = |dependency: &str| format!("[{table}]\n{dependency}");
+                assert_eq!(of(&text(before)), (text(after), added));
+            }
+        }
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct Expansion {
     problems: Vec<Problem>,
     /// The error of a program that is built without the feature `json-schema`.
     without_json_schema: Option<Problem>,
+    /// The error of a program that is built without the feature `cli-agents`.
+    without_cli_agents: Option<Problem>,
     /// Names and one-line texts of all warnings that are not allowed, also of those that the build script has shown.
     pub(crate) recorded_warnings: Vec<(String, String)>,
     /// Every file that was read.
@@ -128,6 +130,7 @@ impl Expansion {
             embedded: Embedded::Off,
             problems,
             without_json_schema: None,
+            without_cli_agents: None,
             recorded_warnings: Vec::new(),
             files: Vec::new(),
             origin: Origin::of(context),
@@ -261,6 +264,9 @@ impl Expansion {
             return;
         }
         let Some(Some(file)) = targets_file::find(&context.request) else { return };
+        if !has_agents {
+            self.without_cli_agents = Some(self.needs_cli_agents("judges"));
+        }
         let loaded = load_targets(&file, &context.request);
         if has_agents {
             let place = SourceRange::whole(loaded.files.shown(&file));
@@ -278,6 +284,12 @@ impl Expansion {
             }
         }
         self.files.push(file);
+    }
+
+    /// An error, for a build without that feature, about `agents` or `judges` of a targets file.
+    fn needs_cli_agents(&self, who: &str) -> Problem {
+        let who = format!("{who} that are commands of a targets file");
+        Problem::diagnostic(self.binding.span(), registered_graders::missing_feature(&who, "cli-agents"))
     }
 
     /// An error, for a build without that feature, about graders that need a feature of evalsuite.
@@ -312,6 +324,7 @@ impl Expansion {
     fn make_empty(&mut self) {
         self.facts = None;
         self.without_json_schema = None;
+        self.without_cli_agents = None;
         self.body = Body::empty();
         self.embedded = Embedded::Off;
     }

@@ -29,14 +29,18 @@ impl Expansion {
     /// The code: a compile error per error, the function that binds the suite, and its module.
     pub fn tokens(&self) -> TokenStream {
         let errors = self.problems.iter().filter(|problem| problem.is_error()).map(compile_error);
-        let missing_feature = self.without_json_schema.as_ref().map(|problem| {
+        let without_json_schema = self.without_json_schema.as_ref().map(|problem| {
             let error = compile_error(problem);
             quote!(::evalsuite::__private::without_json_schema! { #error })
+        });
+        let without_cli_agents = self.without_cli_agents.as_ref().map(|problem| {
+            let error = compile_error(problem);
+            quote!(::evalsuite::__private::without_cli_agents! { #error })
         });
         let calls = self.calls();
         let bound = self.binding.has_tests().then(|| self.bound(&calls));
         let module = self.module(&calls);
-        quote!(#(#errors)* #missing_feature #bound #module)
+        quote!(#(#errors)* #without_json_schema #without_cli_agents #bound #module)
     }
 
     /// Code that makes rustc build again when one of the files changes or is deleted that `is_tracked` does not know.
@@ -184,7 +188,10 @@ impl Expansion {
     fn agent(&self) -> Option<TokenStream> {
         match &self.binding.agent {
             Agent::Expression(agent) => Some(quote!(.with_agent(#agent))),
-            Agent::Commands => Some(quote!(.with_agent(::evalsuite::CliAgents))),
+            Agent::Commands => {
+                let error = compile_error(&self.needs_cli_agents("agents"));
+                Some(quote!(.with_agent(::evalsuite::__private::cli_agents! { #error })))
+            }
             Agent::ByName => {
                 let (module, function) = self.agent_by_name()?;
                 // Where the function does not exist, rustc points at the path of the suite that asks for it.

@@ -16,6 +16,40 @@ macro_rules! __without_json_schema {
     ($($error:tt)*) => { $($error)* };
 }
 
+/// Expands to nothing: evalsuite has its feature `cli-agents`.
+#[cfg(feature = "cli-agents")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_cli_agents {
+    ($($error:tt)*) => {};
+}
+
+/// Expands to the error it is called with: evalsuite does not have its feature `cli-agents`.
+#[cfg(not(feature = "cli-agents"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __without_cli_agents {
+    ($($error:tt)*) => { $($error)* };
+}
+
+/// Expands to the agents of a targets file: evalsuite has its feature `cli-agents`.
+#[cfg(feature = "cli-agents")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cli_agents {
+    ($($error:tt)*) => {
+        $crate::CliAgents
+    };
+}
+
+/// Expands to the error it is called with, as an expression: evalsuite does not have its feature `cli-agents`.
+#[cfg(not(feature = "cli-agents"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cli_agents {
+    ($($error:tt)*) => { $($error)* };
+}
+
 /// Expands to how a suite was loaded: evalsuite has its feature `reload`.
 #[cfg(feature = "reload")]
 #[doc(hidden)]

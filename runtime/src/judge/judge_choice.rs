@@ -64,10 +64,11 @@ impl fmt::Display for NoJudge {
                 let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 // A check at run time whether targets files can be read would link the code that reads them.
-                let commands = match cfg!(feature = "cli-agents") {
-                    true => format!(", or a command of targets.yaml, `judge = \"{name}\"`"),
-                    false => String::new(),
+                let feature = match cfg!(feature = "cli-agents") {
+                    true => "",
+                    false => " with the feature `cli-agents` of evalsuite",
                 };
+                let commands = format!(", or a command of targets.yaml, `judge = \"{name}\"`{feature}");
                 write!(
                     f,
                     "there is no judge `{name}`\nhelp: name it in the macro, `judges = {{ \"{name}\" => path }}`{commands}; \

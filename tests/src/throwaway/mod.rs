@@ -107,6 +107,13 @@ impl Package {
         self
     }
 
+    /// Adds a feature of evalsuite to the manifest.
+    pub fn add_feature(&self, name: &str) -> &Self {
+        let manifest = fs::read_to_string(self.root.join("Cargo.toml")).expect("the package has a Cargo.toml");
+        let (before, after) = manifest.split_once("runtime\" }").expect("the package depends on evalsuite");
+        self.write("Cargo.toml", &format!("{before}runtime\", features = [{name:?}] }}{after}"))
+    }
+
     /// Deletes a file or a folder.
     pub fn remove(&self, path: &str) -> &Self {
         let path = self.root.join(path);

@@ -44,6 +44,7 @@ const TALKS: &str = "mode: conversation\ninput: [{ role: system, content: be bri
 fn package(name: &str) -> Package {
     let package = Package::new(name);
     package
+        .add_feature("cli-agents")
         .write("src/lib.rs", "")
         .write(
             "build.rs",
@@ -127,6 +128,7 @@ fn commands_that_give_no_answer_are_errors_that_say_why() {
     let package = Package::new("cli_agents_failing");
     let hangs = "'sleep 500 & echo $! > \"$EVALSUITE_TRIAL_DIR\"/child.pid; wait'";
     package
+        .add_feature("cli-agents")
         .write("src/lib.rs", "")
         .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"))
         .write("suites/by_case/EVAL.yaml", "execution: { targets: [fails, silent, hangs, sick, rust, gone] }\n")
@@ -186,6 +188,7 @@ fn commands_that_give_no_answer_are_errors_that_say_why() {
 fn a_program_with_agents_in_rust_links_no_yaml_reader() {
     let package = Package::new("cli_agents_linked");
     package
+        .add_feature("cli-agents")
         .write("src/lib.rs", suites::AGENT)
         .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"))
         .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
@@ -203,4 +206,29 @@ fn a_program_with_agents_in_rust_links_no_yaml_reader() {
     };
     assert!(holds_reader("with_commands"), "expected the program that uses the YAML reader to contain its name");
     assert!(!holds_reader("with_rust"), "expected no YAML reader in the program");
+}
+
+#[test]
+fn commands_without_their_feature_are_compile_errors_that_name_it() {
+    let package = Package::new("cli_agents_missing");
+    package
+        .write("src/lib.rs", suites::AGENT)
+        .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"))
+        .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
+        .write("targets.yaml", "targets: [{ name: strict, provider: cli, command: 'true {OUTPUT_FILE}' }]\n");
+    for (name, arguments, who) in [
+        ("agents", "agent = \"cli\"", "agents"),
+        ("judges", "agent = cli_agents_missing::agent, judge = \"strict\"", "judges"),
+    ] {
+        let file = format!("tests/{name}.rs");
+        package.write(&file, &format!("evalsuite::include_eval_suite!(\"suites/by_case\", {arguments});"));
+        let build = package.build(["--test", name]).fails("a feature is missing");
+        let errors = build.errors(name);
+        assert_eq!(errors.len(), 1, "{name}: expected one error\n{}", build.transcript());
+        let expected = format!(
+            "[E079 missing-feature] {who} that are commands of a targets file need the feature `cli-agents` of evalsuite"
+        );
+        assert!(errors[0].rendered.contains(&expected), "{name}: expected {expected:?} in\n{}", errors[0].rendered);
+        package.remove(&file);
+    }
 }

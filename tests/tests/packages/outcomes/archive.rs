@@ -45,6 +45,7 @@ targets:
 fn package() -> Package {
     let package = Package::new("archived");
     package
+        .add_feature("cli-agents")
         .write("build.rs", suites::BUILD_SCRIPT)
         .write("src/lib.rs", suites::AGENT)
         .write("tests/evals.rs", TESTS)
