@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::command_line::{Finish, OutputFormat};
 use crate::diff::UNDECIDED;
 use crate::progress::Progress;
-use crate::{json_output, report, stored_runs};
+use crate::{json_output, line_width, report, stored_runs};
 
 /// A run that was finished.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -145,7 +145,7 @@ pub(crate) fn finish_and_summarize(run: &Path, names_not_started: bool) -> io::R
     writeln!(out, "{}", finished.file.display())?;
     let data = RunData::read_cases(run)?;
     for suite in &finished.summary.suites {
-        write!(out, "{}", SuiteText::new(suite, &data))?;
+        write!(out, "{}", SuiteText::new(suite, &data).with_width(line_width::of_output()))?;
         for problem in &suite.problems {
             writeln!(out, "{}: {problem}", suite.suite)?;
         }

@@ -7,6 +7,7 @@ use evalsuite_report::JSON_SCHEMAS;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::clean::CleanedRuns;
 use crate::convert::ConvertedSuite;
@@ -19,6 +20,7 @@ use crate::run::RunResult;
 
 /// What is printed by one command only: the name of the command, and what makes the schema.
 const PRINTED: &[(&str, MakeSchema)] = &[
+    ("check", check_schema),
     ("clean", schema::<CleanedRuns>),
     ("convert", schema::<ConvertedSuite>),
     ("expand", schema::<ExpandedSuite>),
@@ -29,7 +31,7 @@ const PRINTED: &[(&str, MakeSchema)] = &[
     ("run", schema::<RunResult>),
 ];
 
-type MakeSchema = fn() -> Schema;
+type MakeSchema = fn() -> serde_json::Result<Schema>;
 
 /// Prints a value as indented JSON.
 ///
@@ -52,15 +54,48 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
 ///
 /// If it cannot be written as JSON.
 pub(crate) fn schema_of(kind: &str) -> serde_json::Result<Option<String>> {
+    if kind == "gate" {
+        return gate_schema().and_then(|schema| text(&schema)).map(Some);
+    }
     if let Some((_, text)) = JSON_SCHEMAS.iter().find(|(name, _)| *name == kind) {
         return Ok(Some((*text).to_owned()));
     }
     let Some((_, schema)) = PRINTED.iter().find(|(name, _)| *name == kind) else { return Ok(None) };
-    let mut schema = schema();
+    let mut schema = schema()?;
     schema.insert("title".to_owned(), format!("evalsuite: {kind}").into());
-    serde_json::to_string_pretty(&schema).map(|text| Some(text + "\n"))
+    text(schema.as_value()).map(Some)
 }
 
-fn schema<T: JsonSchema>() -> Schema {
-    SchemaSettings::draft07().for_serialize().into_generator().into_root_schema_for::<T>()
+fn text(schema: &Value) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(schema).map(|text| text + "\n")
+}
+
+fn schema<T: JsonSchema>() -> serde_json::Result<Schema> {
+    Ok(SchemaSettings::draft07().for_serialize().into_generator().into_root_schema_for::<T>())
+}
+
+/// The lines of `check`, which the loader writes.
+fn check_schema() -> serde_json::Result<Schema> {
+    serde_json::from_str(include_str!("../schemas/check.schema.json"))
+}
+
+/// A report about gates, beside which `gate` prints a comparison.
+fn gate_schema() -> serde_json::Result<Value> {
+    let of = |kind: &str| JSON_SCHEMAS.iter().find(|(name, _)| *name == kind).map_or("null", |(_, text)| *text);
+    let [mut gate, mut diff] = [serde_json::from_str::<Value>(of("gate"))?, serde_json::from_str(of("diff"))?];
+    let mut definitions = diff["definitions"].take();
+    for key in ["$schema", "title", "definitions"] {
+        diff.as_object_mut().map(|schema| schema.shift_remove(key));
+    }
+    definitions["Comparison"] = diff;
+    let required = gate["required"].as_array_mut();
+    required.into_iter().for_each(|names| names.push("comparison".into()));
+    gate["properties"]["comparison"] = json!({
+        "description": "The comparison that was asked for, as `diff` prints it; `null` without `--base` and `--baseline`.",
+        "anyOf": [{ "$ref": "#/definitions/Comparison" }, { "type": "null" }],
+    });
+    for (name, definition) in definitions.as_object().into_iter().flatten() {
+        gate["definitions"][name] = definition.clone();
+    }
+    Ok(gate)
 }

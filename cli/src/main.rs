@@ -19,6 +19,7 @@ mod gate;
 mod health;
 mod includes;
 mod json_output;
+mod line_width;
 mod list;
 mod lsp;
 mod man;

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::command_line::{PrintedReport, Report, ReportedCases};
 use crate::exports::at;
-use crate::{exports, json_output, stored_runs};
+use crate::{exports, json_output, line_width, stored_runs};
 
 /// The most problems that are printed.
 const SHOWN_PROBLEMS: usize = 20;
@@ -75,7 +75,7 @@ fn print(command: &Report, run: &RunData) -> io::Result<()> {
         }
         PrintedReport::Human => {
             for suite in &summarize_run(&run.directory).map_err(io::Error::other)?.suites {
-                write!(out, "{}", SuiteText::new(suite, run))?;
+                write!(out, "{}", SuiteText::new(suite, run).with_width(line_width::of_output()))?;
             }
             print_judged_rates(&mut out, run)
         }

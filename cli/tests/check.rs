@@ -32,8 +32,19 @@ fn json_is_one_object_per_line() {
     assert_eq!(output.code, 1);
     assert!(!output.out.is_empty());
     for line in output.out.lines() {
-        assert!(line.starts_with("{\"code\":\"E") && line.ends_with('}'), "{line}");
+        let problem = package.json("check", line);
+        assert_eq!(
+            (&problem["severity"], &problem["file"]),
+            (&"error".into(), &"suites/card_agent/tasks/a.json".into())
+        );
     }
+    let other = TASK.replace("Says hello.", "Says it.");
+    let package = Package::new(&[("suites/card_agent/tasks/a.json", TASK), ("suites/card_agent/tasks/b.json", &other)]);
+    let output = package.run(&["check", "--format", "json"]);
+    let twice =
+        output.out.lines().map(|line| package.json("check", line)).find(|problem| problem["name"] == "duplicate-id");
+    let twice = twice.unwrap_or_else(|| panic!("two cases of one id: {}", output.out));
+    assert_eq!(twice["related"][0]["file"], "suites/card_agent/tasks/a.json", "{twice}");
 }
 
 #[test]

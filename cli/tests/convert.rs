@@ -89,7 +89,7 @@ fn a_harbor_task_becomes_a_case() {
     ]);
     let output = package.run(&["convert", "task", "suites/task"]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    assert!(output.out.contains("approximated tests/test.sh: tests/test.sh: it runs with `docker`"), "{}", output.out);
+    assert!(output.out.contains("approximated tests/test.sh: it runs with `docker`"), "{}", output.out);
     assert_eq!(package.run(&["check", "suites/task"]).code, 0);
 }
 
@@ -136,7 +136,34 @@ fn a_suite_goes_to_tasks_and_back() {
     assert!(output.out.contains("dropped      EVAL.yaml:1: tags: "), "{}", output.out);
     assert!(!package.root().join("suites/shop/EVAL.yaml").exists());
     assert_eq!(package.run(&["convert", "suites/shop", "--layout", "tasks"]).code, 2, "it is in that layout");
-    package.write("promptfooconfig.yaml", CONFIGURATION);
+}
+
+#[test]
+fn other_sources_become_tasks_and_what_they_cannot_express_is_named() {
+    let package = Package::new(&[
+        ("promptfooconfig.yaml", CONFIGURATION),
+        ("task/task.toml", "version = \"1.0\"\n[agent]\ntimeout_sec = 60\n"),
+        ("task/instruction.md", "Write hello.txt."),
+        ("task/tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
+    ]);
     let output = package.run(&["convert", ".", "suites/words", "--layout", "tasks"]);
-    assert!(output.code == 2 && output.err.contains("`--layout tasks` is for suites"), "{}", output.err);
+    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
+    for line in [
+        "mapped       promptfooconfig.yaml:6: tests[0].assert[0]\n",
+        "approximated suite.json: comments: JSON has none\n",
+        "approximated tasks/test-1.json: case: without `criteria`, its description is its id\n",
+        "dropped      suite.json: execution.target: the tasks layout has nothing like it\n",
+        "3 mapped, 3 approximated, 1 dropped\n",
+    ] {
+        assert!(output.out.contains(line), "{line}{}", output.out);
+    }
+    let task = std::fs::read_to_string(package.root().join("suites/words/tasks/test-1.json")).unwrap();
+    assert!(task.contains("\"prompt\": \"Say tea\"") && task.contains("\"value\": \"tea\""), "{task}");
+    assert_eq!(package.run(&["convert", ".", "suites/again", "--layout", "tasks", "--lossy"]).code, 0);
+    assert_eq!(package.run(&["convert", ".", "suites/words", "--layout", "tasks"]).code, 2, "nothing is overwritten");
+    let output = package.run(&["convert", "task", "suites/task", "--layout", "tasks"]);
+    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
+    assert!(output.out.contains("dropped      tasks/task.json: case.requires: "), "{}", output.out);
+    let checked = package.run(&["check", "suites/task", "suites/words"]);
+    assert_eq!(checked.code, 0, "{}", checked.out);
 }

@@ -32,6 +32,9 @@ fn gates_that_are_met_are_green_and_missed_ones_are_red() {
     assert!(output.out.contains("\nmissed     score >= 0.999 per suite  [suite:re"), "{}", output.out);
     let output = package.run_in_output(&["gate", "b-badly", "--require", "pass_rate >= 60%"]);
     assert_eq!(output.code, 1, "{}", output.out);
+    let output = package.run_in_output(&["gate", "--require", "score >= 0.999 per suite", "--format", "json"]);
+    let json = package.json("gate", &output.out);
+    assert_eq!((&json["results"][0]["limit"], &json["comparison"]), (&0.999.into(), &Value::Null));
 }
 
 #[test]
@@ -90,7 +93,7 @@ fn a_regression_is_a_missed_gate() {
     let arguments = ["gate", "b-badly", "--base", "a-good", "--by", "bucket", "--format", "json"];
     let output = package.run_in_output(&arguments);
     assert_eq!(output.code, 1, "{}", output.out);
-    let json: Value = serde_json::from_str(&output.out).unwrap();
+    let json = package.json("gate", &output.out);
     assert_eq!((&json["schema"], &json["results"]), (&"evalsuite.gates/1".into(), &Value::Array(Vec::new())));
     assert_eq!(json["comparison"]["schema"], "evalsuite.comparison/1");
     let output = package.run_in_output(&["diff", "a-good", "b-badly", "--by", "bucket", "--format", "json"]);

@@ -4,7 +4,6 @@ mod package;
 
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use package::Package;
-use serde_json::Value;
 
 fn package() -> Package {
     let package = Package::new(&[]);
@@ -24,12 +23,12 @@ fn the_window_and_the_findings_are_printed() {
     let window = "4 runs: a (2026-11-20T08:00:00.000Z) to d (2026-11-23T08:00:00.000Z)\n";
     assert!(output.out.starts_with(window), "{}", output.out);
     assert!(output.out.contains("\nrefunds @ default: "), "{}", output.out);
-    assert!(output.out.contains("\n  flaky     "), "{}", output.out);
+    assert!(output.out.contains("\n  flaky on one commit"), "{}", output.out);
     let arguments =
         ["health", "repair", "--window", "2", "--mature", "0.5", "--graduation-runs", "2", "--format", "json"];
     let output = package.run_in_output(&arguments);
     assert_eq!(output.code, 0, "{}", output.err);
-    let health: Value = serde_json::from_str(&output.out).unwrap();
+    let health = package.json("health", &output.out);
     assert_eq!((&health["schema"], &health["window"][1]["run"]), (&"evalsuite.health/1".into(), &"c".into()));
     let suites = health["suites"].as_array().unwrap();
     assert!(suites.iter().all(|suite| suite["suite"] == "repair"), "{suites:?}");

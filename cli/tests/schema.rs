@@ -11,7 +11,8 @@ fn the_schema_of_every_kind_is_printed() {
     let kinds = package.run(&["schema"]);
     assert_eq!(kinds.code, 0);
     assert!(
-        kinds.out.starts_with("eval\ncase\n") && kinds.out.contains("\nsummary\ndiff\ncalibrate\nclean\n"),
+        kinds.out.starts_with("eval\ncase\n")
+            && kinds.out.contains("\nsummary\ndiff\ncalibrate\ngate\nhealth\ncheck\nclean\n"),
         "{}",
         kinds.out
     );

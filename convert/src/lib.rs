@@ -20,7 +20,7 @@ mod test_files;
 
 pub use error::ConvertError;
 pub use harbor::from_harbor;
-pub use layouts::{Layout, between_layouts, to_tasks};
+pub use layouts::{Layout, NewSuite, between_layouts, to_tasks};
 pub use output::Output;
 pub use promptfoo::from_promptfoo;
 

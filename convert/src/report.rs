@@ -90,6 +90,14 @@ impl Report {
         self.add(place, Outcome::Dropped, Some(reason.into()));
     }
 
+    /// Adds the entries of another report that are not mapped.
+    pub(crate) fn add_losses(&mut self, other: &Self) {
+        for entry in other.entries.iter().filter(|entry| entry.outcome != Outcome::Mapped) {
+            let place = Place::new(entry.file.clone(), entry.line, entry.name.clone());
+            entry.reasons.iter().for_each(|reason| self.add(&place, entry.outcome, Some(reason.clone())));
+        }
+    }
+
     /// An entry that is met several times, as one of many cases, is listed once with its worst outcome.
     fn add(&mut self, place: &Place, outcome: Outcome, reason: Option<String>) {
         let key = (place.file.clone(), place.line, place.name.clone());
@@ -113,7 +121,10 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for entry in &self.entries {
             let place = if entry.line == 0 { entry.file.clone() } else { format!("{}:{}", entry.file, entry.line) };
-            write!(f, "{:<12} {place}: {}", entry.outcome.word(), entry.name)?;
+            write!(f, "{:<12} {place}", entry.outcome.word())?;
+            if entry.name != place {
+                write!(f, ": {}", entry.name)?;
+            }
             if !entry.reasons.is_empty() {
                 write!(f, ": {}", entry.reasons.join("; "))?;
             }

@@ -30,12 +30,7 @@ pub(crate) struct CaseDraft {
 }
 
 impl SuiteDraft {
-    /// The files of the suite in a layout.
-    pub(crate) fn write(self, layout: Layout) -> Output {
-        self.write_as(layout, Path::new("EVAL.yaml"), Vec::new())
-    }
-
-    /// The same with the name of the eval file and comments above `tests`.
+    /// The files of the suite in a layout, with this name of the eval file and comments above `tests`.
     pub(crate) fn write_as(mut self, layout: Layout, name: &Path, above: Vec<String>) -> Output {
         match layout {
             Layout::File => {

@@ -3,13 +3,14 @@
 //! The verdicts were recorded with promptfoo 0.121.20 by `promptfoo eval -c FILE --no-cache --no-write -o verdicts.json`: one per result, in
 //! the order of `testIdx` and `promptIdx`, `+` for `success`. The provider `echo` answers with its prompt, and so does the agent here.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
 use evalsuite::__private::CompiledJson;
 use evalsuite::record::CaseOutcome;
 use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Outcome, RunOptions, Trial};
-use evalsuite_convert::{Layout, from_promptfoo};
+use evalsuite_convert::{Conversion, Entry, Layout, from_promptfoo};
 use evalsuite_loader::{LoadedSuite, Request, load};
 use serde_json::Value;
 
@@ -45,19 +46,11 @@ fn sources_decide_as_in_promptfoo() {
     compare("sources.yaml", SOURCES);
 }
 
-/// Converts a configuration in both layouts, and compares the outcomes of its cases with recorded verdicts.
+/// Converts a configuration in every layout, and compares the outcomes of its cases with recorded verdicts.
 fn compare(file: &str, recorded: &str) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo").join(file);
     for layout in [Layout::File, Layout::Directories] {
-        let directory = tempfile::tempdir().unwrap();
-        let conversion = from_promptfoo(&source, layout).unwrap();
-        conversion.output.write(&directory.path().join("suite"), false).unwrap();
-        let mut request = Request::new("suite", directory.path());
-        request.workspace_root = directory.path().to_path_buf();
-        let loaded = load(&request);
-        let problems: Vec<String> = loaded.diagnostics.iter().map(|problem| problem.to_string()).collect();
-        let suite = loaded.suite.unwrap_or_else(|| panic!("{file} has errors: {problems:#?}"));
-        let outcomes = run(&suite, directory.path());
+        let outcomes = outcomes(&from_promptfoo(&source).unwrap().in_layout(layout));
         let shown: String = outcomes.iter().map(|(_, outcome, _)| *outcome).collect();
         if layout == Layout::File {
             let details: Vec<String> = outcomes
@@ -77,6 +70,41 @@ fn compare(file: &str, recorded: &str) {
             assert_eq!(sorted(&shown), sorted(recorded), "{file} in directories");
         }
     }
+    compare_tasks(&source, recorded);
+}
+
+/// A task whose graders are as in the eval file has the recorded verdict; the report names those that are not.
+fn compare_tasks(source: &Path, recorded: &str) {
+    let read = || from_promptfoo(source).unwrap();
+    let ids = outcomes(&read().in_layout(Layout::File)).into_iter().map(|(id, _, _)| id);
+    let recorded: BTreeMap<String, char> = ids.zip(recorded.chars()).collect();
+    let conversion = read().as_tasks();
+    // What is said of a case as a whole is about its description.
+    let is_named = |id: &str| {
+        let file = format!("tasks/{id}.json");
+        let concerns = |entry: &Entry| entry.file == file && entry.name.starts_with("case.");
+        conversion.report.entries().iter().any(concerns)
+    };
+    let mut compared = 0;
+    for (id, outcome, text) in outcomes(&conversion) {
+        if !is_named(&id) {
+            assert_eq!(outcome, recorded[&id], "{id} as a task of {}\n{text}", source.display());
+            compared += 1;
+        }
+    }
+    assert!(compared > 0, "{}", conversion.report);
+}
+
+/// Writes a suite, and runs it.
+fn outcomes(conversion: &Conversion) -> Vec<(String, char, String)> {
+    let directory = tempfile::tempdir().unwrap();
+    conversion.output.write(&directory.path().join("suite"), false).unwrap();
+    let mut request = Request::new("suite", directory.path());
+    request.workspace_root = directory.path().to_path_buf();
+    let loaded = load(&request);
+    let problems: Vec<String> = loaded.diagnostics.iter().map(|problem| problem.to_string()).collect();
+    let suite = loaded.suite.unwrap_or_else(|| panic!("the suite has errors: {problems:#?}"));
+    run(&suite, directory.path())
 }
 
 /// The outcomes of all cases in order: id, `+` or `-`, and what a failed test says. An error is neither.
@@ -131,7 +159,7 @@ fn run(loaded: &LoadedSuite, root: &Path) -> Vec<(String, char, String)> {
 /// Answers with its prompt; a chat is JSON, as promptfoo sends it.
 fn echo(trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
     let answer = match trial.messages() {
-        [_] => trial.prompt().to_owned(),
+        [] | [_] => trial.prompt().to_owned(),
         messages => {
             let chat = serde_json::to_value(messages).and_then(|chat: Value| serde_json::to_string_pretty(&chat));
             chat.map_err(|error| AgentError::new(error.to_string()))?

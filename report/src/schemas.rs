@@ -3,10 +3,13 @@
 /// The schemas by name: `summary` is that of `summary.json` and of `cargo evalsuite report --format json`
 /// ([`RunSummary`](evalsuite_schema::record::RunSummary)), `diff` that of `cargo evalsuite diff --format json`
 /// ([`Comparison`](crate::Comparison)), `calibrate` that of `calibration.json` and
-/// of `cargo evalsuite calibrate --format json` ([`CalibrationRecord`](evalsuite_schema::record::CalibrationRecord)). They are JSON Schemas of draft 7. Fields that a schema does not name may be added in later
-/// versions; readers have to ignore them.
-pub const JSON_SCHEMAS: [(&str, &str); 3] = [
+/// of `cargo evalsuite calibrate --format json` ([`CalibrationRecord`](evalsuite_schema::record::CalibrationRecord)), `gate` that of a
+/// [`GateReport`](crate::GateReport), `health` that of `cargo evalsuite health --format json` ([`Health`](crate::Health)). They are JSON
+/// Schemas of draft 7. Fields that a schema does not name may be added in later versions; readers have to ignore them.
+pub const JSON_SCHEMAS: [(&str, &str); 5] = [
     ("summary", include_str!("../schemas/summary.schema.json")),
     ("diff", include_str!("../schemas/diff.schema.json")),
     ("calibrate", include_str!("../schemas/calibrate.schema.json")),
+    ("gate", include_str!("../schemas/gate.schema.json")),
+    ("health", include_str!("../schemas/health.schema.json")),
 ];

@@ -16,35 +16,45 @@ const LISTED: usize = 5;
 const VALUES: usize = 8;
 
 /// The results of a suite: what [`SummaryText`] has, then the dearest and the least stable cases, pass rates by bucket, tag and metadata,
-/// and how well its judges agree with people. `cargo evalsuite report` and `cargo evalsuite run` show it.
+/// and how well its judges agree with people. `cargo evalsuite report` and `cargo evalsuite run` show it. Tables are at most
+/// [`TextTable::USUAL_WIDTH`] columns wide.
 #[derive(Debug, Clone, Copy)]
 pub struct SuiteText<'a> {
     summary: &'a SuiteSummary,
     data: Option<&'a SuiteData>,
+    width: usize,
 }
 
 impl<'a> SuiteText<'a> {
     /// The text of the summary of a suite of this run. The run need not have its trials.
     pub fn new(summary: &'a SuiteSummary, run: &'a RunData) -> Self {
-        Self { summary, data: run.suites.iter().find(|suite| suite.name == summary.suite) }
+        let data = run.suites.iter().find(|suite| suite.name == summary.suite);
+        Self { summary, data, width: TextTable::USUAL_WIDTH }
+    }
+
+    /// The same text with tables of at most so many columns.
+    #[must_use]
+    pub fn with_width(mut self, columns: usize) -> Self {
+        self.width = columns;
+        self
     }
 }
 
 impl fmt::Display for SuiteText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { summary, data } = self;
-        write!(f, "{}", SummaryText::new(summary))?;
-        dearest(&summary.cases).write(f)?;
-        least_stable(&summary.cases).write(f)?;
-        rates(&summary.targets, "bucket", |target| Some(&target.bucket), f)?;
-        rates(&summary.targets, "tag", |target| Some(&target.tag), f)?;
+        let Self { summary, data, width } = *self;
+        write!(f, "{}", SummaryText::new(summary).with_width(width))?;
+        dearest(&summary.cases).write(width, f)?;
+        least_stable(&summary.cases).write(width, f)?;
+        rates(&summary.targets, "bucket", |target| Some(&target.bucket), width, f)?;
+        rates(&summary.targets, "tag", |target| Some(&target.tag), width, f)?;
         let keys: BTreeMap<&str, ()> =
             summary.targets.iter().flat_map(|target| target.metadata.keys().map(|key| (key.as_str(), ()))).collect();
         // The bucket is such a key.
         for key in keys.into_keys().filter(|key| *key != "failure_bucket") {
-            rates(&summary.targets, &format!("metadata.{key}"), |target| target.metadata.get(key), f)?;
+            rates(&summary.targets, &format!("metadata.{key}"), |target| target.metadata.get(key), width, f)?;
         }
-        judges(*data).write(f)
+        judges(data).write(width, f)
     }
 }
 
@@ -85,6 +95,7 @@ fn rates<'t>(
     targets: &'t [TargetSummary],
     key: &str,
     of: impl Fn(&'t TargetSummary) -> Option<&'t BTreeMap<String, PassRate>>,
+    width: usize,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
     for target in targets {
@@ -107,7 +118,7 @@ fn rates<'t>(
                 wilson_interval(rate.passed, rate.cases).map(|(lower, upper)| format!("{lower:.2} to {upper:.2}")),
             ]);
         }
-        table.write(f)?;
+        table.write(width, f)?;
         if more > 0 {
             writeln!(f, "  and {more} more")?;
         }

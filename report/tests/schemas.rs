@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use evalsuite::tooling::{AnswerPair, summarize_run};
-use evalsuite_report::{CompareOptions, Comparison, JSON_SCHEMAS, RunData, SliceKey, answer_pairs};
+use evalsuite_report::{
+    CompareOptions, Comparison, GateOptions, Health, HealthOptions, JSON_SCHEMAS, RunData, SliceKey, SuiteHealth,
+    answer_pairs, check_gates,
+};
 use evalsuite_schema::record::{JudgeRecord, PairRecord, PairReply, ReasonCode, RunSummary, Side, Usage};
 use evalsuite_tests::closed_schema::close;
 use evalsuite_tests::synthetic_run::SyntheticRun;
@@ -54,6 +57,26 @@ fn comparisons_are_what_their_schema_says() {
     assert_eq!(errors("diff", &serde_json::to_value(comparison).expect("JSON")), [""; 0]);
 }
 
+#[test]
+fn gates_and_health_are_what_their_schemas_say() {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    let run = written(root.path(), "run-1", 0.7);
+    let gate = |text: &str| text.parse().expect("a gate");
+    let gates = [gate("pass_rate >= 60%"), gate("cost <= $5 per bucket"), gate("suite:other score >= 0")];
+    let report = check_gates(&run, &gates, GateOptions::new());
+    assert!(report.results.iter().any(|result| result.slice.is_some() && result.value.is_some()), "{report}");
+    assert!(report.results.iter().any(|result| result.value.is_none() && result.why.is_some()), "{report}");
+    assert_eq!(errors("gate", &serde_json::to_value(report).expect("JSON")), [""; 0]);
+    let runs = [run, written(root.path(), "run-2", 0.7)];
+    let mut options = HealthOptions::default();
+    (options.mature, options.graduation_runs, options.broken_trials) = (0.5, 1, 1);
+    let health = Health::of(runs, &options);
+    let cases = |of: fn(&SuiteHealth) -> usize| health.suites.iter().map(of).sum::<usize>();
+    assert!(cases(|suite| suite.graduates.len()) > 0 && cases(|suite| suite.flaky.len()) > 0, "{health}");
+    assert!(!health.judges.is_empty(), "{health}");
+    assert_eq!(errors("health", &serde_json::to_value(health).expect("JSON")), [""; 0]);
+}
+
 /// What a judge could have said: something else about each third pair.
 fn judged(index: usize, pair: &AnswerPair) -> PairRecord {
     let mut record = PairRecord::new(&pair.suite, &pair.target, &pair.case_id);
@@ -72,7 +95,7 @@ fn judged(index: usize, pair: &AnswerPair) -> PairRecord {
 #[test]
 fn other_values_are_not() {
     let empty = |name: &str| errors(name, &serde_json::json!({}));
-    assert!(!empty("summary").is_empty() && !empty("diff").is_empty());
+    assert!(JSON_SCHEMAS.iter().all(|(name, _)| !empty(name).is_empty()));
     let mut summary = serde_json::to_value(RunSummary::new()).expect("JSON");
     assert_eq!(errors("summary", &summary), [""; 0]);
     summary["suites"] = serde_json::json!([{ "suite": 1 }]);
@@ -97,7 +120,13 @@ fn public_fields(type_name: &str) -> BTreeSet<String> {
 /// A field that is rarely written would be missed by the tests above.
 #[test]
 fn a_schema_has_the_fields_of_the_types_that_are_written() {
-    for (name, root) in [("summary", "RunSummary"), ("diff", "Comparison"), ("calibrate", "CalibrationRecord")] {
+    for (name, root) in [
+        ("summary", "RunSummary"),
+        ("diff", "Comparison"),
+        ("calibrate", "CalibrationRecord"),
+        ("gate", "GateReport"),
+        ("health", "Health"),
+    ] {
         let schema = strict(name);
         let definitions = schema["definitions"].as_object().expect("definitions");
         let types = definitions.iter().map(|(name, definition)| (name.as_str(), definition)).chain([(root, &schema)]);

@@ -114,7 +114,7 @@ pub(crate) struct List {
 /// file would be overwritten.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite convert promptfooconfig.yaml suites/riddles\n  cargo evalsuite convert tasks/hello-world suites/hello --lossy\n  cargo evalsuite convert suites/shop --layout directories --force\n  cargo evalsuite convert suites/shop suites/shop_tasks --layout tasks"
+    after_help = "Examples:\n  cargo evalsuite convert promptfooconfig.yaml suites/riddles\n  cargo evalsuite convert tasks/hello-world suites/hello --lossy\n  cargo evalsuite convert suites/shop --layout directories --force\n  cargo evalsuite convert suites/shop suites/shop_tasks --layout tasks\n  cargo evalsuite convert promptfooconfig.yaml suites/words --layout tasks"
 )]
 pub(crate) struct Convert {
     /// Suite, promptfoo configuration, Harbor task or directory of Harbor tasks

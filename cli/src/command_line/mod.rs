@@ -28,7 +28,7 @@ const EXIT_CODES: &str = "Exit status: 0 if all is well, 1 if problems were foun
 
 /// Check, run and inspect evaluation suites.
 #[derive(Debug, Parser)]
-#[command(name = "cargo evalsuite", bin_name = "cargo evalsuite", version, about, after_help = EXIT_CODES)]
+#[command(name = "cargo evalsuite", bin_name = "cargo evalsuite", version, about, after_help = EXIT_CODES, max_term_width = 80)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -114,6 +114,7 @@ mod tests {
             for line in examples.lines() {
                 let line = line.trim_start().strip_prefix("cargo evalsuite ").expect("a call of cargo evalsuite");
                 assert!(line.contains(command.get_name()), "{line}");
+                assert!("  cargo evalsuite ".len() + line.len() <= 80, "a broken line cannot be copied: {line}");
                 let words = ["cargo evalsuite".to_owned()].into_iter().chain(words(line));
                 if let Err(error) = CommandLine::try_parse_from(words) {
                     panic!("{line}\n{error}");

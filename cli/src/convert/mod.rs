@@ -7,7 +7,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use evalsuite_convert::{Conversion, Entry, Layout, Outcome, between_layouts, from_harbor, from_promptfoo, to_tasks};
+use evalsuite_convert::{
+    Conversion, Entry, Layout, NewSuite, Outcome, between_layouts, from_harbor, from_promptfoo, to_tasks,
+};
 use evalsuite_loader::{load, render};
 use evalsuite_schema::diagnostic::Severity;
 use schemars::JsonSchema;
@@ -86,11 +88,8 @@ pub(crate) fn run(command: &Convert) -> io::Result<ExitCode> {
         }
         (SourceKind::Suite, Some(layout)) => between_layouts(source, layout),
         (SourceKind::Suite, None) => to_tasks(source),
-        (SourceKind::Promptfoo, Some(layout)) => from_promptfoo(source, layout),
-        (SourceKind::Harbor, Some(layout)) => from_harbor(source, layout),
-        (SourceKind::Promptfoo | SourceKind::Harbor, None) => {
-            return Err(invalid("`--layout tasks` is for suites: convert the source first, and then the new suite"));
-        }
+        (SourceKind::Promptfoo, layout) => from_promptfoo(source).map(|suite| written(suite, layout)),
+        (SourceKind::Harbor, layout) => from_harbor(source).map(|suite| written(suite, layout)),
     };
     let conversion = conversion.map_err(io::Error::other)?;
     let problems = match (&command.output, kind) {
@@ -119,6 +118,13 @@ fn layout(layout: Option<CaseLayout>) -> Option<Layout> {
         None | Some(CaseLayout::File) => Some(Layout::File),
         Some(CaseLayout::Directories) => Some(Layout::Directories),
         Some(CaseLayout::Tasks) => None,
+    }
+}
+
+fn written(suite: NewSuite, layout: Option<Layout>) -> Conversion {
+    match layout {
+        Some(layout) => suite.in_layout(layout),
+        None => suite.as_tasks(),
     }
 }
 

@@ -13,17 +13,21 @@ use super::event::Event;
 /// Directories of a package with results and recordings, not with cases.
 const WRITTEN_BY_RUNS: [&str; 2] = [".evalsuite/cassettes", ".evalsuite/baselines"];
 
-/// Watches the directories of suites and packages, but for those that builds and version control write to.
+/// Watches the directories of suites and packages, but for those that builds, runs and version control write to.
 pub(super) struct FileWatcher {
     watcher: RecommendedWatcher,
     packages: BTreeSet<PathBuf>,
+    /// Where runs are stored, unless there are suites in it.
+    output: Option<PathBuf>,
 }
 
 impl FileWatcher {
+    /// `output` is the directory of runs.
+    ///
     /// # Errors
     ///
     /// If the operating system cannot watch the directories.
-    pub(super) fn start(directories: &BTreeSet<PathBuf>, events: Sender<Event>) -> notify::Result<Self> {
+    pub(super) fn start(directories: &BTreeSet<PathBuf>, output: &Path, events: Sender<Event>) -> notify::Result<Self> {
         let report = move |found: notify::Result<notify::Event>| {
             let event = match found {
                 // Reading a file does not change it.
@@ -34,7 +38,9 @@ impl FileWatcher {
             // The receiver is gone when the program ends.
             let _ = events.send(event);
         };
-        let mut watcher = Self { watcher: notify::recommended_watcher(report)?, packages: BTreeSet::new() };
+        let has_suites = directories.iter().any(|directory| directory.starts_with(output));
+        let output = (!has_suites).then(|| output.to_path_buf());
+        let mut watcher = Self { watcher: notify::recommended_watcher(report)?, packages: BTreeSet::new(), output };
         for directory in directories {
             if directory.join("Cargo.toml").is_file() {
                 watcher.add_package(directory)?;
@@ -56,10 +62,14 @@ impl FileWatcher {
     }
 
     fn add_below_package(&mut self, directory: &Path) -> notify::Result<()> {
-        if directory.is_dir() && !is_ignored(directory) {
+        if directory.is_dir() && !is_ignored(directory) && !self.is_output(directory) {
             self.watcher.watch(directory, RecursiveMode::Recursive)?;
         }
         Ok(())
+    }
+
+    fn is_output(&self, path: &Path) -> bool {
+        self.output.as_ref().is_some_and(|output| path.starts_with(output))
     }
 
     /// Follows directories that are new in a package; returns the files that count.
@@ -69,9 +79,10 @@ impl FileWatcher {
             let below = self.packages.iter().find_map(|package| file.strip_prefix(package).ok());
             let is_written_by_runs =
                 |below: &Path| WRITTEN_BY_RUNS.iter().any(|directory| below.starts_with(directory));
-            if below.is_some_and(|below| {
+            let is_ours = below.is_some_and(|below| {
                 is_written_by_runs(below) || below.iter().next().is_some_and(|first| is_ignored(Path::new(first)))
-            }) {
+            });
+            if is_ours || self.is_output(&file) {
                 continue;
             }
             if file.parent().is_some_and(|parent| self.packages.contains(parent)) {
@@ -106,7 +117,27 @@ pub(super) fn needs_build(file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
     use super::*;
+
+    #[test]
+    fn records_of_runs_are_no_change_wherever_they_are() {
+        let package = tempfile::tempdir().unwrap();
+        let root = package.path();
+        fs::write(root.join("Cargo.toml"), "").unwrap();
+        let sift = |output: &Path, file: &str| {
+            let directories = [root.to_path_buf(), root.join("suites")].into();
+            fs::create_dir_all(root.join("suites")).unwrap();
+            let mut watcher = FileWatcher::start(&directories, output, mpsc::channel().0).unwrap();
+            watcher.sift([root.join(file)].into()).unwrap().len()
+        };
+        let results = root.join("results");
+        let files = ["results/latest", "results/runs/1/run.json", "target/x", ".evalsuite/baselines/shop.json"];
+        files.iter().for_each(|file| assert_eq!(sift(&results, file), 0, "{file}"));
+        assert_eq!(sift(&results, "resultsets.yaml"), 1);
+        assert_eq!(sift(root, "suites/a.yaml"), 1, "an output directory with suites is watched");
+    }
 
     #[test]
     fn what_editors_leave_beside_a_file_is_no_change() {

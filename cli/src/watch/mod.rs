@@ -20,11 +20,12 @@ use std::time::Duration;
 
 use self::changes::FileWatcher;
 use self::event::Event;
+use self::programs::TestBuild;
 use self::screen::{Screen, Wish};
 use self::state::State;
 use self::suites::Suites;
-use crate::CANNOT_WORK;
 use crate::command_line::{Watch, WatchFormat};
+use crate::{CANNOT_WORK, stored_runs};
 
 /// How long no file changes before changes are looked at: one save is several of them.
 const QUIET: Duration = Duration::from_millis(20);
@@ -39,13 +40,15 @@ pub(crate) fn run(command: &Watch) -> io::Result<ExitCode> {
         return Ok(ExitCode::from(CANNOT_WORK));
     }
     let features = programs::reload_features(&suites.packages())?;
+    let output = stored_runs::output_path()?;
     let (sender, events) = mpsc::channel();
-    let mut files = FileWatcher::start(&suites.directories(), sender.clone()).map_err(io::Error::other)?;
+    let mut files = FileWatcher::start(&suites.directories(), &output, sender.clone()).map_err(io::Error::other)?;
     let on_screen = match command.format {
         Some(format) => format == WatchFormat::Screen,
         None => io::stdout().is_terminal() && io::stdin().is_terminal(),
     };
-    let mut state = State::new(suites, command.build.clone(), features, command.filters.clone(), sender);
+    let build = TestBuild { options: command.build.clone(), features, output };
+    let mut state = State::new(suites, build, command.filters.clone(), sender);
     let mut screen = if on_screen { Some(Screen::open()?) } else { None };
     let watched = watch(&mut state, &mut files, &events, screen.as_mut());
     let stopped = state.stop();

@@ -68,40 +68,51 @@ pub(super) fn reload_features(packages: &BTreeSet<&Path>) -> io::Result<Vec<Stri
     Ok(features.into_iter().collect())
 }
 
-/// Builds the tests, and asks them for their suites.
-///
-/// # Errors
-///
-/// If cargo or a test program cannot be run.
-pub(super) fn build(options: &Build, features: &[String]) -> io::Result<Result<Vec<Program>, BuildProblems>> {
-    let mut run = Run { build: options.clone(), ..Run::default() };
-    run.build.features.extend(features.iter().cloned());
-    let built = cargo_test(&run).args(["--no-run", "--message-format=json"]).stdin(Stdio::null()).output()?;
-    let text = String::from_utf8_lossy(&built.stdout);
-    let messages: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    if !built.status.success() {
-        return Ok(Err(problems(&messages, &String::from_utf8_lossy(&built.stderr))));
-    }
-    let sysroot = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-        .args(["--print", "sysroot"])
-        .output()
-        .map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))?;
-    let output = stored_runs::output_path()?;
-    let mut programs = Vec::new();
-    for message in &messages {
-        let path = |key: &str| message[key].as_str().map(PathBuf::from);
-        let (Some(executable), Some(manifest)) = (path("executable"), path("manifest_path")) else { continue };
-        if message["profile"]["test"] == true {
-            let package_root = manifest.parent().unwrap_or(&manifest).to_path_buf();
-            let libraries = libraries(&executable, &sysroot)?;
-            let mut program =
-                Program { executable, package_root, output: output.clone(), libraries, suites: Vec::new() };
-            program.suites = program.describe()?;
-            programs.push(program);
+/// How the test programs are built.
+#[derive(Debug, Clone)]
+pub(super) struct TestBuild {
+    pub(super) options: Build,
+    /// Features besides those of the options.
+    pub(super) features: Vec<String>,
+    /// Where records go.
+    pub(super) output: PathBuf,
+}
+
+impl TestBuild {
+    /// Builds the tests, and asks them for their suites.
+    ///
+    /// # Errors
+    ///
+    /// If cargo or a test program cannot be run.
+    pub(super) fn run(&self) -> io::Result<Result<Vec<Program>, BuildProblems>> {
+        let mut run = Run { build: self.options.clone(), ..Run::default() };
+        run.build.features.extend(self.features.iter().cloned());
+        let built = cargo_test(&run).args(["--no-run", "--message-format=json"]).stdin(Stdio::null()).output()?;
+        let text = String::from_utf8_lossy(&built.stdout);
+        let messages: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        if !built.status.success() {
+            return Ok(Err(problems(&messages, &String::from_utf8_lossy(&built.stderr))));
         }
+        let sysroot = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+            .args(["--print", "sysroot"])
+            .output()
+            .map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))?;
+        let mut programs = Vec::new();
+        for message in &messages {
+            let path = |key: &str| message[key].as_str().map(PathBuf::from);
+            let (Some(executable), Some(manifest)) = (path("executable"), path("manifest_path")) else { continue };
+            if message["profile"]["test"] == true {
+                let package_root = manifest.parent().unwrap_or(&manifest).to_path_buf();
+                let libraries = libraries(&executable, &sysroot)?;
+                let mut program =
+                    Program { executable, package_root, output: self.output.clone(), libraries, suites: Vec::new() };
+                program.suites = program.describe()?;
+                programs.push(program);
+            }
+        }
+        programs.retain(|program| !program.suites.is_empty());
+        Ok(Ok(programs))
     }
-    programs.retain(|program| !program.suites.is_empty());
-    Ok(Ok(programs))
 }
 
 fn problems(messages: &[Value], stderr: &str) -> BuildProblems {

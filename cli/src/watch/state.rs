@@ -9,11 +9,10 @@ use std::thread;
 
 use super::changes::needs_build;
 use super::event::Event;
-use super::programs::{BuildProblems, Program, build};
+use super::programs::{BuildProblems, Program, TestBuild};
 use super::suites::{Suites, Touched};
 use super::verdicts;
 use super::verdicts::{Verdict, Verdicts};
-use crate::command_line::Build;
 
 pub(super) struct State {
     pub(super) suites: Suites,
@@ -28,8 +27,7 @@ pub(super) struct State {
     wanted: BTreeSet<Touched>,
     /// Whether there is something to build as soon as nothing else is under way.
     is_outdated: bool,
-    options: Build,
-    features: Vec<String>,
+    build: TestBuild,
     events: Sender<Event>,
 }
 
@@ -42,13 +40,7 @@ enum Activity {
 }
 
 impl State {
-    pub(super) fn new(
-        suites: Suites,
-        options: Build,
-        features: Vec<String>,
-        filters: Vec<String>,
-        events: Sender<Event>,
-    ) -> Self {
+    pub(super) fn new(suites: Suites, build: TestBuild, filters: Vec<String>, events: Sender<Event>) -> Self {
         Self {
             suites,
             verdicts: Verdicts::default(),
@@ -59,8 +51,7 @@ impl State {
             activity: Activity::Nothing,
             wanted: BTreeSet::new(),
             is_outdated: true,
-            options,
-            features,
+            build,
             events,
         }
     }
@@ -135,10 +126,10 @@ impl State {
         if self.is_outdated && !self.suites.have_errors() {
             self.is_outdated = false;
             self.activity = Activity::Build;
-            let (options, features, events) = (self.options.clone(), self.features.clone(), self.events.clone());
+            let (build, events) = (self.build.clone(), self.events.clone());
             thread::spawn(move || {
                 // The receiver is gone when the program ends.
-                let _ = events.send(Event::Built(build(&options, &features)));
+                let _ = events.send(Event::Built(build.run()));
             });
             return Ok(());
         }

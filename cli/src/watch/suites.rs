@@ -189,9 +189,11 @@ impl WatchedSuite {
         let Some(now) = self.good.as_ref().filter(|_| !self.has_errors) else { return Vec::new() };
         let old: BTreeMap<String, &Arc<Case>> = before.into_iter().flat_map(cases_by_path).collect();
         let targets_file = files.iter().any(|file| is_targets_file(file));
-        let own = |loaded: &LoadedCase| files.iter().any(|file| self.is_own(loaded, file));
+        // Asked of the file system once, not for each case.
+        let directory = self.directory();
+        let own = |loaded: &LoadedCase| files.iter().any(|file| is_own(loaded, directory, file));
         let others: Vec<&PathBuf> =
-            files.iter().filter(|file| !now.cases.iter().any(|case| self.is_own(case, file))).collect();
+            files.iter().filter(|file| !now.cases.iter().any(|case| is_own(case, directory, file))).collect();
         let mut touched = Vec::new();
         for test in &now.tests {
             let loaded = &now.cases[test.case];
@@ -206,24 +208,24 @@ impl WatchedSuite {
         touched
     }
 
-    /// Whether a file is that of the case alone, or is in its directory.
-    fn is_own(&self, case: &LoadedCase, file: &Path) -> bool {
-        if case.source.is_empty() {
-            return false;
-        }
-        let source = self.directory().join(&case.source);
-        let is_directory = ["case.yaml", "case.yml"].iter().any(|name| source.ends_with(name));
-        match source.parent() {
-            Some(directory) if is_directory => file.starts_with(directory),
-            _ => file == source && source.extension().is_some_and(|ending| ending == "json"),
-        }
-    }
-
     /// Whether a case names one of the files, or a directory around it.
     fn names(&self, case: &Case, files: &[&PathBuf]) -> bool {
         let Ok(value) = serde_json::to_value(case) else { return false };
         let root = &self.request.package_root;
         any_path(&value, &mut |path| files.iter().any(|file| file.starts_with(root.join(path))))
+    }
+}
+
+/// Whether a file is that of the case alone, or is in its directory.
+fn is_own(case: &LoadedCase, suite_directory: &Path, file: &Path) -> bool {
+    if case.source.is_empty() {
+        return false;
+    }
+    let source = suite_directory.join(&case.source);
+    let is_directory = ["case.yaml", "case.yml"].iter().any(|name| source.ends_with(name));
+    match source.parent() {
+        Some(directory) if is_directory => file.starts_with(directory),
+        _ => file == source && source.extension().is_some_and(|ending| ending == "json"),
     }
 }
 

@@ -15,10 +15,10 @@ use self::dockerfile::Dockerfile;
 use self::toml_document::TomlDocument;
 use crate::case_ids::{CaseIds, slug};
 use crate::error::ConvertError;
-use crate::layouts::Layout;
+use crate::layouts::NewSuite;
 use crate::report::{Place, Report};
+use crate::source;
 use crate::suite_draft::{CaseDraft, SuiteDraft, entry};
-use crate::{Conversion, source};
 
 /// The file of a task.
 const TASK: &str = "task.toml";
@@ -40,7 +40,7 @@ const CONTAINER: &str = "it needs a container: the agent works in a directory, o
 /// # Errors
 ///
 /// If there is no task, or one cannot be read.
-pub fn from_harbor(path: &Path, layout: Layout) -> Result<Conversion, ConvertError> {
+pub fn from_harbor(path: &Path) -> Result<NewSuite, ConvertError> {
     let directory = if path.is_file() { path.parent().unwrap_or(path) } else { path };
     let tasks = tasks(directory)?;
     if tasks.is_empty() {
@@ -64,7 +64,7 @@ pub fn from_harbor(path: &Path, layout: Layout) -> Result<Conversion, ConvertErr
         }
     }
     draft.output.add("graders/harbor.py", GRADER);
-    Ok(Conversion { output: draft.write(layout), report })
+    Ok(NewSuite { draft, above: Vec::new(), report })
 }
 
 /// The directories of tasks: the one itself, or those in it.

@@ -3,6 +3,8 @@
 use evalsuite_loader::document;
 
 use super::*;
+use crate::Conversion;
+use crate::layouts::Layout;
 use crate::report::Outcome;
 use crate::test_files::write;
 
@@ -52,7 +54,7 @@ unknown = 1
         ("t/tests/test.sh", "echo 1 > /logs/verifier/reward.txt"),
         ("t/solution/solve.sh", "true"),
     ]);
-    let conversion = from_harbor(directory.path(), Layout::File).unwrap();
+    let conversion = from_harbor(directory.path()).unwrap().in_layout(Layout::File);
     let case = suite(&conversion)["tests"][0].clone();
     assert_eq!(
         case,
@@ -98,7 +100,7 @@ fn steps_are_turns_that_stop_at_a_failure() {
         ("steps/two/tests/test.sh", "true"),
         ("steps/two/workdir/a.txt", "x"),
     ]);
-    let conversion = from_harbor(directory.path(), Layout::File).unwrap();
+    let conversion = from_harbor(directory.path()).unwrap().in_layout(Layout::File);
     let case = suite(&conversion)["tests"][0].clone();
     assert_eq!(
         (&case["mode"], &case["on_turn_failure"], &case["aggregation"]),
@@ -121,7 +123,7 @@ fn steps_are_turns_that_stop_at_a_failure() {
 #[test]
 fn a_task_without_a_verifier_is_dropped() {
     let directory = write(&[("task.toml", "version = \"1.0\"\n"), ("instruction.md", "Do it.")]);
-    let conversion = from_harbor(directory.path(), Layout::File).unwrap();
+    let conversion = from_harbor(directory.path()).unwrap().in_layout(Layout::File);
     assert_eq!(suite(&conversion)["tests"], json!([]));
     assert_eq!(entries(&conversion, Outcome::Dropped), ["tests/test.sh", ""]);
 }
@@ -130,7 +132,7 @@ fn a_task_without_a_verifier_is_dropped() {
 fn what_is_no_task_is_refused() {
     for (files, message) in [(vec![("a.txt", "x")], "has no task.toml"), (vec![("task.toml", "a = ")], "is not TOML")] {
         let directory = write(&files);
-        let error = from_harbor(directory.path(), Layout::File).unwrap_err().to_string();
+        let error = from_harbor(directory.path()).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
 }

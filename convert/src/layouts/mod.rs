@@ -2,6 +2,7 @@
 
 mod case_paths;
 mod case_sources;
+mod new_suite;
 mod task_graders;
 mod task_writer;
 mod tasks_reader;
@@ -20,6 +21,8 @@ use crate::error::ConvertError;
 use crate::report::{Place, Report};
 use crate::suite_draft::{CaseDraft, SuiteDraft};
 use crate::{Conversion, source};
+
+pub use self::new_suite::NewSuite;
 
 /// Where a suite with an eval file has its cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +83,10 @@ pub fn to_tasks(path: &Path) -> Result<Conversion, ConvertError> {
         return Err(ConvertError::unsupported(format!("{} is in the tasks layout", path.display())));
     }
     // Paths of tasks are relative to the directory of the suite, as those of an eval file.
-    let source = SuiteSource::read(path, Layout::File)?;
+    let mut source = SuiteSource::read(path, Layout::File)?;
+    if !source.place.file.is_empty() {
+        source.draft.output.remove(&source.place.file);
+    }
     Ok(TaskWriter::write(source))
 }
 

@@ -52,6 +52,8 @@ pub(super) struct GraderWriter<'a> {
     pub(super) rules: TaskRules,
     /// The threshold of the case, which is the pass mark of a required assertion.
     pub(super) threshold: f64,
+    /// Whether there is one grader only, which is the mean of all.
+    pub(super) is_only: bool,
     pub(super) report: &'a mut Report,
 }
 
@@ -90,6 +92,7 @@ impl GraderWriter<'_> {
             match key.as_str() {
                 "type" => {}
                 "required" if self.rules.every_verdict || !is_required => {}
+                "required" if self.is_only && assertion.get("min_score").is_none() => {}
                 "required" => self.report.approximated(place, "no grader decides alone: the mean of all does"),
                 "name" => self.report.approximated(place, "the grader is named by its type"),
                 "weight" if value.as_number() == Some(1.0) => {}

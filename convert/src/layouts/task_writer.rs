@@ -45,16 +45,14 @@ struct Shared {
 impl TaskWriter {
     /// The suite in the tasks layout, and what became of its entries.
     pub(super) fn write(source: SuiteSource) -> Conversion {
-        let SuiteSource { mut report, mut draft, cases, eval_file, tests, place, default_name } = source;
+        let SuiteSource { mut report, mut draft, cases, tests, place, default_name, .. } = source;
         let comments = draft.settings.iter().any(|(_, value)| has_comment(value))
+            || cases.iter().any(|case| case.draft.above.iter().any(|line| !line.is_empty()))
             || cases.iter().any(|case| case.draft.entries.iter().any(|(_, value)| has_comment(value)))
             || tests.as_ref().is_some_and(has_comment)
             || draft.end.iter().any(|line| !line.is_empty());
         if comments {
-            report.approximated(&Place { line: 0, ..place.clone() }, "comments are not kept: JSON has none");
-        }
-        if !place.file.is_empty() {
-            draft.output.remove(eval_file);
+            report.approximated(&Place::new(place.file.clone(), 0, "comments"), "JSON has none");
         }
         let mut suite = Map::new();
         let shared = settings(draft.settings, &place, &mut suite, &mut report);
@@ -103,7 +101,10 @@ impl TaskWriter {
         }
         let mut graders = Vec::new();
         let threshold = read.threshold.unwrap_or(self.threshold);
-        let mut writer = GraderWriter { rules: self.rules, threshold, report: &mut self.report };
+        let shared = if read.skips_defaults { 0 } else { self.shared.assertions.len() };
+        let own_count: usize = own.iter().map(|(value, _)| value.items().unwrap_or_default().len()).sum();
+        let is_only = own_count + shared == 1;
+        let mut writer = GraderWriter { rules: self.rules, threshold, is_only, report: &mut self.report };
         for (value, at) in own {
             graders.extend(writer.graders(value.items().unwrap_or_default(), &at));
         }

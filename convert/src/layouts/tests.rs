@@ -232,6 +232,11 @@ fn what_tasks_have_and_cases_have_not_is_named() {
 #[test]
 fn a_suite_json_with_cases_becomes_an_eval_file() {
     let suite = write(&[("suite.json", SUITE_JSON), ("cases/a/case.yaml", "input: x\ncriteria: y\n")]);
+    let tasks = to_tasks(suite.path()).unwrap();
+    let copy = write(&[("suite.json", SUITE_JSON), ("cases/a/case.yaml", "input: x\ncriteria: y\n")]);
+    tasks.output.write(copy.path(), true).unwrap();
+    assert!(read(copy.path(), "tasks/a.json").contains("\"prompt\": \"x\""));
+    assert!(!copy.path().join("cases").exists() && copy.path().join("suite.json").exists());
     let joined = between_layouts(suite.path(), Layout::File).unwrap();
     joined.output.write(suite.path(), true).unwrap();
     let text = read(suite.path(), "EVAL.yaml");
@@ -254,7 +259,7 @@ fn what_cases_have_and_tasks_have_not_is_named() {
         };
         assert!(tasks.report.entries().iter().any(|it| is(&it)), "{entry}: {reason}\n{}", tasks.report);
     };
-    has(Outcome::Approximated, "", "comments are not kept");
+    has(Outcome::Approximated, "comments", "JSON has none");
     has(Outcome::Approximated, "tests[0].assertions[0]", "counts as one grader");
     has(Outcome::Approximated, "tests[0].input", "nothing is filled in");
     has(Outcome::Approximated, "tests[0].execution.threshold", "the threshold of the suite, 0.9");

@@ -22,10 +22,10 @@ use self::test_case::TestCase;
 use self::tests_reader::WrittenTest;
 use crate::case_ids::CaseIds;
 use crate::error::ConvertError;
-use crate::layouts::Layout;
+use crate::layouts::NewSuite;
 use crate::report::{Place, Report};
+use crate::source;
 use crate::suite_draft::SuiteDraft;
-use crate::{Conversion, source};
 
 /// Names of configurations in a directory, the first that exists.
 const CONFIGURATIONS: &[&str] = &["promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json"];
@@ -37,7 +37,7 @@ const CONFIGURATIONS: &[&str] = &["promptfooconfig.yaml", "promptfooconfig.yml",
 /// # Errors
 ///
 /// If the configuration cannot be read or is not one.
-pub fn from_promptfoo(path: &Path, layout: Layout) -> Result<Conversion, ConvertError> {
+pub fn from_promptfoo(path: &Path) -> Result<NewSuite, ConvertError> {
     let file = configuration(path)?;
     let root = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
     let mut document = source::document(&file, &root)?;
@@ -49,7 +49,7 @@ pub fn from_promptfoo(path: &Path, layout: Layout) -> Result<Conversion, Convert
             file.display()
         )));
     }
-    Ok(Configuration { root, name, document, report: Report::default() }.convert(&file, layout))
+    Ok(Configuration { root, name, document, report: Report::default() }.convert(&file))
 }
 
 fn is_configuration(root: &Value) -> bool {
@@ -83,7 +83,7 @@ struct Configuration {
 }
 
 impl Configuration {
-    fn convert(mut self, file: &Path, layout: Layout) -> Conversion {
+    fn convert(mut self, file: &Path) -> NewSuite {
         let entries = self.document.root.entries().to_vec();
         let (mut prompts, mut tests, mut scenarios, mut default) = (Vec::new(), Vec::new(), None, None);
         let mut settings = SuiteSettings::new(file);
@@ -121,8 +121,7 @@ impl Configuration {
         }
         draft.settings = settings.write();
         draft.end = self.document.end;
-        let name = Path::new("EVAL.yaml");
-        Conversion { output: draft.write_as(layout, name, above_tests), report: self.report }
+        NewSuite { draft, above: above_tests, report: self.report }
     }
 
     fn default_test(&mut self, value: &Value, place: &Place) -> Option<TestCase> {

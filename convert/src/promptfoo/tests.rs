@@ -3,13 +3,15 @@
 use serde_json::json;
 
 use super::*;
+use crate::Conversion;
+use crate::layouts::Layout;
 use crate::report::Outcome;
 use crate::test_files::write;
 
 /// Converts `promptfooconfig.yaml` among other files.
 fn convert(files: &[(&str, &str)]) -> Result<(Conversion, String), ConvertError> {
     let directory = write(files);
-    let conversion = from_promptfoo(directory.path(), Layout::File)?;
+    let conversion = from_promptfoo(directory.path())?.in_layout(Layout::File);
     let text = String::from_utf8(conversion.output.files()[Path::new("EVAL.yaml")].clone()).unwrap();
     Ok((conversion, text))
 }
@@ -166,7 +168,7 @@ fn sources_that_cannot_be_read_are_errors() {
         let error = convert(&files).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
-    let error = from_promptfoo(Path::new("promptfooconfig.js"), Layout::File).unwrap_err().to_string();
+    let error = from_promptfoo(Path::new("promptfooconfig.js")).unwrap_err().to_string();
     assert!(error.contains("is a program"), "{error}");
 }
 

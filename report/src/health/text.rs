@@ -1,6 +1,8 @@
 //! Health as people read it.
 
-use std::fmt;
+use std::{fmt, iter};
+
+use evalsuite::tooling::TextTable;
 
 use super::{CaseHealth, Health, JudgeHealth, SuiteHealth, UndecidedGrader};
 
@@ -36,26 +38,26 @@ impl fmt::Display for SuiteHealth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} @ {}: {} of {} cases mature", self.suite, self.target, self.mature, self.cases)?;
         writeln!(f, "{}", if self.is_saturated { ", saturated: add harder cases" } else { "" })?;
-        write!(f, "  cases by share of passed trials")?;
-        for (class, count) in ["<20%", "<40%", "<60%", "<80%", "<95%", "≤100%"].iter().zip(self.histogram) {
-            write!(f, "  {class} {count}")?;
-        }
-        writeln!(f)?;
-        cases(f, "graduate", "for a regression suite", &self.graduates)?;
-        cases(f, "broken", "suspect the case or its graders", &self.broken)?;
-        cases(f, "flaky", "on one commit", &self.flaky)
+        let mut histogram =
+            TextTable::new(&["share of passed trials", "<20%", "<40%", "<60%", "<80%", "<95%", "≤100%"]);
+        let counts = self.histogram.iter().map(ToString::to_string);
+        histogram.add(iter::once("cases".to_owned()).chain(counts).map(Some).collect());
+        histogram.write(TextTable::USUAL_WIDTH, f)?;
+        cases(f, "graduate: for a regression suite", &self.graduates)?;
+        cases(f, "broken: suspect the case or its graders", &self.broken)?;
+        cases(f, "flaky on one commit", &self.flaky)
     }
 }
 
-fn cases(f: &mut fmt::Formatter<'_>, kind: &str, what: &str, cases: &[CaseHealth]) -> fmt::Result {
-    for case in cases.iter().take(LISTED) {
-        let CaseHealth { case, passed, trials, runs, commit } = case;
-        let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
-        let commit = commit.as_ref().map(|commit| format!(" of {}", commit.chars().take(10).collect::<String>()));
-        writeln!(f, "  {kind:<9} {case}  {passed}/{trials} in {runs}{}  ({what})", commit.unwrap_or_default())?;
+fn cases(f: &mut fmt::Formatter<'_>, kind: &str, cases: &[CaseHealth]) -> fmt::Result {
+    let mut table = TextTable::new(&[kind, "passed", "runs", "commit"]);
+    for CaseHealth { case, passed, trials, runs, commit } in cases.iter().take(LISTED) {
+        let commit = commit.as_ref().map(|commit| commit.chars().take(10).collect());
+        table.add(vec![Some(case.clone()), Some(format!("{passed}/{trials}")), Some(runs.to_string()), commit]);
     }
+    table.write(TextTable::USUAL_WIDTH, f)?;
     match cases.len().checked_sub(LISTED) {
-        Some(more @ 1..) => writeln!(f, "  {kind:<9} and {more} more"),
+        Some(more @ 1..) => writeln!(f, "  and {more} more"),
         _ => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use evalsuite_conformance::corpus::{copy_directory, directories, manifest_suites};
 use evalsuite_conformance::test_data;
 use evalsuite_conformance::test_data::{TestData, workspace_root};
-use evalsuite_convert::{Conversion, Layout, Outcome, between_layouts, from_harbor, from_promptfoo};
+use evalsuite_convert::{Conversion, Layout, NewSuite, Outcome, between_layouts, from_harbor, from_promptfoo};
 use evalsuite_loader::{Request, document, load};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
@@ -53,13 +53,13 @@ fn main() -> ExitCode {
     }
     for file in configurations(&corpus.join("promptfoo")) {
         let name = format!("promptfoo::{}", file.strip_prefix(&corpus).unwrap_or(&file).display());
-        tests.push(Trial::test(name, move || becomes_a_suite(&|layout| from_promptfoo(&file, layout))));
+        tests.push(Trial::test(name, move || becomes_a_suite(&|| from_promptfoo(&file))));
     }
     let harbor = corpus.join("harbor");
     let tasks = directories(&harbor).into_iter().filter(|task| task.join("task.toml").is_file());
     for task in tasks.chain([harbor.clone()]) {
         let name = format!("harbor::{}", task.strip_prefix(&corpus).unwrap_or(&task).display());
-        tests.push(Trial::test(name, move || becomes_a_suite(&|layout| from_harbor(&task, layout))));
+        tests.push(Trial::test(name, move || becomes_a_suite(&|| from_harbor(&task))));
     }
     libtest_mimic::run(&arguments, tests).exit_code()
 }
@@ -85,18 +85,26 @@ fn is_configuration(file: &Path) -> bool {
     document.root.get("prompts").is_some() && document.root.get("providers").is_some()
 }
 
-type Convert<'a> = &'a dyn Fn(Layout) -> Result<Conversion, evalsuite_convert::ConvertError>;
+type Convert<'a> = &'a dyn Fn() -> Result<NewSuite, evalsuite_convert::ConvertError>;
 
-/// The conversion loads without errors in both layouts, and says why it is not exact.
+/// The conversion loads without errors in every layout, and says why it is not exact.
 fn becomes_a_suite(convert: Convert<'_>) -> Result<(), Failed> {
-    for layout in [Layout::File, Layout::Directories] {
-        let conversion = convert(layout)?;
+    let layouts: [fn(NewSuite) -> Conversion; 3] =
+        [|suite| suite.in_layout(Layout::File), |suite| suite.in_layout(Layout::Directories), NewSuite::as_tasks];
+    for layout in layouts {
+        let conversion = layout(convert()?);
         let directory = TempDir::new()?;
         conversion.output.write(directory.path(), false)?;
         for entry in conversion.report.entries() {
             if (entry.outcome == Outcome::Mapped) != entry.reasons.is_empty() {
                 return Err(format!("{entry:?} has to say why it is {}", entry.outcome.word()).into());
             }
+        }
+        // A conversation cannot be a task.
+        let has_cases =
+            conversion.output.files().keys().any(|file| file.starts_with("tasks") || file.ends_with("EVAL.yaml"));
+        if !has_cases && conversion.report.count(Outcome::Dropped) > 0 {
+            continue;
         }
         let loaded = load(&Request::new(".", directory.path()));
         if loaded.suite.is_none() {

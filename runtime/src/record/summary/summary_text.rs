@@ -16,7 +16,8 @@ const SLOWEST: usize = 5;
 const NAMED: usize = 3;
 
 /// The summary of a suite as people read it: one row per target and per grader, the slowest cases, and what was skipped and
-/// why. [`Evals::run`](crate::Evals::run) and `cargo evalsuite run` show it.
+/// why. [`Evals::run`](crate::Evals::run) and `cargo evalsuite run` show it. Tables are at most
+/// [`TextTable::USUAL_WIDTH`] columns wide.
 ///
 /// ```no_run
 /// use std::path::Path;
@@ -29,18 +30,28 @@ const NAMED: usize = 3;
 /// # Ok::<(), evalsuite::RunError>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct SummaryText<'a>(&'a SuiteSummary);
+pub struct SummaryText<'a> {
+    summary: &'a SuiteSummary,
+    width: usize,
+}
 
 impl<'a> SummaryText<'a> {
     /// The text of this summary.
     pub fn new(summary: &'a SuiteSummary) -> Self {
-        Self(summary)
+        Self { summary, width: TextTable::USUAL_WIDTH }
+    }
+
+    /// The same text with tables of at most so many columns.
+    #[must_use]
+    pub fn with_width(mut self, columns: usize) -> Self {
+        self.width = columns;
+        self
     }
 }
 
 impl fmt::Display for SummaryText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let summary = self.0;
+        let Self { summary, width } = *self;
         let count = |outcome| summary.cases.iter().filter(|case| case.outcome == outcome).count();
         let flaky = summary.cases.iter().filter(|case| case.stability == Some(Stability::Flaky)).count();
         writeln!(
@@ -61,10 +72,10 @@ impl fmt::Display for SummaryText<'_> {
                 "  reused   {reused} unchanged {cases} of earlier runs; time and cost are those of the runs then"
             )?;
         }
-        targets(&summary.targets).write(f)?;
+        targets(&summary.targets).write(width, f)?;
         pass_at_k(&summary.targets, f)?;
-        graders(&summary.targets).write(f)?;
-        slowest(&summary.cases).write(f)?;
+        graders(&summary.targets).write(width, f)?;
+        slowest(&summary.cases).write(width, f)?;
         skipped(&summary.cases, f)
     }
 }
@@ -88,6 +99,9 @@ fn targets(targets: &[TargetSummary]) -> TextTable {
         "p50",
         "p95",
     ]);
+    // The line above the table has the sums.
+    let has_errors = targets.iter().any(|target| target.cases.error > 0);
+    let has_skipped = targets.iter().any(|target| target.cases.skipped > 0);
     for target in targets.iter().filter(|target| target.cases.run() > 0) {
         let interval = target.ci95_lower.zip(target.ci95_upper).filter(|_| target.scored_cases > 1);
         let dollars = |cost: Option<f64>| cost.map(|cost| format!("{cost:.4}"));
@@ -95,8 +109,8 @@ fn targets(targets: &[TargetSummary]) -> TextTable {
             Some(target.target.clone()),
             Some(target.cases.passed.to_string()),
             Some(target.cases.failed.to_string()),
-            Some(target.cases.error.to_string()),
-            Some(target.cases.skipped.to_string()),
+            has_errors.then(|| target.cases.error.to_string()),
+            has_skipped.then(|| target.cases.skipped.to_string()),
             target.mean_score.map(score),
             interval.map(|(lower, upper)| format!("{lower:.2} to {upper:.2}")),
             target.usage.map(tokens),
@@ -263,9 +277,12 @@ mod tests {
         cases.extend(skipped);
         let expected = "\
 shop: 1 passed, 1 failed, 0 error, 4 skipped, 1 flaky
-  target  passed  failed  error  skipped  score  95 % interval  tokens  cached  judge tokens     USD  judge USD   time    p50    p95
-  small        1       1      0        4   0.50   0.25 to 0.75    1280    9000            55  0.2500     0.0100  4.5 s  1.0 s  2.5 s
-  large        1       0      0        0   1.00              –       –       –             –       –          –      –      –      –
+  target  passed  failed  skipped  score  95 % interval  tokens
+  small        1       1        4   0.50   0.25 to 0.75    1280
+  large        1       0        0   1.00              –       –
+  target  cached  judge tokens     USD  judge USD   time    p50    p95
+  small     9000            55  0.2500     0.0100  4.5 s  1.0 s  2.5 s
+  large        –             –       –          –      –      –      –
   large: pass@3 1.00, pass^3 0.50 (over 1 of 1 cases)
   grader    target  mean  decided  undecided  errors
   contains   small  0.50        3          0       1

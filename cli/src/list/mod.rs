@@ -1,13 +1,12 @@
 //! `cargo evalsuite list`.
 
+mod text;
+
 use std::collections::BTreeMap;
 use std::io;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table};
 use evalsuite::record::run_directory::{OutputDirectory, StoredRun};
 use evalsuite_loader::{Loaded, load};
 use evalsuite_report::RunData;
@@ -20,9 +19,6 @@ use serde::Serialize;
 
 use crate::command_line::{List, OutputFormat};
 use crate::{json_output, stored_runs, suite_request};
-
-/// Most runs that are listed for people.
-const RUNS: usize = 20;
 
 /// Suites with their cases and graders, and runs with their results.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -129,7 +125,7 @@ pub(crate) fn run(command: &List) -> io::Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     match command.format {
         OutputFormat::Json => json_output::print(&mut out, &listing)?,
-        OutputFormat::Human => print(&mut out, &listing)?,
+        OutputFormat::Human => text::print(&mut out, &listing)?,
     }
     let is_broken = listing.suites.iter().any(|suite| suite.errors > 0);
     Ok(if is_broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -201,73 +197,4 @@ fn run_entry(run: &StoredRun) -> io::Result<RunEntry> {
     };
     let suites = counts.into_iter().map(results).collect();
     Ok(RunEntry { run_id: data.run_id, path: run.path().display().to_string(), suites })
-}
-
-fn print(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
-    for suite in &listing.suites {
-        print_suite(out, suite)?;
-    }
-    if listing.runs.is_empty() {
-        return writeln!(out, "no runs");
-    }
-    let mut table = table();
-    table.set_header(["run", "suite", "passed", "failed", "error", "skipped"]);
-    for run in listing.runs.iter().take(RUNS) {
-        for suite in &run.suites {
-            let rate = suite.pass_rate.map(|rate| format!(" ({:.0} %)", 100.0 * rate)).unwrap_or_default();
-            table.add_row([
-                run.run_id.clone(),
-                format!("{}@{}", suite.suite, suite.target),
-                format!("{}{rate}", suite.passed),
-                suite.failed.to_string(),
-                suite.error.to_string(),
-                suite.skipped.to_string(),
-            ]);
-        }
-    }
-    print_table(out, &table)?;
-    match listing.runs.len().saturating_sub(RUNS) {
-        0 => Ok(()),
-        more => writeln!(out, "and {more} older runs"),
-    }
-}
-
-fn print_suite(out: &mut impl Write, suite: &SuiteEntry) -> io::Result<()> {
-    let Some(name) = &suite.name else {
-        let s = if suite.errors == 1 { "" } else { "s" };
-        return writeln!(
-            out,
-            "{}: {} error{s}, see `cargo evalsuite check {}`\n",
-            suite.path, suite.errors, suite.path
-        );
-    };
-    write!(out, "{name} ({})", suite.path)?;
-    for (what, names) in [("tags", &suite.tags), ("targets", &suite.targets)] {
-        if !names.is_empty() {
-            write!(out, "  {what}: {}", names.join(", "))?;
-        }
-    }
-    writeln!(out)?;
-    let mut table = table();
-    for case in &suite.cases {
-        let graders: Vec<&str> = case.graders.iter().map(|grader| grader.name.as_str()).collect();
-        table.add_row([format!("  {}", case.id), format!("{}:{}", case.file, case.line), graders.join(", ")]);
-    }
-    print_table(out, &table)?;
-    writeln!(out)
-}
-
-fn table() -> Table {
-    let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table
-}
-
-/// The lines of a table without the spaces that fill its last column.
-fn print_table(out: &mut impl Write, table: &Table) -> io::Result<()> {
-    for line in table.lines() {
-        let line = line.strip_prefix(' ').unwrap_or(&line);
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
 }

@@ -1,0 +1,63 @@
+//! A suite that was made of another program's files, before it has a layout.
+
+use std::mem;
+use std::path::Path;
+
+use evalsuite_loader::document::{Data, Value};
+
+use super::task_writer::TaskWriter;
+use super::{Layout, ReadCase, SuiteSource};
+use crate::Conversion;
+use crate::report::{Place, Report};
+use crate::suite_draft::{CaseDraft, SuiteDraft};
+
+/// A suite that was made of a promptfoo configuration or of Harbor tasks.
+#[derive(Debug)]
+pub struct NewSuite {
+    pub(crate) draft: SuiteDraft,
+    /// Comments above the cases.
+    pub(crate) above: Vec<String>,
+    pub(crate) report: Report,
+}
+
+impl NewSuite {
+    /// The suite with an eval file.
+    pub fn in_layout(self, layout: Layout) -> Conversion {
+        Conversion { output: self.draft.write_as(layout, Path::new("EVAL.yaml"), self.above), report: self.report }
+    }
+
+    /// The suite as `suite.json` with a JSON file per case in `tasks/`. What this layout cannot express is reported with the file in which
+    /// it is missing, besides what became of the entries of the source.
+    pub fn as_tasks(self) -> Conversion {
+        let Self { mut draft, above, mut report } = self;
+        draft.settings.iter_mut().for_each(|(_, value)| forget_positions(value));
+        let case = |(id, mut draft): (String, CaseDraft)| {
+            draft.entries.iter_mut().for_each(|(_, value)| forget_positions(value));
+            let place = Place::new(format!("tasks/{id}.json"), 0, "case");
+            ReadCase { id, draft, place }
+        };
+        let cases = mem::take(&mut draft.cases).into_iter().map(case).collect();
+        let source = SuiteSource {
+            report: Report::default(),
+            draft,
+            cases,
+            eval_file: "EVAL.yaml".into(),
+            tests: Some(Value { above, ..Value::new(Data::Null) }),
+            place: Place::new("suite.json", 0, ""),
+            default_name: "suite".to_owned(),
+        };
+        let written = TaskWriter::write(source);
+        report.add_losses(&written.report);
+        Conversion { output: written.output, report }
+    }
+}
+
+/// Lines of the source are not those of the file that reports name.
+fn forget_positions(value: &mut Value) {
+    value.position.line = 0;
+    match &mut value.data {
+        Data::List(items) => items.iter_mut().for_each(forget_positions),
+        Data::Mapping(entries) => entries.iter_mut().for_each(|(_, value)| forget_positions(value)),
+        _ => {}
+    }
+}
