@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use evalsuite_report::{Accepted, RunData, accept, read_baseline, write_baseline};
+use evalsuite_report::{
+    RunData, accept, accept_answers, read_accepted_answers, read_baseline, write_accepted_answers, write_baseline,
+};
 
 use crate::command_line::Accept;
 use crate::{CANNOT_WORK, baselines, stored_runs};
@@ -25,17 +26,28 @@ pub(crate) fn run(command: &Accept) -> io::Result<ExitCode> {
     }
     let forced: BTreeSet<String> = command.forced.iter().cloned().collect();
     // Everything is read before anything is written.
-    let mut accepted: Vec<(PathBuf, Accepted)> = Vec::new();
+    let mut all = Vec::new();
     for file in baselines::files(&run)? {
         let before = read_baseline(&file.path)?;
-        accepted.push((file.path, accept(&run, file.suite, before.as_ref(), &forced)));
+        let accepted = accept(&run, file.suite, before.as_ref(), &forced);
+        let answers_before = read_accepted_answers(&file.answers)?;
+        let answers = (command.answers || answers_before.is_some())
+            .then(|| accept_answers(file.suite, &accepted, answers_before.as_ref()))
+            .filter(|answers| answers_before.as_ref() != Some(answers));
+        all.push((file, accepted, answers));
     }
     let mut out = anstream::stdout().lock();
-    for (path, accepted) in &accepted {
+    for (file, accepted, answers) in &all {
         write!(out, "{accepted}")?;
         if accepted.is_changed() {
-            write_baseline(path, &accepted.baseline)?;
-            writeln!(out, "  {}", path.display())?;
+            write_baseline(&file.path, &accepted.baseline)?;
+            writeln!(out, "  {}", file.path.display())?;
+        }
+        if let Some(answers) = answers {
+            write_accepted_answers(&file.answers, answers)?;
+            let count = answers.answers.len();
+            let answers = if count == 1 { "answer" } else { "answers" };
+            writeln!(out, "  {}  {count} {answers}", file.answers.display())?;
         }
     }
     Ok(ExitCode::SUCCESS)

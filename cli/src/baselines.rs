@@ -3,16 +3,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite::record::baseline_file;
-use evalsuite_report::{RunData, SuiteData, read_baseline};
-use evalsuite_schema::record::Baseline;
+use evalsuite::record::{accepted_answers_file, baseline_file};
+use evalsuite_report::{RunData, SuiteData, read_accepted_answers, read_baseline};
+use evalsuite_schema::record::{AcceptedAnswers, Baseline};
 
 use crate::stored_runs::cargo_metadata;
 
-/// The file for the baseline of a suite, which need not exist.
+/// The files for the baseline and the accepted answers of a suite, which need not exist.
 pub(crate) struct BaselineFile<'a> {
     pub(crate) suite: &'a SuiteData,
     pub(crate) path: PathBuf,
+    pub(crate) answers: PathBuf,
 }
 
 /// The files for the baselines of a run's suites: each is in the package that the suite belongs to.
@@ -37,7 +38,8 @@ pub(crate) fn files(run: &RunData) -> io::Result<Vec<BaselineFile<'_>>> {
             package_of(name).ok_or_else(|| error(format!("run.json does not name the package of suite `{name}`")))?;
         let root = root(package)
             .ok_or_else(|| error(format!("package `{package}` of suite `{name}` is not in this workspace")))?;
-        files.push(BaselineFile { suite, path: baseline_file(root, name) });
+        let (path, answers) = (baseline_file(root, name), accepted_answers_file(root, name));
+        files.push(BaselineFile { suite, path, answers });
     }
     Ok(files)
 }
@@ -48,6 +50,18 @@ pub(crate) fn files(run: &RunData) -> io::Result<Vec<BaselineFile<'_>>> {
 ///
 /// If a package is not in the workspace of the current directory, or a file is not valid.
 pub(crate) fn read(run: &RunData) -> io::Result<Vec<Baseline>> {
-    let read = files(run)?.into_iter().map(|file| read_baseline(&file.path));
-    Ok(read.collect::<io::Result<Vec<_>>>()?.into_iter().flatten().collect())
+    existing(files(run)?.into_iter().map(|file| read_baseline(&file.path)))
+}
+
+/// The accepted answers of a run's suites, as far as there are any.
+///
+/// # Errors
+///
+/// Those of [`read`].
+pub(crate) fn read_answers(run: &RunData) -> io::Result<Vec<AcceptedAnswers>> {
+    existing(files(run)?.into_iter().map(|file| read_accepted_answers(&file.answers)))
+}
+
+fn existing<T>(read: impl Iterator<Item = io::Result<Option<T>>>) -> io::Result<Vec<T>> {
+    read.filter_map(io::Result::transpose).collect()
 }

@@ -6,12 +6,12 @@ use std::{env, io};
 
 use evalsuite::RunOptions;
 use evalsuite::record::run_directory::{LATEST, StoredRun};
-use evalsuite::tooling::AnswerPairs;
+use evalsuite::tooling::{AnswerPair, AnswerPairs};
 use evalsuite_report::{
-    CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, answer_pairs, comparable_of_commit,
-    earlier_comparable,
+    CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, answer_pairs, answer_pairs_with_accepted,
+    comparable_of_commit, earlier_comparable,
 };
-use evalsuite_schema::record::PairRecord;
+use evalsuite_schema::record::{Baseline, PairRecord};
 
 use crate::command_line::{ComparisonArguments, Diff, DiffFormat};
 use crate::merge_base::merge_bases;
@@ -19,6 +19,9 @@ use crate::{baselines, json_output, stored_runs};
 
 /// Exit code if nothing can be said: too few cases in common, or too many without a result.
 pub(crate) const UNDECIDED: u8 = 4;
+
+/// Name of the baseline where the id of a run would be: in the directory of prompts and replies.
+const BASELINE: &str = "baseline";
 
 pub(crate) fn run(command: &Diff) -> io::Result<ExitCode> {
     let named = if command.baseline { &command.base } else { &command.run };
@@ -40,11 +43,21 @@ pub(crate) fn run(command: &Diff) -> io::Result<ExitCode> {
     }
     let comparison = match &command.judge {
         None => compare_with(&run, standard, &options)?,
+        Some(judge) if command.baseline => {
+            let run = RunData::read(run.path())?;
+            let baselines = baselines_of(&run)?;
+            let asked = accepted_pairs(command, &baselines, &run, &options)?;
+            let repeat = format!("cargo evalsuite diff {} --baseline", run.run_id);
+            let judged = judge_answers(command, judge.as_deref(), asked, (BASELINE, &run), repeat)?;
+            Ok(Comparison::with_baselines(&baselines, &run, &options).with_judged_answers(&judged, &run, &options))
+        }
         Some(judge) => match base_of(&run, standard)? {
             Err(code) => Err(code),
             Ok(base) => {
                 let [base, run] = [RunData::read(base.path())?, RunData::read(run.path())?];
-                let judged = judge_answers(command, judge.as_deref(), [&base, &run], &options)?;
+                let asked = answer_pairs(&base, &run, command.criteria.as_deref(), &options);
+                let repeat = format!("cargo evalsuite diff {} {}", base.run_id, run.run_id);
+                let judged = judge_answers(command, judge.as_deref(), asked, (&base.run_id, &run), repeat)?;
                 Ok(Comparison::new(&base, &run, &options).with_judged_answers(&judged, &run, &options))
             }
         },
@@ -66,21 +79,48 @@ pub(crate) fn run(command: &Diff) -> io::Result<ExitCode> {
     })
 }
 
-/// What a judge says about the answers of two runs.
+/// The answers of a run with those that were accepted.
+///
+/// # Errors
+///
+/// If no accepted answer can be compared.
+fn accepted_pairs(
+    command: &Diff,
+    baselines: &[Baseline],
+    run: &RunData,
+    options: &CompareOptions,
+) -> io::Result<Vec<AnswerPair>> {
+    let answers = baselines::read_answers(run)?;
+    let asked = answer_pairs_with_accepted(baselines, &answers, run, command.criteria.as_deref(), options);
+    if asked.iter().all(|pair| pair.answers[0].is_none()) {
+        let message =
+            "no case of the run has an accepted answer; `cargo evalsuite accept --answers` writes those of a run";
+        return Err(io::Error::new(io::ErrorKind::NotFound, message));
+    }
+    let failed = |baseline: &Baseline| baseline.cases.iter().filter(|case| case.passed == 0).count();
+    match baselines.iter().map(failed).sum() {
+        0 => {}
+        1 => anstream::eprintln!("note: 1 case failed when its result was accepted, and is not judged"),
+        count => anstream::eprintln!("note: {count} cases failed when their results were accepted, and are not judged"),
+    }
+    Ok(asked)
+}
+
+/// What a judge says about the answers of the base, which is named, and those of a run.
 fn judge_answers(
     command: &Diff,
     judge: Option<&str>,
-    [base, run]: [&RunData; 2],
-    options: &CompareOptions,
+    asked: Vec<AnswerPair>,
+    (base, run): (&str, &RunData),
+    repeat: String,
 ) -> io::Result<Vec<PairRecord>> {
     if let Some(name) = judge.filter(|name| command.targets.iter().any(|target| target == name)) {
         let message = format!("judge `{name}` is one of the targets that are compared");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
-    let repeat = format!("cargo evalsuite diff {} {} --judge {}", base.run_id, run.run_id, judge.unwrap_or_default());
-    let asked = answer_pairs(base, run, command.criteria.as_deref(), options);
+    let repeat = format!("{repeat} --judge {}", judge.unwrap_or_default());
     let directory = std::path::absolute(&run.directory)?;
-    let mut pairs = AnswerPairs::new(asked, env::current_dir()?, directory, &base.run_id, repeat.trim_end());
+    let mut pairs = AnswerPairs::new(asked, env::current_dir()?, directory, base, repeat.trim_end());
     if let Some(name) = judge {
         pairs = pairs.with_judge_name(name);
     }
@@ -123,17 +163,22 @@ fn compare_with(
     };
     if matches!(standard, Standard::Baseline) {
         let run = read(run)?;
-        let baselines = baselines::read(&run)?;
-        if baselines.is_empty() {
-            let message = "no suite of the run has a baseline; `cargo evalsuite accept` makes one";
-            return Err(io::Error::new(io::ErrorKind::NotFound, message));
-        }
-        return Ok(Ok(Comparison::with_baselines(&baselines, &run, options)));
+        return Ok(Ok(Comparison::with_baselines(&baselines_of(&run)?, &run, options)));
     }
     Ok(match base_of(run, standard)? {
         Ok(base) => Ok(Comparison::new(&read(&base)?, &read(run)?, options)),
         Err(code) => Err(code),
     })
+}
+
+/// The baselines of a run, at least one.
+fn baselines_of(run: &RunData) -> io::Result<Vec<Baseline>> {
+    let baselines = baselines::read(run)?;
+    if baselines.is_empty() {
+        let message = "no suite of the run has a baseline; `cargo evalsuite accept` makes one";
+        return Err(io::Error::new(io::ErrorKind::NotFound, message));
+    }
+    Ok(baselines)
 }
 
 /// The run that a run is compared with, or the exit code if there is none.

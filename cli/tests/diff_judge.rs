@@ -234,8 +234,92 @@ fn what_is_wrong_is_said_and_nothing_is_asked() {
         assert_eq!((output.code, output.out.as_str()), (2, ""), "{arguments:?}: {}", output.err);
         assert!(output.err.contains(expected), "{arguments:?}: {}", output.err);
     }
-    let output = package.run_in_output(&["diff", "--baseline", "--judge"]);
-    assert_eq!(output.code, 2, "{}", output.out);
+}
+
+/// The package with the results of `a-old` accepted.
+fn accepted(arguments: &[&str]) -> Package {
+    let package = package();
+    package.write(
+        "Cargo.toml",
+        "[package]\nname = \"support-agent\"\nversion = \"0.4.2\"\nedition = \"2024\"\n[workspace]\n",
+    );
+    package.write("src/lib.rs", "");
+    let output = package.run_in_output(&[&["accept", "a-old"], arguments].concat());
+    assert_eq!(output.code, 0, "{}", output.err);
+    package
+}
+
+fn judged_with_baseline(package: &Package, judge: Judge) -> Output {
+    let url = service(judge);
+    let output = package.root().join("out").display().to_string();
+    let variables =
+        [("EVALSUITE_OUTPUT", output.as_str()), ("EVALSUITE_JUDGE_URL", &url), ("EVALSUITE_JUDGE_MODEL", "small")];
+    package.run_with(&["diff", "b-new", "--baseline", "--judge"], &variables)
+}
+
+/// The files with accepted answers, and their texts.
+fn answer_files(package: &Package) -> Vec<(std::path::PathBuf, String)> {
+    let directory = package.root().join(".evalsuite/baselines");
+    let files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files.filter(|file| file.to_string_lossy().ends_with(".answers.jsonl")).collect();
+    files.sort();
+    files.into_iter().map(|file| (file.clone(), fs::read_to_string(file).unwrap())).collect()
+}
+
+#[test]
+fn accepted_answers_are_compared_with_those_of_a_run() {
+    let package = accepted(&["--answers"]);
+    let better = judged_with_baseline(&package, prefers_new);
+    assert!(better.out.starts_with("b-new compared with the baseline\n"), "{}{}", better.out, better.err);
+    assert!(better.out.contains("  judged   improved: 8 better, 0 worse, 0 ties  win rate 1.000"), "{}", better.out);
+    assert_eq!(better.err, "note: 4 cases failed when their results were accepted, and are not judged\n");
+    assert!(package.root().join("out/runs/b-new/pairwise/baseline").is_dir(), "prompts and replies are kept");
+    let worse = judged_with_baseline(&package, prefers_old);
+    assert_eq!(worse.code, 1, "{}{}", worse.out, worse.err);
+    assert!(worse.out.contains("  judged   regressed: 0 better, 8 worse, 0 ties"), "{}", worse.out);
+
+    let (file, text) = answer_files(&package).remove(0);
+    let kept: Vec<&str> = text.lines().take(2).collect();
+    fs::write(&file, kept.join("\n") + "\n").unwrap();
+    let some = judged_with_baseline(&package, prefers_new);
+    assert_eq!(some.code, 4, "{}{}", some.out, some.err);
+    let why =
+        "  no accepted answer to this input; `cargo evalsuite accept --answers` takes one from a trial that passes\n";
+    assert!(some.out.contains(why), "{}", some.out);
+    fs::write(&file, format!("{text}<<<<<<< ours\n")).unwrap();
+    let torn = judged_with_baseline(&package, prefers_new);
+    assert_eq!(torn.code, 2, "{}", torn.out);
+    assert!(torn.err.contains(".answers.jsonl: line "), "{}", torn.err);
+}
+
+#[test]
+fn answers_are_accepted_when_asked_for_and_then_kept_in_step() {
+    let package = accepted(&[]);
+    assert_eq!(answer_files(&package), [], "nobody asked for them");
+    let none = judged_with_baseline(&package, prefers_new);
+    assert_eq!(none.code, 2, "{}", none.out);
+    let error =
+        "error: no case of the run has an accepted answer; `cargo evalsuite accept --answers` writes those of a run\n";
+    assert_eq!(none.err, error);
+    let output = package.run_in_output(&["accept", "a-old", "--answers"]);
+    assert!(output.out.contains(".answers.jsonl  "), "{}", output.out);
+    let written = answer_files(&package);
+    assert_eq!(written.len(), 3);
+    assert!(written.iter().all(|(_, text)| text.contains("the old answer")), "{written:?}");
+    assert!(!package.run_in_output(&["accept", "b-new"]).out.contains("answers"), "the results are the same");
+    assert_eq!(answer_files(&package), written);
+    for suite in fs::read_dir(package.root().join("out/runs/b-new/suites")).unwrap() {
+        for case in fs::read_dir(suite.unwrap().path().join("cases")).unwrap() {
+            edit(&case.unwrap().path().join("case.json"), &[("input_digest", json!("another question"))]);
+        }
+    }
+    let output = package.run_in_output(&["accept", "b-new"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let replaced = answer_files(&package);
+    assert!(
+        replaced.iter().all(|(_, text)| text.contains("the new answer") && !text.contains("the old answer")),
+        "other questions have other answers: {replaced:?}"
+    );
 }
 
 #[test]

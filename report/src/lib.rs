@@ -27,10 +27,13 @@ mod slice;
 mod statistics;
 mod suite_text;
 
-pub use baseline::{Accepted, AcceptedCase, Decision, accept, read_baseline, write_baseline};
+pub use baseline::{
+    Accepted, AcceptedCase, Decision, accept, accept_answers, read_accepted_answers, read_baseline,
+    write_accepted_answers, write_baseline,
+};
 pub use comparison::{
     CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, JudgedAnswers, SliceComparison,
-    SuiteComparison, answer_pairs,
+    SuiteComparison, answer_pairs, answer_pairs_with_accepted,
 };
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
 pub use formats::{

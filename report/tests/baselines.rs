@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 
 use evalsuite_report::{
     Accepted, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, Decision, RunData, SuiteData, accept,
-    read_baseline, write_baseline,
+    accept_answers, answer_pairs_with_accepted, read_accepted_answers, read_baseline, write_accepted_answers,
+    write_baseline,
 };
-use evalsuite_schema::record::{Baseline, CaseOutcome, CaseRecord, Rule, SuiteRecord, SuiteTest, TrialSummary};
+use evalsuite_schema::record::{
+    AcceptedAnswers, Baseline, CaseOutcome, CaseRecord, Rule, SuiteRecord, SuiteTest, TrialSummary,
+};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of one suite, whose cases have as many trials passed of so many.
@@ -204,4 +207,87 @@ fn a_flaky_case_is_quarantined() {
     let suite = &compared.suites[0];
     assert_eq!(suite.verdict, ComparisonVerdict::Unchanged, "{suite}");
     assert_eq!(suite.changes[0].kind, ChangeKind::Quarantined, "{suite}");
+}
+
+/// The same with a trial each, whose answer starts with the text; its outcome is that of the trial.
+fn answered(cases: &[(&str, u32, u32)], text: &str) -> RunData {
+    let made = RunData::read(SyntheticRun::new("run", 60, 1).write(tempfile::tempdir().unwrap().path())).unwrap();
+    let trial = made.suites[0].cases[0].trials[0].clone();
+    let mut run = run(cases);
+    for case in &mut run.suites[0].cases {
+        for (index, summary) in case.record.trials.iter().enumerate() {
+            let mut trial = trial.clone();
+            trial.record.outcome = summary.outcome;
+            trial.record.answer = Some(format!("{text} {index}"));
+            case.trials.push(trial);
+        }
+    }
+    run
+}
+
+/// Case and answer of each accepted answer.
+fn texts(answers: &AcceptedAnswers) -> Vec<(&str, &str)> {
+    answers.answers.iter().map(|answer| (answer.case.as_str(), answer.answer.as_str())).collect()
+}
+
+#[test]
+fn an_answer_is_replaced_only_with_its_line_of_the_baseline() {
+    let first = answered(&[("fails", 0, 2), ("gone", 1, 1), ("kept", 3, 3), ("lowered", 2, 2), ("same", 3, 3)], "old");
+    let before = accepted(&first, None, &[]);
+    let answers = accept_answers(suite(&first), &before, None);
+    assert_eq!(texts(&answers), [("gone", "old 0"), ("kept", "old 0"), ("lowered", "old 0"), ("same", "old 0")]);
+    let mut next =
+        answered(&[("fails", 2, 2), ("kept", 1, 3), ("lowered", 0, 2), ("same", 3, 3), ("more", 1, 1)], "new");
+    next.suites[0].cases[1].trials.rotate_right(1);
+    let after = accepted(&next, Some(&before.baseline), &[]);
+    let replaced = accept_answers(suite(&next), &after, Some(&answers));
+    assert_eq!(texts(&replaced), [("fails", "new 0"), ("kept", "old 0"), ("more", "new 0"), ("same", "old 0")]);
+    let mut of_other_input = answers.clone();
+    of_other_input.answers.iter_mut().for_each(|answer| answer.input = "other".to_owned());
+    let replaced = accept_answers(suite(&next), &after, Some(&of_other_input));
+    assert_eq!(replaced.find("same", "default").unwrap().answer, "new 0", "it is not the answer to this input");
+    let flaky = answered(&[("flaky", 1, 2)], "new");
+    let mut failed_first = flaky.clone();
+    failed_first.suites[0].cases[0].trials.reverse();
+    let found = accept_answers(suite(&failed_first), &accepted(&failed_first, None, &[]), None);
+    assert_eq!(texts(&found), [("flaky", "new 0")], "the answer of a trial that failed is not accepted");
+}
+
+#[test]
+fn accepted_answers_are_paired_with_those_of_a_run() {
+    let first = answered(&[("a", 1, 1), ("b", 1, 1), ("c", 1, 1), ("d", 1, 1), ("fails", 0, 1)], "old");
+    let before = accepted(&first, None, &[]);
+    let mut answers = accept_answers(suite(&first), &before, None);
+    answers.answers.retain(|answer| answer.case != "b");
+    answers.answers[1].input = "other".to_owned();
+    let mut next = answered(&[("a", 1, 1), ("b", 1, 1), ("c", 1, 1), ("d", 1, 1), ("fails", 0, 1)], "new");
+    next.suites[0].cases[3].record.grader_digest = "other".to_owned();
+    let pairs = answer_pairs_with_accepted(&[before.baseline], &[answers], &next, None, &CompareOptions::new());
+    let found: Vec<_> = pairs.iter().map(|pair| (pair.case_id.as_str(), pair.answers[0].as_deref())).collect();
+    assert_eq!(
+        found,
+        [("a", Some("old 0")), ("b", None), ("c", None)],
+        "d is defined differently, the last one failed"
+    );
+    assert!(pairs.iter().all(|pair| pair.answers[1].as_deref() == Some("new 0")));
+    let why = pairs[1].why_no_base.as_deref().unwrap();
+    assert!(why.contains("`cargo evalsuite accept --answers`"), "{why}");
+}
+
+#[test]
+fn accepted_answers_are_read_as_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = evalsuite::record::accepted_answers_file(directory.path(), "refunds");
+    assert_ne!(file, evalsuite::record::baseline_file(directory.path(), "refunds"));
+    assert_eq!(read_accepted_answers(&file).unwrap(), None);
+    let run = answered(&[("a", 1, 1)], "two\nlines");
+    let answers = accept_answers(suite(&run), &accepted(&run, None, &[]), None);
+    write_accepted_answers(&file, &answers).unwrap();
+    assert_eq!(read_accepted_answers(&file).unwrap(), Some(answers));
+    std::fs::write(&file, "{}\n").unwrap();
+    let error = read_accepted_answers(&file).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("{}: line 1: ", file.display())), "{error}");
+    std::fs::File::create(&file).unwrap().set_len((256 << 20) + 1).unwrap();
+    let error = read_accepted_answers(&file).unwrap_err().to_string();
+    assert!(error.ends_with("it has more than 268435456 bytes"), "{error}");
 }

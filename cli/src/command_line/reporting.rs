@@ -115,10 +115,12 @@ pub(crate) struct Show {
 /// With --judge, a judge also says for each of these cases which of the two recorded answers is better. It is asked twice, with each of
 /// the answers first; an answer wins if it is better both times, else it is a tie. The judge is the one that the EVALSUITE_JUDGE_*
 /// variables set, or the command NAME of targets.yaml. A win rate below one half that is not chance is a regression, too; a judge whose
-/// replies depend on the order in half of the cases, or that gives no judgement about more than a tenth, decides nothing.
+/// replies depend on the order in half of the cases, or that gives no judgement about more than a tenth, decides nothing. With --baseline,
+/// the answers that `accept --answers` wrote are compared with those of the run. The cost of the judge is printed with the comparison; no
+/// budget applies to it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite diff\n  cargo evalsuite diff --baseline --by bucket\n  cargo evalsuite diff --judge\n  cargo evalsuite diff --targets small large --judge --criteria \"Is friendly\"\n  cargo evalsuite diff 20261121T080000Z-1f2e3d\n  cargo evalsuite diff 20261121T080000Z-1f2e3d latest --margin 0.02"
+    after_help = "Examples:\n  cargo evalsuite diff\n  cargo evalsuite diff --baseline --by bucket\n  cargo evalsuite diff --judge\n  cargo evalsuite diff --baseline --judge\n  cargo evalsuite diff --targets small large --judge --criteria \"Is friendly\"\n  cargo evalsuite diff 20261121T080000Z-1f2e3d\n  cargo evalsuite diff 20261121T080000Z-1f2e3d latest --margin 0.02"
 )]
 pub(crate) struct Diff {
     /// Earlier run: its id or directory [default: the run of the merge base with the default branch, else the newest one before RUN; with a
@@ -133,7 +135,7 @@ pub(crate) struct Diff {
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "baseline")]
     pub(crate) targets: Vec<String>,
     /// Ask a judge which answers are better: the command NAME of targets.yaml [default: the judge of EVALSUITE_JUDGE_*]
-    #[arg(long, value_name = "NAME", num_args = 0..=1, conflicts_with = "baseline")]
+    #[arg(long, value_name = "NAME", num_args = 0..=1)]
     pub(crate) judge: Option<Option<String>>,
     /// What makes an answer the better one [default: the criteria of each case]
     #[arg(long, value_name = "TEXT", requires = "judge")]
@@ -214,7 +216,9 @@ pub(crate) struct ComparisonArguments {
 /// `--force`. Prints what changed and what was kept. Exit status: 0 on success, 2 if the run does not exist or
 /// cannot be accepted.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  cargo evalsuite accept\n  cargo evalsuite accept latest --force refund-large")]
+#[command(
+    after_help = "Examples:\n  cargo evalsuite accept\n  cargo evalsuite accept latest --force refund-large\n  cargo evalsuite accept --answers"
+)]
 pub(crate) struct Accept {
     /// Run: its id, its directory, or `latest`
     #[arg(default_value = "latest")]
@@ -222,6 +226,9 @@ pub(crate) struct Accept {
     /// Case whose result is accepted even if it is worse; may be repeated
     #[arg(long = "force", value_name = "CASE")]
     pub(crate) forced: Vec<String>,
+    /// Also write the answers of trials that passed, for `diff --baseline --judge`; once written, they are kept in step without this flag
+    #[arg(long)]
+    pub(crate) answers: bool,
 }
 
 /// Find cases, graders and judges that say nothing, or nothing reliable, in the last runs

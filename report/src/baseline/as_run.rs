@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use evalsuite::record::run_directory::CaseDirectoryName;
-use evalsuite_schema::record::{Baseline, BaselineCase, CaseOutcome, CaseRecord, PassState, TrialSummary};
+use evalsuite_schema::record::{
+    AcceptedAnswers, Baseline, BaselineCase, CaseOutcome, CaseRecord, PassState, TrialRecord, TrialSummary,
+};
 
-use crate::run_data::{CaseData, RunData, SuiteData};
+use crate::run_data::{CaseData, RunData, SuiteData, TrialData};
 
 /// The accepted results as cases of a run without files.
 pub(crate) fn as_run(baselines: &[Baseline]) -> RunData {
@@ -15,6 +17,24 @@ pub(crate) fn as_run(baselines: &[Baseline]) -> RunData {
         ..SuiteData::default()
     };
     RunData { run_id: "the baseline".to_owned(), suites: baselines.iter().map(suite).collect(), ..RunData::default() }
+}
+
+/// The same, with a trial for each accepted answer to the input that the baseline has.
+pub(crate) fn as_run_with_answers(baselines: &[Baseline], answers: &[AcceptedAnswers]) -> RunData {
+    let mut run = as_run(baselines);
+    for suite in &mut run.suites {
+        let Some(answers) = answers.iter().find(|answers| answers.header.suite == suite.name) else { continue };
+        for case in &mut suite.cases {
+            let answer = answers.find(&case.record.case_id, &case.record.target);
+            let trial = answer.filter(|answer| answer.input == case.record.input_digest).map(|answer| {
+                let mut record = TrialRecord::default();
+                record.answer = Some(answer.answer.clone());
+                TrialData { directory: PathBuf::new(), record }
+            });
+            case.trials.extend(trial);
+        }
+    }
+    run
 }
 
 fn case(suite: &str, case: &BaselineCase) -> CaseData {

@@ -1,31 +1,40 @@
 //! Baselines: the accepted results of suites, as files under version control.
 
 mod accepted;
+mod accepted_answers;
 mod as_run;
 mod text;
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::{fs, io, process};
 
-use evalsuite_schema::record::Baseline;
+use evalsuite_schema::record::{AcceptedAnswers, Baseline, BaselineError};
 
 pub use self::accepted::{Accepted, AcceptedCase, Decision, accept};
-pub(crate) use self::as_run::as_run;
+pub use self::accepted_answers::accept_answers;
+pub(crate) use self::as_run::{as_run, as_run_with_answers};
+
+/// Largest file that is read or written, in bytes.
+const LARGEST: u64 = 256 << 20;
 
 /// Reads the baseline of a suite; `None` if there is no such file. [`evalsuite::record::baseline_file`] says where it is.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is not a baseline; the error names the line.
+/// If the file cannot be read or is larger than 256 MiB, or is not a baseline; the error names the line.
 pub fn read_baseline(file: &Path) -> io::Result<Option<Baseline>> {
-    let at = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
-    match fs::read_to_string(file) {
-        Ok(text) => {
-            Baseline::parse(&text).map(Some).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, at(&error)))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(io::Error::new(error.kind(), at(&error))),
-    }
+    read(file, Baseline::parse)
+}
+
+/// Reads the accepted answers of a suite; `None` if there is no such file. [`evalsuite::record::accepted_answers_file`] says where it is.
+///
+/// # Errors
+///
+/// If the file cannot be read or is larger than 256 MiB, or has a line that is not an answer; the error names the line.
+pub fn read_accepted_answers(file: &Path) -> io::Result<Option<AcceptedAnswers>> {
+    read(file, AcceptedAnswers::parse)
 }
 
 /// Writes the baseline of a suite. Readers see the old file or the new one.
@@ -34,13 +43,54 @@ pub fn read_baseline(file: &Path) -> io::Result<Option<Baseline>> {
 ///
 /// If the file cannot be written; the old one is then unchanged.
 pub fn write_baseline(file: &Path, baseline: &Baseline) -> io::Result<()> {
+    write(file, &baseline.to_text())
+}
+
+/// Writes the accepted answers of a suite. Readers see the old file or the new one.
+///
+/// # Errors
+///
+/// If the file cannot be written or would be larger than 256 MiB; the old one is then unchanged.
+pub fn write_accepted_answers(file: &Path, answers: &AcceptedAnswers) -> io::Result<()> {
+    write(file, &answers.to_text())
+}
+
+fn read<T>(file: &Path, parse: fn(&str) -> Result<T, BaselineError>) -> io::Result<Option<T>> {
+    let read = || {
+        let open = File::open(file)?;
+        check_size(open.metadata()?.len())?;
+        let mut text = String::new();
+        open.take(LARGEST + 1).read_to_string(&mut text)?;
+        check_size(text.len() as u64)?;
+        parse(&text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))
+    };
+    match read() {
+        Ok(parsed) => Ok(Some(parsed)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(named(file, &error)),
+    }
+}
+
+fn write(file: &Path, text: &str) -> io::Result<()> {
     let temporary = file.with_extension(format!("{}.tmp", process::id()));
     let write = || {
+        check_size(text.len() as u64)?;
         if let Some(directory) = file.parent() {
             fs::create_dir_all(directory)?;
         }
-        fs::write(&temporary, baseline.to_text())?;
+        fs::write(&temporary, text)?;
         fs::rename(&temporary, file)
     };
-    write().map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))
+    write().map_err(|error| named(file, &error))
+}
+
+fn check_size(bytes: u64) -> io::Result<()> {
+    if bytes > LARGEST {
+        return Err(io::Error::other(format!("it has more than {LARGEST} bytes")));
+    }
+    Ok(())
+}
+
+fn named(file: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", file.display()))
 }

@@ -1,12 +1,13 @@
 //! The answers that judges compare.
 
 use evalsuite::tooling::AnswerPair;
-use evalsuite_schema::record::{CaseRecord, TrialRecord};
+use evalsuite_schema::record::{AcceptedAnswers, Baseline, CaseRecord};
 
 use super::pairing::pair_cases;
 use super::{CompareOptions, by_suite_and_target};
+use crate::baseline::as_run_with_answers;
 use crate::formats::input_messages;
-use crate::run_data::{CaseData, RunData, TrialData, TrialFiles};
+use crate::run_data::{CaseData, RunData, TrialData, TrialFiles, answer_of};
 
 /// The answers to the cases of two runs that have the same definition in both, for [`AnswerPairs`](evalsuite::tooling::AnswerPairs):
 /// of each case, the answers of the first trials that have one. They are compared by `criteria`, else by what each case says. The runs
@@ -27,15 +28,33 @@ pub fn answer_pairs(
                 [(base_cases, same[0]), (run_cases, same[1])].map(|(cases, record)| answered(cases, record));
             let mut pair = AnswerPair::new(suite, target.as_str(), same[1].case_id.as_str());
             pair.criteria = criteria.or(same[1].criteria.as_deref()).unwrap_or_default().to_owned();
-            // What was asked is the same in both.
-            pair.input = match (in_run, in_base) {
-                (Some(trial), _) => input(run, trial),
-                (None, Some(trial)) => input(base, trial),
-                (None, None) => String::new(),
-            };
-            pair.answers = [in_base, in_run].map(|trial| trial.and_then(|trial| answer(&trial.record)));
+            // What was asked is the same in both; a pair without an answer in the run is not judged.
+            pair.input = in_run.map(|trial| input(run, trial)).unwrap_or_default();
+            pair.answers = [in_base, in_run].map(|trial| trial.and_then(|trial| answer_of(&trial.record)));
             pairs.push(pair);
         }
+    }
+    pairs
+}
+
+/// The same, with the accepted answers in place of those of another run. A case that failed when its result was accepted has no answer
+/// and is left out.
+pub fn answer_pairs_with_accepted(
+    baselines: &[Baseline],
+    answers: &[AcceptedAnswers],
+    run: &RunData,
+    criteria: Option<&str>,
+    options: &CompareOptions,
+) -> Vec<AnswerPair> {
+    let mut base = as_run_with_answers(baselines, answers);
+    for suite in &mut base.suites {
+        suite.cases.retain(|case| case.record.passed > 0);
+    }
+    let mut pairs = answer_pairs(&base, run, criteria, options);
+    for pair in &mut pairs {
+        let why =
+            "no accepted answer to this input; `cargo evalsuite accept --answers` takes one from a trial that passes";
+        pair.why_no_base = Some(why.to_owned());
     }
     pairs
 }
@@ -43,22 +62,7 @@ pub fn answer_pairs(
 /// The first trial of a case that has an answer.
 fn answered<'a>(cases: &[&'a CaseData], record: &CaseRecord) -> Option<&'a TrialData> {
     let case = cases.iter().find(|case| std::ptr::eq(&case.record, record))?;
-    case.trials.iter().find(|trial| answer(&trial.record).is_some())
-}
-
-/// The answer of a trial; of a conversation, all that was said.
-fn answer(trial: &TrialRecord) -> Option<String> {
-    let said = match &trial.turns {
-        Some(turns) if !turns.is_empty() => {
-            let said = |(input, answer): (&str, Option<&str>)| {
-                format!("user: {input}\n\nassistant: {}", answer.unwrap_or_default())
-            };
-            let turns: Vec<String> = turns.iter().map(|turn| said((&turn.input, turn.answer.as_deref()))).collect();
-            trial.answer.as_ref().map(|_| turns.join("\n\n"))
-        }
-        _ => trial.answer.clone(),
-    };
-    said.map(|text| if trial.answer_truncated { format!("{text}\n[cut: the record has no more of it]") } else { text })
+    case.trials.iter().find(|trial| answer_of(&trial.record).is_some())
 }
 
 /// What the agent was asked, as text.

@@ -1,5 +1,6 @@
 //! A run as its directory holds it.
 
+mod answer;
 mod case_lookup;
 mod incomplete;
 mod read_case;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use evalsuite::record::run_directory::CaseDirectoryName;
 use evalsuite_schema::record::{CalibrationRecord, CaseRecord, RunRecord, SuiteRecord, TrialRecord};
 
+pub(crate) use self::answer::answer_of;
 pub(crate) use self::case_lookup::CaseLookup;
 pub(crate) use self::record_file::read_record;
 pub(crate) use self::trial_files::TrialFiles;

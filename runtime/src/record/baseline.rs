@@ -9,7 +9,16 @@ use crate::platform::digest::file_key;
 
 /// The file with the baseline of a suite: in `.evalsuite/baselines` of its package, which is not part of any suite.
 pub fn baseline_file(package_root: &Path, suite: &str) -> PathBuf {
-    package_root.join(".evalsuite").join("baselines").join(format!("{}.jsonl", file_key(suite)))
+    file_in(package_root, suite, "jsonl")
+}
+
+/// The file with the accepted answers of a suite, next to its baseline.
+pub fn accepted_answers_file(package_root: &Path, suite: &str) -> PathBuf {
+    file_in(package_root, suite, "answers.jsonl")
+}
+
+fn file_in(package_root: &Path, suite: &str, extension: &str) -> PathBuf {
+    package_root.join(".evalsuite").join("baselines").join(format!("{}.{extension}", file_key(suite)))
 }
 
 /// What the baseline says about a case that passed or failed; `None` if it has no line about the case, or if there is no baseline.

@@ -12,5 +12,5 @@ pub(crate) mod statistics;
 pub(crate) mod summary;
 pub(crate) mod trajectory;
 
-pub use self::baseline::baseline_file;
+pub use self::baseline::{accepted_answers_file, baseline_file};
 pub use evalsuite_schema::record::*;

@@ -47,6 +47,8 @@ pub struct AnswerPair {
     pub input: String,
     /// The answer in the base and that in the run; `None`: there is none, and no judge is asked.
     pub answers: [Option<String>; 2],
+    /// Why the base has no answer, if the record of the pair shall say more than that.
+    pub why_no_base: Option<String>,
 }
 
 impl AnswerPair {
@@ -86,7 +88,10 @@ impl PairJudging<'_> {
         let mut record = PairRecord::new(&pair.suite, &pair.target, &pair.case_id);
         let result = match &pair.answers {
             [Some(base), Some(run)] => self.ask(pair, [base, run], &mut record),
-            [None, _] => Err(Missing { code: None, message: "the base has no answer".to_owned() }),
+            [None, _] => {
+                let message = pair.why_no_base.clone().unwrap_or_else(|| "the base has no answer".to_owned());
+                Err(Missing { code: None, message })
+            }
             [_, None] => Err(Missing { code: None, message: "the run has no answer".to_owned() }),
         };
         if let Err(Missing { code, message }) = result {

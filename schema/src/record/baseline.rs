@@ -1,11 +1,11 @@
 //! The baseline of a suite: the accepted results of its cases, as a file under version control.
 
 use std::fmt;
-use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::CaseRecord;
+use super::keyed_lines::{KeyedLine, parse_line};
+use super::{CaseRecord, keyed_lines};
 
 /// The accepted results of a suite's cases.
 ///
@@ -118,6 +118,17 @@ impl BaselineCase {
     }
 }
 
+impl KeyedLine for BaselineCase {
+    fn key(&self) -> (&str, &str) {
+        self.key()
+    }
+
+    fn problem(&self) -> Option<String> {
+        (self.trials == 0 || self.passed > self.trials)
+            .then(|| format!("{} of {} trials passed, which is not a result", self.passed, self.trials))
+    }
+}
+
 impl Baseline {
     /// Reads the text of a file.
     ///
@@ -125,28 +136,9 @@ impl Baseline {
     ///
     /// If a line is not what it has to be, or two are about the same case and target.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
-        let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
-        let (_, first) = lines.next().ok_or_else(|| BaselineError::new(1, "the file is empty"))?;
-        let header: BaselineHeader =
-            serde_json::from_str(first).map_err(|error| BaselineError::new(1, error.to_string()))?;
-        if header.schema != BaselineHeader::SCHEMA {
-            let message = format!("the schema is `{}`, not `{}`", header.schema, BaselineHeader::SCHEMA);
-            return Err(BaselineError::new(1, message));
-        }
-        let mut cases = Vec::new();
-        for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-            cases.push((number, Self::parse_case(number, line)?));
-        }
-        cases.sort_by(|(_, left), (_, right)| left.key().cmp(&right.key()));
-        for pair in cases.windows(2) {
-            if let [(first, left), (second, right)] = pair
-                && left.key() == right.key()
-            {
-                let message = format!("case `{}` with target `{}` is in line {first}, too", right.case, right.target);
-                return Err(BaselineError::new(*second, message));
-            }
-        }
-        Ok(Self { header, cases: cases.into_iter().map(|(_, case)| case).collect() })
+        let (header, cases) =
+            keyed_lines::parse(text, BaselineHeader::SCHEMA, |header: &BaselineHeader| &header.schema)?;
+        Ok(Self { header, cases })
     }
 
     /// Reads the line of one case in the text of a file, without the other lines; `None` if there is none.
@@ -158,7 +150,7 @@ impl Baseline {
         // Ids are written as JSON texts: a line without this one is about another case.
         let id = serde_json::Value::from(case).to_string();
         for (index, line) in text.lines().enumerate().skip(1).filter(|(_, line)| line.contains(&id)) {
-            let found = Self::parse_case(index + 1, line)?;
+            let found: BaselineCase = parse_line(index + 1, line)?;
             if found.key() == (case, target) {
                 return Ok(Some(found));
             }
@@ -166,31 +158,13 @@ impl Baseline {
         Ok(None)
     }
 
-    fn parse_case(number: usize, line: &str) -> Result<BaselineCase, BaselineError> {
-        let case: BaselineCase =
-            serde_json::from_str(line).map_err(|error| BaselineError::new(number, error.to_string()))?;
-        if case.trials == 0 || case.passed > case.trials {
-            let message = format!("{} of {} trials passed, which is not a result", case.passed, case.trials);
-            return Err(BaselineError::new(number, message));
-        }
-        Ok(case)
-    }
-
     /// The text of the file, with the cases sorted.
     pub fn to_text(&self) -> String {
-        let mut cases: Vec<&BaselineCase> = self.cases.iter().collect();
-        cases.sort_by(|left, right| left.key().cmp(&right.key()));
-        let mut text = String::new();
-        let mut add = |line: serde_json::Result<String>| {
-            writeln!(text, "{}", line.expect("texts and numbers are JSON")).expect("writing to a string never fails");
-        };
-        add(serde_json::to_string(&self.header));
-        cases.into_iter().for_each(|case| add(serde_json::to_string(case)));
-        text
+        keyed_lines::to_text(&self.header, &self.cases)
     }
 }
 
-/// Why the text of a baseline cannot be read.
+/// Why the text of a baseline or of accepted answers cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaselineError {
     line: usize,
@@ -198,7 +172,7 @@ pub struct BaselineError {
 }
 
 impl BaselineError {
-    fn new(line: usize, message: impl Into<String>) -> Self {
+    pub(super) fn new(line: usize, message: impl Into<String>) -> Self {
         Self { line, message: message.into() }
     }
 

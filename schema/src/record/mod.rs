@@ -3,10 +3,12 @@
 //! Records are JSON objects. Times are RFC 3339 UTC with milliseconds, durations are milliseconds, costs are US dollars.
 //! A field that does not apply is `null`. Readers ignore unknown fields.
 
+mod accepted_answers;
 mod baseline;
 mod calibration;
 mod case;
 mod grader;
+mod keyed_lines;
 mod pair;
 mod run;
 mod summary;
@@ -18,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Location;
 
+pub use accepted_answers::{AcceptedAnswer, AcceptedAnswers, AcceptedAnswersHeader};
 pub use baseline::{Baseline, BaselineCase, BaselineError, BaselineHeader, PassState};
 pub use calibration::{CalibrationRecord, CalibrationStatistics, SampleCounts, SampleRecord, Shortfall};
 pub use case::{BaselineResult, CaseRecord, Conditions, Expectation, Rule, Stability, TrialSummary};
