@@ -209,6 +209,17 @@ fn a_flaky_case_is_quarantined() {
     assert_eq!(suite.changes[0].kind, ChangeKind::Quarantined, "{suite}");
 }
 
+#[test]
+fn a_run_is_equal_to_its_own_baseline_though_its_scores_are_rounded() {
+    let run = run(&NAMES.map(|id| (id, 2, 3)));
+    let baseline = accepted(&run, None, &[]).baseline;
+    assert_eq!(baseline.cases[0].score, Some(0.6667), "a little more than two thirds");
+    let comparison = Comparison::with_baselines(&[baseline], &run, &CompareOptions::new());
+    let suite = &comparison.suites[0];
+    assert_eq!((suite.differing, suite.interval), (0, Some((0.0, 0.0))), "{comparison}");
+    assert_eq!(comparison.verdict(), ComparisonVerdict::Unchanged, "{comparison}");
+}
+
 /// The same with a trial each, whose answer starts with the text; its outcome is that of the trial.
 fn answered(cases: &[(&str, u32, u32)], text: &str) -> RunData {
     let made = RunData::read(SyntheticRun::new("run", 60, 1).write(tempfile::tempdir().unwrap().path())).unwrap();

@@ -213,7 +213,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
 }
 
 /// Four places: more would be noise in reviews.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 

@@ -12,6 +12,7 @@ use std::{fs, io, process};
 
 use evalsuite_schema::record::{AcceptedAnswers, Baseline, BaselineError};
 
+pub(crate) use self::accepted::rounded;
 pub use self::accepted::{Accepted, AcceptedCase, Decision, accept};
 pub use self::accepted_answers::accept_answers;
 pub(crate) use self::as_run::{as_run, as_run_with_answers};

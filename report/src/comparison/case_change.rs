@@ -4,6 +4,7 @@ use evalsuite_schema::record::{CaseRecord, PassState, Rule};
 use serde::Serialize;
 
 use super::pairing::Pair;
+use crate::baseline::rounded;
 use crate::statistics::fisher_two_sided;
 
 /// Fewest trials on both sides from which a case can be said to have become better or worse.
@@ -16,6 +17,16 @@ pub(super) enum Standard {
     Run,
     /// What was accepted.
     Baseline,
+}
+
+impl Standard {
+    /// The score of a run minus that of its base. Baselines have rounded scores, which are compared with rounded ones.
+    pub(super) fn difference(self, base: f64, run: f64) -> f64 {
+        match self {
+            Self::Run => run - base,
+            Self::Baseline => rounded(run) - rounded(base),
+        }
+    }
 }
 
 /// A case that is not the same in both runs.
@@ -125,7 +136,7 @@ fn compared(base: &CaseRecord, standard: Standard, run: &CaseRecord) -> Option<C
         return Some(if is_worse { ChangeKind::Regressed } else { ChangeKind::Improved });
     }
     let score_differs = match (base.mean, run.mean) {
-        (Some(base), Some(run)) => (base - run).abs() > 1e-9,
+        (Some(base), Some(run)) => standard.difference(base, run).abs() > 1e-9,
         (base, run) => base.is_some() != run.is_some(),
     };
     let outcome_differs = match standard {

@@ -265,7 +265,7 @@ fn compare_suite(
     for pair in pair_cases(base, run) {
         if let Pair::Both(base, run) = pair {
             let cluster = groups.clusters.of(identity(run), pairs.len());
-            let difference = mean_score(run) - mean_score(base);
+            let difference = standard.difference(mean_score(base), mean_score(run));
             pairs.push(difference, cluster);
             for slice in groups.slices.of(run) {
                 slices.entry(slice.clone()).or_default().push(difference, cluster);
