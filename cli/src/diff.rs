@@ -9,7 +9,7 @@ use evalsuite::record::run_directory::{LATEST, StoredRun};
 use evalsuite::tooling::{AnswerPair, AnswerPairs};
 use evalsuite_report::{
     CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey, answer_pairs, answer_pairs_with_accepted,
-    comparable_of_commit, earlier_comparable,
+    comparable_of_commit, earlier_comparable, judges_of,
 };
 use evalsuite_schema::record::{Baseline, PairRecord};
 
@@ -121,9 +121,10 @@ fn judge_answers(
     let repeat = format!("{repeat} --judge {}", judge.unwrap_or_default());
     let directory = std::path::absolute(&run.directory)?;
     let mut pairs = AnswerPairs::new(asked, env::current_dir()?, directory, base, repeat.trim_end());
-    if let Some(name) = judge {
-        pairs = pairs.with_judge_name(name);
-    }
+    pairs = match judge {
+        Some(name) => pairs.with_judge_name(name),
+        None => pairs.with_judges_of_run(judges_of(run)),
+    };
     pairs.judge(&RunOptions::new()).map_err(io::Error::other)
 }
 

@@ -194,9 +194,9 @@ fn replies_are_recorded_and_replayed_without_a_judge() {
     assert!(other.out.contains(": the recording is stale: the prompt changed\n"), "{}", other.out);
 }
 
+/// The package with a command `shell` that prefers the new answers.
 #[cfg(unix)]
-#[test]
-fn a_command_of_the_targets_file_judges() {
+fn package_with_command() -> Package {
     let package = package();
     let script = r#"#!/bin/sh
 first=$(grep -n 'the new answer' "$1" | cut -d: -f1)
@@ -211,16 +211,61 @@ printf '{"better": "%s"}' "$better" > "$2"
             .replace("$OLDPWD", &package.root().display().to_string())
             .as_str(),
     );
-    let output = diff(&package, &["--judge", "shell"], &[]);
+    package
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_of_the_targets_file_judges() {
+    let output = diff(&package_with_command(), &["--judge", "shell"], &[]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     assert!(output.out.contains("  judge    shell"), "{}", output.out);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_judge_of_the_run_is_asked_again() {
+    let package = package_with_command();
+    record_judges(&package, &["shell"]);
+    let output = diff(&package, &["--judge"], &[]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert!(output.out.contains("  judge    shell"), "{}", output.out);
+    let output = judged(&package, prefers_old, &[]);
+    assert!(output.out.contains("  judge    small"), "the environment takes precedence: {}", output.out);
+    record_judges(&package, &["shell", "other"]);
+    let output = diff(&package, &["--judge"], &[]);
+    assert_eq!(output.code, 2, "one of several is not chosen: {}", output.out);
+    record_judges(&package, &["gpt-x"]);
+    let output = diff(&package, &["--judge"], &[]);
+    assert_eq!(output.code, 2, "{}", output.out);
+    for part in ["there is no judge `gpt-x`", "; set EVALSUITE_JUDGE_URL and EVALSUITE_JUDGE_MODEL, or name a command"]
+    {
+        assert!(output.err.contains(part), "`{part}` is missing in {}", output.err);
+    }
+}
+
+/// Gives the graders of the newer run these judges, and no others.
+#[cfg(unix)]
+fn record_judges(package: &Package, names: &[&str]) {
+    let mut names = names.iter().cycle();
+    for suite in fs::read_dir(package.root().join("out/runs/b-new/suites")).unwrap() {
+        for case in fs::read_dir(suite.unwrap().path().join("cases")).unwrap() {
+            let file = case.unwrap().path().join("trial-000/result.json");
+            let mut graders = read(&file)["graders"].clone();
+            for grader in graders.as_array_mut().expect("graders") {
+                grader["judge"] = json!({"name": names.next(), "attempts": 1, "prompt_sha256": "", "replies": []});
+                grader["members"] = json!([]);
+            }
+            edit(&file, &[("graders", graders)]);
+        }
+    }
 }
 
 #[test]
 fn what_is_wrong_is_said_and_nothing_is_asked() {
     let package = package();
     let cases: &[(&[&str], &str)] = &[
-        (&["--judge"], "error: there is no judge"),
+        (&["--judge"], "error: the judge of the run cannot be asked again: there is no judge `judge-large`: "),
         (&["--judge", "nobody"], "error: there is no judge `nobody`"),
         (
             &["--judge", "large", "--targets", "small", "large"],

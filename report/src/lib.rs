@@ -33,7 +33,7 @@ pub use baseline::{
 };
 pub use comparison::{
     CaseChange, ChangeKind, CompareOptions, Comparison, ComparisonVerdict, JudgedAnswers, SliceComparison,
-    SuiteComparison, answer_pairs, answer_pairs_with_accepted,
+    SuiteComparison, answer_pairs, answer_pairs_with_accepted, judges_of,
 };
 pub use evalsuite_schema::gate::{Gate, GateError, Measure, SliceKey};
 pub use formats::{

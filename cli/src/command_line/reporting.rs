@@ -114,7 +114,7 @@ pub(crate) struct Show {
 ///
 /// With --judge, a judge also says for each of these cases which of the two recorded answers is better. It is asked twice, with each of
 /// the answers first; an answer wins if it is better both times, else it is a tie. The judge is the one that the EVALSUITE_JUDGE_*
-/// variables set, or the command NAME of targets.yaml. A win rate below one half that is not chance is a regression, too; a judge whose
+/// variables set, else the command of targets.yaml that all judge graders of RUN asked, or the command NAME. A win rate below one half that is not chance is a regression, too; a judge whose
 /// replies depend on the order in half of the cases, or that gives no judgement about more than a tenth, decides nothing. With --baseline,
 /// the answers that `accept --answers` wrote are compared with those of the run. The cost of the judge is printed with the comparison; no
 /// budget applies to it.
@@ -134,7 +134,8 @@ pub(crate) struct Diff {
     /// Compare the cases of one target in A with those of another one in B; without A and B, in the newest run
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "baseline")]
     pub(crate) targets: Vec<String>,
-    /// Ask a judge which answers are better: the command NAME of targets.yaml [default: the judge of EVALSUITE_JUDGE_*]
+    /// Ask a judge which answers are better: the command NAME of targets.yaml [default: the judge of EVALSUITE_JUDGE_*, else that of
+    /// the run]
     #[arg(long, value_name = "NAME", num_args = 0..=1)]
     pub(crate) judge: Option<Option<String>>,
     /// What makes an answer the better one [default: the criteria of each case]

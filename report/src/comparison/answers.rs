@@ -1,7 +1,9 @@
 //! The answers that judges compare.
 
+use std::collections::BTreeSet;
+
 use evalsuite::tooling::AnswerPair;
-use evalsuite_schema::record::{AcceptedAnswers, Baseline, CaseRecord};
+use evalsuite_schema::record::{AcceptedAnswers, Baseline, CaseRecord, GraderRecord};
 
 use super::pairing::pair_cases;
 use super::{CompareOptions, by_suite_and_target};
@@ -57,6 +59,22 @@ pub fn answer_pairs_with_accepted(
         pair.why_no_base = Some(why.to_owned());
     }
     pairs
+}
+
+/// Names of the judges that the graders of a run asked, if all of them asked the same ones; else none.
+pub fn judges_of(run: &RunData) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    let trials = run.suites.iter().flat_map(|suite| &suite.cases).flat_map(|case| &case.trials);
+    let mut graders: Vec<&GraderRecord> = trials.flat_map(|trial| &trial.record.graders).collect();
+    while let Some(grader) = graders.pop() {
+        names.extend(grader.judge.iter().map(|judge| judge.name.as_str()).filter(|name| !name.is_empty()));
+        graders.extend(&grader.members);
+    }
+    match (names.pop_first(), names.is_empty()) {
+        // Several judges of one grader are recorded as `a, b`.
+        (Some(judges), true) => judges.split(", ").map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The first trial of a case that has an answer.

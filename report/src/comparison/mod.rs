@@ -19,7 +19,7 @@ use crate::baseline::as_run;
 use crate::run_data::{CaseData, RunData, SuiteData};
 use crate::statistics::{holm, mean};
 
-pub use self::answers::{answer_pairs, answer_pairs_with_accepted};
+pub use self::answers::{answer_pairs, answer_pairs_with_accepted, judges_of};
 use self::case_change::Standard;
 pub use self::case_change::{CaseChange, ChangeKind};
 use self::groups::{Clusters, Slices};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evalsuite_schema::record::PairRecord;
+use evalsuite_schema::record::{Mode, PairRecord};
 
 use crate::entry::run_error::{RunError, RunErrorKind};
 use crate::entry::run_options::RunOptions;
@@ -30,6 +30,7 @@ pub struct AnswerPairs {
     repeat: String,
     judges: Judges,
     judge_name: Option<String>,
+    judges_of_run: Vec<String>,
 }
 
 impl AnswerPairs {
@@ -51,6 +52,7 @@ impl AnswerPairs {
             repeat: repeat.into(),
             judges: Judges::default(),
             judge_name: None,
+            judges_of_run: Vec::new(),
         }
     }
 
@@ -68,6 +70,14 @@ impl AnswerPairs {
         self
     }
 
+    /// Asks the commands with these names in the targets file where no judge is set and the environment names none: the judges that a run
+    /// recorded. A replay needs none.
+    #[must_use]
+    pub fn with_judges_of_run(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.judges_of_run = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Asks about all pairs, some at the same time; the records have the order of the pairs. Limits, retries and recordings are those of
     /// graders that ask a judge. Of the options, mode, cassettes and workers are used.
     ///
@@ -80,6 +90,11 @@ impl AnswerPairs {
         let mut settings = options.apply(Settings::from_environment()?)?;
         if let Some(name) = &self.judge_name {
             settings.judge.targets = Some(vec![name.clone()]);
+        }
+        let is_named = settings.judge.names_one() || self.judges.has_default();
+        let is_of_run = !is_named && !self.judges_of_run.is_empty() && settings.judge_mode() != Mode::Replay;
+        if is_of_run {
+            settings.judge.targets = Some(self.judges_of_run.clone());
         }
         let places = SuiteLocation { package_root: self.package_root.clone(), suite_dir: self.package_root.clone() };
         let judging = PairJudging {
@@ -96,7 +111,16 @@ impl AnswerPairs {
             let message = format!("cannot write to {}", self.run.display());
             RunError::records(message).with_source(error)
         };
-        let no_judge = |error: NoJudge| RunError::new(RunErrorKind::NothingToMeasure, error.to_string());
+        let no_judge = |error: NoJudge| {
+            let help = "help: a record has only the name of its judge; set EVALSUITE_JUDGE_URL and EVALSUITE_JUDGE_MODEL, \
+                        or name a command of targets.yaml";
+            let message = if is_of_run {
+                format!("the judge of the run cannot be asked again: {error}\n{help}")
+            } else {
+                error.to_string()
+            };
+            RunError::new(RunErrorKind::NothingToMeasure, message)
+        };
         judging.check(first).map_err(unwritable)?.map_err(no_judge)?;
         let records = map_on_threads(&self.pairs, settings.workers, |pair| judging.judge(pair));
         let unhidden = |error| RunError::records("secrets cannot be removed from the replies").with_source(error);
