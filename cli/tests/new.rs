@@ -159,7 +159,7 @@ fn a_case_says_what_is_missing() {
     assert_eq!(output.err, expected);
     assert_eq!(package.run(&["new", "suite"]).code, 0);
     for (arguments, message) in [
-        (&["late"][..], "error: `--input` is missing: Input of the agent\n"),
+        (&["late"][..], "error: `--input` is missing: input of the agent\n"),
         (
             &["a b", "--input", "x"],
             "error: `a b` is not a valid name: use letters, digits, `-` and `_`, and start with a letter\n",

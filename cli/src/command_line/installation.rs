@@ -6,12 +6,11 @@ use clap::Args;
 
 /// Print completions for a shell
 ///
-/// They complete `cargo-evalsuite`, which takes the same arguments as `cargo evalsuite`. Exit status: 0 on success.
+/// They complete `cargo-evalsuite`, which takes the same arguments as `cargo evalsuite`. Shells look for them in directories such as
+/// `~/.local/share/bash-completion/completions` and `~/.config/fish/completions`. Exit status: 0 on success.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  cargo evalsuite completions bash > ~/.local/share/bash-completion/completions/cargo-evalsuite\n  \
-    cargo evalsuite completions fish > ~/.config/fish/completions/cargo-evalsuite.fish"
-)]
+#[command(after_help = "Examples:\n  cargo evalsuite completions bash > cargo-evalsuite.bash\n  \
+    cargo evalsuite completions fish > cargo-evalsuite.fish")]
 pub(crate) struct Completions {
     /// Shell
     #[arg(value_enum)]

@@ -114,6 +114,7 @@ mod tests {
             for line in examples.lines() {
                 let line = line.trim_start().strip_prefix("cargo evalsuite ").expect("a call of cargo evalsuite");
                 assert!(line.contains(command.get_name()), "{line}");
+                assert!("  cargo evalsuite ".len() + line.len() <= 80, "a broken line cannot be copied: {line}");
                 let words = ["cargo evalsuite".to_owned()].into_iter().chain(words(line));
                 if let Err(error) = CommandLine::try_parse_from(words) {
                     panic!("{line}\n{error}");

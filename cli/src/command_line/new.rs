@@ -10,7 +10,7 @@ use clap::{Args, Subcommand, ValueEnum};
 /// files that are there stay as they are. Exit status: 0 on success, 2 if nothing was written.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite new\n  cargo evalsuite new suite shop --layout tasks --ci\n  cargo evalsuite new case refund --input \"I want my money back.\" --contains refund\n  cargo evalsuite new grader polite"
+    after_help = "Examples:\n  cargo evalsuite new\n  cargo evalsuite new suite shop --layout tasks --ci\n  cargo evalsuite new case refund --input \"Money back!\" --contains refund\n  cargo evalsuite new grader polite"
 )]
 pub(crate) struct New {
     #[command(subcommand)]
@@ -66,7 +66,7 @@ pub(crate) enum LayoutName {
 /// A case of a suite
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite new case refund --input \"I want my money back.\" --contains refund\n  cargo evalsuite new case polite --input \"You are late!\" --criteria \"Stays polite.\" --suite suites/shop"
+    after_help = "Examples:\n  cargo evalsuite new case refund --input \"Money back!\" --contains refund\n  cargo evalsuite new case polite --input \"Late!\" --criteria \"Stays polite.\""
 )]
 pub(crate) struct NewCase {
     /// Id of the case
@@ -102,7 +102,7 @@ pub(crate) struct NewGrader {
 /// A targets file with a command as the agent, and a test file that uses it
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  cargo evalsuite new agent-cli --command \"my-agent --prompt-file {PROMPT_FILE} --out {OUTPUT_FILE}\""
+    after_help = "Example:\n  cargo evalsuite new agent-cli --command \"my-agent {PROMPT_FILE} {OUTPUT_FILE}\""
 )]
 pub(crate) struct NewAgentCli {
     /// Directory of the suite [default: the only suite of the package]

@@ -13,7 +13,7 @@ use super::{OutputFormat, positive};
 /// success, 2 if a file cannot be written or the run does not exist.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite report\n  cargo evalsuite report --html report.html\n  cargo evalsuite report --format github --markdown \"$GITHUB_STEP_SUMMARY\"\n  cargo evalsuite report 20261121T080000Z-1f2e3d --junit evals.xml --csv evals.csv\n  cargo evalsuite report --inspect-log logs --otel otel --trace trace.json"
+    after_help = "Examples:\n  cargo evalsuite report\n  cargo evalsuite report --html report.html\n  cargo evalsuite report --format github --markdown \"$GITHUB_STEP_SUMMARY\"\n  cargo evalsuite report latest --junit evals.xml --csv evals.csv\n  cargo evalsuite report --inspect-log logs --otel otel --trace trace.json"
 )]
 pub(crate) struct Report {
     /// Run: its id, its directory, or `latest`
@@ -118,7 +118,7 @@ pub(crate) struct Show {
 /// replies depend on the order in half of the cases, or that gives no judgement about more than a tenth, decides nothing.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite diff\n  cargo evalsuite diff --baseline --by bucket\n  cargo evalsuite diff --judge\n  cargo evalsuite diff --targets small large --judge --criteria \"Is friendly\"\n  cargo evalsuite diff 20261121T080000Z-1f2e3d\n  cargo evalsuite diff 20261121T080000Z-1f2e3d 20261122T080000Z-9a8b7c --margin 0.02"
+    after_help = "Examples:\n  cargo evalsuite diff\n  cargo evalsuite diff --baseline --by bucket\n  cargo evalsuite diff --judge\n  cargo evalsuite diff --targets small large --judge --criteria \"Is friendly\"\n  cargo evalsuite diff 20261121T080000Z-1f2e3d\n  cargo evalsuite diff 20261121T080000Z-1f2e3d latest --margin 0.02"
 )]
 pub(crate) struct Diff {
     /// Earlier run: its id or directory [default: the run of the merge base with the default branch, else the newest one before RUN; with a
@@ -167,7 +167,7 @@ pub(crate) enum DiffFormat {
 /// 4 if it cannot be decided: no cases, missing or torn results, or too few cases to compare.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  cargo evalsuite gate\n  cargo evalsuite gate --require \"pass_rate >= 90%\" --require \"suite:shop p95(time) <= 60s\"\n  cargo evalsuite gate --require \"score >= 0.8 per bucket\" --baseline --margin 0.05"
+    after_help = "Examples:\n  cargo evalsuite gate\n  cargo evalsuite gate --require \"suite:shop p95(time) <= 60s\"\n  cargo evalsuite gate --require \"score >= 0.8 per bucket\" --baseline"
 )]
 pub(crate) struct Gate {
     /// Run: its id, its directory, or `latest`

@@ -56,7 +56,7 @@ impl PackageHere {
             }
             (None, several) => {
                 let shown: Vec<String> = several.iter().map(|path| self.shown(path)).collect();
-                let text = format!("Suite ({})", shown.join(", "));
+                let text = format!("Directory of the suite ({})", shown.join(", "));
                 let question = Question { text: &text, argument: "--suite", default: None };
                 suite_request::absolute(Path::new(&question.answer(None)?))?
             }

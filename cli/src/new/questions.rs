@@ -47,7 +47,10 @@ impl Question<'_> {
     }
 
     fn without_answer(&self) -> io::Error {
-        io::Error::new(io::ErrorKind::InvalidInput, format!("`{}` is missing: {}", self.argument, self.text))
+        let mut text = self.text.chars();
+        let first = text.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
+        let message = format!("`{}` is missing: {first}{}", self.argument, text.as_str());
+        io::Error::new(io::ErrorKind::InvalidInput, message)
     }
 }
 
