@@ -9,8 +9,8 @@ use std::path::PathBuf;
 mod package;
 
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, suites};
+use hmac_sha256::Hash;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
 const SHOP: &str = "description: Refunds.
@@ -243,7 +243,8 @@ fn a_case_whose_variable_has_another_value_has_changed() {
     run("forty-three", "  reused   1 unchanged case of earlier runs");
     run("forty-two", "  reused   2 unchanged cases of earlier runs");
     // Neither the values nor digests that can be compared with those of other values are in the records.
-    let plain = |value: &str| -> String { Sha256::digest(value).iter().map(|byte| format!("{byte:02x}")).collect() };
+    let plain =
+        |value: &str| -> String { Hash::hash(value.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect() };
     let objects = ["forty-two", "forty-three"].map(|amount| format!("{{\"SHOP_AMOUNT\":\"{amount}\"}}"));
     let values = objects.iter().map(String::as_str).chain(["forty-two", "forty-three"]);
     let hidden: Vec<String> = values.flat_map(|value| [value.to_owned(), plain(value)]).collect();
@@ -264,6 +265,7 @@ fn a_case_whose_variable_has_another_value_has_changed() {
 #[test]
 fn a_case_whose_judge_has_a_variable_with_another_value_has_changed() {
     let chosen = small_package("chosen_judge_variables");
+    chosen.package.add_feature("cli-agents");
     let judge = r#"targets: [{ name: kind, provider: cli, command: "echo '{\"score\": ${{ JUDGE_SCORE }}}' > {OUTPUT_FILE}" }]"#;
     chosen.package.write(".evalsuite/targets.yaml", judge);
     let judged =

@@ -96,10 +96,6 @@ pub mod __private {
     pub use crate::grade::standalone::{AgentWork, GradableEvidence};
     pub use crate::model::compiled_json::{CompiledJson, SuiteTexts};
     pub use crate::model::suite::Origin;
-    pub use crate::{
-        __cli_agents as cli_agents, __origin as origin, __without_cli_agents as without_cli_agents,
-        __without_json_schema as without_json_schema,
-    };
 
     /// An outcome that took `duration_ms`, which may be shorter than a `Duration` can tell: recorded behaviour of other tools has such values.
     pub fn with_duration_ms(mut outcome: Outcome, duration_ms: f64) -> Outcome {

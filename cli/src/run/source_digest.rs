@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite::tooling::SuiteDescription;
+use hmac_sha256::Hash;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::cargo_process;
@@ -54,7 +54,7 @@ pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription]) -> io::R
     if lock.is_file() {
         add(&mut files, root, &lock)?;
     }
-    let mut all = Sha256::new();
+    let mut all = Hash::new();
     for (path, digest) in files {
         all.update(format!("{path}\0{digest}\n"));
     }
@@ -64,7 +64,7 @@ pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription]) -> io::R
 /// Paths relative to the workspace: another checkout has the same digest.
 fn add(files: &mut BTreeMap<String, String>, root: &Path, path: &Path) -> io::Result<()> {
     let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
-    files.insert(name, hexadecimal(&Sha256::digest(fs::read(path)?)));
+    files.insert(name, hexadecimal(&Hash::hash(&fs::read(path)?)));
     Ok(())
 }
 

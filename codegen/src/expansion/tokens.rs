@@ -31,11 +31,11 @@ impl Expansion {
         let errors = self.problems.iter().filter(|problem| problem.is_error()).map(compile_error);
         let without_json_schema = self.without_json_schema.as_ref().map(|problem| {
             let error = compile_error(problem);
-            quote!(::evalsuite::__private::without_json_schema! { #error })
+            quote!(::evalsuite::__without_json_schema! { #error })
         });
         let without_cli_agents = self.without_cli_agents.as_ref().map(|problem| {
             let error = compile_error(problem);
-            quote!(::evalsuite::__private::without_cli_agents! { #error })
+            quote!(::evalsuite::__without_cli_agents! { #error })
         });
         let calls = self.calls();
         let bound = self.binding.has_tests().then(|| self.bound(&calls));
@@ -190,7 +190,7 @@ impl Expansion {
             Agent::Expression(agent) => Some(quote!(.with_agent(#agent))),
             Agent::Commands => {
                 let error = compile_error(&self.needs_cli_agents("agents"));
-                Some(quote!(.with_agent(::evalsuite::__private::cli_agents! { #error })))
+                Some(quote!(.with_agent(::evalsuite::__cli_agents! { #error })))
             }
             Agent::ByName => {
                 let (module, function) = self.agent_by_name()?;

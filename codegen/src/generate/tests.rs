@@ -185,7 +185,7 @@ fn commands_are_agents_like_others() {
     let without = run(&fixture, generator());
     let warning = "cargo::warning=[W015 no-targets-file]";
     assert!(without.lines().iter().any(|line| line.starts_with(warning)), "{:?}", without.lines());
-    assert!(code(&fixture, "card_agent").contains("::evalsuite::__private::cli_agents!"));
+    assert!(code(&fixture, "card_agent").contains("::evalsuite::__cli_agents!"));
 
     let denied = run(&fixture, generator().deny_warnings());
     assert!(denied.lines().iter().any(|line| line.starts_with("cargo::error=[W015")), "{:?}", denied.lines());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::SystemTime;
 
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 
 use super::LoadedPart;
 use crate::fields::paths::Roots;
@@ -20,7 +20,7 @@ pub(super) fn read(files: &Files, roots: &Roots) -> SuiteFiles {
 
 /// The digest of a suite with these files: SHA-256 in hexadecimal.
 pub fn suite_digest(files: &SuiteFiles) -> String {
-    let mut hash = Sha256::new();
+    let mut hash = Hash::new();
     for (path, digest) in files {
         hash.update(path.as_bytes());
         hash.update([0]);
@@ -43,7 +43,7 @@ impl LoadedPart {
         let listed: BTreeSet<&str> = self.others.iter().map(|other| other.source.as_str()).collect();
         let is_read = |path: &str| read.is_some_and(|read| read.contains_key(path));
         let is_newer = |path: &Path| path.metadata().and_then(|data| data.modified()).is_ok_and(|time| time > since);
-        let digest = |path: &Path| Some(Sha256::digest(plain_file::read_bytes(path).ok()?).into());
+        let digest = |path: &Path| Some(Hash::hash(&plain_file::read_bytes(path).ok()?));
         let mut files = SuiteFiles::new();
         for (path, built) in built {
             let is_gone = cases.contains(path.as_str()) && !listed.contains(path.as_str());

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{FileId, Files, ReadProblem, Span};
@@ -23,7 +23,7 @@ pub(crate) fn read_text(path: &Path, files: &Files, diagnostics: &mut Diagnostic
     }
     let problem = match files.read(path) {
         Ok(bytes) => {
-            let digest: [u8; 32] = Sha256::digest(&bytes).into();
+            let digest: [u8; 32] = Hash::hash(&bytes);
             let start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
             match std::str::from_utf8(&bytes[start..]) {
                 Ok(text) => {

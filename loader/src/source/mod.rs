@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use evalsuite_schema::Location;
 use evalsuite_schema::diagnostic::SourceRange;
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 
 pub use evalsuite_schema::diagnostic::Position;
 pub use plain_file::plain_text;
@@ -146,7 +146,7 @@ impl Files {
     pub(crate) fn text(&self, file: &SourceFile) -> Option<Arc<str>> {
         file.text.clone().or_else(|| {
             let digest = file.digest?;
-            let text = self.read(&file.path).ok().filter(|bytes| Sha256::digest(bytes)[..] == digest)?;
+            let text = self.read(&file.path).ok().filter(|bytes| Hash::hash(bytes)[..] == digest)?;
             let text = String::from_utf8(text).ok()?;
             Some(text.strip_prefix('\u{feff}').unwrap_or(&text).into())
         })

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 
 use crate::run_data::{CaseData, RunData, SuiteData, TrialData};
 
 /// The first `digits` digits, at most 64, of a hexadecimal SHA-256 over the parts and their lengths.
 pub(super) fn id(digits: usize, parts: &[&str]) -> String {
-    let mut digest = Sha256::new();
+    let mut digest = Hash::new();
     for part in parts {
         digest.update((part.len() as u64).to_le_bytes());
         digest.update(part);

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 
 use super::assets;
 use super::chunks::packed;
@@ -72,7 +72,7 @@ pub(super) fn chunk_script(number: usize, base64: &str) -> String {
 }
 
 fn digest(text: &str) -> String {
-    STANDARD.encode(Sha256::digest(text))
+    STANDARD.encode(Hash::hash(text.as_bytes()))
 }
 
 #[cfg(test)]

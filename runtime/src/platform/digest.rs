@@ -3,8 +3,8 @@
 use std::io;
 use std::io::Read;
 
+use hmac_sha256::{HMAC, Hash};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::platform::json;
 
@@ -13,7 +13,12 @@ const SHOWN: usize = 80;
 
 /// SHA-256 in hexadecimal.
 pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
-    hexadecimal(Sha256::digest(bytes).into())
+    hexadecimal(Hash::hash(bytes.as_ref()))
+}
+
+/// HMAC-SHA-256 in hexadecimal.
+pub(crate) fn sha256_with_key(key: &str, text: &str) -> String {
+    hexadecimal(HMAC::mac(text, key))
 }
 
 /// SHA-256 of everything that can be read, in hexadecimal.
@@ -22,11 +27,11 @@ pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
 ///
 /// If it cannot be read.
 pub(crate) fn sha256_of(mut reader: impl Read) -> io::Result<String> {
-    let mut digest = Sha256::new();
+    let mut digest = Hash::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match reader.read(&mut buffer) {
-            Ok(0) => return Ok(hexadecimal(digest.finalize().into())),
+            Ok(0) => return Ok(hexadecimal(digest.finalize())),
             Ok(count) => digest.update(&buffer[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -231,4 +231,13 @@ fn commands_without_their_feature_are_compile_errors_that_name_it() {
         assert!(errors[0].rendered.contains(&expected), "{name}: expected {expected:?} in\n{}", errors[0].rendered);
         package.remove(&file);
     }
+
+    let judged = format!("{}  - {{ type: llm-grader, prompt: Is it polite? }}\n", suites::case("hello", "hello"));
+    package.write("suites/by_case/cases/first/case.yaml", &judged).write(
+        "tests/evals.rs",
+        "evalsuite::include_eval_suite!(\"suites/by_case\", agent = cli_agents_missing::agent);",
+    );
+    let ran = package.cargo(["test", "--test", "evals"]).env("EVALSUITE_JUDGE_TARGET", "strict").run();
+    ran.fails("no command can judge")
+        .says("or a command of targets.yaml, `judge = \"strict\"` with the feature `cli-agents` of evalsuite");
 }

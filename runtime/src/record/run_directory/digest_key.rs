@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 use std::{fs, io, process};
 
-use crate::platform::digest::sha256;
+use crate::platform::digest::{sha256, sha256_with_key};
 use crate::platform::file_lock::FileLock;
 use crate::platform::permissions::set_mode;
 use crate::record::run_directory::layout::DIGEST_KEY;
@@ -13,7 +13,7 @@ use crate::record::run_directory::layout::DIGEST_KEY;
 /// Length of a key: SHA-256 in hexadecimal.
 const LENGTH: usize = 64;
 
-/// SHA-256 of a text after the key of an output directory, in hexadecimal. The key is made when it is first needed. Digests of two
+/// HMAC-SHA-256 of a text with the key of an output directory, in hexadecimal. The key is made when it is first needed. Digests of two
 /// output directories cannot be compared.
 ///
 /// # Errors
@@ -28,7 +28,7 @@ pub(crate) fn keyed_digest(output: &Path, text: &str) -> io::Result<String> {
         key = random_key();
         fs::write(&file, &key)?;
     }
-    Ok(sha256(key + text))
+    Ok(sha256_with_key(&key, text))
 }
 
 /// 128 bits that the operating system made: the standard library has no other source of random numbers.

@@ -197,6 +197,7 @@ fn commands_judge_agents_in_rust() {
         package.write("tests/evals.rs", &format!("use judged_by_commands::agent;\n{code}\n{generated}\n"));
     };
     package
+        .add_feature("cli-agents")
         .write("src/lib.rs", suites::AGENT)
         .write(
             "build.rs",
