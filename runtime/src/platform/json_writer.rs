@@ -89,7 +89,7 @@ impl<'c> JsonWriter<'c> {
     fn open<'w>(&'w mut self, bracket: char, end: &'static str) -> Parts<'w, 'c> {
         self.json.push(bracket);
         self.indent = self.indent.map(|depth| depth + 1);
-        Parts { writer: self, end, is_empty: true, keys: BTreeSet::new(), number: false }
+        Parts { writer: self, end, is_empty: true, keys: BTreeSet::new(), number: None }
     }
 
     /// Begins the object of a variant with data.
@@ -117,8 +117,8 @@ pub(crate) struct Parts<'w, 'c> {
     is_empty: bool,
     /// Keys so far, of a map whose texts are changed: two of them may become the same.
     keys: BTreeSet<String>,
-    /// Whether it is a [`NUMBER`].
-    number: bool,
+    /// The writer's change of texts while this is a [`NUMBER`], whose digits are not changed.
+    number: Option<Option<Change<'c>>>,
 }
 
 impl Parts<'_, '_> {
@@ -135,16 +135,23 @@ impl Parts<'_, '_> {
         value.serialize(&mut *self.writer)
     }
 
-    fn field(&mut self, name: &str, value: &(impl Serialize + ?Sized)) -> Result<()> {
-        if self.number {
-            let digits = written(value, None)?;
-            self.writer.json.push_str(digits.trim_matches('"'));
+    /// What comes before the value of a field.
+    fn name(&mut self, name: &str) -> Result<()> {
+        if self.number.is_some() {
             return Ok(());
         }
         self.next();
         self.writer.text(name)?;
         self.writer.separate_name();
-        value.serialize(&mut *self.writer)
+        Ok(())
+    }
+
+    /// What comes after the value of a field, which begins at `start`: the digits of a number are a text until then.
+    fn end_value(&mut self, start: usize) {
+        if self.number.is_some() {
+            let digits = self.writer.json[start..].trim_matches('"').to_owned();
+            self.writer.json.replace_range(start.., &digits);
+        }
     }
 
     /// A key of a map, escaped, which no other key of the map becomes.
@@ -163,7 +170,8 @@ impl Parts<'_, '_> {
 
     fn close(self) {
         let Self { writer, end, is_empty, number, .. } = self;
-        if number {
+        if let Some(change) = number {
+            writer.change = change;
             return;
         }
         writer.indent = writer.indent.map(|depth| depth - 1);
@@ -302,7 +310,8 @@ impl<'w, 'c> Serializer for &'w mut JsonWriter<'c> {
 
     fn serialize_struct(self, name: &'static str, _length: usize) -> Result<Parts<'w, 'c>> {
         if name == NUMBER {
-            return Ok(Parts { writer: self, end: "", is_empty: true, keys: BTreeSet::new(), number: true });
+            let number = Some(self.change.take());
+            return Ok(Parts { writer: self, end: "", is_empty: true, keys: BTreeSet::new(), number });
         }
         Ok(self.open('{', "}"))
     }
@@ -344,7 +353,11 @@ macro_rules! fields {
             type Error = Error;
 
             fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
-                self.field(name, value)
+                self.name(name)?;
+                let start = self.writer.json.len();
+                value.serialize(&mut *self.writer)?;
+                self.end_value(start);
+                Ok(())
             }
 
             fn end(self) -> Result<()> {
@@ -474,6 +487,10 @@ mod tests {
             #[serde(rename = "$serde_json::private::Number")]
             digits: &'static str,
         }
-        assert_eq!(written(&[Digits { digits: "1e999" }], None).unwrap(), "[1e999]");
+        fn hidden(_: &str) -> Cow<'_, str> {
+            Cow::Borrowed("hidden")
+        }
+        let written = written(&(Digits { digits: "1e999" }, "text"), Some(&hidden)).unwrap();
+        assert_eq!(written, r#"[1e999,"hidden"]"#);
     }
 }
