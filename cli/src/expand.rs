@@ -49,7 +49,8 @@ pub(crate) fn run(command: &Expand) -> io::Result<ExitCode> {
         return Ok(if expansion.has_errors() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
     }
     for problem in expansion.problems() {
-        anstream::eprintln!("{}\n", problem.text());
+        let shown = problem.as_diagnostic().map(|found| render::text(found, render::Style::Colored));
+        anstream::eprintln!("{}\n", shown.unwrap_or_else(|| problem.text()));
     }
     if expansion.has_errors() {
         return Ok(ExitCode::FAILURE);

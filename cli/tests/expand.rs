@@ -52,7 +52,7 @@ fn an_unregistered_grader_is_an_error() {
     let package = Package::new(&[("suites/card_agent/tasks/a.json", &task)]);
     let output = package.run(&["expand", "suites/card_agent", "--grader", "is_nise"]);
     assert_eq!((output.code, output.out.as_str()), (1, ""));
-    assert!(output.err.contains("[E050 unknown-grader] unknown grader `is_nice`"), "{}", output.err);
+    assert!(output.err.contains("error[E050 unknown-grader]: unknown grader `is_nice`"), "{}", output.err);
     assert!(output.err.contains("did you mean `is_nise`?"), "{}", output.err);
 }
 
@@ -81,7 +81,7 @@ fn what_measures_judges_is_a_test() {
     package.write("suites/card_agent/calibration.yaml", &format!("samples:\n{}", sample("a")));
     let output = package.run(&["expand", "suites/card_agent"]);
     assert_eq!((output.code, output.out.as_str()), (1, ""));
-    assert!(output.err.contains("[E078 too-few-samples]"), "{}", output.err);
+    assert!(output.err.contains("error[E078 too-few-samples]"), "{}", output.err);
 }
 
 #[test]

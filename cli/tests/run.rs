@@ -132,7 +132,7 @@ fn chosen_cases_run_as_one_run_that_is_ended_and_summed_up() {
     ran.says("1 hook was run").says("shop: 4 passed, 2 failed, 0 error, 2 skipped").says("summary.json");
     ran.says("  skipped  judged, judged: needs a judge\n    help: add `judge = …` to the suite's macro, or set EVALSUITE_JUDGE");
     ran.says("warning: 2 cases were skipped and count as passed; EVALSUITE_REQUIRE=1 turns skipped cases into errors");
-    ran.says("  target   passed  failed  error  skipped  score").says("  grader").says("  contains");
+    ran.says("  target   passed  failed  skipped  score").says("  grader").says("  contains");
     ran.is_silent_about("is_no_evaluation").says("test shop::suite_check ... ok");
 
     let ran = chosen.run(&["--exclude-tag", "fast"]).succeeds("the other suite passes");

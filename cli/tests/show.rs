@@ -1,6 +1,7 @@
 //! `cargo evalsuite show`, run as a program.
 
 use std::fs;
+use std::path::Path;
 
 mod package;
 
@@ -121,4 +122,36 @@ fn on_a_terminal_the_pager_shows_the_text() {
         assert!(plain.starts_with("a.json"), "{pager}: {plain}");
     }
     assert!(package.run_with(&["show", "a.json"], &[("PAGER", "false")]).out.starts_with("a.json"), "not a terminal");
+}
+
+#[test]
+fn cases_of_one_name_are_shown_apart_and_nothing_twice() {
+    let (package, case) = package_with_run();
+    let record = |suite: &str| package.root().join(format!("out/runs/run-1/suites/{suite}"));
+    copy_as_returns(&record("refunds-00000000"), &record("returns-11111111"));
+    let output = package.run_in_output(&["show", &case, "--target", "default"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.starts_with(&format!("{case} (refunds@default): failed")), "{}", output.out);
+    assert!(output.out.contains(&format!("\n\n{case} (returns@default): failed")), "{}", output.out);
+    assert!(output.out.contains("  trial 0 of 2, counted from 0\n"), "{}", output.out);
+    for line in output.out.lines().filter_map(|line| line.trim_start().strip_prefix("✗ ")) {
+        assert!(!output.out.contains(&format!("- {line}\n")), "the rationale repeats an assertion: {line}");
+    }
+    let step = package.run_in_output(&["show", &case, "--target", "default", "--step", "1"]);
+    assert_eq!(step.out.lines().filter(|line| line.contains("::")).count(), 2, "{}", step.out);
+}
+
+/// Copies the records of a suite, which has another name there.
+fn copy_as_returns(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a directory");
+    for entry in fs::read_dir(from).expect("a directory") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_as_returns(&entry.path(), &target);
+        } else {
+            let text = fs::read_to_string(entry.path()).expect("a text");
+            fs::write(target, text.replace("\"refunds", "\"returns")).expect("a copy");
+        }
+    }
 }

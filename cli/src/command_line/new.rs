@@ -101,9 +101,7 @@ pub(crate) struct NewGrader {
 
 /// A targets file with a command as the agent, and a test file that uses it
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  cargo evalsuite new agent-cli --command \"my-agent --prompt-file {PROMPT_FILE} --out {OUTPUT_FILE}\""
-)]
+#[command(after_help = "Example:\n  cargo evalsuite new agent-cli --command \"my-agent {PROMPT_FILE} {OUTPUT_FILE}\"")]
 pub(crate) struct NewAgentCli {
     /// Directory of the suite [default: the only suite of the package]
     #[arg(long, value_name = "DIR")]

@@ -59,7 +59,7 @@ fn add_head(text: &mut String, run: &RunData, case: &CaseData, record: &TrialRec
     text.push_str(&format!("{} ({}@{}): {outcome}{score}\n", record.case_id, record.suite, record.target));
     let (number, trials) = (record.trial, case.trials.len());
     text.push_str(&format!("  {}  test {}\n", record.location, record.test_name));
-    text.push_str(&format!("  run {}  trial {number}, the first is 0, of {trials}\n", run.run_id));
+    text.push_str(&format!("  run {}  trial {number} of {trials}, counted from 0\n", run.run_id));
     if let Some(reason) = &record.reason {
         add_indented(text, "  ", &reason.message);
     }
@@ -111,7 +111,10 @@ fn add_grader(text: &mut String, grader: &GraderRecord, indent: &str) {
             add_indented(text, &format!("{deeper}  "), &format!("{name}: {value}"));
         }
     }
-    for note in [&grader.rationale, &grader.error].into_iter().flatten() {
+    // The rationale of many graders lists their assertions again.
+    let is_assertion = |line: &str| grader.assertions.iter().any(|it| it.text == line.trim_start_matches("- "));
+    let rationale = grader.rationale.as_ref().filter(|text| !text.lines().all(is_assertion));
+    for note in rationale.into_iter().chain(&grader.error) {
         add_indented(text, &deeper, note);
     }
     grader.members.iter().for_each(|member| add_grader(text, member, &deeper));

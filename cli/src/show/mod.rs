@@ -63,7 +63,13 @@ fn show_case(command: &Show, name: &str) -> io::Result<ExitCode> {
         return Ok(ExitCode::from(CANNOT_WORK));
     }
     let mut text = String::new();
-    for case in found {
+    for (index, case) in found.iter().enumerate() {
+        if index > 0 {
+            text.push('\n');
+        }
+        if found.len() > 1 && command.step.is_some() {
+            text.push_str(&format!("{}\n", case.record.test_name));
+        }
         case_text::add(&mut text, &run, case, command.trial, command.step).map_err(invalid_input)?;
     }
     pager::print(&text)

@@ -118,6 +118,9 @@ fn steps_are_turns_that_stop_at_a_failure() {
     );
     assert_eq!(case["execution"]["timeout_seconds"], 5);
     assert_eq!(entries(&conversion, Outcome::Dropped), ["steps/two/workdir/a.txt"]);
+    let tasks = from_harbor(directory.path()).unwrap().as_tasks();
+    let dropped = entries(&tasks, Outcome::Dropped);
+    assert!(dropped.contains(&"case.turns") && dropped.contains(&"case") && dropped.contains(&"tasks"), "{dropped:?}");
 }
 
 #[test]

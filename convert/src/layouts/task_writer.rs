@@ -78,7 +78,11 @@ impl TaskWriter {
         for case in cases {
             writer.task(&case, &mut names);
         }
-        Conversion { output: writer.output, report: writer.report }
+        let Self { mut report, output, .. } = writer;
+        if !output.files().keys().any(|file| file.starts_with("tasks")) {
+            report.dropped(&Place::new("suite.json", 0, "tasks"), "no case can be a task: choose another layout");
+        }
+        Conversion { output, report }
     }
 
     fn task(&mut self, case: &ReadCase, names: &mut Directories) {
