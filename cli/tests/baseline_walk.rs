@@ -118,3 +118,73 @@ fn regression_suites_have_no_expected_failures() {
     ran.is_silent_about("EXPECTED FAILURE").is_silent_about("baseline:");
     assert!(baseline_of(&package, "hard").is_null());
 }
+
+/// An agent that answers in the tone of `KNOWS`, and a judge that prefers kind answers.
+const TONES: &str = r#"
+evalsuite::include_eval_suite!("suites/words", agent = agent, judge = judge);
+
+fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, std::env::VarError> {
+    std::env::var("KNOWS").map(|tone| format!("a {tone} answer"))
+}
+
+fn judge(request: evalsuite::JudgeRequest) -> Result<String, std::convert::Infallible> {
+    let (first, second) = request.user().split_once("[[ ## second_answer ## ]]").expect("two answers");
+    let better = match (first.contains("a kind answer"), second.contains("a kind answer")) {
+        (true, false) => "first",
+        (false, true) => "second",
+        _ => "tie",
+    };
+    Ok(format!("{{ \"better\": {better:?} }}"))
+}
+"#;
+
+#[test]
+fn answers_are_compared_with_accepted_ones() {
+    let package = Package::new("accepted_answers");
+    let case = "input: hello\ncriteria: Is kind\nassertions:\n  - { type: contains, value: answer }\n  \
+        - { name: kinder, type: compare, against: baseline }\n";
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", "")
+        .write("tests/evals.rs", TONES)
+        .write("suites/words/EVAL.yaml", "execution: { threshold: 0.7 }\n")
+        .write("suites/words/cases/hello/case.yaml", case);
+    let compared = || {
+        let results = package.records().results();
+        let graders = results.last().expect("a trial")["graders"].as_array().expect("graders").clone();
+        graders.into_iter().find(|grader| grader["name"] == "kinder").expect("the comparison")
+    };
+    evalsuite(&package, &["run"], "kind").succeeds("the other grader decides");
+    assert_eq!(compared()["state"], "undecided");
+    let rationale = compared()["rationale"].as_str().expect("a reason").to_owned();
+    assert!(
+        rationale.starts_with("there is no accepted answer to compare with: `cargo evalsuite accept"),
+        "{rationale}"
+    );
+    evalsuite(&package, &["accept", "--answers"], "").succeeds("the run passed").says("words: 1 added");
+
+    let run = |tone: &str, arguments: &[&str]| {
+        package.records().clear();
+        evalsuite(&package, &[&["run"], arguments].concat(), tone)
+    };
+    run("kind", &[]).succeeds("the answer is no worse");
+    assert_eq!(
+        (&compared()["value"], &compared()["rationale"]),
+        (&0.5.into(), &"as good as the accepted answer".into())
+    );
+    run("rude", &[]).fails("the answer is worse").says("the accepted answer is better");
+    assert_eq!(compared()["details"]["orders"][1]["first"], "accepted answer");
+
+    run("kind", &[]).succeeds("once more");
+    let changed = || evalsuite(&package, &["run", "--changed"], "kind").succeeds("it passes");
+    changed().says("reused   1 unchanged case");
+    let file = package.root().join(".evalsuite/baselines");
+    let file = std::fs::read_dir(file).unwrap().map(|entry| entry.unwrap().path());
+    let file = file.into_iter().find(|path| path.to_string_lossy().ends_with(".answers.jsonl")).expect("the answers");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("a kind answer", "another answer")).unwrap();
+    changed().is_silent_about("reused");
+    assert_eq!(compared()["rationale"], "the answer is better");
+    std::fs::write(&file, "torn").unwrap();
+    run("kind", &[]).fails("invalid answers are an error").says(".answers.jsonl is invalid: line 1");
+}

@@ -1,12 +1,13 @@
 //! `llm-grader`, `rubrics` and `compare`.
 
-use evalsuite_schema::grader::{Compare, JudgeSettings, LlmGrader, ReferenceAnswer, Rubrics};
+use evalsuite_schema::grader::{Compare, ComparedWith, JudgeSettings, LlmGrader, ReferenceAnswer, Rubrics};
 
 use super::{GraderContext, GraderNotes, criteria, prompt};
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields;
 use crate::fields::paths::Scope;
 use crate::fields::{Fields, label};
+use crate::keys::grader::judged::COMPARED_WITH;
 use crate::keys::range;
 use crate::read::node::Node;
 
@@ -49,7 +50,7 @@ pub(super) fn rubrics(
     Some(Rubrics { criteria, judge: judge? })
 }
 
-/// Settings of `compare`. In the tasks layout, whose references are not answers, `reference` is required.
+/// Settings of `compare`. In the tasks layout, whose references are not answers, it needs `reference` or `against`.
 pub(super) fn compare(
     fields: &mut Fields<'_>,
     cx: GraderContext<'_>,
@@ -57,7 +58,15 @@ pub(super) fn compare(
     d: &mut Diagnostics,
 ) -> Option<Compare> {
     let reference_entry = fields.get("reference");
-    if reference_entry.is_none() {
+    let against_entry = fields.get("against");
+    let against = against_entry
+        .map_or(Some(ComparedWith::default()), |entry| fields::choice(&entry.value, "`against`", COMPARED_WITH, d));
+    if against == Some(ComparedWith::Baseline) {
+        if let Some(entry) = reference_entry {
+            let message = "`reference` has no effect beside `against: baseline`";
+            d.report(Code::SettingConflict, entry.key_span, message, "delete one of them");
+        }
+    } else if reference_entry.is_none() {
         match cx.interpolates() {
             true => notes.bare_comparisons.push(("compare", "reference", fields.node.span)),
             false => fields.missing(Code::MissingGraderSetting, "reference", d),
@@ -67,7 +76,7 @@ pub(super) fn compare(
     let judge = settings(fields, cx.scope, d);
     let reference = reference_entry.map_or(Some(None), |entry| reference(&entry.value, cx, d).map(Some));
     let criteria = criteria_entry.map_or(Some(None), |entry| fields::text(&entry.value, "`criteria`", d).map(Some));
-    Some(Compare { reference: reference?, criteria: criteria?, judge: judge? })
+    Some(Compare { against: against?, reference: reference?, criteria: criteria?, judge: judge? })
 }
 
 /// An answer to compare with: text or a file.

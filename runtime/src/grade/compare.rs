@@ -1,7 +1,7 @@
 //! The `compare` grader: a judge says whether the answer is better than another one (an extension, docs/grading-differences.md).
 
 use evalsuite_schema::Grader;
-use evalsuite_schema::grader::{Compare, ReferenceAnswer};
+use evalsuite_schema::grader::{Compare, ComparedWith, ReferenceAnswer};
 use evalsuite_schema::record::{Assertion, GraderRecord};
 use serde_json::{Value, json};
 
@@ -17,6 +17,8 @@ use crate::platform::excerpt::trim;
 
 /// Index of the answer among the two that are compared; the other one is the reference.
 const ANSWER: usize = 0;
+const NOTHING_ACCEPTED: &str =
+    "there is no accepted answer to compare with: `cargo evalsuite accept --answers` writes those of a run";
 /// An answer that is no worse passes.
 const PASS_MARK: f64 = 0.5;
 
@@ -26,21 +28,30 @@ pub(crate) fn grade(path: &str, grader: &Grader, config: &Compare, context: &Gra
         Err(error) => return judge_panel::record(grader, Score::error(error.to_string()), context),
     };
     let variables = PromptVariables::new(&answer.text, context.evidence, context.places);
-    let (other, reference) = match config.reference.as_ref().map(ReferenceAnswer::text) {
-        Some(other) => (trim(other), variables.expected_output.as_str()),
-        None => (variables.expected_output.as_str(), ""),
+    let accepted;
+    let (other, reference) = match (config.against, config.reference.as_ref().map(ReferenceAnswer::text)) {
+        (ComparedWith::Baseline, _) => {
+            accepted = match (context.accepted_answer)() {
+                Ok(Some(answer)) => answer,
+                Ok(None) => return judge_panel::record(grader, Score::undecided(NOTHING_ACCEPTED), context),
+                Err(error) => return judge_panel::record(grader, Score::error(error.to_string()), context),
+            };
+            (trim(&accepted), variables.expected_output.as_str())
+        }
+        (ComparedWith::Reference, Some(other)) => (trim(other), variables.expected_output.as_str()),
+        (ComparedWith::Reference, None) if variables.expected_output.is_empty() => {
+            let error = Score::error("there is neither a `reference` nor an `expected_output` to compare with");
+            return judge_panel::record(grader, error, context);
+        }
+        (ComparedWith::Reference, None) => (variables.expected_output.as_str(), ""),
     };
-    if config.reference.is_none() && other.is_empty() {
-        let error = Score::error("there is neither a `reference` nor an `expected_output` to compare with");
-        return judge_panel::record(grader, error, context);
-    }
     let criteria = config.criteria.as_deref().map_or(variables.criteria.as_str(), trim);
     let task = ComparedTask { criteria, question: &variables.input, reference };
     let other = ShownAnswer { text: other.to_owned(), images: Vec::new() };
     let questions = preference::questions(task, &[answer, other], &config.judge);
     judge_panel::vote(path, grader, &questions, context, |calls, judge| {
         match preference::ask(calls, judge, &questions) {
-            Ok(Preference::Decided(replies)) => result(&replies),
+            Ok(Preference::Decided(replies)) => result(&replies, config.against),
             Ok(Preference::Undecided(reason)) => Score::undecided(reason).into(),
             Err(failure) => failure.into(),
         }
@@ -48,7 +59,11 @@ pub(crate) fn grade(path: &str, grader: &Grader, config: &Compare, context: &Gra
 }
 
 /// 1 for an answer that is better in both orders, 0 for one that is worse, else 0.5.
-fn result(replies: &[OrderedReply; 2]) -> GraderResult {
+fn result(replies: &[OrderedReply; 2], against: ComparedWith) -> GraderResult {
+    let other = match against {
+        ComparedWith::Reference => "reference",
+        ComparedWith::Baseline => "accepted answer",
+    };
     let is_consistent = preference::is_consistent(replies);
     let better = preference::better(replies);
     let value = match better {
@@ -58,14 +73,18 @@ fn result(replies: &[OrderedReply; 2]) -> GraderResult {
     };
     let rationale = match better {
         _ if !is_consistent => "a tie: the judge replies differently when the answers change places".to_owned(),
-        None => "as good as the reference".to_owned(),
-        better => format!("the {} is better", named(better)),
+        None => format!("as good as the {other}"),
+        better => format!("the {} is better", named(better, other)),
     };
     let order = |(first, reply): (usize, &OrderedReply)| -> Value {
-        json!({"first": named(Some(first)), "better": named(reply.better), "reasoning": reply.reasoning})
+        json!({"first": named(Some(first), other), "better": named(reply.better, other), "reasoning": reply.reasoning})
     };
     let assertion = |(first, reply): (usize, &OrderedReply)| {
-        let text = format!("the {} shown first: {}", named(Some(first)), verdict(reply.better));
+        let verdict = match reply.better {
+            None => "neither is better".to_owned(),
+            better => format!("the {} is better", named(better, other)),
+        };
+        let text = format!("the {} shown first: {verdict}", named(Some(first), other));
         let is_met = reply.better.is_none_or(|better| better == ANSWER);
         Assertion::new(text, is_met).with_evidence(reply.reasoning.clone().unwrap_or_default())
     };
@@ -77,18 +96,10 @@ fn result(replies: &[OrderedReply; 2]) -> GraderResult {
 }
 
 /// The name of one of the two answers in results.
-fn named(answer: Option<usize>) -> &'static str {
+fn named(answer: Option<usize>, other: &'static str) -> &'static str {
     match answer {
         Some(ANSWER) => "answer",
-        Some(_) => "reference",
+        Some(_) => other,
         None => "tie",
-    }
-}
-
-fn verdict(better: Option<usize>) -> &'static str {
-    match better {
-        Some(ANSWER) => "the answer is better",
-        Some(_) => "the reference is better",
-        None => "neither is better",
     }
 }

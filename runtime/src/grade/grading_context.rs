@@ -1,6 +1,7 @@
 //! What graders need beside their settings.
 
 use std::cell::RefCell;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::Layout;
@@ -35,6 +36,8 @@ pub(crate) struct GradingContext<'a> {
     pub(crate) redactor: &'a Redactor,
     pub(crate) notes: &'a RefCell<Vec<Note>>,
     pub(crate) judges: JudgeChoice<'a>,
+    /// The accepted answer to the case, if there is one.
+    pub(crate) accepted_answer: &'a dyn Fn() -> io::Result<Option<String>>,
     /// Commands that turn output files into text, where a grader has none of its own.
     pub(crate) preprocessors: &'a [Preprocessor],
 }

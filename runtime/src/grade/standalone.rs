@@ -68,6 +68,7 @@ impl GradableEvidence {
                 is_recorded: false,
                 commands: None,
             },
+            accepted_answer: &|| Ok(None),
             preprocessors: &[],
         };
         grade(grader, None, &context)

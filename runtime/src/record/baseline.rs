@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use evalsuite_schema::record::{Baseline, BaselineResult, CaseOutcome, CaseRecord, Expectation, PassState};
+use evalsuite_schema::record::{
+    AcceptedAnswers, Baseline, BaselineError, BaselineResult, CaseOutcome, CaseRecord, Expectation, PassState,
+};
 
 use crate::platform::digest::file_key;
 
@@ -27,19 +29,8 @@ fn file_in(package_root: &Path, suite: &str, extension: &str) -> PathBuf {
 ///
 /// If the file cannot be read, or the line is not valid.
 pub(crate) fn result_of(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineResult>> {
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            let message = format!("the baseline {} cannot be read: {error}", file.display());
-            return Err(io::Error::new(error.kind(), message));
-        }
-    };
-    let found = Baseline::find(&text, &record.case_id, &record.target);
-    let found = found.map_err(|error| {
-        let message = format!("the baseline {} is invalid: {error}", file.display());
-        io::Error::new(io::ErrorKind::InvalidData, message)
-    })?;
+    let Some(text) = read(file)? else { return Ok(None) };
+    let found = Baseline::find(&text, &record.case_id, &record.target).map_err(|error| invalid(file, &error))?;
     let passes = record.outcome == CaseOutcome::Passed;
     Ok(found.map(|case| {
         let expectation = match (case.is_same_definition(record), passes, case.state()) {
@@ -52,6 +43,34 @@ pub(crate) fn result_of(file: &Path, record: &CaseRecord) -> io::Result<Option<B
         };
         BaselineResult::new(expectation, case.passed, case.trials)
     }))
+}
+
+/// The accepted answer to the input of a case, of its target; `None` if there is none.
+///
+/// # Errors
+///
+/// If the file cannot be read or is invalid.
+pub(crate) fn accepted_answer(file: &Path, record: &CaseRecord) -> io::Result<Option<String>> {
+    let Some(text) = read(file)? else { return Ok(None) };
+    let answers = AcceptedAnswers::parse(&text).map_err(|error| invalid(file, &error))?;
+    let found = answers.find(&record.case_id, &record.target);
+    Ok(found.filter(|found| found.input == record.input_digest).map(|found| found.answer.clone()))
+}
+
+/// The text of a file; `None` if it does not exist.
+fn read(file: &Path) -> io::Result<Option<String>> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let message = format!("the baseline {} cannot be read: {error}", file.display());
+            Err(io::Error::new(error.kind(), message))
+        }
+    }
+}
+
+fn invalid(file: &Path, error: &BaselineError) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("the baseline {} is invalid: {error}", file.display()))
 }
 
 #[cfg(test)]

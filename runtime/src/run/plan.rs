@@ -17,9 +17,10 @@ use crate::model::dependency::Dependencies;
 use crate::model::evals::Evals;
 use crate::model::interpolation;
 use crate::model::suite::{EvalCase, EvalSuite};
-use crate::model::suite_location::{SuiteLocation, program};
+use crate::model::suite_location::{SuiteLocation, package_directory, program};
 use crate::platform::digest::case_key;
 use crate::platform::redaction::Redactor;
+use crate::record::baseline::{accepted_answer, accepted_answers_file};
 use crate::record::cassette::{AgentInput, ReplayError, cassette_path, digest_without_locations};
 use crate::record::embedded_files;
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
@@ -215,6 +216,16 @@ impl<'a> Plan<'a> {
     pub(crate) fn recording(&self, trial: u32) -> Result<PathBuf, Reason> {
         cassette_path(self.suite, &self.case_key, trial, self.settings.cassettes.as_deref(), &self.places)
             .map_err(|error| Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()))
+    }
+
+    /// The accepted answer to the case, of its target.
+    ///
+    /// # Errors
+    ///
+    /// If the accepted answers of the suite cannot be read.
+    pub(crate) fn accepted_answer(&self) -> io::Result<Option<String>> {
+        let file = accepted_answers_file(&package_directory(self.suite), self.suite.name);
+        accepted_answer(&file, &self.case_record())
     }
 
     /// The record of the case before any of its trials. The records of trials start from it.

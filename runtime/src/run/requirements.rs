@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evalsuite_schema::grader::AskedJudge;
+use evalsuite_schema::grader::{AskedJudge, ComparedWith};
 use evalsuite_schema::record::{CaseOutcome, Mode, Reason, ReasonCode, Stage};
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
@@ -97,6 +97,15 @@ pub(crate) fn needs_judge(case: &Case, registry: &Registry) -> bool {
 /// Whether a grader asks a judge, the default one or one that it names.
 pub(crate) fn asks_judge(case: &Case, registry: &Registry) -> bool {
     any_asks(case, registry, |_| true)
+}
+
+/// Whether a grader compares the answer with the accepted one.
+pub(crate) fn compares_with_baseline(case: &Case) -> bool {
+    let is_one = |grader: &Grader| match &grader.config {
+        GraderConfig::Compare(config) => config.against == ComparedWith::Baseline,
+        _ => false,
+    };
+    case.graders.iter().any(|grader| grader.with_members().any(is_one))
 }
 
 fn any_asks(case: &Case, registry: &Registry, is_wanted: fn(AskedJudge<'_>) -> bool) -> bool {

@@ -75,6 +75,9 @@ pub(crate) fn conditions(plan: &Plan<'_>) -> io::Result<Option<Conditions>> {
     }
     let settings = json!([plan.threshold, plan.planned, plan.rule, plan.limit.as_secs_f64(), plan.settings.run_all]);
     conditions.settings = sha256(settings.to_string());
+    if requirements::compares_with_baseline(&plan.case) {
+        conditions.judge = sha256(json!([conditions.judge, plan.accepted_answer()?]).to_string());
+    }
     if let (false, Some(output)) = (variables.is_empty(), plan.run.output()) {
         let values: BTreeMap<&String, Option<String>> =
             variables.iter().map(|name| (name, environment::var(name))).collect();

@@ -32,6 +32,9 @@ pub struct Rubrics {
 /// Settings of `compare`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Compare {
+    /// Which answer to compare with.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub against: ComparedWith,
     /// The answer to compare with; `None`: the reference of the case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ReferenceAnswer>,
@@ -41,6 +44,17 @@ pub struct Compare {
     /// What is handed to the judge.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub judge: JudgeSettings,
+}
+
+/// Which answer another one is compared with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ComparedWith {
+    /// One that is written in the suite.
+    #[default]
+    Reference,
+    /// The accepted answer to the same case of the same target.
+    Baseline,
 }
 
 /// An answer that others are compared with.

@@ -1,6 +1,6 @@
 //! `llm-grader`, `rubrics` and `compare`.
 
-use evalsuite_schema::grader::{Compare, Criterion, GraderConfig, Prompt, ReferenceAnswer};
+use evalsuite_schema::grader::{Compare, ComparedWith, Criterion, GraderConfig, Prompt, ReferenceAnswer};
 
 use super::{check, config};
 use crate::test_package::Package;
@@ -210,6 +210,8 @@ fn a_comparison_has_an_answer_to_compare_with() {
         ..Compare::default()
     };
     assert_eq!(found, expected);
+    let GraderConfig::Compare(found) = config("{type: compare, against: baseline}") else { panic!("another type") };
+    assert_eq!(found, Compare { against: ComparedWith::Baseline, ..Compare::default() });
     let package = Package::new(&[("suite/good.md", "19.90 is on its way.\n"), ("suite/empty.md", "")]);
     let yaml = "
 - {type: compare, reference: 'file://good.md'}
@@ -236,5 +238,13 @@ fn settings_of_a_comparison_are_checked() {
             &["1:46 E024 `temperature` is 3, which is not a number within 0..2"],
         ),
         ("{type: compare, reference: a, prompt: b}", &["1:33 E019 unknown key `prompt` in `compare`"]),
+        (
+            "{type: compare, reference: a, against: baseline}",
+            &["1:19 E028 `reference` has no effect beside `against: baseline`"],
+        ),
+        (
+            "{type: compare, against: base}",
+            &["1:28 E023 `against` is `base`, which is not one of `reference` and `baseline`"],
+        ),
     ]);
 }

@@ -1,9 +1,11 @@
 //! Graders that ask a judge.
 
+use evalsuite_schema::grader::ComparedWith;
+
 use super::grader;
 use crate::diagnostic::Code;
 use crate::keys::judged::{CRITERIA, JUDGE, PROMPT, SOME_CRITERIA};
-use crate::keys::{Key, Table, Type};
+use crate::keys::{Key, Table, Type, words};
 
 pub(crate) static LLM_GRADER: Table = grader(
     "llm-grader",
@@ -56,6 +58,9 @@ pub(crate) static RUBRICS: Table = grader(
     ],
 );
 
+pub(crate) const COMPARED_WITH: &[(&str, ComparedWith); 2] =
+    &[("reference", ComparedWith::Reference), ("baseline", ComparedWith::Baseline)];
+
 pub(crate) static COMPARE: Table = grader(
     "compare",
     "`compare`",
@@ -68,11 +73,20 @@ pub(crate) static COMPARE: Table = grader(
         Key::new(
             "reference",
             Type::Text,
-            "The answer to compare with: text, or `file://` with its path. Required in the tasks layout.",
+            "The answer to compare with: text, or `file://` with its path. Required in the tasks layout, unless `against` is `baseline`.",
             "19.90 is on its way.",
         )
         .default("the case's `expected_output`")
         .codes(&[Code::MissingGraderSetting, Code::PathLikePrompt, Code::EmptyFile, Code::MissingPath]),
+        Key::new(
+            "against",
+            Type::Choice(&words(COMPARED_WITH)),
+            "With `baseline`, the answer is compared with the one that `cargo evalsuite accept --answers` wrote for this case and target. \
+             Without one, the grader is undecided.",
+            "baseline",
+        )
+        .default("`reference`")
+        .codes(&[Code::SettingConflict]),
         Key::new("criteria", Type::Text, "What makes an answer the better one.", "Is friendly")
             .default("the case's `criteria`, else its `description`"),
         JUDGE[0],

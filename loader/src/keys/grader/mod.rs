@@ -4,7 +4,7 @@ mod command;
 pub(crate) mod composite;
 pub(crate) mod field_accuracy;
 mod json;
-mod judged;
+pub(crate) mod judged;
 mod metrics;
 mod text;
 pub(crate) mod trajectory;

@@ -163,6 +163,7 @@ impl JudgeMeasurement<'_> {
             redactor: &redactor,
             notes: &notes,
             judges: self.judges(is_recorded, &places),
+            accepted_answer: &|| Ok(None),
             preprocessors: &case.preprocessors,
         };
         let Some(grader) = case.graders.first() else {

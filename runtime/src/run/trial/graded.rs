@@ -76,6 +76,8 @@ fn run(
     let Prepared { trial, case, environment, cassette, .. } = prepared;
     let plan = trial.plan;
     let notes = RefCell::new(Vec::new());
+    // Of a conversation, all that was said is accepted, and not the answer of a turn.
+    let accepted_answer = || if folder.is_none() { plan.accepted_answer() } else { Ok(None) };
     let context = GradingContext {
         evidence,
         suite: plan.suite.name,
@@ -89,6 +91,7 @@ fn run(
         redactor: &plan.redactor,
         notes: &notes,
         judges: plan.judges(),
+        accepted_answer: &accepted_answer,
         preprocessors: &case.preprocessors,
     };
     let grade_and_report = |grader| {
