@@ -26,7 +26,9 @@ pub(crate) fn run(command: &Report) -> io::Result<ExitCode> {
         Ok(run) => RunData::read(run.path())?,
         Err(code) => return Ok(code),
     };
-    for (file, write) in [(&command.junit, junit as fn(&RunData) -> io::Result<String>), (&command.csv, csv)] {
+    let texts: [(_, fn(&RunData) -> io::Result<String>); 3] =
+        [(&command.junit, junit), (&command.csv, csv), (&command.json, json)];
+    for (file, write) in texts {
         if let Some(file) = file {
             write(&run).and_then(|text| fs::write(file, text)).map_err(|error| at(file, &error))?;
         }
@@ -57,22 +59,18 @@ pub(crate) fn run(command: &Report) -> io::Result<ExitCode> {
 
 /// Prints the run, as text unless a file was asked for instead.
 fn print(command: &Report, run: &RunData) -> io::Result<()> {
-    let files = [
-        [&command.html, &command.html_dir, &command.junit, &command.markdown],
-        [&command.csv, &command.inspect_log, &command.otel, &command.trace],
-    ];
+    let exported = [&command.junit, &command.markdown, &command.csv, &command.json, &command.inspect_log];
+    let viewed = [&command.html, &command.html_dir, &command.otel, &command.trace];
+    let mut files = exported.into_iter().chain(viewed);
     let format = match command.format {
         Some(format) => format,
-        None if files.as_flattened().iter().any(|file| file.is_some()) => return Ok(()),
+        None if files.any(Option::is_some) => return Ok(()),
         None => PrintedReport::Human,
     };
     let mut out = anstream::stdout().lock();
     match format {
         PrintedReport::Github => write!(out, "{}", annotations(run)),
-        PrintedReport::Json => {
-            let summary = summarize_run(&run.directory).map_err(io::Error::other)?;
-            json_output::print(&mut out, &PrintedSummary { summary: &summary, judged_rates: judged_rates(run) })
-        }
+        PrintedReport::Json => write!(out, "{}", json(run)?),
         PrintedReport::Human => {
             for suite in &summarize_run(&run.directory).map_err(io::Error::other)?.suites {
                 write!(out, "{}", SuiteText::new(suite, run).with_width(line_width::of_output()))?;
@@ -80,6 +78,14 @@ fn print(command: &Report, run: &RunData) -> io::Result<()> {
             print_judged_rates(&mut out, run)
         }
     }
+}
+
+/// The summary as JSON.
+fn json(run: &RunData) -> io::Result<String> {
+    let summary = summarize_run(&run.directory).map_err(io::Error::other)?;
+    let mut text = Vec::new();
+    json_output::print(&mut text, &PrintedSummary { summary: &summary, judged_rates: judged_rates(run) })?;
+    String::from_utf8(text).map_err(io::Error::other)
 }
 
 /// Prints how often judges let answers pass, beside the rates corrected by the calibration of the run.

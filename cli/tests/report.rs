@@ -104,6 +104,10 @@ fn files_in_the_formats_of_other_programs_are_written() {
     );
     assert!(read("evals.csv").starts_with("run_id,suite,case_id,target,trial,"));
     assert!(read("summary.md").starts_with("# Build\n## Evaluation: "), "the summary of a job is appended to");
+
+    let output = package.run_in_output(&["report", "--json", "summary.json", "--format", "json"]);
+    assert_eq!((output.code, output.out), (0, read("summary.json")));
+    assert_eq!(package.run_in_output(&["report", "--json", "summary.json"]).out, "", "the file is enough");
 }
 
 #[test]

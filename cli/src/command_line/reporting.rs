@@ -31,6 +31,9 @@ pub(crate) struct Report {
     /// Write CSV with a row per trial
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+    /// Write the summary as JSON, as `--format json` prints it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
     /// Write logs of Inspect: FILE.json or FILE.eval for a run of one suite and target, else a directory with one log for each
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) inspect_log: Option<PathBuf>,
