@@ -21,13 +21,15 @@ use crate::{exports, json_output, line_width, stored_runs};
 /// The most problems that are printed.
 const SHOWN_PROBLEMS: usize = 20;
 
+/// Turns a run into the text of a file.
+type ToText = fn(&RunData) -> io::Result<String>;
+
 pub(crate) fn run(command: &Report) -> io::Result<ExitCode> {
     let run = match stored_runs::find(&command.run)? {
         Ok(run) => RunData::read(run.path())?,
         Err(code) => return Ok(code),
     };
-    let texts: [(_, fn(&RunData) -> io::Result<String>); 3] =
-        [(&command.junit, junit), (&command.csv, csv), (&command.json, json)];
+    let texts: [(_, ToText); 3] = [(&command.junit, junit), (&command.csv, csv), (&command.json, json)];
     for (file, write) in texts {
         if let Some(file) = file {
             write(&run).and_then(|text| fs::write(file, text)).map_err(|error| at(file, &error))?;

@@ -103,8 +103,8 @@ fn better_answers_are_seen_where_scores_are_equal() {
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     for line in [
         "refunds @ default: no evidence of a change\n",
-        "  judged   improved: 8 better, 0 worse, 0 ties  win rate 1.000 [0.676, 1.000]  p 0.008 (0.023 adjusted)\n",
-        "  position answer shown first preferred 0.500 [0.215, 0.785], 0 cases inconsistent\n",
+        "  judged   improved: 8 better, 0 worse, 0 ties\n  win rate 1.000 [0.676, 1.000]  p 0.008 (0.023 adjusted)\n",
+        "  position first answer preferred 0.500 [0.215, 0.785]\n  orders   0 cases inconsistent\n",
         "  judge    small (judge-1)  16 calls, 8000 + 320 tokens, $0.0112\n",
         "  judged better       gift-card-balance",
     ] {
@@ -140,7 +140,7 @@ fn a_judge_that_prefers_a_position_decides_nothing() {
     let output = judged(&package(), prefers_first, &[]);
     assert_eq!(output.code, 4, "{}{}", output.out, output.err);
     assert!(output.out.contains("  judged   undecided: 0 better, 0 worse, 8 ties"), "{}", output.out);
-    let bias = "answer shown first preferred 1.000 [0.676, 1.000], 8 cases inconsistent: no better than a coin\n";
+    let bias = "first answer preferred 1.000 [0.676, 1.000]\n  orders   8 cases inconsistent: no better than a coin\n";
     assert!(output.out.contains(bias), "{}", output.out);
 }
 
@@ -316,7 +316,7 @@ fn accepted_answers_are_compared_with_those_of_a_run() {
     let package = accepted(&["--answers"]);
     let better = judged_with_baseline(&package, prefers_new);
     assert!(better.out.starts_with("b-new compared with the baseline\n"), "{}{}", better.out, better.err);
-    assert!(better.out.contains("  judged   improved: 8 better, 0 worse, 0 ties  win rate 1.000"), "{}", better.out);
+    assert!(better.out.contains("  judged   improved: 8 better, 0 worse, 0 ties\n  win rate 1.000"), "{}", better.out);
     assert_eq!(better.err, "note: 4 cases failed when their results were accepted, and are not judged\n");
     assert!(package.root().join("out/runs/b-new/pairwise/baseline").is_dir(), "prompts and replies are kept");
     let worse = judged_with_baseline(&package, prefers_old);

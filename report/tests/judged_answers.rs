@@ -91,7 +91,7 @@ fn a_judge_that_prefers_a_position_decides_nothing() {
     assert_eq!(comparison.verdict(), ComparisonVerdict::Undecided);
     let text = comparison.to_string();
     assert!(
-        text.contains("position answer shown first preferred 1.000 [0.845, 1.000], 21 cases inconsistent"),
+        text.contains("  position first answer preferred 1.000 [0.845, 1.000]\n  orders   21 cases inconsistent"),
         "{text}"
     );
     assert!(text.contains(": no better than a coin\n"), "{text}");

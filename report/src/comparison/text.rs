@@ -54,8 +54,8 @@ impl fmt::Display for SuiteComparison {
         if let Some((lower, upper)) = self.interval {
             write!(f, " [{lower:+.3}, {upper:+.3}]")?;
         }
-        write!(f, "  p {}", p_value(self.p_value, self.adjusted_p))?;
-        write!(f, "  {} cases compared, {} differ", self.pairs, self.differing)?;
+        writeln!(f, "  p {}", p_value(self.p_value, self.adjusted_p))?;
+        write!(f, "  cases    {} compared, {} differ", self.pairs, self.differing)?;
         if let Some(effect) = self.visible_effect {
             write!(f, ", effects from {effect:.3} visible")?;
         }
@@ -101,19 +101,15 @@ impl SuiteComparison {
 impl fmt::Display for JudgedAnswers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { wins, losses, ties, inconsistent, .. } = self;
-        write!(
-            f,
-            "  judged   {}: {wins} better, {losses} worse, {ties} {}",
-            self.verdict,
-            plural(*ties, "tie", "ties")
-        )?;
+        let ties = format!("{ties} {}", plural(*ties, "tie", "ties"));
+        writeln!(f, "  judged   {}: {wins} better, {losses} worse, {ties}", self.verdict)?;
         if let Some(rate) = self.win_rate {
-            write!(f, "  win rate {}  p {}", share(rate, self.win_interval), p_value(self.p_value, self.adjusted_p))?;
+            writeln!(f, "  win rate {}  p {}", share(rate, self.win_interval), p_value(self.p_value, self.adjusted_p))?;
         }
-        writeln!(f)?;
         if let Some(rate) = self.first_rate {
-            write!(f, "  position answer shown first preferred {}, ", share(rate, self.first_interval))?;
-            writeln!(f, "{inconsistent} {} inconsistent{}", plural(*inconsistent, "case", "cases"), self.remark())?;
+            writeln!(f, "  position first answer preferred {}", share(rate, self.first_interval))?;
+            let cases = plural(*inconsistent, "case", "cases");
+            writeln!(f, "  orders   {inconsistent} {cases} inconsistent{}", self.remark())?;
         }
         writeln!(f, "  judge    {}", self.judge_text())?;
         self.lines_of_cases().iter().try_for_each(|(label, text)| writeln!(f, "  {label:<18}  {text}"))

@@ -95,9 +95,10 @@ impl Measured {
     }
 }
 
-/// Whether a figure differs from the held one by at most a tenth.
+/// Whether a figure differs from the held one by at most a tenth. One that is not there is below the smallest that is held.
 fn is_within(now: Option<&u64>, held: Option<&u64>) -> bool {
-    now.zip(held).is_some_and(|(now, held)| (9 * held..=11 * held).contains(&(10 * now)))
+    let [now, held] = [now, held].map(|figure| figure.copied().unwrap_or(SMALLEST_HELD));
+    (9 * held..=11 * held).contains(&(10 * now))
 }
 
 fn file() -> PathBuf {
@@ -106,12 +107,14 @@ fn file() -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::is_within;
+    use super::{SMALLEST_HELD, is_within};
 
     #[test]
     fn a_figure_that_is_new_or_gone_or_differs_by_more_than_a_tenth_is_reported() {
         assert!(is_within(Some(&110), Some(&100)) && is_within(Some(&90), Some(&100)));
         assert!(!is_within(Some(&111), Some(&100)) && !is_within(Some(&89), Some(&100)));
-        assert!(!is_within(None, Some(&100)) && !is_within(Some(&100), None));
+        let (near, far) = (SMALLEST_HELD * 21 / 20, SMALLEST_HELD * 6 / 5);
+        assert!(is_within(None, Some(&near)) && is_within(Some(&near), None), "it may cross the limit");
+        assert!(!is_within(None, Some(&far)) && !is_within(Some(&far), None));
     }
 }
