@@ -7,7 +7,7 @@ use evalsuite_schema::grader::BUILT_IN;
 use evalsuite_schema::{Case, Layout, Location, Workspace};
 use serde_json::Value;
 
-use crate::platform::{environment, json};
+use crate::platform::environment;
 
 /// A variable that cannot be resolved.
 #[derive(Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub(crate) struct Unresolved {
 ///
 /// If a variable is not set, or leaves a text blank that must not be blank: the first one.
 pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Option<String>) -> Result<Case, Unresolved> {
-    if !may_have_variables(&case, layout) {
+    if !has_variables(layout) {
         return Ok(case);
     }
     let broken = |error: serde_json::Error| Unresolved {
@@ -37,7 +37,7 @@ pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Optio
 /// Names of all variables a case uses.
 pub(crate) fn variables(case: &Case, layout: Layout) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    if may_have_variables(case, layout)
+    if has_variables(layout)
         && let Ok(value) = serde_json::to_value(case)
     {
         collect(&value, &mut Vec::new(), &mut names);
@@ -45,10 +45,9 @@ pub(crate) fn variables(case: &Case, layout: Layout) -> BTreeSet<String> {
     names
 }
 
-/// Whether a search for variables may find one. Most cases have none, and their text is faster to search than their values.
-fn may_have_variables(case: &Case, layout: Layout) -> bool {
-    // Task files are never interpolated.
-    layout != Layout::Tasks && json::compact(case, None).map_or(true, |json| json.contains("${{"))
+/// Whether cases can have variables: task files are never interpolated.
+fn has_variables(layout: Layout) -> bool {
+    layout != Layout::Tasks
 }
 
 /// A workspace that belongs to no case, with every variable replaced.

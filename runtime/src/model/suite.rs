@@ -1,6 +1,8 @@
 //! Suites and cases as they are compiled into a program.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use evalsuite_schema::{Calibration, Case, Suite};
 
@@ -85,6 +87,24 @@ impl EvalSuite {
     /// If the compiled text is not a suite of this version. This cannot happen in generated code.
     pub fn decode(&self) -> serde_json::Result<Suite> {
         json::decode(self.json.text().as_bytes())
+    }
+
+    /// The settings of the suite, decoded once per process.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    pub(crate) fn data(&self) -> serde_json::Result<Arc<Suite>> {
+        /// By the address of the text, which stays where it is as long as the program runs.
+        static DECODED: Mutex<BTreeMap<usize, Arc<Suite>>> = Mutex::new(BTreeMap::new());
+        let mut decoded = DECODED.lock().unwrap_or_else(PoisonError::into_inner);
+        let address = self.json.text().as_ptr().addr();
+        if let Some(suite) = decoded.get(&address) {
+            return Ok(Arc::clone(suite));
+        }
+        let suite = Arc::new(self.decode()?);
+        decoded.insert(address, Arc::clone(&suite));
+        Ok(suite)
     }
 
     /// The calibration of the suite's judges, if the suite has a `calibration.yaml`.
@@ -197,6 +217,11 @@ impl EvalCase {
     /// Tags of the case.
     pub fn tags(&self) -> &'static [&'static str] {
         self.tags
+    }
+
+    /// Whether a search for variables may find one. Most cases have none, and their text is faster to search than their values.
+    pub(crate) fn may_have_variables(&self) -> bool {
+        self.json.text().contains("${{")
     }
 
     /// The data of the case.

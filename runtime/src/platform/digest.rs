@@ -4,6 +4,7 @@ use std::io;
 use std::io::Read;
 
 use hmac_sha256::{HMAC, Hash};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::platform::json;
@@ -39,15 +40,13 @@ pub(crate) fn sha256_of(mut reader: impl Read) -> io::Result<String> {
     }
 }
 
-/// SHA-256 of JSON data, which does not depend on the order of keys. Entries of objects for which `counts` is false are
-/// left out.
-pub(crate) fn sha256_of_json(mut value: Value, counts: impl Fn(&str, &Value) -> bool) -> String {
-    retain_entries(&mut value, &counts);
-    value.sort_all_objects();
-    sha256(json::compact(&value, None).expect("a value is JSON"))
+/// SHA-256 of data as JSON, which depends neither on the order of keys nor on places in files: a case that only moved is the same.
+pub(crate) fn sha256_of_data(data: &impl Serialize) -> String {
+    sha256(json::canonical(data).expect("data of cases is JSON"))
 }
 
-fn retain_entries(value: &mut Value, counts: &impl Fn(&str, &Value) -> bool) {
+/// Removes the entries of all objects for which `counts` is false.
+pub(crate) fn retain_entries(value: &mut Value, counts: &impl Fn(&str, &Value) -> bool) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| retain_entries(item, counts)),
         Value::Object(object) => {

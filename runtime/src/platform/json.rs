@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::platform::json_writer::{Change, JsonWriter};
+use crate::platform::json_writer::{Change, Layout, written};
 
 /// Decodes JSON as a type, through a [`Value`].
 ///
@@ -25,7 +25,7 @@ pub(crate) fn decode<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> 
 ///
 /// If the data is not JSON.
 pub(crate) fn compact(data: &impl Serialize, change: Option<Change<'_>>) -> serde_json::Result<String> {
-    write(data, JsonWriter::new(false, change))
+    written(data, Layout::Compact, change)
 }
 
 /// JSON with line breaks, with changed texts.
@@ -34,10 +34,14 @@ pub(crate) fn compact(data: &impl Serialize, change: Option<Change<'_>>) -> serd
 ///
 /// If the data is not JSON.
 pub(crate) fn pretty(data: &impl Serialize, change: Option<Change<'_>>) -> serde_json::Result<String> {
-    write(data, JsonWriter::new(true, change))
+    written(data, Layout::Pretty(0), change)
 }
 
-fn write(data: &impl Serialize, mut writer: JsonWriter<'_>) -> serde_json::Result<String> {
-    data.serialize(&mut writer)?;
-    Ok(writer.into_json())
+/// JSON that is the same for all data that means the same, wherever it is in the files of a suite.
+///
+/// # Errors
+///
+/// If the data is not JSON.
+pub(crate) fn canonical(data: &impl Serialize) -> serde_json::Result<String> {
+    written(data, Layout::Canonical, None)
 }

@@ -1,12 +1,13 @@
 //! Writes data as JSON. All records are written by this one serializer.
 //!
 //! `serde_json` has a serializer per layout, per destination and per way to change texts. The code of every record for each of
-//! them is linked into every test program, where it looks at texts byte by byte without optimisation.
+//! them is linked into every test program, where it looks at texts byte by byte without optimisation. This one writes
+//! through a [`fmt::Formatter`]: its code and its string are the standard library's, which is optimised in every program.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fmt::Write;
 
 use serde::ser::{
     Error as _, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -19,177 +20,265 @@ pub(crate) type Change<'c> = &'c dyn for<'t> Fn(&'t str) -> Cow<'t, str>;
 
 /// Name of the struct as which numbers of any length serialize, with the feature `arbitrary_precision` of `serde_json`.
 const NUMBER: &str = "$serde_json::private::Number";
+/// Name of the struct that is a place in a file of a suite.
+const LOCATION: &str = "Location";
 
-/// JSON as it is being written, with every text in the data changed: values and keys of maps, but neither the names of fields and
-/// variants nor numbers.
-pub(crate) struct JsonWriter<'c> {
-    json: String,
-    /// Depth of the indentation; `None` if all is in one line.
-    indent: Option<usize>,
-    change: Option<Change<'c>>,
+/// How JSON is laid out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Layout {
+    /// In one line.
+    Compact,
+    /// With line breaks, at this depth of indentation.
+    Pretty(usize),
+    /// In one line, with sorted keys and without places in files: the same for whatever means the same.
+    Canonical,
 }
 
-impl<'c> JsonWriter<'c> {
-    pub(crate) fn new(has_line_breaks: bool, change: Option<Change<'c>>) -> Self {
-        Self { json: String::new(), indent: has_line_breaks.then_some(0), change }
-    }
+/// Data as JSON, with every text in the data changed: values and keys of maps, but neither the names of fields and variants nor
+/// numbers.
+///
+/// # Errors
+///
+/// If the data is not JSON.
+pub(crate) fn written<T: Serialize + ?Sized>(data: &T, layout: Layout, change: Option<Change<'_>>) -> Result<String> {
+    written_with(data, layout, change, Texts::Quoted)
+}
 
-    /// What was written.
-    pub(crate) fn into_json(self) -> String {
-        self.json
+fn written_with<T: Serialize + ?Sized>(
+    data: &T,
+    layout: Layout,
+    change: Option<Change<'_>>,
+    texts: Texts,
+) -> Result<String> {
+    let document = Document { data, layout, change, texts, error: Cell::new(None) };
+    let json = format!("{document}");
+    document.error.into_inner().map_or(Ok(json), Err)
+}
+
+struct Document<'d, T: ?Sized> {
+    data: &'d T,
+    layout: Layout,
+    change: Option<Change<'d>>,
+    texts: Texts,
+    error: Cell<Option<Error>>,
+}
+
+impl<T: Serialize + ?Sized> fmt::Display for Document<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut writer = JsonWriter { out: f, layout: self.layout, change: self.change, texts: self.texts };
+        if let Err(error) = self.data.serialize(&mut writer) {
+            self.error.set(Some(error));
+        }
+        Ok(())
+    }
+}
+
+/// How texts are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Texts {
+    Quoted,
+    /// As the key of a map, which has to be a text or number. It is quoted later.
+    Key,
+    /// As the digits of a [`NUMBER`].
+    Digits,
+}
+
+/// JSON as it is being written.
+struct JsonWriter<'d> {
+    out: &'d mut dyn fmt::Write,
+    layout: Layout,
+    change: Option<Change<'d>>,
+    texts: Texts,
+}
+
+impl<'d> JsonWriter<'d> {
+    fn raw(&mut self, json: &str) -> Result<()> {
+        self.out.write_str(json).map_err(Error::custom)
     }
 
     fn display(&mut self, value: &dyn fmt::Display) -> Result<()> {
-        write!(self.json, "{value}").map_err(Error::custom)
+        write!(self.out, "{value}").map_err(Error::custom)
     }
 
     fn text(&mut self, text: &str) -> Result<()> {
-        // The standard library is optimised also in an unoptimised program. It escapes what JSON does, and more.
-        let start = self.json.len();
-        write!(self.json, "{text:?}").map_err(Error::custom)?;
-        if self.json.len() == start + text.len() + 2 {
-            return Ok(());
+        // Rust escapes what JSON does, and more.
+        let escaped = format!("{text:?}");
+        if escaped.len() == text.len() + 2 || has_escapes_of_json(&escaped) {
+            self.raw(&escaped)
+        } else {
+            self.raw(&serde_json::to_string(text)?)
         }
-        self.json.truncate(start);
-        self.json.push('"');
-        for (index, line) in text.split('\n').enumerate() {
-            if index > 0 {
-                self.json.push_str("\\n");
-            }
-            let start = self.json.len();
-            write!(self.json, "{line:?}").map_err(Error::custom)?;
-            let is_plain = self.json.len() == start + line.len() + 2;
-            self.json.truncate(start);
-            if is_plain {
-                self.json.push_str(line);
-            } else {
-                let escaped = serde_json::to_string(line)?;
-                self.json.push_str(&escaped[1..escaped.len() - 1]);
-            }
+    }
+
+    /// The name of a field or variant: an identifier, which has no escapes.
+    fn name(&mut self, name: &str) -> Result<()> {
+        self.raw("\"")?;
+        self.raw(name)?;
+        self.raw("\"")
+    }
+
+    fn break_line(&mut self) -> Result<()> {
+        const LINE: &str = "\n                                ";
+        let Layout::Pretty(depth) = self.layout else { return Ok(()) };
+        let width = 1 + 2 * depth;
+        self.raw(&LINE[..width.min(LINE.len())])?;
+        for _ in LINE.len()..width {
+            self.raw(" ")?;
         }
-        self.json.push('"');
         Ok(())
     }
 
-    fn break_line(&mut self) {
-        const LINE: &str = "\n                                ";
-        if let Some(depth) = self.indent {
-            let width = 1 + 2 * depth;
-            self.json.push_str(&LINE[..width.min(LINE.len())]);
-            for _ in LINE.len()..width {
-                self.json.push(' ');
-            }
+    fn separate_name(&mut self) -> Result<()> {
+        self.raw(if let Layout::Pretty(_) = self.layout { ": " } else { ":" })
+    }
+
+    fn indent(&mut self) {
+        if let Layout::Pretty(depth) = &mut self.layout {
+            *depth += 1;
         }
     }
 
-    fn separate_name(&mut self) {
-        self.json.push_str(if self.indent.is_some() { ": " } else { ":" });
+    fn open<'w>(&'w mut self, bracket: &str, end: &'static str) -> Result<Parts<'w, 'd>> {
+        self.check_no_key()?;
+        self.raw(bracket)?;
+        self.indent();
+        Ok(Parts::new(self, end))
     }
 
-    fn open<'w>(&'w mut self, bracket: char, end: &'static str) -> Parts<'w, 'c> {
-        self.json.push(bracket);
-        self.indent = self.indent.map(|depth| depth + 1);
-        Parts { writer: self, end, is_empty: true, keys: BTreeSet::new(), number: None }
+    fn check_no_key(&self) -> Result<()> {
+        if self.texts == Texts::Key { Err(Error::custom("key must be a string")) } else { Ok(()) }
     }
 
     /// Begins the object of a variant with data.
     fn open_variant(&mut self, variant: &str) -> Result<()> {
-        self.json.push('{');
-        self.indent = self.indent.map(|depth| depth + 1);
-        self.break_line();
-        self.text(variant)?;
-        self.separate_name();
-        Ok(())
+        self.check_no_key()?;
+        self.raw("{")?;
+        self.indent();
+        self.break_line()?;
+        self.name(variant)?;
+        self.separate_name()
     }
 
-    fn close_variant(&mut self) {
-        self.indent = self.indent.map(|depth| depth - 1);
-        self.break_line();
-        self.json.push('}');
+    /// Ends an array or object.
+    fn close(&mut self, is_empty: bool, bracket: &str) -> Result<()> {
+        if let Layout::Pretty(depth) = &mut self.layout {
+            *depth -= 1;
+        }
+        if !is_empty {
+            self.break_line()?;
+        }
+        self.raw(bracket)
     }
 }
 
+/// Whether a text in Rust's notation is the same in JSON's.
+fn has_escapes_of_json(escaped: &str) -> bool {
+    let mut after_backslashes = escaped.split('\\').skip(1);
+    while let Some(text) = after_backslashes.next() {
+        match text.as_bytes().first() {
+            Some(b'n' | b'r' | b't' | b'"') => {}
+            // Text between two backslashes, of which the first escapes the second.
+            None => drop(after_backslashes.next()),
+            Some(_) => return false,
+        }
+    }
+    true
+}
+
 /// An array or object that is being written.
-pub(crate) struct Parts<'w, 'c> {
-    writer: &'w mut JsonWriter<'c>,
-    /// Its closing bracket, and that of the object of its variant.
+struct Parts<'w, 'd> {
+    writer: &'w mut JsonWriter<'d>,
+    /// Its closing bracket, and that of the object of its variant. Empty for what is no array or object in JSON.
     end: &'static str,
     is_empty: bool,
     /// Keys so far, of a map whose texts are changed: two of them may become the same.
     keys: BTreeSet<String>,
-    /// The writer's change of texts while this is a [`NUMBER`], whose digits are not changed.
-    number: Option<Option<Change<'c>>>,
+    /// Keys and values that are written when the object ends, in [`Layout::Canonical`].
+    entries: Vec<(String, String)>,
+    /// How texts around it are written.
+    around: Texts,
 }
 
-impl Parts<'_, '_> {
-    fn next(&mut self) {
-        if !self.is_empty {
-            self.writer.json.push(',');
-        }
-        self.is_empty = false;
-        self.writer.break_line();
+impl<'w, 'd> Parts<'w, 'd> {
+    fn new(writer: &'w mut JsonWriter<'d>, end: &'static str) -> Self {
+        let around = writer.texts;
+        Self { writer, end, is_empty: true, keys: BTreeSet::new(), entries: Vec::new(), around }
     }
 
-    fn element(&mut self, value: &(impl Serialize + ?Sized)) -> Result<()> {
-        self.next();
+    fn next(&mut self) -> Result<()> {
+        if !self.is_empty {
+            self.writer.raw(",")?;
+        }
+        self.is_empty = false;
+        self.writer.break_line()
+    }
+
+    fn element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
+        self.next()?;
         value.serialize(&mut *self.writer)
     }
 
-    /// What comes before the value of a field.
-    fn name(&mut self, name: &str) -> Result<()> {
-        if self.number.is_some() {
+    fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<()> {
+        if self.end.is_empty() {
+            return if self.writer.texts == Texts::Digits { value.serialize(&mut *self.writer) } else { Ok(()) };
+        }
+        if self.writer.layout == Layout::Canonical {
+            self.entries.push((name.to_owned(), String::new()));
+        } else {
+            self.next()?;
+            self.writer.name(name)?;
+        }
+        self.value(value)
+    }
+
+    /// A key of a map, which no other key of the map becomes.
+    fn key(&mut self, key: String) -> Result<()> {
+        if self.writer.layout == Layout::Canonical {
+            self.entries.push((key, String::new()));
             return Ok(());
         }
-        self.next();
-        self.writer.text(name)?;
-        self.writer.separate_name();
-        Ok(())
-    }
-
-    /// What comes after the value of a field, which begins at `start`: the digits of a number are a text until then.
-    fn end_value(&mut self, start: usize) {
-        if self.number.is_some() {
-            let digits = self.writer.json[start..].trim_matches('"').to_owned();
-            self.writer.json.replace_range(start.., &digits);
+        self.next()?;
+        if self.writer.change.is_none() {
+            return self.writer.text(&key);
         }
-    }
-
-    /// A key of a map, escaped, which no other key of the map becomes.
-    fn key(&mut self, key: &str) {
-        self.next();
-        let mut unique = key.to_owned();
+        let mut unique = key.clone();
         let mut number = 1_usize;
-        while self.writer.change.is_some() && !self.keys.insert(unique.clone()) {
+        while !self.keys.insert(unique.clone()) {
             number += 1;
             unique = format!("{key} ({number})");
         }
-        self.writer.json.push('"');
-        self.writer.json.push_str(&unique);
-        self.writer.json.push('"');
+        self.writer.text(&unique)
     }
 
-    fn close(self) {
-        let Self { writer, end, is_empty, number, .. } = self;
-        if let Some(change) = number {
-            writer.change = change;
-            return;
+    /// The value of the field or key that was written last.
+    fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
+        if let Some((_, entry)) = self.entries.last_mut() {
+            *entry = written(value, self.writer.layout, self.writer.change)?;
+            return Ok(());
         }
-        writer.indent = writer.indent.map(|depth| depth - 1);
-        if !is_empty {
-            writer.break_line();
-        }
-        writer.json.push_str(&end[..1]);
-        if end.len() > 1 {
-            writer.close_variant();
-        }
+        self.writer.separate_name()?;
+        value.serialize(&mut *self.writer)
     }
-}
 
-/// Data in one line.
-fn written(data: &(impl Serialize + ?Sized), change: Option<Change<'_>>) -> Result<String> {
-    let mut writer = JsonWriter::new(false, change);
-    data.serialize(&mut writer)?;
-    Ok(writer.json)
+    fn close(mut self) -> Result<()> {
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.sort_unstable();
+        for (key, value) in entries.iter().filter(|(_, value)| !value.is_empty()) {
+            self.next()?;
+            self.writer.text(key)?;
+            self.writer.separate_name()?;
+            self.writer.raw(value)?;
+        }
+        self.writer.texts = self.around;
+        let (bracket, of_variant) = self.end.split_at(self.end.len().min(1));
+        if !bracket.is_empty() {
+            self.writer.close(self.is_empty, bracket)?;
+        }
+        if !of_variant.is_empty() {
+            self.writer.close(false, of_variant)?;
+        }
+        Ok(())
+    }
 }
 
 macro_rules! display {
@@ -200,16 +289,16 @@ macro_rules! display {
     };
 }
 
-impl<'w, 'c> Serializer for &'w mut JsonWriter<'c> {
+impl<'w, 'd> Serializer for &'w mut JsonWriter<'d> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Parts<'w, 'c>;
-    type SerializeTuple = Parts<'w, 'c>;
-    type SerializeTupleStruct = Parts<'w, 'c>;
-    type SerializeTupleVariant = Parts<'w, 'c>;
-    type SerializeMap = Parts<'w, 'c>;
-    type SerializeStruct = Parts<'w, 'c>;
-    type SerializeStructVariant = Parts<'w, 'c>;
+    type SerializeSeq = Parts<'w, 'd>;
+    type SerializeTuple = Parts<'w, 'd>;
+    type SerializeTupleStruct = Parts<'w, 'd>;
+    type SerializeTupleVariant = Parts<'w, 'd>;
+    type SerializeMap = Parts<'w, 'd>;
+    type SerializeStruct = Parts<'w, 'd>;
+    type SerializeStructVariant = Parts<'w, 'd>;
 
     display! {
         serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64, serialize_i128: i128,
@@ -217,8 +306,7 @@ impl<'w, 'c> Serializer for &'w mut JsonWriter<'c> {
     }
 
     fn serialize_f32(self, value: f32) -> Result<()> {
-        self.json.push_str(&serde_json::to_string(&value)?);
-        Ok(())
+        self.raw(&serde_json::to_string(&value)?)
     }
 
     fn serialize_f64(self, value: f64) -> Result<()> {
@@ -233,10 +321,11 @@ impl<'w, 'c> Serializer for &'w mut JsonWriter<'c> {
     }
 
     fn serialize_str(self, text: &str) -> Result<()> {
-        match self.change {
-            Some(change) => self.text(&change(text)),
-            None => self.text(text),
-        }
+        let text = match self.change {
+            Some(change) if self.texts != Texts::Digits => change(text),
+            _ => Cow::Borrowed(text),
+        };
+        if self.texts == Texts::Quoted { self.text(&text) } else { self.raw(&text) }
     }
 
     fn serialize_bytes(self, bytes: &[u8]) -> Result<()> {
@@ -252,8 +341,8 @@ impl<'w, 'c> Serializer for &'w mut JsonWriter<'c> {
     }
 
     fn serialize_unit(self) -> Result<()> {
-        self.json.push_str("null");
-        Ok(())
+        self.check_no_key()?;
+        self.raw("null")
     }
 
     fn serialize_unit_struct(self, _name: &'static str) -> Result<()> {
@@ -261,7 +350,7 @@ impl<'w, 'c> Serializer for &'w mut JsonWriter<'c> {
     }
 
     fn serialize_unit_variant(self, _name: &'static str, _index: u32, variant: &'static str) -> Result<()> {
-        self.text(variant)
+        if self.texts == Texts::Key { self.raw(variant) } else { self.name(variant) }
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<()> {
@@ -277,20 +366,19 @@ impl<'w, 'c> Serializer for &'w mut JsonWriter<'c> {
     ) -> Result<()> {
         self.open_variant(variant)?;
         value.serialize(&mut *self)?;
-        self.close_variant();
-        Ok(())
+        self.close(false, "}")
     }
 
-    fn serialize_seq(self, _length: Option<usize>) -> Result<Parts<'w, 'c>> {
-        Ok(self.open('[', "]"))
+    fn serialize_seq(self, _length: Option<usize>) -> Result<Parts<'w, 'd>> {
+        self.open("[", "]")
     }
 
-    fn serialize_tuple(self, _length: usize) -> Result<Parts<'w, 'c>> {
-        Ok(self.open('[', "]"))
+    fn serialize_tuple(self, _length: usize) -> Result<Parts<'w, 'd>> {
+        self.open("[", "]")
     }
 
-    fn serialize_tuple_struct(self, _name: &'static str, _length: usize) -> Result<Parts<'w, 'c>> {
-        Ok(self.open('[', "]"))
+    fn serialize_tuple_struct(self, _name: &'static str, _length: usize) -> Result<Parts<'w, 'd>> {
+        self.open("[", "]")
     }
 
     fn serialize_tuple_variant(
@@ -299,21 +387,25 @@ impl<'w, 'c> Serializer for &'w mut JsonWriter<'c> {
         _index: u32,
         variant: &'static str,
         _length: usize,
-    ) -> Result<Parts<'w, 'c>> {
+    ) -> Result<Parts<'w, 'd>> {
         self.open_variant(variant)?;
-        Ok(self.open('[', "]}"))
+        self.open("[", "]}")
     }
 
-    fn serialize_map(self, _length: Option<usize>) -> Result<Parts<'w, 'c>> {
-        Ok(self.open('{', "}"))
+    fn serialize_map(self, _length: Option<usize>) -> Result<Parts<'w, 'd>> {
+        self.open("{", "}")
     }
 
-    fn serialize_struct(self, name: &'static str, _length: usize) -> Result<Parts<'w, 'c>> {
-        if name == NUMBER {
-            let number = Some(self.change.take());
-            return Ok(Parts { writer: self, end: "", is_empty: true, keys: BTreeSet::new(), number });
+    fn serialize_struct(self, name: &'static str, _length: usize) -> Result<Parts<'w, 'd>> {
+        let is_left_out = name == LOCATION && self.layout == Layout::Canonical;
+        if name != NUMBER && !is_left_out {
+            return self.open("{", "}");
         }
-        Ok(self.open('{', "}"))
+        let parts = Parts::new(self, "");
+        if name == NUMBER {
+            parts.writer.texts = Texts::Digits;
+        }
+        Ok(parts)
     }
 
     fn serialize_struct_variant(
@@ -322,9 +414,9 @@ impl<'w, 'c> Serializer for &'w mut JsonWriter<'c> {
         _index: u32,
         variant: &'static str,
         _length: usize,
-    ) -> Result<Parts<'w, 'c>> {
+    ) -> Result<Parts<'w, 'd>> {
         self.open_variant(variant)?;
-        Ok(self.open('{', "}}"))
+        self.open("{", "}}")
     }
 }
 
@@ -339,8 +431,7 @@ macro_rules! elements {
             }
 
             fn end(self) -> Result<()> {
-                self.close();
-                Ok(())
+                self.close()
             }
         })*
     };
@@ -353,16 +444,11 @@ macro_rules! fields {
             type Error = Error;
 
             fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
-                self.name(name)?;
-                let start = self.writer.json.len();
-                value.serialize(&mut *self.writer)?;
-                self.end_value(start);
-                Ok(())
+                self.field(name, value)
             }
 
             fn end(self) -> Result<()> {
-                self.close();
-                Ok(())
+                self.close()
             }
         })*
     };
@@ -379,23 +465,16 @@ impl SerializeMap for Parts<'_, '_> {
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
-        let key = written(key, self.writer.change)?;
-        match key.as_bytes() {
-            [b'"', ..] => self.key(&key[1..key.len() - 1]),
-            [b'-' | b'0'..=b'9' | b't' | b'f', ..] => self.key(&key),
-            _ => return Err(Error::custom("key must be a string")),
-        }
-        Ok(())
+        let key = written_with(key, Layout::Compact, self.writer.change, Texts::Key)?;
+        self.key(key)
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.writer.separate_name();
-        value.serialize(&mut *self.writer)
+        self.value(value)
     }
 
     fn end(self) -> Result<()> {
-        self.close();
-        Ok(())
+        self.close()
     }
 }
 
@@ -405,8 +484,9 @@ mod tests {
 
     use proptest::prelude::{Strategy, any, proptest};
     use proptest::{collection, prop_oneof};
+    use evalsuite_schema::Location;
     use serde::Serialize;
-    use serde_json::{Map, Value};
+    use serde_json::{Map, Value, json};
 
     use super::*;
 
@@ -429,13 +509,8 @@ mod tests {
     }
 
     fn same_as_serde_json(data: &impl Serialize) {
-        let of = |has_line_breaks| {
-            let mut writer = JsonWriter::new(has_line_breaks, None);
-            data.serialize(&mut writer).unwrap();
-            writer.into_json()
-        };
-        assert_eq!(of(false), serde_json::to_string(data).unwrap());
-        assert_eq!(of(true), serde_json::to_string_pretty(data).unwrap());
+        assert_eq!(written(data, Layout::Compact, None).unwrap(), serde_json::to_string(data).unwrap());
+        assert_eq!(written(data, Layout::Pretty(0), None).unwrap(), serde_json::to_string_pretty(data).unwrap());
     }
 
     fn values() -> impl Strategy<Value = Value> {
@@ -459,6 +534,9 @@ mod tests {
         #[test]
         fn every_value_is_written_as_serde_json_does(value in values()) {
             same_as_serde_json(&value);
+            let mut sorted = value.clone();
+            sorted.sort_all_objects();
+            assert_eq!(written(&value, Layout::Canonical, None).unwrap(), sorted.to_string());
         }
     }
 
@@ -476,7 +554,7 @@ mod tests {
             empty: BTreeMap::new(),
         });
         let list_as_key = BTreeMap::from([(vec![1], 2)]);
-        assert!(list_as_key.serialize(&mut JsonWriter::new(false, None)).is_err());
+        assert!(written(&list_as_key, Layout::Compact, None).is_err());
     }
 
     #[test]
@@ -490,7 +568,21 @@ mod tests {
         fn hidden(_: &str) -> Cow<'_, str> {
             Cow::Borrowed("hidden")
         }
-        let written = written(&(Digits { digits: "1e999" }, "text"), Some(&hidden)).unwrap();
+        let number = Digits { digits: "1e999" };
+        let written = written(&(number, "text"), Layout::Compact, Some(&hidden)).unwrap();
         assert_eq!(written, r#"[1e999,"hidden"]"#);
+    }
+
+    #[test]
+    fn places_in_files_are_not_canonical() {
+        #[derive(Serialize)]
+        struct Located {
+            location: Location,
+            data: Value,
+        }
+        let data = json!({"location": {"file": "f", "line": 1, "column": 1}, "a": 1});
+        let located = Located { location: Location::new("f", 1, 1), data };
+        let canonical = written(&located, Layout::Canonical, None).unwrap();
+        assert_eq!(canonical, r#"{"data":{"a":1,"location":{"column":1,"file":"f","line":1}}}"#);
     }
 }

@@ -181,12 +181,14 @@ impl PairJudging<'_> {
             ),
             _ => None,
         };
+        let seen = AgentInput::new(&case(pair), PAIRWISE, None, self.places);
         let about = RecordedTrial {
             suite: pair.suite.clone(),
             case_id: pair.case_id.clone(),
             target: PAIRWISE.to_owned(),
             trial: 0,
-            seen: AgentInput::new(&case(pair), PAIRWISE, None, self.places),
+            input_digest: seen.digest(),
+            seen,
         };
         let (run, hint) = (self.run, format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat));
         let placeholders = Placeholders::of_trial(KEYS, &self.redactor, self.places, run, run);

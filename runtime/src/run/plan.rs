@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use evalsuite_schema::record::{CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions};
 use evalsuite_schema::{Case, Hooks, Location, Suite, Workspace};
-use serde_json::Value;
 
 use crate::grade::scoring::case_rule;
 use crate::judge::judge_choice::{JudgeChoice, JudgeCommands};
@@ -18,10 +17,10 @@ use crate::model::evals::Evals;
 use crate::model::interpolation;
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, package_directory, program};
-use crate::platform::digest::case_key;
+use crate::platform::digest::{case_key, sha256_of_data};
 use crate::platform::redaction::Redactor;
 use crate::record::baseline::{accepted_answer, accepted_answers_file};
-use crate::record::cassette::{AgentInput, ReplayError, cassette_path, digest_without_locations};
+use crate::record::cassette::{AgentInput, ReplayError, cassette_path};
 use crate::record::embedded_files;
 use crate::record::run_directory::{CaseDirectory, RunDirectory};
 use crate::record::run_record::SuiteOfRun;
@@ -44,7 +43,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) entry: &'static EvalCase,
     pub(crate) settings: &'a Settings,
     pub(crate) run: &'a RunDirectory,
-    pub(crate) suite_data: Suite,
+    pub(crate) suite_data: Arc<Suite>,
     pub(crate) case: Case,
     pub(crate) places: SuiteLocation,
     pub(crate) target: String,
@@ -93,7 +92,7 @@ impl<'a> Plan<'a> {
         run: &'a RunDirectory,
     ) -> Result<Self, CaseError> {
         let suite = evals.suite();
-        let suite_data = suite.decode().map_err(|source| CaseError::undecodable_suite(suite, source))?;
+        let suite_data = suite.data().map_err(|source| CaseError::undecodable_suite(suite, source))?;
         let case = entry.decode().map_err(|source| CaseError::undecodable_case(entry, source))?;
         if let Some(selected) = &settings.targets {
             selected_targets::check(selected, evals, &suite_data)?;
@@ -108,7 +107,10 @@ impl<'a> Plan<'a> {
         let place = run
             .claim_case(suite.name, &case_key, &owner(suite, entry), settings.runner.stress.as_deref())
             .map_err(|source| CaseError::unwritable_case(entry, run.path(), source))?;
-        let mut variables = interpolation::variables(&case, suite_data.layout);
+        let mut variables = BTreeSet::new();
+        if entry.may_have_variables() {
+            variables.extend(interpolation::variables(&case, suite_data.layout));
+        }
         variables.extend(agent.variables());
         variables.extend(variables_around(&suite_data, &target, &case.location));
         let mut secrets: Vec<String> = case.requires.env.iter().chain(&variables).cloned().collect();
@@ -336,12 +338,7 @@ fn variables_around(suite: &Suite, target: &str, location: &Location) -> BTreeSe
 
 impl Digests {
     fn of(case: &Case, seen: &AgentInput) -> Self {
-        let value = |value: serde_json::Result<Value>| value.unwrap_or(Value::Null);
-        Self {
-            case: digest_without_locations(value(serde_json::to_value(case))),
-            input: seen.digest(),
-            graders: digest_without_locations(value(serde_json::to_value(&case.graders))),
-        }
+        Self { case: sha256_of_data(case), input: seen.digest(), graders: sha256_of_data(&case.graders) }
     }
 }
 

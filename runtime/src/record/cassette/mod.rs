@@ -19,7 +19,7 @@ use crate::record::cassette::recorded_replies::RecordedReplies;
 
 pub(crate) use crate::record::cassette::cassette_file::{AgentCall, CassetteFile};
 pub(crate) use crate::record::cassette::cassette_path::{cassette_directory, cassette_path};
-pub(crate) use crate::record::cassette::recorded_input::{AgentInput, diff, digest_without_locations};
+pub(crate) use crate::record::cassette::recorded_input::{AgentInput, diff};
 pub(crate) use crate::workspace::value_placeholders::Placeholders;
 
 /// The cassette of one trial: the calls of its agent, and the replies of models.
@@ -48,6 +48,8 @@ pub(crate) struct RecordedTrial {
     pub(crate) target: String,
     pub(crate) trial: u32,
     pub(crate) seen: AgentInput,
+    /// SHA-256 of `seen`.
+    pub(crate) input_digest: String,
 }
 
 /// The calls and replies of the trial so far.
@@ -118,19 +120,18 @@ impl TrialCassette {
                 return Err(ReplayError { code: ReasonCode::RecordingMissing, message });
             }
         };
-        let digest = about.seen.digest();
         let earlier = match mode {
             Mode::Live => earlier,
             // A recording of different input is replaced.
-            Mode::Record => earlier.filter(|file| file.input_digest == digest),
+            Mode::Record => earlier.filter(|file| file.input_digest == about.input_digest),
             Mode::Replay | Mode::Regrade => {
                 let shown = path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
                 let Some(file) = earlier.filter(|file| !has_agent || !file.calls.is_empty()) else {
                     let message = format!("there is no recording of this trial at {shown}; {hint}");
                     return Err(ReplayError { code: ReasonCode::RecordingMissing, message });
                 };
-                let is_same =
-                    file.input_digest == digest || mode == Mode::Regrade && file.seen.asks_the_same(&about.seen);
+                let is_same = file.input_digest == about.input_digest
+                    || mode == Mode::Regrade && file.seen.asks_the_same(&about.seen);
                 if !is_same {
                     let difference = file.seen.difference(&about.seen);
                     let message = format!("the recording {shown} is of different input; {hint}{difference}");
@@ -207,7 +208,7 @@ impl TrialCassette {
 
 impl SharedCassette {
     fn file(&self, recorded: &RecordedSoFar) -> Option<CassetteFile> {
-        let RecordedTrial { suite, case_id, target, trial, seen } = self.about.clone()?;
+        let RecordedTrial { suite, case_id, target, trial, seen, input_digest } = self.about.clone()?;
         Some(CassetteFile {
             schema: CassetteFile::SCHEMA.to_owned(),
             suite,
@@ -215,7 +216,7 @@ impl SharedCassette {
             target,
             trial,
             recorded_at: timestamp(),
-            input_digest: seen.digest(),
+            input_digest,
             seen,
             calls: recorded.calls.clone(),
             entries: recorded.replies.to_map(),

@@ -6,13 +6,13 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use evalsuite_schema::{Case, CliTarget, Content, Input, Location, Part};
+use evalsuite_schema::{Case, CliTarget, Content, Input, Part};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::messages::{file_parts, prompt};
 use crate::model::suite_location::SuiteLocation;
-use crate::platform::digest::{sha256_of, sha256_of_json};
+use crate::platform::digest::{sha256_of, sha256_of_data};
 use crate::platform::untrusted::EntryKind;
 use crate::workspace::diff::unified;
 use crate::workspace::tree_walk::walk;
@@ -106,7 +106,7 @@ impl AgentInput {
 
     /// SHA-256 of everything, independent of the order of keys.
     pub(crate) fn digest(&self) -> String {
-        digest_without_locations(serde_json::to_value(self).unwrap_or_default())
+        sha256_of_data(self)
     }
 
     /// The first differences to the input now, one per line, as text for people.
@@ -217,17 +217,11 @@ fn digest_of(file: &Path) -> String {
     File::open(file).and_then(sha256_of).unwrap_or_else(|_| UNREADABLE.to_owned())
 }
 
-/// SHA-256 of a part of a case without its locations in files: a case that only moved is the same case.
-pub(crate) fn digest_without_locations(value: Value) -> String {
-    let is_location = |value: &Value| serde_json::from_value::<Location>(value.clone()).is_ok();
-    sha256_of_json(value, |key, value| key != "location" || !is_location(value))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use evalsuite_schema::{Message, PathRef, Role, Workspace};
+    use evalsuite_schema::{Location, Message, PathRef, Role, Workspace};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::platform::digest::sha256_of_json;
+use crate::platform::digest::{retain_entries, sha256_of_data};
 use crate::workspace::value_placeholders::Placeholders;
 
 /// Fields with the time of a request, which differs from run to run.
@@ -11,7 +11,9 @@ const TIME_FIELDS: [&str; 6] = ["timestamp", "created_at", "start_time", "end_ti
 /// SHA-256 of a request with placeholders for values, independent of the order of keys and of times.
 pub(crate) fn request_key(request: &Value, placeholders: &Placeholders) -> String {
     let hidden = placeholders.hide_in(request).and_then(|json| serde_json::from_str(&json));
-    sha256_of_json(hidden.unwrap_or_else(|_| request.clone()), |field, value| !is_time(field, value))
+    let mut counted = hidden.unwrap_or_else(|_| request.clone());
+    retain_entries(&mut counted, &|field, value| !is_time(field, value));
+    sha256_of_data(&counted)
 }
 
 fn is_time(field: &str, value: &Value) -> bool {

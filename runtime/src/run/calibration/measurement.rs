@@ -195,12 +195,14 @@ impl JudgeMeasurement<'_> {
             _ if is_recorded => self.recording(sample).ok(),
             _ => None,
         };
+        let seen = AgentInput::new(&sample.case, DIRECTORY, None, places);
         let about = RecordedTrial {
             suite: self.evals.suite().name.to_owned(),
             case_id: sample.id.clone(),
             target: DIRECTORY.to_owned(),
             trial: 0,
-            seen: AgentInput::new(&sample.case, DIRECTORY, None, places),
+            input_digest: seen.digest(),
+            seen,
         };
         let hint = format!("to record it: `EVALSUITE_MODE=record {}`", self.repeat);
         TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: false })

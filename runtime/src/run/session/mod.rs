@@ -79,7 +79,7 @@ impl Session {
     /// Ends the session of a suite that no test runner runs; returns the problems.
     pub(crate) fn end_of(suite: &EvalSuite, settings: &Settings, run: &RunDirectory) -> Vec<String> {
         // Every case has reported a suite that cannot be decoded.
-        if !suite.decode().is_ok_and(|data| Self::is_needed(&data)) {
+        if !suite.data().is_ok_and(|data| Self::is_needed(&data)) {
             return Vec::new();
         }
         match Self::of(suite, settings, run).and_then(|session| session.end(settings.echo)) {

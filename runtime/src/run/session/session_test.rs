@@ -47,7 +47,7 @@ impl SessionTest {
         run: &RunDirectory,
     ) -> Result<Self, CaseError> {
         let suite = evals.suite();
-        let data = suite.decode().map_err(|source| CaseError::undecodable_suite(suite, source))?;
+        let data = suite.data().map_err(|source| CaseError::undecodable_suite(suite, source))?;
         let echo = settings.echo;
         let may_be_repeated = !settings.runner.is_last_attempt();
         if !Session::is_needed(&data) {

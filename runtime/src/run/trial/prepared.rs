@@ -156,6 +156,7 @@ fn open_cassette(trial: &TrialAttempt<'_>) -> Result<TrialCassette, EarlyEnd> {
         target: plan.target.clone(),
         trial: *index,
         seen: plan.seen.clone(),
+        input_digest: plan.digests.input.clone(),
     };
     let (path, hint) = match mode {
         Mode::Record | Mode::Replay => (Some(plan.recording(*index)?), plan.how_to_record()),
@@ -196,7 +197,10 @@ fn resolve_case(plan: &Plan<'_>) -> Result<Case, EarlyEnd> {
     // Where no agent is called, the recording says what it got. A variable that is not set stays as it is written.
     let is_live = calls_agent(plan);
     let lookup = |name: &str| environment::var(name).or_else(|| (!is_live).then(|| format!("${{{{ {name} }}}}")));
-    let case = interpolation::resolve(plan.case.clone(), plan.suite_data.layout, lookup)?;
+    let mut case = plan.case.clone();
+    if plan.entry.may_have_variables() {
+        case = interpolation::resolve(case, plan.suite_data.layout, lookup)?;
+    }
     let messages = match &case.input {
         Input::Messages(messages) => messages.as_slice(),
         Input::Data(_) => &[],
