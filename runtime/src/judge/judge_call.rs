@@ -8,6 +8,7 @@ use crate::model::cassette::{Asker, Cassette, NoReply};
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
 use crate::platform::cancel::Cancel;
 use crate::platform::isolated_call::{Ended, call_within};
+use crate::platform::json;
 use crate::record::cassette::diff;
 
 /// Asks a judge, or takes its reply from the cassette. Every call of every judge goes through here; `grader` tells the requests of
@@ -33,7 +34,7 @@ pub(crate) fn ask(
     };
     let asker = if judge.is_absent { Asker::AbsentJudge } else { Asker::Judge };
     match cassette.reply(asker, key.clone(), call) {
-        Ok(reply) => serde_json::from_value(reply)
+        Ok(reply) => json::decode_value(&reply)
             .map_err(|error| JudgeError::permanent(format!("the reply in the cassette cannot be read: {error}"))),
         Err(NoReply::Call(error)) => Err(error),
         Err(NoReply::NotKept(error)) => Err(JudgeError::permanent(error.to_string())),

@@ -7,7 +7,7 @@ use evalsuite_schema::grader::BUILT_IN;
 use evalsuite_schema::{Case, Layout, Location, Workspace};
 use serde_json::Value;
 
-use crate::platform::environment;
+use crate::platform::{environment, json};
 
 /// A variable that cannot be resolved.
 #[derive(Debug, PartialEq)]
@@ -31,7 +31,7 @@ pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Optio
     };
     let mut value = serde_json::to_value(&case).map_err(broken)?;
     replace(&mut value, &mut Vec::new(), &case.location, &lookup)?;
-    serde_json::from_value(value).map_err(broken)
+    json::decode_value(&value).map_err(broken)
 }
 
 /// Names of all variables a case uses.

@@ -118,8 +118,8 @@ impl EvalSuite {
 
     /// Path of a case's test as `cargo test` lists it.
     pub fn test_path(&self, case: &EvalCase) -> String {
-        match self.module_path.split_once("::") {
-            Some((_crate_name, module)) => format!("{module}::{}", case.test_name),
+        match self.module_path.split_once(':') {
+            Some((_crate_name, module)) => format!("{}::{}", module.trim_start_matches(':'), case.test_name),
             None => case.test_name.to_owned(),
         }
     }

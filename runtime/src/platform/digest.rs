@@ -1,7 +1,9 @@
 //! SHA-256 digests, and file names made of them.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::io::Read;
+use std::sync::{Mutex, PoisonError};
 
 use hmac_sha256::{HMAC, Hash};
 use serde::Serialize;
@@ -69,7 +71,15 @@ pub(crate) fn case_key(suite: &str, target: &str, id: &str) -> String {
 
 /// A file name for any text: the text with characters replaced where necessary, and its digest.
 pub(crate) fn file_key(text: &str) -> String {
-    name_with_digest(text, text)
+    /// Every path below a suite's records has the suite's key.
+    static KNOWN: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(key) = known.get(text) {
+        return key.clone();
+    }
+    let key = name_with_digest(text, text);
+    known.insert(text.to_owned(), key.clone());
+    key
 }
 
 fn name_with_digest(text: &str, digested: impl AsRef<[u8]>) -> String {

@@ -1,6 +1,7 @@
 //! Advisory locks on files, with the standard library's calls.
 
 use std::fs::{File, TryLockError};
+use std::io::{Read, Write};
 use std::path::Path;
 use std::{fs, io};
 
@@ -36,6 +37,26 @@ impl FileLock {
         Ok(is_locked.then_some(Self(file)))
     }
 
+    /// The content of the file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub(crate) fn read(&self) -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        (&self.0).read_to_end(&mut content)?;
+        Ok(content)
+    }
+
+    /// Adds to the content of the file that was read.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub(crate) fn write(&self, content: &[u8]) -> io::Result<()> {
+        (&self.0).write_all(content)
+    }
+
     /// Waits for a shared lock.
     ///
     /// # Errors
@@ -66,7 +87,7 @@ fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let open = || File::options().create(true).truncate(false).write(true).open(path);
+    let open = || File::options().create(true).truncate(false).read(true).write(true).open(path);
     match (open(), path.parent()) {
         // Only the first lock of a run creates the directory.
         (Err(error), Some(directory)) if error.kind() == io::ErrorKind::NotFound => {

@@ -129,11 +129,7 @@ fn write_file(path: &Path, bytes: &[u8], flush: bool) -> io::Result<()> {
         result => result,
     };
     let written = created.and_then(|mut file| {
-        #[cfg(test)]
-        tests::delay();
         file.write_all(bytes)?;
-        #[cfg(test)]
-        tests::delay();
         if flush { sync(&file) } else { Ok(()) }
     });
     let result = written.and_then(|()| fs::rename(&temporary, path));
@@ -187,19 +183,13 @@ pub(crate) fn sorted_entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 #[cfg(test)]
-pub(crate) use self::tests::delayed_writes;
-
-#[cfg(test)]
 mod tests {
     use std::cell::Cell;
     use std::collections::BTreeSet;
-    use std::thread;
-    use std::time::Duration;
 
     use super::*;
 
     thread_local! {
-        static DELAY: Cell<Duration> = const { Cell::new(Duration::ZERO) };
         static SYNCS: Cell<u32> = const { Cell::new(0) };
     }
 
@@ -210,18 +200,6 @@ mod tests {
 
     pub(super) fn count_sync() {
         SYNCS.set(SYNCS.get() + 1);
-    }
-
-    /// Runs `work` with a pause between any two steps of a write of this thread.
-    pub(crate) fn delayed_writes<T>(pause: Duration, work: impl FnOnce() -> T) -> T {
-        DELAY.set(pause);
-        let result = work();
-        DELAY.set(Duration::ZERO);
-        result
-    }
-
-    pub(super) fn delay() {
-        thread::sleep(DELAY.get());
     }
 
     #[test]

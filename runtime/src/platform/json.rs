@@ -6,17 +6,26 @@ use serde_json::Value;
 
 use crate::platform::json_writer::{Change, Layout, written};
 
-/// Decodes JSON as a type, through a [`Value`].
+/// Decodes JSON as a type.
 ///
-/// All decoding goes through `Value`: `Deserialize` code is generated once per source of data, and all of it is linked,
-/// unoptimised and with debug information, whenever a user's tests are built.
+/// All decoding goes through bytes, also that of a [`Value`], by [`decode_value`]: `Deserialize` code is
+/// generated once per source of data, and all of it is linked, unoptimised and with debug information, whenever a user's tests are
+/// built.
 ///
 /// # Errors
 ///
 /// If it is not JSON, or not of this type.
 pub(crate) fn decode<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
-    let value: Value = serde_json::from_slice(json)?;
-    serde_json::from_value(value)
+    serde_json::from_slice(json)
+}
+
+/// Decodes a value as a type.
+///
+/// # Errors
+///
+/// If it is not of this type.
+pub(crate) fn decode_value<T: DeserializeOwned>(value: &Value) -> serde_json::Result<T> {
+    decode(compact(value, None)?.as_bytes())
 }
 
 /// JSON in one line, with changed texts.

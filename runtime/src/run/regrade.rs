@@ -1,15 +1,17 @@
 //! Finds the trials of an earlier run, to grade them again.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use evalsuite_schema::record::{ReasonCode, TrialRecord};
-use serde_json::Value;
+use evalsuite_schema::record::{Mode, ReasonCode, TrialRecord};
+use serde::Deserialize;
 
 use crate::platform::digest::file_key;
 use crate::platform::files::read_json;
+use crate::platform::json;
 use crate::record::cassette::ReplayError;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::layout::{
@@ -34,8 +36,22 @@ pub(crate) struct CaseTrials {
     pub(crate) directory: PathBuf,
     /// Directories of the last attempts at its trials that ended, by the index of the trial.
     last_attempts: BTreeMap<u32, PathBuf>,
-    /// The record of the case; `Null` where its process died.
-    record: Value,
+    /// The record of the case; `None` where its process died.
+    record: Option<RecordFacts>,
+}
+
+/// The few fields of a record of a case or trial that are asked for.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct RecordFacts {
+    test_name: Option<String>,
+    mode: Option<Mode>,
+    surplus: Vec<SurplusTrial>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct SurplusTrial {
+    index: u32,
 }
 
 impl EarlierTrials {
@@ -165,22 +181,23 @@ impl CaseTrials {
             }
         }
         last_attempts.contains_key(&0).then(|| {
-            let record = value(&directory.join(CASE_RECORD));
+            let record = facts(&directory.join(CASE_RECORD));
             Self { directory, last_attempts, record }
         })
     }
 
     /// Whether the case was run by this test.
     fn is_of(&self, test: &str) -> bool {
-        let of_trial = || value(&self.last_attempts[&0].join(TRIAL_RECORD));
-        let record = if self.record.is_null() { &of_trial() } else { &self.record };
-        record["test_name"] == test
+        let of_trial = || facts(&self.last_attempts[&0].join(TRIAL_RECORD)).unwrap_or_default();
+        let record = self.record.as_ref().map_or_else(|| Cow::Owned(of_trial()), Cow::Borrowed);
+        record.test_name.as_deref() == Some(test)
     }
 
     /// Whether the first trial has results of its agent, also replayed ones. One that failed to replay or to be graded again has none.
     fn has_results(&self) -> bool {
         let trial = &self.last_attempts[&0];
-        let is_live = || ["live", "record"].iter().any(|mode| value(&trial.join(TRIAL_RECORD))["mode"] == *mode);
+        let mode = || facts(&trial.join(TRIAL_RECORD)).unwrap_or_default().mode;
+        let is_live = || matches!(mode(), Some(Mode::Live | Mode::Record));
         trial.join(EVIDENCE).is_file() || is_live()
     }
 
@@ -191,8 +208,7 @@ impl CaseTrials {
 
     /// Whether a trial ran in parallel with the one that ended the case, and does not count.
     fn is_surplus(&self, trial: u32) -> bool {
-        let surplus = self.record["surplus"].as_array();
-        surplus.is_some_and(|surplus| surplus.iter().any(|summary| summary["index"] == trial))
+        self.record.iter().flat_map(|record| &record.surplus).any(|summary| summary.index == trial)
     }
 }
 
@@ -205,9 +221,8 @@ fn trial_and_attempt(name: &str) -> Option<(u32, u32)> {
     }
 }
 
-/// A record of which a few fields are asked for; `Null` if there is none.
-fn value(record: &Path) -> Value {
-    fs::read(record).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+fn facts(record: &Path) -> Option<RecordFacts> {
+    json::decode(&fs::read(record).ok()?).ok()
 }
 
 /// Whether a run id is the name of one directory.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use evalsuite_schema::placeholder::Syntax;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::model::suite_location::SuiteLocation;
@@ -145,8 +146,15 @@ impl Placeholders {
     }
 
     /// The reverse of [`hide_in`](Self::hide_in).
-    pub(crate) fn restore_in(&self, value: Value) -> Value {
-        map(value, &|text| self.restore(&text))
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON, or not of this type.
+    pub(crate) fn decode<T: DeserializeOwned>(&self, hidden: &[u8]) -> serde_json::Result<T> {
+        if !String::from_utf8_lossy(hidden).contains("${{") {
+            return json::decode(hidden);
+        }
+        json::decode_value(&map(json::decode(hidden)?, &|text| self.restore(&text)))
     }
 
     /// Name of a variable whose value is in these bytes.
@@ -217,7 +225,7 @@ mod tests {
         let value = json!({"secret": ["my secret", 1]});
         let hidden: Value = serde_json::from_str(&placeholders().hide_in(&value).unwrap()).unwrap();
         assert_eq!(hidden, json!({"${{ KEY }}": ["my ${{ KEY }}", 1]}));
-        assert_eq!(placeholders().restore_in(hidden), value);
+        assert_eq!(placeholders().decode::<Value>(hidden.to_string().as_bytes()).unwrap(), value);
     }
 
     #[test]

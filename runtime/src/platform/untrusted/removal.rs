@@ -27,6 +27,9 @@ pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"));
     };
+    if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        return Ok(());
+    }
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
     // The parent is the caller's own, and may be a link.
     let opened = match Handle::open(parent) {

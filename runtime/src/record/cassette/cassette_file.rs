@@ -14,6 +14,7 @@ use crate::model::captured_spans::Captured;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::platform::files::{error_at, write_json};
+use crate::platform::json;
 use crate::platform::redaction::Redactor;
 use crate::record::cassette::AgentInput;
 use crate::workspace::replayable_changes::ReplayableChanges;
@@ -92,6 +93,12 @@ pub(crate) struct RequestReplies {
     pub(crate) replies: Vec<Value>,
 }
 
+/// What a file says about its format.
+#[derive(Deserialize)]
+struct Version {
+    schema: Option<String>,
+}
+
 impl CassetteFile {
     /// Value of `schema` in cassettes of this version.
     pub(crate) const SCHEMA: &'static str = "evalsuite.cassette/1";
@@ -109,11 +116,12 @@ impl CassetteFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error_at(path, &error)),
         };
-        let value: Value = serde_json::from_slice(&bytes).map_err(broken)?;
-        match value.get("schema").and_then(Value::as_str) {
-            Some(Self::SCHEMA) => serde_json::from_value(placeholders.restore_in(value)).map(Some).map_err(broken),
-            found => Err(invalid(format!(": `schema` is {}, not {}", found.unwrap_or("missing"), Self::SCHEMA))),
+        let Version { schema } = json::decode(&bytes).map_err(broken)?;
+        if schema.as_deref() != Some(Self::SCHEMA) {
+            let found = schema.as_deref().unwrap_or("missing");
+            return Err(invalid(format!(": `schema` is {found}, not {}", Self::SCHEMA)));
         }
+        placeholders.decode(&bytes).map(Some).map_err(broken)
     }
 
     /// Writes it, flushed to disk with `EVALSUITE_DURABLE=1`. Readers see the old file or the new one.

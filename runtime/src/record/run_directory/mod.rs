@@ -6,10 +6,12 @@ pub(crate) mod layout;
 pub(crate) mod output_directory;
 pub(crate) mod run_id;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use crate::model::suite_location::SuiteLocation;
+use crate::model::suite_location::{SuiteLocation, executable};
 use crate::platform::digest::file_key;
 use crate::platform::setting_error::SettingError;
 
@@ -33,13 +35,7 @@ impl RunDirectory {
     /// If it would be in the suite or another directory in which every new file causes a rebuild.
     pub(crate) fn new(output: Option<&Path>, suite: &SuiteLocation, run_id: String) -> Result<Self, SettingError> {
         let root = output_root(output, suite)?;
-        if let Some(tracked) = suite.rebuild_trigger_around(&root) {
-            return Err(format!(
-                "the output directory {} is in {tracked}; set EVALSUITE_OUTPUT to another directory",
-                root.display()
-            )
-            .into());
-        }
+        check_output(&root, suite)?;
         Ok(Self { path: OutputDirectory::new(root).run_directory(&run_id), run_id })
     }
 
@@ -92,16 +88,33 @@ impl RunDirectory {
     }
 }
 
+/// Checks once per process that a directory is in none of which every new file causes a rebuild.
+fn check_output(root: &Path, suite: &SuiteLocation) -> Result<(), SettingError> {
+    static OUTSIDE: Mutex<BTreeSet<(PathBuf, PathBuf)>> = Mutex::new(BTreeSet::new());
+    let known = || OUTSIDE.lock().unwrap_or_else(PoisonError::into_inner);
+    let checked = (root.to_owned(), suite.suite_dir.clone());
+    if known().contains(&checked) {
+        return Ok(());
+    }
+    if let Some(tracked) = suite.rebuild_trigger_around(root) {
+        return Err(format!(
+            "the output directory {} is in {tracked}; set EVALSUITE_OUTPUT to another directory",
+            root.display()
+        )
+        .into());
+    }
+    known().insert(checked);
+    Ok(())
+}
+
 fn output_root(output: Option<&Path>, suite: &SuiteLocation) -> Result<PathBuf, SettingError> {
     if let Some(output) = output {
         return std::path::absolute(output).map_err(|error| {
             format!("EVALSUITE_OUTPUT is {}, which is not a valid path: {error}", output.display()).into()
         });
     }
-    let executable = std::env::current_exe().ok();
-    let target = executable
-        .as_deref()
-        .and_then(|executable| executable.ancestors().skip(1).find(|dir| dir.join("CACHEDIR.TAG").is_file()));
+    let target =
+        executable().and_then(|program| program.ancestors().skip(1).find(|dir| dir.join("CACHEDIR.TAG").is_file()));
     Ok(target.map_or_else(|| suite.package_root.join("target"), Path::to_owned).join("evalsuite"))
 }
 
