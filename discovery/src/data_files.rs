@@ -1,8 +1,9 @@
 //! Data files below the directories of cases, whether or not they are cases.
 
+use std::fs::FileType;
 use std::path::Path;
 
-use crate::{Listing, MAX_DEPTH, entries, join};
+use crate::{Listing, MAX_DEPTH, entries, in_parts, join};
 
 /// What is below the directories of cases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,6 +16,9 @@ pub struct DataFiles {
 
 /// Directories whose files are not written for the suite.
 const FOREIGN: &[&str] = &["workspace", "node_modules", "target", "__pycache__"];
+
+/// The file of a case in a directory of its own.
+const CASE_FILES: [&str; 2] = ["case.yaml", "case.yml"];
 
 /// Files with a meaning of their own, wherever they are.
 const KNOWN: &[&str] = &[
@@ -35,13 +39,21 @@ pub fn data_files(directory: &Path, kind: &str) -> DataFiles {
     match kind {
         "tasks" => walk(directory, "", 0, false, &mut found),
         "directories" => {
-            for (name, kind) in entries(directory, "", &mut Listing::default()) {
-                let is_case = |file: &str| directory.join(&name).join(file).is_file();
-                if kind.is_file() {
-                    found.add(&name, name.clone());
-                } else if kind.is_dir() && !is_left_out(&name) && (is_case("case.yaml") || is_case("case.yml")) {
-                    walk(directory, &name, 1, true, &mut found);
+            let entries = entries(directory, "", &mut Listing::default());
+            let parts = in_parts(&entries, |part| {
+                let mut found = DataFiles::default();
+                for (name, kind) in part {
+                    if kind.is_file() {
+                        found.add(name, name.clone());
+                    } else if kind.is_dir() && !is_left_out(name) {
+                        walk(directory, name, 1, true, &mut found);
+                    }
                 }
+                found
+            });
+            for DataFiles { data, others } in parts {
+                found.data.extend(data);
+                found.others.extend(others);
             }
         }
         _ => {}
@@ -65,11 +77,18 @@ fn walk(root: &Path, below: &str, depth: usize, is_case: bool, found: &mut DataF
     if depth > MAX_DEPTH || depth > 1 && here.iter().any(|(name, _)| is_suite_file(name)) {
         return;
     }
+    let is_case_file = |(name, kind): &(String, FileType)| {
+        CASE_FILES.contains(&name.as_str())
+            && (kind.is_file() || kind.is_symlink() && root.join(below).join(name).is_file())
+    };
+    if is_case && !here.iter().any(is_case_file) {
+        return;
+    }
     for (name, kind) in here {
         let path = join(below, &name);
         if kind.is_file() {
             // The file of the case itself, even where there are two.
-            if !is_case || !matches!(name.as_str(), "case.yaml" | "case.yml") {
+            if !is_case || !CASE_FILES.contains(&name.as_str()) {
                 found.add(&name, path);
             }
         } else if kind.is_dir() && !is_left_out(&name) {

@@ -1,23 +1,32 @@
 //! Case files in the sub-directories of a directory.
 
+use std::fs::FileType;
 use std::path::Path;
 
-use crate::{Listing, ProblemKind, entries, join, link};
+use crate::{Listing, ProblemKind, entries, in_parts, join, link};
 
 pub(crate) fn list(root: &Path, boundary: &Path, path: &str, listing: &mut Listing) {
-    for (name, kind) in entries(root, path, listing) {
-        if name.starts_with(['.', '_']) {
-            continue;
+    let entries = entries(root, path, listing);
+    let parts = in_parts(&entries, |part| {
+        let mut listing = Listing::default();
+        for (name, kind) in part {
+            directory(root, boundary, &join(path, name), *kind, &mut listing);
         }
-        let directory = join(path, &name);
-        let linked = kind.is_symlink();
-        if !linked && !kind.is_dir() {
-            continue;
-        }
-        let Some(kind) = link::resolve(root, boundary, &directory, kind, listing) else { continue };
-        if kind.is_dir() {
-            case_file(root, boundary, &directory, listing);
-        }
+        listing
+    });
+    for Listing { files, problems } in parts {
+        listing.files.extend(files);
+        listing.problems.extend(problems);
+    }
+}
+
+fn directory(root: &Path, boundary: &Path, directory: &str, kind: FileType, listing: &mut Listing) {
+    let name = directory.rsplit('/').next().unwrap_or(directory);
+    if name.starts_with(['.', '_']) || !kind.is_symlink() && !kind.is_dir() {
+        return;
+    }
+    if link::resolve(root, boundary, directory, kind, listing).is_some_and(|kind| kind.is_dir()) {
+        case_file(root, boundary, directory, listing);
     }
 }
 

@@ -91,6 +91,23 @@ impl Listing {
     }
 }
 
+/// The results of `work` for parts of the items, in their order, on all processors if there are many.
+fn in_parts<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
+    /// Entries of a directory whose files are looked at in less time than a thread takes to start.
+    const FEW: usize = 200;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len() / FEW).max(1);
+    let mut parts = items.chunks(items.len().div_ceil(threads).max(1));
+    let first = parts.next().unwrap_or_default();
+    std::thread::scope(|scope| {
+        let others: Vec<_> = parts.map(|part| scope.spawn(|| work(part))).collect();
+        let mut results = vec![work(first)];
+        for other in others {
+            results.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        results
+    })
+}
+
 /// Joins a relative path and a name with `/`.
 fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }

@@ -94,7 +94,8 @@ mod tests {
 
     #[test]
     fn short_and_long_texts_match_alike() {
-        for (pattern, flags) in [(r"\b19[.,]90\b", ""), ("^PAID$", "im"), (r"(?<=€)\d+(?!\d*,)", ""), (r"^\W*\w+ß", "")] {
+        for (pattern, flags) in [(r"\b19[.,]90\b", ""), ("^PAID$", "im"), (r"(?<=€)\d+(?!\d*,)", ""), (r"^\W*\w+ß", "")]
+        {
             for start in ["19,90\n", "x\npaid\n", "€14 ", "größe ", "19,901 "] {
                 let of = |length: usize| state(pattern, flags, &format!("{start}{}", ".".repeat(length)));
                 assert_eq!(of(SHORT - 10), of(SHORT + 10), "{pattern} in {start}");
@@ -104,7 +105,8 @@ mod tests {
 
     #[test]
     fn a_pattern_is_compiled_once_as_long_as_few_others_come_between() {
-        let pattern = |value: &str, flags: &str| compiled(&Regex { value: value.into(), flags: flags.into() }, true).unwrap();
+        let pattern =
+            |value: &str, flags: &str| compiled(&Regex { value: value.into(), flags: flags.into() }, true).unwrap();
         let first = pattern("kept", "");
         assert!(Arc::ptr_eq(&first, &pattern("kept", "")));
         assert!(!Arc::ptr_eq(&first, &pattern("kept", "i")));

@@ -482,9 +482,9 @@ impl SerializeMap for Parts<'_, '_> {
 mod tests {
     use std::collections::BTreeMap;
 
+    use evalsuite_schema::Location;
     use proptest::prelude::{Strategy, any, proptest};
     use proptest::{collection, prop_oneof};
-    use evalsuite_schema::Location;
     use serde::Serialize;
     use serde_json::{Map, Value, json};
 
