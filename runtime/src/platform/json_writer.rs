@@ -41,32 +41,30 @@ pub(crate) enum Layout {
 ///
 /// If the data is not JSON.
 pub(crate) fn written<T: Serialize + ?Sized>(data: &T, layout: Layout, change: Option<Change<'_>>) -> Result<String> {
-    written_with(data, layout, change, Texts::Quoted)
+    json_of(&|writer| data.serialize(writer), layout, change, Texts::Quoted)
 }
 
-fn written_with<T: Serialize + ?Sized>(
-    data: &T,
-    layout: Layout,
-    change: Option<Change<'_>>,
-    texts: Texts,
-) -> Result<String> {
+/// Writes data of any type. The rest of the serializer is compiled once, and not once for each type.
+type WriteData<'d> = &'d dyn Fn(&mut JsonWriter<'_>) -> Result<()>;
+
+fn json_of(data: WriteData<'_>, layout: Layout, change: Option<Change<'_>>, texts: Texts) -> Result<String> {
     let document = Document { data, layout, change, texts, error: Cell::new(None) };
     let json = format!("{document}");
     document.error.into_inner().map_or(Ok(json), Err)
 }
 
-struct Document<'d, T: ?Sized> {
-    data: &'d T,
+struct Document<'d> {
+    data: WriteData<'d>,
     layout: Layout,
     change: Option<Change<'d>>,
     texts: Texts,
     error: Cell<Option<Error>>,
 }
 
-impl<T: Serialize + ?Sized> fmt::Display for Document<'_, T> {
+impl fmt::Display for Document<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut writer = JsonWriter { out: f, layout: self.layout, change: self.change, texts: self.texts };
-        if let Err(error) = self.data.serialize(&mut writer) {
+        if let Err(error) = (self.data)(&mut writer) {
             self.error.set(Some(error));
         }
         Ok(())
@@ -213,14 +211,9 @@ impl<'w, 'd> Parts<'w, 'd> {
         self.writer.break_line()
     }
 
-    fn element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.next()?;
-        value.serialize(&mut *self.writer)
-    }
-
-    fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<()> {
+    fn field(&mut self, name: &str, value: WriteData<'_>) -> Result<()> {
         if self.end.is_empty() {
-            return if self.writer.texts == Texts::Digits { value.serialize(&mut *self.writer) } else { Ok(()) };
+            return if self.writer.texts == Texts::Digits { value(self.writer) } else { Ok(()) };
         }
         if self.writer.layout == Layout::Canonical {
             self.entries.push((name.to_owned(), String::new()));
@@ -251,13 +244,13 @@ impl<'w, 'd> Parts<'w, 'd> {
     }
 
     /// The value of the field or key that was written last.
-    fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
+    fn value(&mut self, value: WriteData<'_>) -> Result<()> {
         if let Some((_, entry)) = self.entries.last_mut() {
-            *entry = written(value, self.writer.layout, self.writer.change)?;
+            *entry = json_of(value, self.writer.layout, self.writer.change, Texts::Quoted)?;
             return Ok(());
         }
         self.writer.separate_name()?;
-        value.serialize(&mut *self.writer)
+        value(self.writer)
     }
 
     fn close(mut self) -> Result<()> {
@@ -427,7 +420,8 @@ macro_rules! elements {
             type Error = Error;
 
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-                self.element(value)
+                self.next()?;
+                value.serialize(&mut *self.writer)
             }
 
             fn end(self) -> Result<()> {
@@ -444,7 +438,7 @@ macro_rules! fields {
             type Error = Error;
 
             fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
-                self.field(name, value)
+                self.field(name, &|writer| value.serialize(writer))
             }
 
             fn end(self) -> Result<()> {
@@ -465,12 +459,12 @@ impl SerializeMap for Parts<'_, '_> {
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
-        let key = written_with(key, Layout::Compact, self.writer.change, Texts::Key)?;
+        let key = json_of(&|writer| key.serialize(writer), Layout::Compact, self.writer.change, Texts::Key)?;
         self.key(key)
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.value(value)
+        self.value(&|writer| value.serialize(writer))
     }
 
     fn end(self) -> Result<()> {
