@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use evalsuite_discovery::{Listing, ProblemKind, list};
+use evalsuite_discovery::{Listing, ProblemKind, data_files, list};
 use tempfile::TempDir;
 
 fn tree(files: &[&str]) -> TempDir {
@@ -51,6 +51,23 @@ fn case_directories_are_immediate_and_not_hidden() {
     let listing = run(root.path(), "directories", "cases");
     assert_eq!(listing.files, ["cases/a/case.yml", "cases/b/case.yaml"]);
     assert_eq!(kinds(&listing), [("cases/deep", ProblemKind::NoCaseFile)]);
+}
+
+#[test]
+fn many_case_directories_are_listed_in_order() {
+    let file = |number: usize| match number % 100 {
+        7 => format!("cases/{number:04}/notes.md"),
+        _ => format!("cases/{number:04}/case.yaml"),
+    };
+    let all: Vec<String> = (0..1_000).map(file).chain(["cases/0003/more.json".to_owned()]).collect();
+    let root = tree(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    let listing = run(root.path(), "directories", "cases");
+    let (without, with): (Vec<String>, Vec<String>) = (0..1_000).map(file).partition(|file| file.ends_with("notes.md"));
+    assert_eq!(listing.files, with);
+    let without: Vec<&str> = without.iter().filter_map(|file| file.strip_suffix("/notes.md")).collect();
+    assert_eq!(kinds(&listing), without.iter().map(|path| (*path, ProblemKind::NoCaseFile)).collect::<Vec<_>>());
+    let data = data_files(&root.path().join("cases"), "directories");
+    assert_eq!((data.data.as_slice(), data.others.len()), (["0003/more.json".to_owned()].as_slice(), 0));
 }
 
 #[test]

@@ -24,7 +24,6 @@ pub(crate) const TRUSTED: &[(&str, &str)] = &[
     ("record/baseline.rs", "baselines, which belong to the package"),
     ("record/cassette/cassette_file.rs", "cassettes, which belong to the package"),
     ("record/cassette/recorded_input.rs", "files of the input, which belong to the suite"),
-    ("record/coordination/claim.rs", "the locks of the run"),
     ("record/coordination/ledger.rs", "the ledger of the run"),
     ("record/embedded_files.rs", "files of the suite, extracted to the run directory"),
     ("record/run_directory/digest_key.rs", "the key of the output directory"),

@@ -4,15 +4,29 @@ use evalsuite_schema::Object;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::record::trajectory::verdict::{Reward, TrialVerdict};
+
 #[derive(Debug, Serialize)]
-pub(crate) struct Document {
+pub(crate) struct Document<'d> {
     pub(crate) schema_version: &'static str,
     pub(crate) session_id: String,
     pub(crate) trajectory_id: String,
     pub(crate) agent: Agent,
     pub(crate) steps: Vec<Step>,
     pub(crate) final_metrics: FinalMetrics,
-    pub(crate) extra: Object,
+    pub(crate) extra: DocumentExtra<'d>,
+}
+
+/// What ATIF has no field for in a document. Readers know the keys as those of `extra`.
+#[derive(Debug, Serialize)]
+pub(crate) struct DocumentExtra<'d> {
+    pub(crate) evalsuite: TrialVerdict<'d>,
+    /// In the form in which mira writes and reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reward: Option<Reward<'d>>,
+    /// `false` if there was no transcript, only an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) transcript_reported: Option<bool>,
 }
 
 #[derive(Debug, Serialize)]

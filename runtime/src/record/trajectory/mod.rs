@@ -12,6 +12,7 @@ pub(crate) mod read_steps;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod trajectory_error;
+pub(crate) mod verdict;
 pub(crate) mod write_document;
 
 use crate::model::outcome::Outcome;
@@ -19,6 +20,7 @@ use crate::model::outcome::Outcome;
 pub use crate::record::trajectory::trajectory_error::TrajectoryError;
 
 pub(crate) use crate::record::trajectory::read_document::read;
+pub(crate) use crate::record::trajectory::verdict::TrialResult;
 pub(crate) use crate::record::trajectory::write_document::{DocumentParts, document};
 
 /// Version of written documents, and the newest version that can be read.
@@ -28,8 +30,6 @@ const VERSION: &str = "ATIF-v1.8";
 mod extra {
     /// Of the document: outcome, score and verdicts.
     pub(crate) const EVALSUITE: &str = "evalsuite";
-    /// Of the document: the result in the form in which mira writes and reads it.
-    pub(crate) const REWARD: &str = "reward";
     /// Of the document: `false` if there was no transcript, only an answer.
     pub(crate) const TRANSCRIPT_REPORTED: &str = "transcript_reported";
     /// Of a step or result: form of the content, where ATIF has no field for it.

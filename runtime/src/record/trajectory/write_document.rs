@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use crate::platform::clock::is_rfc3339;
 use crate::platform::redaction::Redactor;
 use crate::record::trajectory::content_parts::Form;
-use crate::record::trajectory::document::{Agent, Call, Document, FinalMetrics, Observation, Result, Source, Step};
+use crate::record::trajectory::document::{
+    Agent, Call, Document, DocumentExtra, FinalMetrics, Observation, Result, Source, Step,
+};
+use crate::record::trajectory::verdict::TrialResult;
 use crate::record::trajectory::{VERSION, content_parts, extra};
 
 /// The transcript of a trial, its agent and its result.
@@ -30,20 +33,12 @@ pub(crate) struct DocumentParts<'a> {
     pub(crate) turns: &'a [usize],
     pub(crate) usage: Option<Usage>,
     pub(crate) cost_usd: Option<f64>,
-    /// Outcome, score and verdicts.
-    pub(crate) verdict: Value,
-    /// The same in the form of other tools; `None` if the trial was not graded to its end.
-    pub(crate) reward: Option<Value>,
+    pub(crate) result: TrialResult<'a>,
 }
 
 /// The document. Secrets are hidden in texts that are escaped here.
-pub(crate) fn document(parts: &DocumentParts<'_>, redactor: &Redactor) -> Document {
+pub(crate) fn document<'d>(parts: &DocumentParts<'d>, redactor: &Redactor) -> Document<'d> {
     let mut steps = Steps { redactor, done: Vec::new(), calls: BTreeMap::new(), ids: BTreeSet::new(), count: 0 };
-    let mut more = Object::new();
-    more.insert(extra::EVALSUITE.to_owned(), parts.verdict.clone());
-    if let Some(reward) = &parts.reward {
-        more.insert(extra::REWARD.to_owned(), reward.clone());
-    }
     match parts.transcript {
         Some(transcript) => {
             for (index, message) in transcript.iter().enumerate() {
@@ -58,7 +53,6 @@ pub(crate) fn document(parts: &DocumentParts<'_>, redactor: &Redactor) -> Docume
         }
         None => {
             steps.push(Source::Agent, parts.answer.into());
-            more.insert(extra::TRANSCRIPT_REPORTED.to_owned(), false.into());
         }
     }
     if steps.done.is_empty() {
@@ -79,7 +73,11 @@ pub(crate) fn document(parts: &DocumentParts<'_>, redactor: &Redactor) -> Docume
         },
         final_metrics: totals(parts, steps.done.len()),
         steps: steps.done,
-        extra: more,
+        extra: DocumentExtra {
+            evalsuite: parts.result.verdict(),
+            reward: parts.result.reward(),
+            transcript_reported: parts.transcript.is_none().then_some(false),
+        },
     }
 }
 

@@ -6,10 +6,11 @@ pub(crate) mod validator;
 pub(crate) mod writing;
 
 use evalsuite_schema::Message;
-use serde_json::{Value, json};
+use evalsuite_schema::record::CaseOutcome;
+use serde_json::Value;
 
 use crate::platform::redaction::Redactor;
-use crate::record::trajectory::{DocumentParts, document};
+use crate::record::trajectory::{DocumentParts, TrialResult, document};
 
 /// What a transcript is written as.
 fn written(transcript: Option<&[Message]>, answer: &str) -> Value {
@@ -34,8 +35,7 @@ fn written_with(
         turns: &[],
         usage: None,
         cost_usd: None,
-        verdict: json!({"outcome": "passed"}),
-        reward: Some(json!({"pass": true})),
+        result: TrialResult { outcome: CaseOutcome::Passed, score: Some(1.0), reason: None, graders: &[] },
     };
     change(&mut work);
     serde_json::to_value(document(&work, redactor)).unwrap()
