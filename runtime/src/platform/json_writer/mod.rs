@@ -1,0 +1,271 @@
+//! Writes data as JSON. All records are written by this one serializer.
+//!
+//! `serde_json` has a serializer per layout, per destination and per way to change texts. The code of every record for each of
+//! them is linked into every test program, where it looks at texts byte by byte without optimisation. This one writes
+//! through a [`fmt::Formatter`]: its code and its string are the standard library's, which is optimised in every program.
+
+pub(crate) mod serializer;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::ser::{Error as _, Serialize};
+use serde_json::{Error, Result};
+
+/// Changes a text.
+pub(crate) type Change<'c> = &'c dyn for<'t> Fn(&'t str) -> Cow<'t, str>;
+
+/// How JSON is laid out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Layout {
+    /// In one line.
+    Compact,
+    /// With line breaks, at this depth of indentation.
+    Pretty(usize),
+    /// In one line, with sorted keys and without places in files: the same for whatever means the same.
+    Canonical,
+}
+
+/// Data as JSON, with every text in the data changed: values and keys of maps, but neither the names of fields and variants nor
+/// numbers.
+///
+/// # Errors
+///
+/// If the data is not JSON.
+pub(crate) fn written<T: Serialize + ?Sized>(data: &T, layout: Layout, change: Option<Change<'_>>) -> Result<String> {
+    json_of(&|writer| data.serialize(writer), layout, change, Texts::Quoted)
+}
+
+/// Writes data of any type. The rest of the serializer is compiled once, and not once for each type.
+type WriteData<'d> = &'d dyn Fn(&mut JsonWriter<'_>) -> Result<()>;
+
+fn json_of(data: WriteData<'_>, layout: Layout, change: Option<Change<'_>>, texts: Texts) -> Result<String> {
+    let document = Document { data, layout, change, texts, error: Cell::new(None) };
+    let json = format!("{document}");
+    document.error.into_inner().map_or(Ok(json), Err)
+}
+
+struct Document<'d> {
+    data: WriteData<'d>,
+    layout: Layout,
+    change: Option<Change<'d>>,
+    texts: Texts,
+    error: Cell<Option<Error>>,
+}
+
+impl fmt::Display for Document<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut writer = JsonWriter { out: f, layout: self.layout, change: self.change, texts: self.texts };
+        if let Err(error) = (self.data)(&mut writer) {
+            self.error.set(Some(error));
+        }
+        Ok(())
+    }
+}
+
+/// How texts are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Texts {
+    Quoted,
+    /// As the key of a map, which has to be a text or number. It is quoted later.
+    Key,
+    /// As the digits of a number of any length.
+    Digits,
+}
+
+/// JSON as it is being written.
+struct JsonWriter<'d> {
+    out: &'d mut dyn fmt::Write,
+    layout: Layout,
+    change: Option<Change<'d>>,
+    texts: Texts,
+}
+
+impl<'d> JsonWriter<'d> {
+    fn raw(&mut self, json: &str) -> Result<()> {
+        self.out.write_str(json).map_err(Error::custom)
+    }
+
+    fn display(&mut self, value: &dyn fmt::Display) -> Result<()> {
+        write!(self.out, "{value}").map_err(Error::custom)
+    }
+
+    fn text(&mut self, text: &str) -> Result<()> {
+        // Rust escapes what JSON does, and more.
+        let escaped = format!("{text:?}");
+        if escaped.len() == text.len() + 2 || has_escapes_of_json(&escaped) {
+            self.raw(&escaped)
+        } else {
+            self.raw(&serde_json::to_string(text)?)
+        }
+    }
+
+    /// The name of a field or variant: an identifier, which has no escapes.
+    fn name(&mut self, name: &str) -> Result<()> {
+        self.raw("\"")?;
+        self.raw(name)?;
+        self.raw("\"")
+    }
+
+    fn break_line(&mut self) -> Result<()> {
+        const LINE: &str = "\n                                ";
+        let Layout::Pretty(depth) = self.layout else { return Ok(()) };
+        let width = 1 + 2 * depth;
+        self.raw(&LINE[..width.min(LINE.len())])?;
+        for _ in LINE.len()..width {
+            self.raw(" ")?;
+        }
+        Ok(())
+    }
+
+    fn separate_name(&mut self) -> Result<()> {
+        self.raw(if let Layout::Pretty(_) = self.layout { ": " } else { ":" })
+    }
+
+    fn indent(&mut self) {
+        if let Layout::Pretty(depth) = &mut self.layout {
+            *depth += 1;
+        }
+    }
+
+    fn open<'w>(&'w mut self, bracket: &str, end: &'static str) -> Result<Parts<'w, 'd>> {
+        self.check_no_key()?;
+        self.raw(bracket)?;
+        self.indent();
+        Ok(Parts::new(self, end))
+    }
+
+    fn check_no_key(&self) -> Result<()> {
+        if self.texts == Texts::Key { Err(Error::custom("key must be a string")) } else { Ok(()) }
+    }
+
+    /// Begins the object of a variant with data.
+    fn open_variant(&mut self, variant: &str) -> Result<()> {
+        self.check_no_key()?;
+        self.raw("{")?;
+        self.indent();
+        self.break_line()?;
+        self.name(variant)?;
+        self.separate_name()
+    }
+
+    /// Ends an array or object.
+    fn close(&mut self, is_empty: bool, bracket: &str) -> Result<()> {
+        if let Layout::Pretty(depth) = &mut self.layout {
+            *depth -= 1;
+        }
+        if !is_empty {
+            self.break_line()?;
+        }
+        self.raw(bracket)
+    }
+}
+
+/// Whether a text in Rust's notation is the same in JSON's.
+fn has_escapes_of_json(escaped: &str) -> bool {
+    let mut after_backslashes = escaped.split('\\').skip(1);
+    while let Some(text) = after_backslashes.next() {
+        match text.as_bytes().first() {
+            Some(b'n' | b'r' | b't' | b'"') => {}
+            // Text between two backslashes, of which the first escapes the second.
+            None => drop(after_backslashes.next()),
+            Some(_) => return false,
+        }
+    }
+    true
+}
+
+/// An array or object that is being written.
+struct Parts<'w, 'd> {
+    writer: &'w mut JsonWriter<'d>,
+    /// Its closing bracket, and that of the object of its variant. Empty for what is no array or object in JSON.
+    end: &'static str,
+    is_empty: bool,
+    /// Keys so far, of a map whose texts are changed: two of them may become the same.
+    keys: BTreeSet<String>,
+    /// Keys and values that are written when the object ends, in [`Layout::Canonical`].
+    entries: Vec<(String, String)>,
+    /// How texts around it are written.
+    around: Texts,
+}
+
+impl<'w, 'd> Parts<'w, 'd> {
+    fn new(writer: &'w mut JsonWriter<'d>, end: &'static str) -> Self {
+        let around = writer.texts;
+        Self { writer, end, is_empty: true, keys: BTreeSet::new(), entries: Vec::new(), around }
+    }
+
+    fn next(&mut self) -> Result<()> {
+        if !self.is_empty {
+            self.writer.raw(",")?;
+        }
+        self.is_empty = false;
+        self.writer.break_line()
+    }
+
+    fn field(&mut self, name: &str, value: WriteData<'_>) -> Result<()> {
+        if self.end.is_empty() {
+            return if self.writer.texts == Texts::Digits { value(self.writer) } else { Ok(()) };
+        }
+        if self.writer.layout == Layout::Canonical {
+            self.entries.push((name.to_owned(), String::new()));
+        } else {
+            self.next()?;
+            self.writer.name(name)?;
+        }
+        self.value(value)
+    }
+
+    /// A key of a map, which no other key of the map becomes.
+    fn key(&mut self, key: String) -> Result<()> {
+        if self.writer.layout == Layout::Canonical {
+            self.entries.push((key, String::new()));
+            return Ok(());
+        }
+        self.next()?;
+        if self.writer.change.is_none() {
+            return self.writer.text(&key);
+        }
+        let mut unique = key.clone();
+        let mut number = 1_usize;
+        while !self.keys.insert(unique.clone()) {
+            number += 1;
+            unique = format!("{key} ({number})");
+        }
+        self.writer.text(&unique)
+    }
+
+    /// The value of the field or key that was written last.
+    fn value(&mut self, value: WriteData<'_>) -> Result<()> {
+        if let Some((_, entry)) = self.entries.last_mut() {
+            *entry = json_of(value, self.writer.layout, self.writer.change, Texts::Quoted)?;
+            return Ok(());
+        }
+        self.writer.separate_name()?;
+        value(self.writer)
+    }
+
+    fn close(mut self) -> Result<()> {
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.sort_unstable();
+        for (key, value) in entries.iter().filter(|(_, value)| !value.is_empty()) {
+            self.next()?;
+            self.writer.text(key)?;
+            self.writer.separate_name()?;
+            self.writer.raw(value)?;
+        }
+        self.writer.texts = self.around;
+        let (bracket, of_variant) = self.end.split_at(self.end.len().min(1));
+        if !bracket.is_empty() {
+            self.writer.close(self.is_empty, bracket)?;
+        }
+        if !of_variant.is_empty() {
+            self.writer.close(false, of_variant)?;
+        }
+        Ok(())
+    }
+}
