@@ -89,19 +89,26 @@ class CasesView {
 
   typed() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => go({ q: this.input.value }, { replace: true }), 60);
+    this.timer = setTimeout(() => this.apply(), 60);
+  }
+
+  /** Filters by what is typed. */
+  apply() {
+    clearTimeout(this.timer);
+    go({ q: this.input.value }, { replace: true });
   }
 
   keyInFilter(event) {
     if (event.key === 'Enter' || event.key === 'ArrowDown') {
       event.preventDefault();
+      this.apply();
       this.table.focus(0);
     } else if (event.key === 'Escape') {
       event.preventDefault();
       event.stopPropagation();
       if (this.input.value) {
         this.input.value = '';
-        go({ q: '' }, { replace: true });
+        this.apply();
       } else this.input.blur();
     }
   }

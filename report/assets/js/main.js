@@ -13,7 +13,7 @@ async function start() {
     page.bar, page.main, el('div', { id: 'announcements', class: 'hidden', role: 'status', 'aria-live': 'polite' }), helpDialog());
   const order = () => page.order;
   page.views = { cases: new CasesView(report), case: new CaseView(report, order), grid: new GridView(report, order), trends: new TrendsView(report), breakdown: new BreakdownView(report, order), run: new RunView(report) };
-  addEventListener('hashchange', show);
+  addEventListener('hashchange', follow);
   addEventListener('keydown', keyed);
   addEventListener('beforeprint', () => {
     if (route.view === 'cases') page.views.cases.table.print(true);
@@ -25,8 +25,14 @@ async function start() {
   return undefined;
 }
 
+/** Shows what the address says, unless that is what is shown. */
+function follow() {
+  if (location.hash !== page.hash) show();
+}
+
 /** Shows what the address says. */
 function show() {
+  page.hash = location.hash;
   const before = route;
   route = readRoute();
   const { views } = page;
@@ -40,7 +46,8 @@ function show() {
     if (!same || changed('group', 'sort', 'dir', 'base', 'different')) views.cases.draw();
     else views.cases.update();
     if (!same) replace(page.main, views.cases.element);
-    if (!same) requestAnimationFrame(page.toFilter ? focusFilter : returnToRow);
+    if (!same && page.toFilter) focusFilter();
+    else if (!same) returnToRow();
     page.toFilter = false;
   } else {
     if (page.shown === 'cases') {
@@ -79,6 +86,8 @@ function returnToRow() {
 function keyed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (document.getElementById('help').open) return;
+  // After a link or Back, the event of the new address comes later than its first key may.
+  follow();
   const typing = event.target.closest('input:not([type=checkbox]), select, textarea');
   if (event.key === 'Escape' && !typing) {
     if (route.view !== 'cases') go({ view: 'cases', case: '', trial: '', measure: DEFAULTS.measure });

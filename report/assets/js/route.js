@@ -35,12 +35,11 @@ function hrefTo(changes) {
   return hashOf({ ...route, ...changes });
 }
 
-/** Goes to another state. Typing and moving replace the entry of the browser's history. */
+/** Goes to another state, at once: the next key acts on it. Typing and moving replace the entry of the browser's history. */
 function go(changes, { replace = false } = {}) {
   const hash = hrefTo(changes);
   if (hash === hashOf(route) && hash === location.hash) return;
-  if (replace) {
-    history.replaceState(null, '', hash);
-    window.dispatchEvent(new Event('hashchange'));
-  } else location.hash = hash;
+  if (replace) history.replaceState(null, '', hash);
+  else history.pushState(null, '', hash);
+  window.dispatchEvent(new Event('hashchange'));
 }

@@ -53,6 +53,7 @@ class CaseTable {
   /** Shows groups of cases: `[{ name, cases }]`, one without a name for no groups. */
   show(groups) {
     this.groups = groups;
+    const hadFocus = this.body.contains(document.activeElement);
     const focused = this.rows[this.current]?.it;
     this.rows = [];
     for (const group of groups) {
@@ -67,6 +68,7 @@ class CaseTable {
     replace(this.body);
     this.shown.clear();
     this.draw();
+    if (hadFocus) this.focus(this.current);
   }
 
   draw() {

@@ -81,6 +81,44 @@ fn every_view_is_reached_with_the_keyboard() {
 }
 
 #[test]
+fn a_key_acts_on_what_the_key_before_it_led_to() {
+    let Some(mut browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    browser.open(&report(directory.path(), 30), "");
+    // Within one task of the page: it gets to none of its own events in between.
+    let at_once = |keys: &str| {
+        format!(
+            "for (const key of {keys}) document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{ key, bubbles: true, cancelable: true }}))"
+        )
+    };
+    browser.evaluate(&at_once("['4', '/']"));
+    assert_eq!(browser.evaluate("location.hash + document.activeElement.id"), "#/filter");
+
+    // What was typed last is filtered by before the focus goes to the first case, and stays there.
+    browser.evaluate(
+        "document.activeElement.value = 's:failed', document.activeElement.dispatchEvent(new Event('input'))",
+    );
+    browser.evaluate(&at_once("['Enter']"));
+    let focused = "document.activeElement.querySelector('.id')?.textContent ?? ''";
+    let first = browser.evaluate(focused);
+    assert_ne!(first, "");
+    assert_eq!(browser.evaluate("location.hash"), "#/?q=s%3Afailed");
+    assert_eq!(browser.evaluate("document.querySelector('.rows .id').textContent"), first);
+
+    // Into the case, on to the next one, and back to its row.
+    browser.evaluate(&at_once("['Enter', 'j', 'Escape']"));
+    assert_eq!(browser.evaluate("document.activeElement.getAttribute('aria-rowindex')"), "3");
+
+    // Back leads to the case, and the key after it acts there. Browsers report the move before the new address.
+    browser.evaluate(&format!(
+        "new Promise(moved => {{ addEventListener('popstate', () => {{ {}; moved(); }}, {{ once: true }}); history.back(); }})",
+        at_once("['k']")
+    ));
+    browser.wait(&format!("document.querySelector('h1')?.textContent === {first}"));
+    assert_quiet(&browser);
+}
+
+#[test]
 fn the_table_tells_assistive_technology_what_it_shows() {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().unwrap();
