@@ -51,13 +51,15 @@ pub(crate) fn middle_out(text: &str, limit: usize) -> Cow<'_, str> {
 /// literals, except those in `kept`.
 pub(crate) fn escaped(text: &str, kept: &[char]) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
+    let mut done = 0;
+    for (at, character) in text.char_indices() {
         if is_unprintable(character) && !kept.contains(&character) {
+            escaped.push_str(&text[done..at]);
             escaped.extend(character.escape_default());
-        } else {
-            escaped.push(character);
+            done = at + character.len_utf8();
         }
     }
+    escaped.push_str(&text[done..]);
     escaped
 }
 

@@ -68,6 +68,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) seen: AgentInput,
     /// Variables, `${{ NAME }}`, of the case and its target.
     pub(crate) variables: BTreeSet<String>,
+    /// Whether variables of the case itself have to be looked for.
+    pub(crate) has_variables: bool,
     /// Variables whose values are removed from everything that is written.
     pub(crate) secrets: Vec<String>,
     /// The earlier trials that are graded again, or why there are none.
@@ -108,7 +110,8 @@ impl<'a> Plan<'a> {
             .claim_case(suite.name, &case_key, &owner(suite, entry), settings.runner.stress.as_deref())
             .map_err(|source| CaseError::unwritable_case(entry, run.path(), source))?;
         let mut variables = BTreeSet::new();
-        if entry.may_have_variables() {
+        let has_variables = entry.may_have_variables();
+        if has_variables {
             variables.extend(interpolation::variables(&case, suite_data.layout));
         }
         variables.extend(agent.variables());
@@ -135,6 +138,7 @@ impl<'a> Plan<'a> {
             agent,
             seen,
             variables,
+            has_variables,
             secrets,
             regraded,
             directory: place.attempt(settings.runner.attempt),

@@ -1,10 +1,9 @@
 //! Finds the trials of an earlier run, to grade them again.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use std::{fs, io};
 
 use evalsuite_schema::record::{ReasonCode, TrialRecord};
 use serde::Deserialize;
@@ -15,7 +14,7 @@ use crate::platform::json;
 use crate::record::cassette::ReplayError;
 use crate::record::run_directory::RunDirectory;
 use crate::record::run_directory::layout::{
-    CASE_RECORD, CASES, CaseDirectoryName, LATEST, SUITES, TRIAL_RECORD, trial_directory_name,
+    CASE_RECORD, CASES, CaseDirectoryName, LATEST, SUITES, TRIAL_RECORD, TRIAL_STARTED, trial_directory_name,
 };
 
 /// File beside the record with everything that grading again needs.
@@ -36,15 +35,13 @@ pub(crate) struct CaseTrials {
     pub(crate) directory: PathBuf,
     /// Directories of the last attempts at its trials that ended, by the index of the trial.
     last_attempts: BTreeMap<u32, PathBuf>,
-    /// The record of the case; `None` where its process died.
-    record: Option<RecordFacts>,
 }
 
 /// The few fields of a record of a case or trial that are asked for.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct RecordFacts {
-    test_name: Option<String>,
+    test_name: String,
     mode: Option<String>,
     surplus: Vec<SurplusTrial>,
 }
@@ -57,7 +54,8 @@ struct SurplusTrial {
 impl EarlierTrials {
     fn of(run_id: String, case: CaseTrials) -> Self {
         let mut trials = 0;
-        while case.last_attempts.contains_key(&trials) && !case.is_surplus(trials) {
+        let surplus = case.surplus();
+        while case.last_attempts.contains_key(&trials) && !surplus.contains(&trials) {
             trials += 1;
         }
         Self { run_id, case, trials }
@@ -139,7 +137,8 @@ pub(crate) fn newest_of_case(cases: &Path, case_key: &str, test: &str) -> Option
     let mut newest: Option<CaseTrials> = None;
     for entry in fs::read_dir(cases).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(&of_others)
-            && let Some(case) = CaseTrials::read(entry.path()).filter(|case| case.is_of(test))
+            && let Ok(Some(case)) = CaseTrials::read(entry.path())
+            && case.is_of(test)
             && newest.as_ref().is_none_or(|newest| newest.first_ended() <= case.first_ended())
         {
             newest = Some(case);
@@ -154,11 +153,9 @@ fn last_runner_attempt(cases: &Path, case_key: &str) -> Option<CaseTrials> {
     let mut missing = 0;
     let mut name = CaseDirectoryName { case_key: case_key.to_owned(), test: None, attempt: 1, stress: None };
     while missing < 2 {
-        let directory = cases.join(name.to_string());
-        match CaseTrials::read(directory.clone()) {
-            Some(case) => (last, missing) = (Some(case), 0),
-            None if directory.is_dir() => missing = 0,
-            None => missing += 1,
+        match CaseTrials::read(cases.join(name.to_string())) {
+            Ok(case) => (last, missing) = (case.or(last), 0),
+            Err(_) => missing += 1,
         }
         name.attempt += 1;
     }
@@ -167,9 +164,13 @@ fn last_runner_attempt(cases: &Path, case_key: &str) -> Option<CaseTrials> {
 
 impl CaseTrials {
     /// Reads the directory of a case; `None` if its first trial has not ended.
-    fn read(directory: PathBuf) -> Option<Self> {
+    ///
+    /// # Errors
+    ///
+    /// If there is no directory, or it cannot be read.
+    fn read(directory: PathBuf) -> io::Result<Option<Self>> {
         let mut attempts = Vec::new();
-        for entry in fs::read_dir(&directory).ok()?.flatten() {
+        for entry in fs::read_dir(&directory)?.flatten() {
             attempts.extend(trial_and_attempt(&entry.file_name().to_string_lossy()));
         }
         attempts.sort_unstable();
@@ -180,17 +181,17 @@ impl CaseTrials {
                 last_attempts.insert(trial, path);
             }
         }
-        last_attempts.contains_key(&0).then(|| {
-            let record = facts(&directory.join(CASE_RECORD));
-            Self { directory, last_attempts, record }
-        })
+        Ok(last_attempts.contains_key(&0).then_some(Self { directory, last_attempts }))
     }
 
     /// Whether the case was run by this test.
     fn is_of(&self, test: &str) -> bool {
-        let of_trial = || facts(&self.last_attempts[&0].join(TRIAL_RECORD)).unwrap_or_default();
-        let record = self.record.as_ref().map_or_else(|| Cow::Owned(of_trial()), Cow::Borrowed);
-        record.test_name.as_deref() == Some(test)
+        // The first one is the shortest. It did not always have the name.
+        [TRIAL_STARTED, TRIAL_RECORD]
+            .into_iter()
+            .filter_map(|file| facts(&self.last_attempts[&0].join(file)))
+            .find(|facts| !facts.test_name.is_empty())
+            .is_some_and(|facts| facts.test_name == test)
     }
 
     /// Whether the first trial has results of its agent, also replayed ones. One that failed to replay or to be graded again has none.
@@ -206,9 +207,13 @@ impl CaseTrials {
         self.last_attempts[&0].join(TRIAL_RECORD).metadata().ok()?.modified().ok()
     }
 
-    /// Whether a trial ran in parallel with the one that ended the case, and does not count.
-    fn is_surplus(&self, trial: u32) -> bool {
-        self.record.iter().flat_map(|record| &record.surplus).any(|summary| summary.index == trial)
+    /// Trials that ran in parallel with the one that ended the case, and do not count. The first one is never among them.
+    fn surplus(&self) -> Vec<u32> {
+        if self.last_attempts.len() == 1 {
+            return Vec::new();
+        }
+        let record = facts(&self.directory.join(CASE_RECORD)).unwrap_or_default();
+        record.surplus.iter().map(|summary| summary.index).collect()
     }
 }
 
@@ -244,13 +249,21 @@ mod tests {
         };
         let found = || newest_of_case(cases.path(), "c-01234567", "t");
         assert!(found().is_none());
+        let started = cases.path().join("c-01234567.attempt-7/trial-000/started.json");
         // The process of the first runner attempt died before it wrote anything.
         (2..=25).for_each(|attempt| result(&format!("c-01234567.attempt-{attempt}/trial-000")));
+        fs::write(started, r#"{"test_name": "other"}"#).unwrap();
         (0..=12).for_each(|retry| result(&format!("c-01234567.attempt-25/{}", trial_directory_name(1, retry))));
         fs::create_dir(cases.path().join("c-01234567.attempt-25/trial-001.retry-13")).unwrap();
         let earlier = EarlierTrials::of("r".to_owned(), found().unwrap());
         assert_eq!(earlier.trials, 2);
         let last = cases.path().join("c-01234567.attempt-25/trial-001.retry-12");
         assert_eq!(earlier.trial(1), last);
+
+        // The test that ran the case is in the record of its start, and was not always.
+        let of = |attempt: u32, test: &str| {
+            CaseTrials::read(cases.path().join(format!("c-01234567.attempt-{attempt}"))).unwrap().unwrap().is_of(test)
+        };
+        assert!(of(7, "other") && !of(7, "t") && of(8, "t") && !of(8, "other"));
     }
 }

@@ -108,6 +108,11 @@ impl ReplayableChanges {
         Self { left_out: Some(error.to_string()), ..Self::default() }
     }
 
+    /// Whether a replay leaves a directory as it is.
+    pub(crate) fn are_none(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Makes these changes in a directory.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ const TEXT_LIMIT: u64 = 512 * 1024;
 ///
 /// A trial takes one before the agent is called and one after. [`WorkspaceDiff`](crate::workspace::workspace_diff::WorkspaceDiff)
 /// and [`ReplayableChanges`](crate::workspace::replayable_changes::ReplayableChanges) are computed from the two.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Snapshot {
     entries: BTreeMap<String, SnapshotEntry>,
     left_out: LeftOut,
@@ -58,7 +58,7 @@ impl Budget {
 }
 
 /// What a snapshot does not know because of its budget.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     /// Files whose content is not known, and their size in bytes.
     unread: (usize, u64),
@@ -87,7 +87,7 @@ impl fmt::Display for LeftOut {
     }
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SnapshotEntry {
     Directory,
     /// A symbolic link and its destination.
@@ -95,7 +95,7 @@ pub(crate) enum SnapshotEntry {
     File(FileState),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct FileState {
     pub(crate) size: u64,
     /// Permission bits, where the system has them.

@@ -281,6 +281,8 @@ fn an_earlier_run_is_graded_again_without_the_agent() {
     let record = &again.trials()[0];
     assert_eq!((record.mode, record.regraded_run.as_ref()), (Mode::Regrade, Some(&first.record().run_id)));
     assert_eq!((record.duration_ms, record.cost_usd), (Some(1234), Some(0.25)));
+    let evidence = |case: &CaseReport| fs::read(case.directory().join("trial-000/evidence.json")).unwrap();
+    assert_eq!(evidence(&again), evidence(&first));
     // What was graded again can be graded again.
     let id = again.record().run_id.clone();
     assert_eq!(regrade(&place.evals("go", everything()), &id).outcome(), CaseOutcome::Passed);

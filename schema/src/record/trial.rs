@@ -168,6 +168,9 @@ pub struct Started {
     pub suite: String,
     /// Id of the case.
     pub case_id: String,
+    /// Path of the test.
+    #[serde(default)]
+    pub test_name: String,
     /// Name of the target.
     pub target: String,
     /// Index of the trial, from 0.

@@ -11,7 +11,7 @@ mod tests;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::ser::{Error as _, Serialize};
 use serde_json::{Error, Result};
@@ -96,15 +96,16 @@ impl<'d> JsonWriter<'d> {
 
     fn text(&mut self, text: &str) -> Result<()> {
         // Rust escapes what JSON does, and more.
-        let escaped = format!("{text:?}");
-        if escaped.len() == text.len() + 2 || has_escapes_of_json(&escaped) {
-            self.raw(&escaped)
-        } else {
-            self.raw(&serde_json::to_string(text)?)
+        let mut length = Length(0);
+        write!(length, "{text:?}").map_err(Error::custom)?;
+        if length.0 == text.len() + 2 {
+            return self.name(text);
         }
+        let escaped = format!("{text:?}");
+        if has_escapes_of_json(&escaped) { self.raw(&escaped) } else { self.raw(&serde_json::to_string(text)?) }
     }
 
-    /// The name of a field or variant: an identifier, which has no escapes.
+    /// The name of a field or variant, or another text without escapes.
     fn name(&mut self, name: &str) -> Result<()> {
         self.raw("\"")?;
         self.raw(name)?;
@@ -165,6 +166,16 @@ impl<'d> JsonWriter<'d> {
     }
 }
 
+/// Length of what is written.
+struct Length(usize);
+
+impl fmt::Write for Length {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 += text.len();
+        Ok(())
+    }
+}
+
 /// Whether a text in Rust's notation is the same in JSON's.
 fn has_escapes_of_json(escaped: &str) -> bool {
     let mut after_backslashes = escaped.split('\\').skip(1);
@@ -186,9 +197,9 @@ struct Parts<'w, 'd> {
     end: &'static str,
     is_empty: bool,
     /// Keys so far, of a map whose texts are changed: two of them may become the same.
-    keys: BTreeSet<String>,
+    keys: Option<BTreeSet<String>>,
     /// Keys and values that are written when the object ends, in [`Layout::Canonical`].
-    entries: Vec<(String, String)>,
+    entries: Option<Vec<(String, String)>>,
     /// How texts around it are written.
     around: Texts,
 }
@@ -196,7 +207,7 @@ struct Parts<'w, 'd> {
 impl<'w, 'd> Parts<'w, 'd> {
     fn new(writer: &'w mut JsonWriter<'d>, end: &'static str) -> Self {
         let around = writer.texts;
-        Self { writer, end, is_empty: true, keys: BTreeSet::new(), entries: Vec::new(), around }
+        Self { writer, end, is_empty: true, keys: None, entries: None, around }
     }
 
     fn next(&mut self) -> Result<()> {
@@ -212,7 +223,7 @@ impl<'w, 'd> Parts<'w, 'd> {
             return if self.writer.texts == Texts::Digits { value(self.writer) } else { Ok(()) };
         }
         if self.writer.layout == Layout::Canonical {
-            self.entries.push((name.to_owned(), String::new()));
+            self.entries.get_or_insert_default().push((name.to_owned(), String::new()));
         } else {
             self.next()?;
             self.writer.name(name)?;
@@ -223,16 +234,17 @@ impl<'w, 'd> Parts<'w, 'd> {
     /// A key of a map, which no other key of the map becomes.
     fn key(&mut self, key: String) -> Result<()> {
         if self.writer.layout == Layout::Canonical {
-            self.entries.push((key, String::new()));
+            self.entries.get_or_insert_default().push((key, String::new()));
             return Ok(());
         }
         self.next()?;
         if self.writer.change.is_none() {
             return self.writer.text(&key);
         }
+        let keys = self.keys.get_or_insert_default();
         let mut unique = key.clone();
         let mut number = 1_usize;
-        while !self.keys.insert(unique.clone()) {
+        while !keys.insert(unique.clone()) {
             number += 1;
             unique = format!("{key} ({number})");
         }
@@ -241,7 +253,7 @@ impl<'w, 'd> Parts<'w, 'd> {
 
     /// The value of the field or key that was written last.
     fn value(&mut self, value: WriteData<'_>) -> Result<()> {
-        if let Some((_, entry)) = self.entries.last_mut() {
+        if let Some((_, entry)) = self.entries.as_mut().and_then(|entries| entries.last_mut()) {
             *entry = json_of(value, self.writer.layout, self.writer.change, Texts::Quoted)?;
             return Ok(());
         }
@@ -250,13 +262,14 @@ impl<'w, 'd> Parts<'w, 'd> {
     }
 
     fn close(mut self) -> Result<()> {
-        let mut entries = std::mem::take(&mut self.entries);
-        entries.sort_unstable();
-        for (key, value) in entries.iter().filter(|(_, value)| !value.is_empty()) {
-            self.next()?;
-            self.writer.text(key)?;
-            self.writer.separate_name()?;
-            self.writer.raw(value)?;
+        if let Some(mut entries) = self.entries.take() {
+            entries.sort_unstable();
+            for (key, value) in entries.iter().filter(|(_, value)| !value.is_empty()) {
+                self.next()?;
+                self.writer.text(key)?;
+                self.writer.separate_name()?;
+                self.writer.raw(value)?;
+            }
         }
         self.writer.texts = self.around;
         let (bracket, of_variant) = self.end.split_at(self.end.len().min(1));

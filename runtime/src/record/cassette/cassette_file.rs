@@ -40,6 +40,13 @@ pub(crate) struct CassetteFile {
     pub(crate) entries: BTreeMap<String, RequestReplies>,
 }
 
+/// A cassette, and the bytes it was read from.
+#[derive(Debug)]
+pub(crate) struct StoredCassette {
+    pub(crate) file: CassetteFile,
+    pub(crate) bytes: Vec<u8>,
+}
+
 /// One call of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AgentCall {
@@ -108,7 +115,7 @@ impl CassetteFile {
     /// # Errors
     ///
     /// If it cannot be read, or is not a cassette of this version.
-    pub(crate) fn read(path: &Path, placeholders: &Placeholders) -> io::Result<Option<Self>> {
+    pub(crate) fn read(path: &Path, placeholders: &Placeholders) -> io::Result<Option<StoredCassette>> {
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, format!("{}{what}", path.display()));
         let broken = |error: serde_json::Error| invalid(format!(" is not a recording: {error}"));
         let bytes = match fs::read(path) {
@@ -116,12 +123,16 @@ impl CassetteFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error_at(path, &error)),
         };
-        let Version { schema } = json::decode(&bytes).map_err(broken)?;
+        let decoded: serde_json::Result<Self> = placeholders.decode(&bytes);
+        let schema = match &decoded {
+            Ok(file) => Some(file.schema.clone()),
+            Err(_) => json::decode::<Version>(&bytes).map_err(broken)?.schema,
+        };
         if schema.as_deref() != Some(Self::SCHEMA) {
             let found = schema.as_deref().unwrap_or("missing");
             return Err(invalid(format!(": `schema` is {found}, not {}", Self::SCHEMA)));
         }
-        placeholders.decode(&bytes).map(Some).map_err(broken)
+        Ok(Some(StoredCassette { file: decoded.map_err(broken)?, bytes }))
     }
 
     /// Writes it, flushed to disk with `EVALSUITE_DURABLE=1`. Readers see the old file or the new one.

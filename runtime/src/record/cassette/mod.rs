@@ -15,6 +15,7 @@ use evalsuite_schema::record::{Mode, ReasonCode};
 use crate::model::cassette::{Cassette, CassetteError};
 use crate::platform::clock::timestamp;
 use crate::platform::files::remove_abandoned;
+use crate::record::cassette::cassette_file::StoredCassette;
 use crate::record::cassette::recorded_replies::RecordedReplies;
 
 pub(crate) use crate::record::cassette::cassette_file::{AgentCall, CassetteFile};
@@ -36,7 +37,7 @@ pub(crate) struct SharedCassette {
     /// How to record the trial, for messages.
     hint: String,
     /// The recording that existed before the trial.
-    earlier: Option<CassetteFile>,
+    earlier: Option<StoredCassette>,
     recorded: Mutex<RecordedSoFar>,
 }
 
@@ -55,9 +56,10 @@ pub(crate) struct RecordedTrial {
 /// The calls and replies of the trial so far.
 #[derive(Debug, Default)]
 struct RecordedSoFar {
-    calls: Vec<AgentCall>,
     /// Number of calls that were replayed from the earlier recording.
     replayed: usize,
+    /// Calls that were made.
+    calls: Vec<AgentCall>,
     replies: RecordedReplies,
     /// Why the agent's changes to its workspace cannot be replayed.
     lost_workspace: Option<String>,
@@ -123,13 +125,14 @@ impl TrialCassette {
         let earlier = match mode {
             Mode::Live => earlier,
             // A recording of different input is replaced.
-            Mode::Record => earlier.filter(|file| file.input_digest == about.input_digest),
+            Mode::Record => earlier.filter(|earlier| earlier.file.input_digest == about.input_digest),
             Mode::Replay | Mode::Regrade => {
                 let shown = path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
-                let Some(file) = earlier.filter(|file| !has_agent || !file.calls.is_empty()) else {
+                let Some(earlier) = earlier.filter(|earlier| !has_agent || !earlier.file.calls.is_empty()) else {
                     let message = format!("there is no recording of this trial at {shown}; {hint}");
                     return Err(ReplayError { code: ReasonCode::RecordingMissing, message });
                 };
+                let file = &earlier.file;
                 let is_same = file.input_digest == about.input_digest
                     || mode == Mode::Regrade && file.seen.asks_the_same(&about.seen);
                 if !is_same {
@@ -137,7 +140,7 @@ impl TrialCassette {
                     let message = format!("the recording {shown} is of different input; {hint}{difference}");
                     return Err(ReplayError { code: ReasonCode::RecordingStale, message });
                 }
-                Some(file)
+                Some(earlier)
             }
             _ => earlier,
         };
@@ -163,9 +166,8 @@ impl TrialCassette {
     /// The next call of the agent in the recording.
     pub(crate) fn next_call(&self) -> Option<AgentCall> {
         let mut recorded = self.0.recorded();
-        let call = self.0.earlier.as_ref()?.calls.get(recorded.replayed)?.clone();
+        let call = self.0.earlier.as_ref()?.file.calls.get(recorded.replayed)?.clone();
         recorded.replayed += 1;
-        recorded.calls.push(call.clone());
         Some(call)
     }
 
@@ -200,14 +202,31 @@ impl TrialCassette {
         !self.0.recorded().replies.is_empty()
     }
 
-    /// Everything recorded so far, in the format of a cassette.
-    pub(crate) fn to_file(&self) -> Option<CassetteFile> {
-        self.0.file(&self.0.recorded())
+    /// Everything recorded so far, in the format of a cassette; `None` without a trial.
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON.
+    pub(crate) fn evidence(&self) -> io::Result<Option<Vec<u8>>> {
+        let recorded = self.0.recorded();
+        if let Some(unchanged) = self.0.earlier_evidence(&recorded) {
+            return Ok(Some(unchanged.to_vec()));
+        }
+        self.0.file(&recorded).map(|file| file.to_bytes(&self.0.placeholders)).transpose()
     }
 }
 
 impl SharedCassette {
+    /// The evidence of the earlier run that is graded again, if this trial adds nothing to it.
+    fn earlier_evidence(&self, recorded: &RecordedSoFar) -> Option<&[u8]> {
+        let StoredCassette { file, bytes } = self.earlier.as_ref().filter(|_| self.mode == Mode::Regrade)?;
+        let is_same_input = self.about.as_ref()?.input_digest == file.input_digest;
+        let is_all = recorded.replayed == file.calls.len() && file.entries.is_empty() && recorded.replies.is_empty();
+        (is_same_input && is_all && self.placeholders.secret_in(bytes).is_none()).then_some(bytes)
+    }
+
     fn file(&self, recorded: &RecordedSoFar) -> Option<CassetteFile> {
+        let replayed = self.earlier.iter().flat_map(|earlier| &earlier.file.calls[..recorded.replayed]);
         let RecordedTrial { suite, case_id, target, trial, seen, input_digest } = self.about.clone()?;
         Some(CassetteFile {
             schema: CassetteFile::SCHEMA.to_owned(),
@@ -218,7 +237,7 @@ impl SharedCassette {
             recorded_at: timestamp(),
             input_digest,
             seen,
-            calls: recorded.calls.clone(),
+            calls: replayed.chain(&recorded.calls).cloned().collect(),
             entries: recorded.replies.to_map(),
         })
     }
@@ -226,7 +245,7 @@ impl SharedCassette {
     /// Writes the recording in record mode. A complete earlier recording stays until the agent's first call has ended.
     fn write(&self, recorded: &RecordedSoFar) -> Result<(), CassetteError> {
         let Some(path) = &self.path else { return Ok(()) };
-        let keeps_earlier = self.earlier.as_ref().is_some_and(|file| !file.calls.is_empty());
+        let keeps_earlier = self.earlier.as_ref().is_some_and(|earlier| !earlier.file.calls.is_empty());
         if recorded.calls.is_empty() && keeps_earlier {
             return Ok(());
         }
@@ -238,5 +257,63 @@ impl SharedCassette {
     /// What was recorded before a panic elsewhere is still valid.
     fn recorded(&self) -> MutexGuard<'_, RecordedSoFar> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use evalsuite_schema::{Case, Location};
+
+    use super::*;
+    use crate::model::outcome::Outcome;
+    use crate::model::recording::Recording;
+    use crate::model::suite_location::SuiteLocation;
+    use crate::platform::environment;
+    use crate::workspace::replayable_changes::ReplayableChanges;
+
+    fn regraded(path: &Path, placeholders: Placeholders) -> TrialCassette {
+        let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() };
+        let seen = AgentInput::new(&Case::new("c", Location::new("f", 1, 1)), "t", None, &places);
+        let input_digest = seen.digest();
+        let about = RecordedTrial {
+            suite: "s".to_owned(),
+            case_id: "c".to_owned(),
+            target: "t".to_owned(),
+            trial: 0,
+            seen,
+            input_digest,
+        };
+        let mode = if path.exists() { Mode::Regrade } else { Mode::Live };
+        let path = Some(path.to_owned());
+        let hint = String::new();
+        TrialCassette::open(CassetteOptions { mode, path, placeholders, about, hint, has_agent: true }).unwrap()
+    }
+
+    #[test]
+    fn evidence_that_is_graded_again_stays_as_it_is_without_what_became_secret() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("evidence.json");
+        let secret = environment::var("PATH").expect("a variable that every machine has");
+        let live = regraded(&path, Placeholders::default());
+        let outcome = Outcome::from(format!("it is {secret}"));
+        let span = (timestamp(), timestamp());
+        let call = AgentCall::new(&outcome, &Recording::default(), Duration::ZERO, span, ReplayableChanges::default());
+        live.keep_call(call).unwrap();
+        let evidence = live.evidence().unwrap().unwrap();
+        fs::write(&path, &evidence).unwrap();
+
+        let again = regraded(&path, Placeholders::default());
+        assert_ne!(again.evidence().unwrap().unwrap(), evidence, "its call is still to come");
+        assert!(again.next_call().is_some());
+        assert_eq!(again.evidence().unwrap().unwrap(), evidence);
+
+        let secretive = regraded(&path, Placeholders::new(["PATH"], []));
+        assert!(secretive.next_call().is_some());
+        let hidden = String::from_utf8(secretive.evidence().unwrap().unwrap()).unwrap();
+        assert!(hidden.contains("it is ${{ PATH }}") && !hidden.contains(&secret), "{hidden}");
     }
 }

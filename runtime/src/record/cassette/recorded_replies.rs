@@ -35,7 +35,7 @@ impl RecordedReplies {
 
 impl ReplyStore for SharedCassette {
     fn recorded_requests(&self) -> Vec<Value> {
-        let recorded = self.earlier.iter().flat_map(|file| file.entries.values());
+        let recorded = self.earlier.iter().flat_map(|earlier| earlier.file.entries.values());
         recorded.map(|entry| entry.request.clone()).collect()
     }
 
@@ -48,7 +48,7 @@ impl ReplyStore for SharedCassette {
             _ => true,
         };
         let mut so_far = self.recorded();
-        let recorded = self.earlier.as_ref().filter(|_| reuses).and_then(|file| file.entries.get(&key));
+        let recorded = self.earlier.as_ref().filter(|_| reuses).and_then(|earlier| earlier.file.entries.get(&key));
         let times = so_far.replies.asked.entry(key.clone()).or_default();
         let reply = recorded.and_then(|entry| entry.replies.get(*times).or(entry.replies.last()).cloned());
         *times += 1;

@@ -92,6 +92,10 @@ fn replay(prepared: &Prepared<'_>, before: Result<&Snapshot, &io::Error>) -> Res
             applied.map_err(|error| changes_not_replayed(&error.to_string()))?;
         }
     }
+    let after = match before {
+        Ok(before) if call.workspace.are_none() => Ok(before.clone()),
+        before => snapshot_after(prepared, before),
+    };
     let recording = call.recording();
     Ok(Called {
         result: with_own_files(prepared, call.outcome(), &recording),
@@ -99,7 +103,7 @@ fn replay(prepared: &Prepared<'_>, before: Result<&Snapshot, &io::Error>) -> Res
         notes: Vec::new(),
         took: Duration::from_millis(call.took_ms),
         span: (call.started_at, call.ended_at),
-        after: snapshot_after(prepared, before),
+        after,
     })
 }
 

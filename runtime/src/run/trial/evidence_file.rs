@@ -5,12 +5,10 @@ use crate::run::trial::prepared::Prepared;
 
 /// Writes the evidence beside the record. This happens before the graders run: they may break or never end.
 pub(crate) fn write_evidence(prepared: &Prepared<'_>) {
-    let Some(file) = prepared.cassette.to_file() else { return };
-    let path = prepared.trial.directory.join(EVIDENCE);
-    let written = file
-        .to_bytes(prepared.cassette.placeholders())
-        .and_then(|bytes| prepared.trial.files().write(EVIDENCE, &bytes));
+    let evidence = prepared.cassette.evidence().transpose();
+    let written = evidence.map_or(Ok(()), |bytes| prepared.trial.files().write(EVIDENCE, &bytes?));
     if let Err(error) = written {
+        let path = prepared.trial.directory.join(EVIDENCE);
         prepared.trial.log.note("output_not_kept", format!("{}: {error}", path.display()));
     }
 }

@@ -1,5 +1,6 @@
 //! A trial that is prepared: its case and agent have their values, its recording is open, its workspace can be made.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -38,7 +39,7 @@ pub(crate) enum Agent<'a> {
 pub(crate) struct Prepared<'a> {
     pub(crate) trial: &'a TrialAttempt<'a>,
     /// The case with the values of its variables.
-    pub(crate) case: Case,
+    pub(crate) case: Cow<'a, Case>,
     pub(crate) agent: Agent<'a>,
     /// Variables of every program that is run for the trial.
     pub(crate) environment: CommandEnvironment,
@@ -193,14 +194,14 @@ fn earlier_evidence(plan: &Plan<'_>, index: u32) -> Result<PathBuf, EarlyEnd> {
 }
 
 /// The case with the values of its variables.
-fn resolve_case(plan: &Plan<'_>) -> Result<Case, EarlyEnd> {
+fn resolve_case<'a>(plan: &'a Plan<'_>) -> Result<Cow<'a, Case>, EarlyEnd> {
     // Where no agent is called, the recording says what it got. A variable that is not set stays as it is written.
     let is_live = calls_agent(plan);
     let lookup = |name: &str| environment::var(name).or_else(|| (!is_live).then(|| format!("${{{{ {name} }}}}")));
-    let mut case = plan.case.clone();
-    if plan.entry.may_have_variables() {
-        case = interpolation::resolve(case, plan.suite_data.layout, lookup)?;
-    }
+    let case = match plan.has_variables {
+        true => Cow::Owned(interpolation::resolve(plan.case.clone(), plan.suite_data.layout, lookup)?),
+        false => Cow::Borrowed(&plan.case),
+    };
     let messages = match &case.input {
         Input::Messages(messages) => messages.as_slice(),
         Input::Data(_) => &[],

@@ -47,6 +47,7 @@ impl<'a> TrialAttempt<'a> {
         started.run_id = plan.run.run_id.clone();
         started.suite = plan.suite.name.to_owned();
         started.case_id = plan.entry.id.to_owned();
+        started.test_name = plan.test_name();
         started.target = plan.target.clone();
         started.trial = index;
         started.pid = std::process::id();
