@@ -17,10 +17,14 @@ mod calibration;
 mod case;
 pub mod diagnostic;
 #[doc(hidden)]
+pub mod digest;
+#[doc(hidden)]
 pub mod embedded;
 mod execution;
 pub mod gate;
 pub mod grader;
+#[doc(hidden)]
+pub mod json_writer;
 mod location;
 pub mod media_type;
 mod message;

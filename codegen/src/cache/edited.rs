@@ -12,6 +12,7 @@ use std::{fs, io};
 use evalsuite_loader::{LoadedCase, LoadedPart, LoadedSuite, Part, Request, SuiteFiles, load_part, suite_digest};
 use evalsuite_schema::Case;
 use evalsuite_schema::diagnostic::Diagnostic;
+use evalsuite_schema::digest::CaseDigests;
 
 use super::file_stamps::{FileStamps, Kind, Line};
 use super::own_files::{OwnFile, graders};
@@ -66,7 +67,7 @@ impl StoredSuite {
             // Cases are in the order of their sources; those of the part as well as those of the suite.
             let new = suite.cases.iter().find(|loaded| self.own_files.find(&loaded.source) == Some(file));
             let (Some(new), Some(old)) = (new, lines.get(file.index)) else { return Ok(None) };
-            let line = format!("{}\n", statics::json_of(&*new.case)?);
+            let line = statics::case_line(&new.case)?;
             let is_alike = graders(&new.user_graders).as_deref() == Some(file.graders)
                 && references::in_text(old) == references::in_text(&line)
                 && is_same_to_the_suite(old, new, suite)?;
@@ -172,7 +173,7 @@ fn source(file: &str, root: &Path) -> Option<String> {
 /// Whether the suite and the code around the texts are the same with the new case in place of the old one.
 fn is_same_to_the_suite(old: &str, new: &LoadedCase, suite: &LoadedSuite) -> io::Result<bool> {
     let mut before = new.clone();
-    before.case = serde_json::from_str::<Case>(old)?.into();
+    before.case = serde_json::from_str::<Case>(CaseDigests::split(old).0)?.into();
     let (old, case): (&Case, &Case) = (&before.case, &new.case);
     let facts = |loaded: &LoadedCase| {
         let mut suite = suite.clone();

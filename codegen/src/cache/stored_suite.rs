@@ -18,7 +18,7 @@ use crate::statics::{Body, SuiteTexts};
 use crate::suite_facts::SuiteFacts;
 
 /// First word of a cache file. Another number for another format.
-const FORMAT: &str = "evalsuite-cache-2";
+const FORMAT: &str = "evalsuite-cache-3";
 
 /// A suite as the build script stored it.
 #[derive(Debug)]

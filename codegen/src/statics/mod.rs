@@ -6,7 +6,7 @@ mod test_functions;
 
 use evalsuite_loader::LoadedSuite;
 
-pub(crate) use suite_texts::{SuiteTexts, files, json_of};
+pub(crate) use suite_texts::{SuiteTexts, case_line, files, json_of};
 
 #[cfg(feature = "expand")]
 use crate::rust_literals;

@@ -1,12 +1,14 @@
 //! JSON that is compiled into a program.
 
+use evalsuite_schema::digest::CaseDigests;
+
 /// What the files of a suite say, as JSON. The macro writes it into a module of its own: whoever edits a case changes nothing else of
 /// the generated code, and the compiler takes everything else from its last build.
 #[derive(Debug)]
 pub struct SuiteTexts {
     /// The suite without its cases.
     pub suite: &'static str,
-    /// The cases, one a line.
+    /// The cases, one a line: the JSON and the digests of each.
     pub cases: &'static str,
     /// Where the line of each case ends, in bytes.
     pub ends: &'static [u32],
@@ -39,20 +41,31 @@ impl CompiledJson {
         match self {
             Self::Text(text) => text,
             Self::Suite(texts) => texts.suite,
-            Self::Case(texts, index) => texts.case(index),
+            Self::Case(texts, index) => CaseDigests::split(texts.case(index)).0,
+        }
+    }
+
+    /// The digests beside the JSON of a case.
+    pub(crate) fn digests(self) -> Option<CaseDigests> {
+        match self {
+            Self::Text(_) | Self::Suite(_) => None,
+            Self::Case(texts, index) => CaseDigests::split(texts.case(index)).1,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CompiledJson, SuiteTexts};
+    use super::{CaseDigests, CompiledJson, SuiteTexts};
 
     #[test]
     fn each_case_has_its_line() {
-        static TEXTS: SuiteTexts = SuiteTexts { suite: "s", cases: "{}\n[ä]\n", ends: &[3, 8] };
+        static TEXTS: SuiteTexts = SuiteTexts { suite: "s", cases: "{}\n[ä]\t1 2\n", ends: &[3, 12] };
         let lines: Vec<&str> = (0..3).map(|index| CompiledJson::Case(&TEXTS, index).text()).collect();
         assert_eq!(lines, ["{}", "[ä]", ""]);
         assert_eq!(CompiledJson::Suite(&TEXTS).text(), "s");
+        let digests = |index| CompiledJson::Case(&TEXTS, index).digests();
+        assert_eq!(digests(1), Some(CaseDigests { case: "1".to_owned(), graders: "2".to_owned() }));
+        assert_eq!(digests(0), None);
     }
 }

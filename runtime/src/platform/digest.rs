@@ -5,11 +5,11 @@ use std::io;
 use std::io::Read;
 use std::sync::{Mutex, PoisonError};
 
+use evalsuite_schema::digest::hexadecimal;
 use hmac_sha256::{HMAC, Hash};
-use serde::Serialize;
 use serde_json::Value;
 
-use crate::platform::json;
+pub(crate) use evalsuite_schema::digest::sha256_of_data;
 
 /// Most characters of a text in the file name made of it.
 const SHOWN: usize = 80;
@@ -42,11 +42,6 @@ pub(crate) fn sha256_of(mut reader: impl Read) -> io::Result<String> {
     }
 }
 
-/// SHA-256 of data as JSON, which depends neither on the order of keys nor on places in files: a case that only moved is the same.
-pub(crate) fn sha256_of_data(data: &impl Serialize) -> String {
-    sha256(json::canonical(data).expect("data of cases is JSON"))
-}
-
 /// Removes the entries of all objects for which `counts` is false.
 pub(crate) fn retain_entries(value: &mut Value, counts: &impl Fn(&str, &Value) -> bool) {
     match value {
@@ -57,11 +52,6 @@ pub(crate) fn retain_entries(value: &mut Value, counts: &impl Fn(&str, &Value) -
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
-}
-
-fn hexadecimal(digest: [u8; 32]) -> String {
-    let (halves, _) = digest.as_chunks::<16>();
-    halves.iter().map(|half| format!("{:032x}", u128::from_be_bytes(*half))).collect()
 }
 
 /// Directory name of a case: its id with characters replaced where necessary, and a digest of suite, target and id.
@@ -108,6 +98,5 @@ mod tests {
         assert_eq!(key.len(), "p_d_.._x-".len() + 8);
         assert_ne!(key, case_key("shop", "codex", "päd/../x"));
         assert_eq!(case_key("s", "t", &"x".repeat(300)).len(), 89);
-        assert_eq!(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }

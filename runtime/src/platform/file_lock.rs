@@ -44,7 +44,8 @@ impl FileLock {
     /// If it cannot be read.
     pub(crate) fn read(&self) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
-        (&self.0).read_to_end(&mut content)?;
+        // Without a limit, `read_to_end` first asks for size and position.
+        (&self.0).take(u64::MAX).read_to_end(&mut content)?;
         Ok(content)
     }
 

@@ -1,10 +1,9 @@
 //! Reading and writing of JSON.
 
+use evalsuite_schema::json_writer::{Change, Layout, written};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-use crate::platform::json_writer::{Change, Layout, written};
 
 /// Decodes JSON as a type.
 ///
@@ -44,13 +43,4 @@ pub(crate) fn compact(data: &impl Serialize, change: Option<Change<'_>>) -> serd
 /// If the data is not JSON.
 pub(crate) fn pretty(data: &impl Serialize, change: Option<Change<'_>>) -> serde_json::Result<String> {
     written(data, Layout::Pretty(0), change)
-}
-
-/// JSON that is the same for all data that means the same, wherever it is in the files of a suite.
-///
-/// # Errors
-///
-/// If the data is not JSON.
-pub(crate) fn canonical(data: &impl Serialize) -> serde_json::Result<String> {
-    written(data, Layout::Canonical, None)
 }

@@ -11,7 +11,6 @@ pub(crate) mod files;
 pub(crate) mod isolated_call;
 pub(crate) mod jitter;
 pub(crate) mod json;
-pub(crate) mod json_writer;
 pub(crate) mod map_on_threads;
 pub(crate) mod notice;
 pub(crate) mod permissions;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use evalsuite_schema::digest::CaseDigests;
 use evalsuite_schema::record::{CaseRecord, Mode, Reason, ReasonCode, Rule, Stage, TrialRecord, Versions};
 use evalsuite_schema::{Case, Hooks, Location, Suite, Workspace};
 
@@ -17,7 +18,7 @@ use crate::model::evals::Evals;
 use crate::model::interpolation;
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, package_directory, program};
-use crate::platform::digest::{case_key, sha256_of_data};
+use crate::platform::digest::case_key;
 use crate::platform::redaction::Redactor;
 use crate::record::baseline::{accepted_answer, accepted_answers_file};
 use crate::record::cassette::{AgentInput, ReplayError, cassette_path};
@@ -133,7 +134,7 @@ impl<'a> Plan<'a> {
             planned: planned.max(1),
             rule: case_rule(suite_data.kind, case.trials.strategy),
             redactor: Redactor::of(secrets.iter().map(String::as_str)).and_values(settings.judge.secrets()),
-            digests: Digests::of(&case, &seen),
+            digests: Digests::of(entry, &case, &seen),
             places,
             agent,
             seen,
@@ -341,29 +342,8 @@ fn variables_around(suite: &Suite, target: &str, location: &Location) -> BTreeSe
 }
 
 impl Digests {
-    fn of(case: &Case, seen: &AgentInput) -> Self {
-        Self { case: sha256_of_data(case), input: seen.digest(), graders: sha256_of_data(&case.graders) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use evalsuite_schema::{Grader, GraderConfig};
-
-    use super::*;
-
-    #[test]
-    fn a_case_that_only_moved_has_the_same_digests() {
-        let case = |line| {
-            let mut case = Case::new("c", Location::new("f", line, 1));
-            case.graders.push(Grader::new("g", Location::new("f", line + 1, 1), GraderConfig::IsJson));
-            case
-        };
-        let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() };
-        let of = |line, target| Digests::of(&case(line), &AgentInput::new(&case(line), target, None, &places));
-        let (here, there) = (of(1, "t"), of(9, "t"));
-        assert_eq!((&here.case, &here.graders), (&there.case, &there.graders));
-        assert_eq!(here.input, there.input);
-        assert_ne!(here.input, of(1, "other").input);
+    fn of(entry: &EvalCase, case: &Case, seen: &AgentInput) -> Self {
+        let CaseDigests { case, graders } = entry.digests().unwrap_or_else(|| CaseDigests::of(case));
+        Self { case, input: seen.digest(), graders }
     }
 }

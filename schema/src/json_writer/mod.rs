@@ -4,7 +4,7 @@
 //! them is linked into every test program, where it looks at texts byte by byte without optimisation. This one writes
 //! through a [`fmt::Formatter`]: its code and its string are the standard library's, which is optimised in every program.
 
-pub(crate) mod serializer;
+mod serializer;
 #[cfg(test)]
 mod tests;
 
@@ -17,11 +17,11 @@ use serde::ser::{Error as _, Serialize};
 use serde_json::{Error, Result};
 
 /// Changes a text.
-pub(crate) type Change<'c> = &'c dyn for<'t> Fn(&'t str) -> Cow<'t, str>;
+pub type Change<'c> = &'c dyn for<'t> Fn(&'t str) -> Cow<'t, str>;
 
 /// How JSON is laid out.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Layout {
+pub enum Layout {
     /// In one line.
     Compact,
     /// With line breaks, at this depth of indentation.
@@ -36,7 +36,7 @@ pub(crate) enum Layout {
 /// # Errors
 ///
 /// If the data is not JSON.
-pub(crate) fn written<T: Serialize + ?Sized>(data: &T, layout: Layout, change: Option<Change<'_>>) -> Result<String> {
+pub fn written<T: Serialize + ?Sized>(data: &T, layout: Layout, change: Option<Change<'_>>) -> Result<String> {
     json_of(&|writer| data.serialize(writer), layout, change, Texts::Quoted)
 }
 

@@ -8,7 +8,7 @@ use serde::ser::{
 };
 use serde_json::{Error, Number, Result};
 
-use crate::platform::json_writer::{JsonWriter, Layout, Parts, Texts, json_of};
+use crate::json_writer::{JsonWriter, Layout, Parts, Texts, json_of};
 
 /// Name of the struct as which numbers of any length serialize, with the feature `arbitrary_precision` of `serde_json`.
 const NUMBER: &str = "$serde_json::private::Number";

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::Location;
 use proptest::prelude::{Strategy, any, proptest};
 use proptest::{collection, prop_oneof};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::Location;
 
 #[derive(Serialize)]
 enum Variant {

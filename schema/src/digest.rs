@@ -1,0 +1,83 @@
+//! SHA-256 of data, for the compiler and for the program that it compiles.
+
+use std::fmt;
+
+use hmac_sha256::Hash;
+use serde::Serialize;
+
+use crate::Case;
+use crate::json_writer::{Layout, written};
+
+/// SHA-256 of a case, in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseDigests {
+    /// The whole case.
+    pub case: String,
+    /// Its graders.
+    pub graders: String,
+}
+
+impl CaseDigests {
+    /// The digests of a case.
+    pub fn of(case: &Case) -> Self {
+        Self { case: sha256_of_data(case), graders: sha256_of_data(&case.graders) }
+    }
+
+    /// The JSON and the digests of a line that [`Display`](fmt::Display) ended; the whole text and `None` for mere JSON.
+    pub fn split(line: &str) -> (&str, Option<Self>) {
+        // JSON in one line has no tabs.
+        let Some((json, digests)) = line.rsplit_once('\t') else { return (line, None) };
+        let digests = digests.split_once(' ');
+        (json, digests.map(|(case, graders)| Self { case: case.to_owned(), graders: graders.to_owned() }))
+    }
+}
+
+/// As the end of the line that has the JSON of the case.
+impl fmt::Display for CaseDigests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\t{} {}", self.case, self.graders)
+    }
+}
+
+/// SHA-256 of data as JSON, which depends neither on the order of keys nor on places in files: a case that only moved is the same.
+///
+/// # Panics
+///
+/// If the data is not JSON.
+pub fn sha256_of_data(data: &impl Serialize) -> String {
+    hexadecimal(Hash::hash(written(data, Layout::Canonical, None).expect("data of cases is JSON").as_bytes()))
+}
+
+/// A digest in hexadecimal.
+pub fn hexadecimal(digest: [u8; 32]) -> String {
+    let (halves, _) = digest.as_chunks::<16>();
+    halves.iter().map(|half| format!("{:032x}", u128::from_be_bytes(*half))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Grader, GraderConfig, Location};
+
+    #[test]
+    fn a_case_that_only_moved_has_the_same_digests() {
+        let case = |line, grader: &str| {
+            let mut case = Case::new("c", Location::new("f", line, 1));
+            case.graders.push(Grader::new(grader, Location::new("f", line + 1, 1), GraderConfig::IsJson));
+            CaseDigests::of(&case)
+        };
+        assert_eq!(case(1, "g"), case(9, "g"));
+        assert_ne!(case(1, "g").graders, case(1, "other").graders);
+        assert_ne!(case(1, "g").case, case(1, "other").case);
+        assert_eq!(hexadecimal(Hash::hash(b"abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+
+    #[test]
+    fn a_line_has_the_json_and_the_digests() {
+        let case = Case::new("a\tb", Location::new("f", 1, 1));
+        let digests = CaseDigests::of(&case);
+        let json = serde_json::to_string(&case).unwrap();
+        assert_eq!(CaseDigests::split(&format!("{json}{digests}")), (json.as_str(), Some(digests)));
+        assert_eq!(CaseDigests::split(&json), (json.as_str(), None));
+    }
+}
