@@ -27,8 +27,11 @@ pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"));
     };
-    if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        return Ok(());
+    // Most are empty, or do not exist.
+    match std::fs::remove_dir(path) {
+        Ok(()) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(_) => {}
     }
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
     // The parent is the caller's own, and may be a link.
@@ -50,10 +53,6 @@ pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
 ///
 /// If something cannot be removed.
 pub(super) fn remove_tree(parent: &Handle, name: &OsStr) -> io::Result<()> {
-    // Most workspaces are empty.
-    if parent.remove_empty_directory(name).is_ok() {
-        return Ok(());
-    }
     let root = match parent.writable_directory(name) {
         Ok(root) => root,
         Err(error) if is_no_directory(&error) => return parent.remove_file(name),

@@ -124,13 +124,13 @@ impl Ledger {
 
 /// A machine that went down may have left the beginning of a line.
 fn drop_torn_line(file: &mut File) -> io::Result<()> {
-    let length = file.seek(SeekFrom::End(0))?;
-    if length == 0 {
-        return Ok(());
-    }
     let mut last = [0];
-    file.seek(SeekFrom::Start(length - 1))?;
-    file.read_exact(&mut last)?;
+    match file.seek(SeekFrom::End(-1)) {
+        Ok(_) => file.read_exact(&mut last)?,
+        // Nothing is before the beginning of an empty file.
+        Err(_) if file.metadata()?.len() == 0 => return Ok(()),
+        Err(error) => return Err(error),
+    }
     if last == *b"\n" {
         return Ok(());
     }
