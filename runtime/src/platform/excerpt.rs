@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use evalsuite_schema::json_writer::is_plain;
 use evalsuite_schema::terminal::is_unprintable;
 
 use crate::platform::redaction::all_secrets;
@@ -51,15 +52,18 @@ pub(crate) fn middle_out(text: &str, limit: usize) -> Cow<'_, str> {
 /// literals, except those in `kept`.
 pub(crate) fn escaped(text: &str, kept: &[char]) -> String {
     let mut escaped = String::with_capacity(text.len());
-    let mut done = 0;
-    for (at, character) in text.char_indices() {
-        if is_unprintable(character) && !kept.contains(&character) {
-            escaped.push_str(&text[done..at]);
-            escaped.extend(character.escape_default());
-            done = at + character.len_utf8();
+    for line in text.split_inclusive('\n') {
+        let (content, end) = line.strip_suffix('\n').map_or((line, ""), |content| (content, "\n"));
+        let (plain, rest) = if is_plain(content) { (content, end) } else { ("", line) };
+        escaped.push_str(plain);
+        for character in rest.chars() {
+            if is_unprintable(character) && !kept.contains(&character) {
+                escaped.extend(character.escape_default());
+            } else {
+                escaped.push(character);
+            }
         }
     }
-    escaped.push_str(&text[done..]);
     escaped
 }
 

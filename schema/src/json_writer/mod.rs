@@ -96,9 +96,7 @@ impl<'d> JsonWriter<'d> {
 
     fn text(&mut self, text: &str) -> Result<()> {
         // Rust escapes what JSON does, and more.
-        let mut length = Length(0);
-        write!(length, "{text:?}").map_err(Error::custom)?;
-        if length.0 == text.len() + 2 {
+        if is_plain(text) {
             return self.name(text);
         }
         let escaped = format!("{text:?}");
@@ -164,6 +162,13 @@ impl<'d> JsonWriter<'d> {
         }
         self.raw(bracket)
     }
+}
+
+/// Whether a text is the same in Rust's notation: it has neither quotes nor backslashes, and all of it can be seen. This is found out
+/// by code of the standard library, which is optimised in every program.
+pub fn is_plain(text: &str) -> bool {
+    let mut length = Length(0);
+    write!(length, "{text:?}").is_ok() && length.0 == text.len() + 2
 }
 
 /// Length of what is written.

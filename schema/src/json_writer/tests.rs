@@ -105,3 +105,15 @@ fn places_in_files_are_not_canonical() {
     let canonical = written(&located, Layout::Canonical, None).unwrap();
     assert_eq!(canonical, r#"{"data":{"a":1,"location":{"column":1,"file":"f","line":1}}}"#);
 }
+
+#[test]
+fn a_plain_text_has_nothing_that_is_escaped_or_cannot_be_seen() {
+    for character in '\0'..=char::MAX {
+        let text = format!("a{character}b");
+        let is_visible = !crate::terminal::is_unprintable(character);
+        let is_same_in_json = serde_json::to_string(&text).unwrap().len() == text.len() + 2;
+        assert!(!is_plain(&text) || is_visible && is_same_in_json, "{character:?}");
+    }
+    assert!(is_plain("größer als 1 € 'so' 文") && is_plain(""));
+    assert!(!is_plain("\"") && !is_plain("\\") && !is_plain("\n"));
+}
