@@ -103,18 +103,19 @@ impl<'d> JsonWriter<'d> {
         if has_escapes_of_json(&escaped) { self.raw(&escaped) } else { self.raw(&serde_json::to_string(text)?) }
     }
 
-    /// The name of a field or variant, or another text without escapes.
+    /// The name of a variant, or another text without escapes.
     fn name(&mut self, name: &str) -> Result<()> {
         self.raw("\"")?;
         self.raw(name)?;
         self.raw("\"")
     }
 
-    fn break_line(&mut self) -> Result<()> {
-        const LINE: &str = "\n                                ";
-        let Layout::Pretty(depth) = self.layout else { return Ok(()) };
-        let width = 1 + 2 * depth;
-        self.raw(&LINE[..width.min(LINE.len())])?;
+    /// Begins a line where there are lines, after a comma if something is before it.
+    fn break_line(&mut self, is_first: bool) -> Result<()> {
+        const LINE: &str = ",\n                                ";
+        let start = usize::from(is_first);
+        let width = if let Layout::Pretty(depth) = self.layout { 2 + 2 * depth } else { 1 };
+        self.raw(&LINE[start..width.min(LINE.len())])?;
         for _ in LINE.len()..width {
             self.raw(" ")?;
         }
@@ -123,6 +124,13 @@ impl<'d> JsonWriter<'d> {
 
     fn separate_name(&mut self) -> Result<()> {
         self.raw(if let Layout::Pretty(_) = self.layout { ": " } else { ":" })
+    }
+
+    /// The name of a field or variant, which has no escapes, before its value.
+    fn name_of_value(&mut self, name: &str) -> Result<()> {
+        self.raw("\"")?;
+        self.raw(name)?;
+        self.raw(if let Layout::Pretty(_) = self.layout { "\": " } else { "\":" })
     }
 
     fn indent(&mut self) {
@@ -147,9 +155,8 @@ impl<'d> JsonWriter<'d> {
         self.check_no_key()?;
         self.raw("{")?;
         self.indent();
-        self.break_line()?;
-        self.name(variant)?;
-        self.separate_name()
+        self.break_line(true)?;
+        self.name_of_value(variant)
     }
 
     /// Ends an array or object.
@@ -158,7 +165,7 @@ impl<'d> JsonWriter<'d> {
             *depth -= 1;
         }
         if !is_empty {
-            self.break_line()?;
+            self.break_line(true)?;
         }
         self.raw(bracket)
     }
@@ -216,11 +223,7 @@ impl<'w, 'd> Parts<'w, 'd> {
     }
 
     fn next(&mut self) -> Result<()> {
-        if !self.is_empty {
-            self.writer.raw(",")?;
-        }
-        self.is_empty = false;
-        self.writer.break_line()
+        self.writer.break_line(std::mem::replace(&mut self.is_empty, false))
     }
 
     fn field(&mut self, name: &str, value: WriteData<'_>) -> Result<()> {
@@ -229,11 +232,11 @@ impl<'w, 'd> Parts<'w, 'd> {
         }
         if self.writer.layout == Layout::Canonical {
             self.entries.get_or_insert_default().push((name.to_owned(), String::new()));
-        } else {
-            self.next()?;
-            self.writer.name(name)?;
+            return self.value(value);
         }
-        self.value(value)
+        self.next()?;
+        self.writer.name_of_value(name)?;
+        value(self.writer)
     }
 
     /// A key of a map, which no other key of the map becomes.
