@@ -1,8 +1,8 @@
 //! One attempt at a trial: what it is, where its files go, and what it notes.
 
+use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
-use std::{fs, io};
 
 use evalsuite_schema::record::{Started, WorkspaceRecord};
 
@@ -39,7 +39,6 @@ impl<'a> TrialAttempt<'a> {
     pub(crate) fn begin(plan: &'a Plan<'a>, base: &'a WorkspaceBase, index: u32, number: u32) -> io::Result<Self> {
         let directory = plan.directory.join(trial_directory_name(index, number));
         workspace::remove_directory(&directory)?;
-        fs::create_dir_all(&directory)?;
         let workspace = match base {
             WorkspaceBase::Shared { directory, .. } => directory.clone(),
             WorkspaceBase::Template | WorkspaceBase::Copied { .. } => directory.join("workspace"),
