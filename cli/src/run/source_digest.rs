@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite::tooling::SuiteDescription;
+use evalsuite_schema::digest::hexadecimal;
 use hmac_sha256::Hash;
 use serde_json::Value;
 use walkdir::{DirEntry, WalkDir};
@@ -58,18 +59,14 @@ pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription]) -> io::R
     for (path, digest) in files {
         all.update(format!("{path}\0{digest}\n"));
     }
-    Ok(hexadecimal(&all.finalize()))
+    Ok(hexadecimal(all.finalize()))
 }
 
 /// Paths relative to the workspace: another checkout has the same digest.
 fn add(files: &mut BTreeMap<String, String>, root: &Path, path: &Path) -> io::Result<()> {
     let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
-    files.insert(name, hexadecimal(&Hash::hash(&fs::read(path)?)));
+    files.insert(name, hexadecimal(Hash::hash(&fs::read(path)?)));
     Ok(())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The directories of the packages that are tested, and of the local ones that they depend on.

@@ -5,7 +5,7 @@
 
 use evalsuite_loader::{LoadedCase, LoadedSuite, SuiteFiles};
 use evalsuite_schema::Case;
-use evalsuite_schema::digest::CaseDigests;
+use evalsuite_schema::digest::{CaseDigests, hexadecimal};
 use evalsuite_schema::json_writer::{Layout, written};
 
 use crate::rust_literals::escape_bidirectional;
@@ -65,13 +65,9 @@ pub(crate) fn case_line(case: &Case) -> serde_json::Result<String> {
 
 /// Digest and path of each file, one a line.
 pub(crate) fn files(files: &SuiteFiles) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(128 * files.len());
     for (path, digest) in files {
-        for byte in digest {
-            text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            text.push(char::from(DIGITS[usize::from(byte & 15)]));
-        }
+        text.push_str(&hexadecimal(*digest));
         text.push(' ');
         text.push_str(path);
         text.push('\n');

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::SystemTime;
 
+use evalsuite_schema::digest::hexadecimal;
 use hmac_sha256::Hash;
 
 use super::LoadedPart;
@@ -26,7 +27,7 @@ pub fn suite_digest(files: &SuiteFiles) -> String {
         hash.update([0]);
         hash.update(digest);
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(hash.finalize())
 }
 
 impl LoadedPart {

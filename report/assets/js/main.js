@@ -45,9 +45,11 @@ function show() {
   if (route.view === 'cases') {
     if (!same || changed('group', 'sort', 'dir', 'base', 'different')) views.cases.draw();
     else views.cases.update();
-    if (!same) replace(page.main, views.cases.element);
-    if (!same && page.toFilter) focusFilter();
-    else if (!same) returnToRow();
+    if (!same) {
+      replace(page.main, views.cases.element);
+      if (page.toFilter) focusFilter();
+      else returnToRow();
+    }
     page.toFilter = false;
   } else {
     if (page.shown === 'cases') {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use evalsuite_schema::digest::hexadecimal;
 use hmac_sha256::Hash;
 
 use crate::run_data::{CaseData, RunData, SuiteData, TrialData};
@@ -13,7 +14,7 @@ pub(super) fn id(digits: usize, parts: &[&str]) -> String {
         digest.update((part.len() as u64).to_le_bytes());
         digest.update(part);
     }
-    let mut id: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut id = hexadecimal(digest.finalize());
     id.truncate(digits);
     id
 }

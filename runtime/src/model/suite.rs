@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use evalsuite_schema::digest::CaseDigests;
 use evalsuite_schema::{Calibration, Case, Suite};
 
 use crate::model::compiled_json::CompiledJson;
@@ -223,11 +222,6 @@ impl EvalCase {
     /// Whether a search for variables may find one. Most cases have none, and their text is faster to search than their values.
     pub(crate) fn may_have_variables(&self) -> bool {
         self.json.text().contains("${{")
-    }
-
-    /// The digests of the case, if the compiler left them beside its data.
-    pub(crate) fn digests(&self) -> Option<CaseDigests> {
-        self.json.digests()
     }
 
     /// The data of the case.

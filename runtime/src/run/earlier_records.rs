@@ -53,9 +53,6 @@ impl EarlierRecords {
     ///
     /// If something cannot be removed.
     pub(crate) fn remove(self) -> io::Result<()> {
-        if self.0.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-            return Ok(());
-        }
         remove_directory(&self.0)?;
         // Another test may have records in it.
         let _ = self.0.parent().map(fs::remove_dir);

@@ -343,7 +343,7 @@ fn variables_around(suite: &Suite, target: &str, location: &Location) -> BTreeSe
 
 impl Digests {
     fn of(entry: &EvalCase, case: &Case, seen: &AgentInput) -> Self {
-        let CaseDigests { case, graders } = entry.digests().unwrap_or_else(|| CaseDigests::of(case));
+        let CaseDigests { case, graders } = entry.json.digests().unwrap_or_else(|| CaseDigests::of(case));
         Self { case, input: seen.digest(), graders }
     }
 }

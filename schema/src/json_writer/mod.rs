@@ -110,10 +110,10 @@ impl<'d> JsonWriter<'d> {
         self.raw("\"")
     }
 
-    /// Begins a line where there are lines, after a comma if something is before it.
-    fn break_line(&mut self, is_first: bool) -> Result<()> {
+    /// Begins a line where there are lines, after a comma or without one.
+    fn break_line(&mut self, after_comma: bool) -> Result<()> {
         const LINE: &str = ",\n                                ";
-        let start = usize::from(is_first);
+        let start = usize::from(!after_comma);
         let width = if let Layout::Pretty(depth) = self.layout { 2 + 2 * depth } else { 1 };
         self.raw(&LINE[start..width.min(LINE.len())])?;
         for _ in LINE.len()..width {
@@ -155,7 +155,7 @@ impl<'d> JsonWriter<'d> {
         self.check_no_key()?;
         self.raw("{")?;
         self.indent();
-        self.break_line(true)?;
+        self.break_line(false)?;
         self.name_of_value(variant)
     }
 
@@ -165,7 +165,7 @@ impl<'d> JsonWriter<'d> {
             *depth -= 1;
         }
         if !is_empty {
-            self.break_line(true)?;
+            self.break_line(false)?;
         }
         self.raw(bracket)
     }
@@ -223,7 +223,8 @@ impl<'w, 'd> Parts<'w, 'd> {
     }
 
     fn next(&mut self) -> Result<()> {
-        self.writer.break_line(std::mem::replace(&mut self.is_empty, false))
+        let is_first = std::mem::replace(&mut self.is_empty, false);
+        self.writer.break_line(!is_first)
     }
 
     fn field(&mut self, name: &str, value: WriteData<'_>) -> Result<()> {

@@ -221,7 +221,7 @@ fn digest_of(file: &Path) -> String {
 mod tests {
     use std::fs;
 
-    use evalsuite_schema::{Location, Message, PathRef, Role, Workspace};
+    use evalsuite_schema::{Grader, GraderConfig, Location, Message, PathRef, Role, Workspace};
 
     use super::*;
 
@@ -235,6 +235,18 @@ mod tests {
         case.input = Input::Messages(vec![Message::new(Role::User, Content::Parts(parts))]);
         case.workspace = Some(Workspace { template: Some(reference("template")), ..Workspace::default() });
         case
+    }
+
+    #[test]
+    fn a_case_that_only_moved_gives_the_same_input_and_another_target_another() {
+        let places = SuiteLocation { package_root: "/p".into(), suite_dir: "/p/s".into() };
+        let of = |line, target| {
+            let mut case = Case::new("c", Location::new("f", line, 1));
+            case.graders.push(Grader::new("g", Location::new("f", line + 1, 1), GraderConfig::IsJson));
+            AgentInput::new(&case, target, None, &places).digest()
+        };
+        assert_eq!(of(1, "t"), of(9, "t"));
+        assert_ne!(of(1, "t"), of(1, "other"));
     }
 
     #[test]
