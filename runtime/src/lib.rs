@@ -1,5 +1,4 @@
 //! Evaluation suites for AI agents, compiled into the agent's own Rust crate.
-//!
 #![doc = include_str!("crate.md")]
 
 // The layers, lowest first: a module imports only from modules above its own in this list. `tests/tests/layers.rs` checks it.
@@ -62,6 +61,7 @@ pub use crate::model::judge::{
 };
 pub use crate::model::outcome::{AgentError, BoxError, Outcome};
 pub use crate::model::progress::{ProgressEvent, ProgressStep};
+pub use crate::model::recorder::{RecordedCall, Recorder};
 pub use crate::model::score::Score;
 pub use crate::model::suite::{EvalCase, EvalSuite};
 pub use crate::model::trial::Trial;

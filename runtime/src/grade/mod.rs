@@ -29,6 +29,7 @@ pub(crate) mod skill_trigger;
 pub(crate) mod standalone;
 pub(crate) mod text_graders;
 pub(crate) mod tool_trajectory;
+pub(crate) mod unknown_work;
 pub(crate) mod user_grader;
 
 use std::time::Instant;
@@ -71,6 +72,9 @@ fn result(path: &str, grader: &Grader, context: &GradingContext<'_>) -> GraderRe
         && let Some(reason) = context.cassette.lost_workspace()
     {
         return Score::error(reason).into();
+    }
+    if let Some(error) = unknown_work::error(&grader.config, &evidence.facts().unknown) {
+        return error.into();
     }
     match &grader.config {
         GraderConfig::Contains(config) => text_graders::contains(config, answer, LetterCase::Matters).into(),

@@ -11,7 +11,6 @@ use crate::grade::grading_context::GradingContext;
 use crate::judge::grader_inquiry::GraderInquiry;
 use crate::judge::repeated_calls::JudgeFailure;
 use crate::model::score::{Score, State};
-use crate::platform::cancel::Cancel;
 use crate::platform::isolated_call::{Ended, call_within};
 
 /// Limit of one call.
@@ -24,7 +23,7 @@ pub(crate) fn grade(path: &str, name: &str, config: &Object, context: &GradingCo
     };
     let inquiry = Arc::new(GraderInquiry::new(context.asking_grader(path), context.judges.detached()));
     let (function, evidence, config) = (grader.clone(), context.evidence.detached(inquiry.clone()), config.clone());
-    let cancel = Cancel::default();
+    let cancel = grader.new_cancel();
     let inner = cancel.clone();
     let ended =
         call_within(LIMIT, &cancel, grader.is_cooperative(), || (), move || function.grade(&config, &evidence, &inner));

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::judge::judge_choice::ChosenJudge;
 use crate::model::cassette::{Asker, Cassette, NoReply};
 use crate::model::judge::{BoundJudge, JudgeError, JudgeReply, JudgeRequest};
-use crate::platform::cancel::Cancel;
 use crate::platform::isolated_call::{Ended, call_within};
 use crate::platform::json;
 use crate::record::cassette::diff;
@@ -79,7 +78,7 @@ fn changed(now: &Value, recorded: &[Value]) -> Option<String> {
 /// The judge's; a panic, and a call that does not end in time.
 fn call(judge: &BoundJudge, request: JudgeRequest) -> Result<JudgeReply, JudgeError> {
     let limit = request.limit();
-    let cancel = Cancel::default();
+    let cancel = judge.new_cancel();
     let (inner, function) = (cancel.clone(), judge.clone());
     let ended = call_within(limit, &cancel, judge.is_cooperative(), || (), move || function.answer(request, &inner));
     let reply = match ended {

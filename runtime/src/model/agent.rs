@@ -16,6 +16,7 @@ use crate::model::callable::{
 use crate::model::outcome::{AgentError, BoxError, Outcome};
 use crate::model::suite_location::SuiteLocation;
 use crate::model::trial::Trial;
+use crate::platform::async_runtime::AsyncRuntime;
 use crate::platform::cancel::Cancel;
 
 /// An agent as a type, for an agent with data of its own.
@@ -84,6 +85,15 @@ pub trait IntoAgent<Marker> {
 /// An agent of any form. It can be passed wherever an agent is expected.
 #[derive(Clone, Debug)]
 pub struct BoundAgent(pub(crate) Bound);
+
+impl BoundAgent {
+    pub(crate) fn run_on(&mut self, runtime: &AsyncRuntime) {
+        match &mut self.0 {
+            Bound::Rust(agent) => agent.run_on(runtime),
+            Bound::Commands(_) => {}
+        }
+    }
+}
 
 /// The forms of agents.
 #[derive(Clone, Debug)]

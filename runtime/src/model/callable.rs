@@ -8,24 +8,41 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::platform::async_runtime::{AsyncRuntime, TaskCount};
 use crate::platform::cancel::Cancel;
 
 /// The code of a user behind a function type `F`.
 pub(crate) struct Callable<F: ?Sized> {
     name: String,
     is_cooperative: bool,
+    runtime: AsyncRuntime,
     pub(crate) function: Arc<F>,
 }
 
 impl<F: ?Sized> Callable<F> {
     /// A call that ends by itself after it was cancelled, as [`block_on`] does.
     pub(crate) fn cooperative(name: impl Into<String>, function: Arc<F>) -> Self {
-        Self { name: name.into(), is_cooperative: true, function }
+        Self { name: name.into(), is_cooperative: true, runtime: AsyncRuntime::default(), function }
     }
 
     /// A call whose thread is abandoned after it was cancelled.
     pub(crate) fn blocking(name: impl Into<String>, function: Arc<F>) -> Self {
-        Self { name: name.into(), is_cooperative: false, function }
+        Self { name: name.into(), is_cooperative: false, runtime: AsyncRuntime::default(), function }
+    }
+
+    /// Sets the runtime of async code.
+    pub(crate) fn run_on(&mut self, runtime: &AsyncRuntime) {
+        self.runtime = runtime.clone();
+    }
+
+    /// Counts the tasks that a call of this code leaves behind; `None` if it is not async.
+    pub(crate) fn count_tasks(&self) -> Option<TaskCount> {
+        self.is_cooperative.then(|| TaskCount::begin(&self.runtime))
+    }
+
+    /// Cancels a call of this code.
+    pub(crate) fn new_cancel(&self) -> Cancel {
+        Cancel::on(&self.runtime)
     }
 
     /// Whether the call ends by itself after it was cancelled.
@@ -41,7 +58,12 @@ impl<F: ?Sized> Callable<F> {
 
 impl<F: ?Sized> Clone for Callable<F> {
     fn clone(&self) -> Self {
-        Self { name: self.name.clone(), is_cooperative: self.is_cooperative, function: Arc::clone(&self.function) }
+        Self {
+            name: self.name.clone(),
+            is_cooperative: self.is_cooperative,
+            runtime: self.runtime.clone(),
+            function: Arc::clone(&self.function),
+        }
     }
 }
 
@@ -62,7 +84,7 @@ pub(crate) fn block_on<T: FromUnfinished>(cancel: &Cancel, future: impl Future<O
     match cancel.block_on(future) {
         Ok(Some(result)) => result,
         Ok(None) => T::unfinished("cancelled".to_owned()),
-        Err(error) => T::unfinished(format!("cannot start an async runtime: {error}")),
+        Err(error) => T::unfinished(format!("there is no async runtime: {error}")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use evalsuite_schema::Message;
 use evalsuite_schema::record::Usage;
+use evalsuite_schema::suggest::listed;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,6 +18,52 @@ pub(crate) struct Captured {
     pub(crate) model: Option<String>,
     /// Definitions of the tools that were offered to models.
     pub(crate) tools: Vec<Value>,
-    /// Why spans may be missing, for a note in the record.
-    pub(crate) doubt: Option<String>,
+    /// Why spans of the call are missing, or may be.
+    pub(crate) missing: Option<MissingSpans>,
+}
+
+/// Spans of a call that are missing, or may be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct MissingSpans {
+    /// What was seen of them, and what helps.
+    pub(crate) message: String,
+    /// Whether the transcript of the spans that were seen is incomplete, as far as is known.
+    pub(crate) is_incomplete: bool,
+}
+
+#[cfg_attr(not(feature = "capture"), expect(dead_code, reason = "no spans are looked for"))]
+impl MissingSpans {
+    /// A subscriber of the program hid the spans.
+    pub(crate) fn hidden() -> Self {
+        let message = "the program has set a tracing subscriber without `evalsuite::capture_layer()`, so the spans of its calls \
+                       were not seen; add the layer: \
+                       `tracing_subscriber::registry().with(tracing_subscriber::fmt::layer()).with(evalsuite::capture_layer()).init()`";
+        Self { message: message.to_owned(), is_incomplete: true }
+    }
+
+    /// These spans may belong to this call or to another one.
+    pub(crate) fn unassigned(names: &[&str]) -> Self {
+        let message = format!(
+            "during this call, {} were made without a parent while agents of other trials were running, so it is unknown which \
+             trial made them; pass the current span on, `tokio::spawn(task.in_current_span())` with `tracing::Instrument`, or run \
+             one trial at a time, `-- --test-threads=1`",
+            spans(names)
+        );
+        Self { message, is_incomplete: true }
+    }
+
+    /// These spans were made by something from before the call.
+    pub(crate) fn outside(names: &[&str]) -> Self {
+        let message = format!(
+            "during this call, {} were made by tasks from before it, such as a server that an earlier trial has started; pass the \
+             span of the trial on to them, `tracing::Instrument::instrument`",
+            spans(names)
+        );
+        Self { message, is_incomplete: false }
+    }
+}
+
+fn spans(names: &[&str]) -> String {
+    let noun = if names.len() == 1 { "span" } else { "spans" };
+    format!("{} {noun} of models or tools ({})", names.len(), listed(names))
 }

@@ -5,6 +5,7 @@ use crate::model::grader::{BoundGrader, IntoGrader};
 use crate::model::judge::registry::MOST_CONFIRM;
 use crate::model::judge::{IntoJudge, Judges};
 use crate::model::suite::EvalSuite;
+use crate::platform::async_runtime::AsyncRuntime;
 
 /// A suite with its agents, graders and judges.
 ///
@@ -37,6 +38,7 @@ pub struct Evals {
     target_agents: Vec<(String, BoundAgent)>,
     registry: Registry,
     judges: Judges,
+    runtime: AsyncRuntime,
     /// Reads the targets file, whose commands may be judges.
     judge_commands: Option<LoadTargets>,
 }
@@ -50,6 +52,7 @@ impl Evals {
             target_agents: Vec::new(),
             registry: Registry::default(),
             judges: Judges::default(),
+            runtime: AsyncRuntime::default(),
             judge_commands: None,
         }
     }
@@ -57,32 +60,32 @@ impl Evals {
     /// Sets the agent of every target without an agent of its own.
     pub fn with_agent<M>(mut self, agent: impl IntoAgent<M>) -> Self {
         self.agent = Some(agent.into_agent());
-        self
+        self.on_runtime()
     }
 
     /// Sets the agent of one target.
     pub fn with_target_agent<M>(mut self, target: impl Into<String>, agent: impl IntoAgent<M>) -> Self {
         self.target_agents.push((target.into(), agent.into_agent()));
-        self
+        self.on_runtime()
     }
 
     /// Registers a grader under the name that the suite's files use. In names, `-` and `_` are the same.
     pub fn with_grader<M>(mut self, name: impl Into<String>, grader: impl IntoGrader<M>) -> Self {
         self.registry.0.push((name.into(), grader.into_grader()));
-        self
+        self.on_runtime()
     }
 
     /// Sets the judge of every grader that names none. A judge configured in the environment takes precedence.
     pub fn with_judge<M>(mut self, judge: impl IntoJudge<M>) -> Self {
         self.judges.default = Some(judge.into_judge());
         self.judges.default_names.clear();
-        self
+        self.on_runtime()
     }
 
     /// Registers a judge under the name that graders write as `target`. In names, `-` and `_` are the same.
     pub fn with_named_judge<M>(mut self, name: impl Into<String>, judge: impl IntoJudge<M>) -> Self {
         self.judges.named.push((name.into(), judge.into_judge()));
-        self
+        self.on_runtime()
     }
 
     /// Sets the judges of every grader that names none, by name: judges of [`with_named_judge`](Self::with_named_judge), or
@@ -97,6 +100,40 @@ impl Evals {
     /// number is rounded up. The default is 2; graders and the environment take precedence.
     pub fn with_judge_confirm(mut self, judgements: u32) -> Self {
         self.judges.confirm = Some(judgements.next_multiple_of(2).min(MOST_CONFIRM));
+        self
+    }
+
+    /// Sets the tokio runtime on which async agents, graders and judges run, such as the one that the agent's own program starts. It
+    /// has to be a multi-thread runtime that lives as long as the tests.
+    ///
+    /// The default is one multi-thread runtime for the process. It lives until the process ends, so clients, connection pools and
+    /// sessions in statics can be shared by all calls.
+    ///
+    /// ```
+    /// use std::sync::LazyLock;
+    ///
+    /// use evalsuite::{Evals, EvalSuite};
+    /// use tokio::runtime::Runtime;
+    ///
+    /// static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("tokio can start threads"));
+    ///
+    /// # fn example(SUITE: &'static EvalSuite) -> Evals {
+    /// Evals::new(SUITE).with_runtime(RUNTIME.handle().clone())
+    /// # }
+    /// ```
+    pub fn with_runtime(mut self, runtime: tokio::runtime::Handle) -> Self {
+        self.runtime = AsyncRuntime::of_program(runtime);
+        self.on_runtime()
+    }
+
+    /// Has everything run on the runtime, in whatever order it was set.
+    fn on_runtime(mut self) -> Self {
+        let runtime = &self.runtime;
+        let agents = self.agent.iter_mut().chain(self.target_agents.iter_mut().map(|(_, agent)| agent));
+        agents.for_each(|agent| agent.run_on(runtime));
+        self.registry.0.iter_mut().for_each(|(_, grader)| grader.run_on(runtime));
+        let judges = self.judges.default.iter_mut().chain(self.judges.named.iter_mut().map(|(_, judge)| judge));
+        judges.for_each(|judge| judge.run_on(runtime));
         self
     }
 

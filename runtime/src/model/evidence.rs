@@ -74,6 +74,16 @@ pub(crate) struct Facts {
     pub(crate) changes: WorkspaceChanges,
     pub(crate) diff: String,
     pub(crate) dependencies: Arc<Dependencies>,
+    pub(crate) unknown: UnknownWork,
+}
+
+/// What is not known of an agent's work, and why.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UnknownWork {
+    /// Why its calls of tools and models are not known.
+    pub(crate) calls: Option<String>,
+    /// Why its tokens and its cost are not known.
+    pub(crate) spending: Option<String>,
 }
 
 /// Files the agent changed in its workspace: paths relative to it, sorted, with `/` separators.

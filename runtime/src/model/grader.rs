@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::model::callable::{AsyncFunction, Callable, FromUnfinished, Implements, PlainFunction, block_on};
 use crate::model::evidence::Evidence;
 use crate::model::score::Score;
+use crate::platform::async_runtime::AsyncRuntime;
 use crate::platform::cancel::Cancel;
 
 /// A grader as a type, for a grader with data or a pass mark of its own.
@@ -142,6 +143,14 @@ impl BoundGrader {
 
     pub(crate) fn grade(&self, config: &Object, evidence: &Evidence<'_>, cancel: &Cancel) -> Score {
         (self.callable.function)(config, evidence, cancel)
+    }
+
+    pub(crate) fn run_on(&mut self, runtime: &AsyncRuntime) {
+        self.callable.run_on(runtime);
+    }
+
+    pub(crate) fn new_cancel(&self) -> Cancel {
+        self.callable.new_cancel()
     }
 
     /// Whether the call ends by itself after it was cancelled.

@@ -16,6 +16,7 @@ pub(crate) mod judge;
 pub(crate) mod messages;
 pub(crate) mod outcome;
 pub(crate) mod progress;
+pub(crate) mod recorder;
 pub(crate) mod recording;
 pub(crate) mod score;
 pub(crate) mod suite;

@@ -19,21 +19,40 @@ pub(crate) struct Recording {
     pub(crate) captured: Captured,
 }
 
+/// Where a tool call is among the messages.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallPosition {
+    message: usize,
+    call: usize,
+}
+
 impl Recording {
     /// The messages the agent recorded, else those of its spans.
     pub(crate) fn transcript(&self) -> Option<&[Message]> {
-        if self.complete || !self.messages.is_empty() {
+        if self.has_messages() {
             return Some(&self.messages);
         }
         self.captured.messages.as_deref()
     }
 
+    /// Whether the agent recorded its messages itself, even if there are none.
+    pub(crate) fn has_messages(&self) -> bool {
+        self.complete || !self.messages.is_empty()
+    }
+
     /// Adds a call to the assistant message before it, or to a new one if there is none.
-    pub(crate) fn tool_call(&mut self, call: ToolCall) {
+    pub(crate) fn tool_call(&mut self, call: ToolCall) -> CallPosition {
         match self.messages.last_mut() {
             Some(message) if message.role == Role::Assistant => message.tool_calls.push(call),
             _ => self.messages.push(Message::empty(Role::Assistant).with_tool_call(call)),
         }
+        let message = self.messages.len() - 1;
+        CallPosition { message, call: self.messages[message].tool_calls.len() - 1 }
+    }
+
+    /// A recorded call.
+    pub(crate) fn call_at(&mut self, position: CallPosition) -> Option<&mut ToolCall> {
+        self.messages.get_mut(position.message)?.tool_calls.get_mut(position.call)
     }
 
     pub(crate) fn usage(&mut self, usage: Usage) {

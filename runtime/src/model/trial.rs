@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use evalsuite_schema::record::Usage;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::model::cassette::Cassette;
 use crate::model::command::{ChildGroups, Command, CommandEnvironment};
 use crate::model::dependency::{Dependencies, Dependency};
-use crate::model::recording::Recording;
+use crate::model::recorder::Recorder;
 use crate::platform::cancel::Cancel;
 use crate::platform::environment;
 
@@ -21,7 +21,8 @@ use crate::platform::environment;
 ///
 /// `message`, `tool_call`, `usage`, `cost_usd` and `log` add to what was recorded before; `set_answer`, `set_model`, `set_state`
 /// and `set_metadata` replace the earlier value. All of it is kept when the agent fails, panics or exceeds its time limit, and
-/// counts in budgets. What the agent returns in its [`Outcome`](crate::Outcome) takes precedence.
+/// counts in budgets. What the agent returns in its [`Outcome`](crate::Outcome) takes precedence. To record from a tool, a task or
+/// a thread, take a [`recorder`](Self::recorder).
 ///
 /// ```
 /// use evalsuite::{Message, Role, ToolCall, Trial, Usage};
@@ -48,7 +49,7 @@ pub struct Trial<'a> {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) facts: Facts,
-    pub(crate) recording: Mutex<Recording>,
+    pub(crate) recorder: Recorder,
     pub(crate) cancel: Cancel,
     pub(crate) groups: ChildGroups,
 }
@@ -75,8 +76,8 @@ pub(crate) struct Facts {
 }
 
 impl Trial<'_> {
-    pub(crate) fn new(facts: Facts, cancel: Cancel) -> (Self, Arc<Shared>) {
-        let shared = Arc::new(Shared { facts, recording: Mutex::default(), cancel, groups: ChildGroups::default() });
+    pub(crate) fn new(facts: Facts, recorder: Recorder, cancel: Cancel) -> (Self, Arc<Shared>) {
+        let shared = Arc::new(Shared { facts, recorder, cancel, groups: ChildGroups::default() });
         (Self { shared: Arc::clone(&shared), _scope: PhantomData }, shared)
     }
 
@@ -190,64 +191,62 @@ impl Trial<'_> {
         self.shared.facts.cassette.clone()
     }
 
+    /// Records from anywhere while the trial runs: see [`Recorder`]. The methods below are its.
+    pub fn recorder(&self) -> Recorder {
+        self.shared.recorder.clone()
+    }
+
     /// Records a message of the transcript.
-    pub fn message(&mut self, message: Message) {
-        self.shared.recording().messages.push(message);
+    pub fn message(&self, message: Message) {
+        self.shared.recorder.message(message);
     }
 
     /// Records a tool call. It becomes part of the last message if that is the assistant's, else of a new one.
-    pub fn tool_call(&mut self, call: ToolCall) {
-        self.shared.recording().tool_call(call);
+    pub fn tool_call(&self, call: ToolCall) {
+        self.shared.recorder.tool_call(call);
     }
 
     /// Records tokens used. Several calls add up.
-    pub fn usage(&mut self, usage: Usage) {
-        self.shared.recording().usage(usage);
+    pub fn usage(&self, usage: Usage) {
+        self.shared.recorder.usage(usage);
     }
 
     /// Records a cost in US dollars, at least 0. Several calls add up; an invalid number makes the agent's call an error.
-    pub fn cost_usd(&mut self, cost: f64) {
-        self.shared.recording().cost_usd(cost);
+    pub fn cost_usd(&self, cost: f64) {
+        self.shared.recorder.cost_usd(cost);
     }
 
     /// Records a line of the trial's log.
-    pub fn log(&mut self, line: impl AsRef<str>) {
-        self.shared.recording().log(line.as_ref());
+    pub fn log(&self, line: impl AsRef<str>) {
+        self.shared.recorder.log(line);
     }
 
     /// Sets the answer so far. It is used if the agent ends without returning a text or messages.
-    pub fn set_answer(&mut self, answer: impl Into<String>) {
-        self.shared.recording().outcome.text = Some(answer.into());
+    pub fn set_answer(&self, answer: impl Into<String>) {
+        self.shared.recorder.set_answer(answer);
     }
 
     /// Sets the name of the model that answers.
-    pub fn set_model(&mut self, model: impl Into<String>) {
-        self.shared.recording().outcome.model = Some(model.into());
+    pub fn set_model(&self, model: impl Into<String>) {
+        self.shared.recorder.set_model(model);
     }
 
     /// Sets a fact about the environment the agent works on, for graders to check.
-    pub fn set_state(&mut self, key: impl Into<String>, value: impl Into<Value>) {
-        self.shared.recording().outcome.state.insert(key.into(), value.into());
+    pub fn set_state(&self, key: impl Into<String>, value: impl Into<Value>) {
+        self.shared.recorder.set_state(key, value);
     }
 
     /// Sets a value of the free-form data in the record. The metadata of the case is [`metadata`](Self::metadata).
-    pub fn set_metadata(&mut self, key: impl Into<String>, value: impl Into<Value>) {
-        self.shared.recording().outcome.metadata.insert(key.into(), value.into());
+    pub fn set_metadata(&self, key: impl Into<String>, value: impl Into<Value>) {
+        self.shared.recorder.set_metadata(key, value);
     }
 
     /// Marks the transcript as complete: a tool call that was not recorded was not made.
     ///
-    /// Without this, an agent that records nothing and returns a text has not reported its tool calls, and graders that check
-    /// them score 0.
-    pub fn transcript_complete(&mut self) {
-        self.shared.recording().complete = true;
-    }
-}
-
-impl Shared {
-    /// The recording, also after a panic of the agent while it was locked.
-    pub(crate) fn recording(&self) -> MutexGuard<'_, Recording> {
-        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Without this, an agent that records nothing and returns a text has not reported its tool calls, and graders that check them
+    /// are errors.
+    pub fn transcript_complete(&self) {
+        self.shared.recorder.transcript_complete();
     }
 }
 

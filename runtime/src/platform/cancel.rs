@@ -1,26 +1,27 @@
 //! Cancellation of work on other threads.
 
-use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
+use std::{fmt, io};
 
 use tokio::sync::Notify;
+
+use crate::platform::async_runtime;
+use crate::platform::async_runtime::AsyncRuntime;
 
 /// Requests that work on another thread ends, because its result is no longer needed.
 #[derive(Clone, Default)]
 pub(crate) struct Cancel {
     shared: Arc<Shared>,
-    observer: Option<Arc<dyn RuntimeObserver>>,
+    runtime: AsyncRuntime,
+    observer: Option<Arc<dyn PollObserver>>,
 }
 
-/// Observes the tokio runtime of a future: a tracing scope has to be entered on each of its threads.
-pub(crate) trait RuntimeObserver: Send + Sync {
-    /// Called on each new thread of the runtime.
-    fn thread_started(&self);
-
+/// Observes a future: a program may replace the tracing subscriber of its thread between two polls.
+pub(crate) trait PollObserver: Send + Sync {
     /// Called on the thread of the future before each poll.
     fn before_poll(&self);
 }
@@ -38,9 +39,14 @@ struct Shared {
 }
 
 impl Cancel {
-    /// With an observer of the runtime of [`block_on`](Self::block_on).
-    pub(crate) fn observed_by(observer: Arc<dyn RuntimeObserver>) -> Self {
-        Self { shared: Arc::default(), observer: Some(observer) }
+    /// Of async code that runs on this runtime.
+    pub(crate) fn on(runtime: &AsyncRuntime) -> Self {
+        Self { runtime: runtime.clone(), ..Self::default() }
+    }
+
+    /// With an observer of the future of [`block_on`](Self::block_on).
+    pub(crate) fn observed_by(self, observer: Arc<dyn PollObserver>) -> Self {
+        Self { observer: Some(observer), ..self }
     }
 
     pub(crate) fn request(&self) {
@@ -54,40 +60,25 @@ impl Cancel {
         self.shared.requested.load(Ordering::SeqCst)
     }
 
-    /// Runs a future on a runtime of its own until it has finished, or until cancellation, when it is dropped and the result is
-    /// `None`.
+    /// Runs a future until it has finished, or until cancellation, when it is dropped and the result is `None`.
     ///
     /// # Errors
     ///
-    /// If the runtime cannot be created.
-    pub(crate) fn block_on<F: Future>(&self, future: F) -> std::io::Result<Option<F::Output>> {
-        let mut builder = tokio::runtime::Builder::new_current_thread();
-        if let Some(observer) = self.observer.clone() {
-            builder.on_thread_start(move || observer.thread_started());
-        }
-        let runtime = builder.enable_all().build()?;
-        let output = runtime.block_on(async {
-            let mut future = pin!(future);
-            let mut cancelled = pin!(self.shared.wake.notified());
-            std::future::poll_fn(|context| {
-                if self.is_requested() {
-                    return Poll::Ready(None);
-                }
-                if let Some(observer) = &self.observer {
-                    observer.before_poll();
-                }
-                if let Poll::Ready(output) = future.as_mut().poll(context) {
-                    return Poll::Ready(Some(output));
-                }
-                match cancelled.as_mut().poll(context) {
-                    Poll::Ready(()) => Poll::Ready(None),
-                    Poll::Pending => Poll::Pending,
-                }
-            })
-            .await
-        });
-        // Dropping a runtime waits for its blocking tasks; those an agent leaves behind must not delay the suite.
-        runtime.shutdown_background();
-        Ok(output)
+    /// If there is no runtime for it.
+    pub(crate) fn block_on<F: Future>(&self, future: F) -> io::Result<Option<F::Output>> {
+        let handle = self.runtime.handle()?;
+        let mut cancelled = pin!(self.shared.wake.notified());
+        Ok(async_runtime::block_on(&handle, future, |future, context| {
+            if self.is_requested() {
+                return Poll::Ready(None);
+            }
+            if let Some(observer) = &self.observer {
+                observer.before_poll();
+            }
+            if let Poll::Ready(output) = future.poll(context) {
+                return Poll::Ready(Some(output));
+            }
+            cancelled.as_mut().poll(context).map(|()| None)
+        }))
     }
 }

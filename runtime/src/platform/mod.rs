@@ -1,6 +1,7 @@
 //! The operating system, as the rest of the crate uses it: processes, locks, files, the clock, environment variables, digests,
 //! printable text, and calls on threads of their own.
 
+pub(crate) mod async_runtime;
 pub(crate) mod cancel;
 pub(crate) mod clock;
 pub(crate) mod digest;

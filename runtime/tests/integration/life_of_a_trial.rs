@@ -231,7 +231,8 @@ fn transcripts_reach_the_graders() {
     assert_eq!(only(&report).record().score, Some(1.0));
     let (evals, directory) = one(case_json("c", graders, json!({})));
     let report = run(&evals.with_agent(hello), directory.path());
-    assert_eq!(only(&report).record().score, Some(0.5), "a bare answer reports no calls");
+    let case = only(&report);
+    assert_eq!(code(case), Some(ReasonCode::GraderError), "a bare answer reports no calls: {case}");
 }
 
 #[test]

@@ -32,6 +32,7 @@ mod run_record;
 mod runner_death;
 #[cfg(all(unix, feature = "cli-agents"))]
 mod secrets;
+mod shared_runtime;
 mod signatures;
 #[cfg(unix)]
 mod started_programs;

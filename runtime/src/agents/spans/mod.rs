@@ -4,12 +4,16 @@
 //! spans around calls of models (`chat`), of tools (`execute_tool`) and of agents (`invoke_agent`), with what was said in
 //! fields named `gen_ai.*`. Those seen during an agent's call become its transcript, unless it reports one itself.
 //!
-//! A span belongs to the trial of its nearest ancestor, else to the trial its thread works for: the thread of the agent's call,
-//! on which tasks of its runtime run too, and the threads of that runtime's `spawn_blocking`. A span on any other thread is
-//! found if it has an ancestor from one of these, and if the program's own subscriber holds [`capture_layer`].
+//! A span belongs to the trial of its nearest ancestor; around the call of an agent is a span of ours. A span without one belongs to
+//! the trial whose call enters it, or that it follows from, else to the only trial that runs. Where several run, it is missing,
+//! and graders that need it are errors. A program that sets a subscriber of its own adds [`capture_layer`] to it.
 
 #[cfg(feature = "capture")]
 pub(crate) mod chat_span;
+#[cfg(feature = "capture")]
+pub(crate) mod own_subscriber;
+#[cfg(feature = "capture")]
+pub(crate) mod running_calls;
 #[cfg(feature = "capture")]
 pub(crate) mod span_fields;
 #[cfg(feature = "capture")]

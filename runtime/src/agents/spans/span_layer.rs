@@ -11,20 +11,15 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::{LookupSpan, SpanRef};
 
+use crate::agents::spans::running_calls;
+use crate::agents::spans::running_calls::{Candidates, candidates};
 use crate::agents::spans::span_fields::{FieldCollector, GEN_AI, has_name, is_gen_ai};
 use crate::agents::spans::span_store;
 use crate::agents::spans::span_store::{SpanTime, Spans};
 use crate::agents::spans::thread_spans::thread_spans;
 
-/// Number of spans of model and tool calls that belong to no trial, since the process started.
-static LOST: AtomicU64 = AtomicU64::new(0);
-
 /// Grows with every subscriber that is made.
 static SUBSCRIBERS: AtomicU64 = AtomicU64::new(0);
-
-pub(crate) fn lost() -> u64 {
-    LOST.load(Ordering::Relaxed)
-}
 
 pub(crate) fn subscribers() -> u64 {
     SUBSCRIBERS.load(Ordering::SeqCst)
@@ -32,7 +27,7 @@ pub(crate) fn subscribers() -> u64 {
 
 /// The layer that makes transcripts from spans, for programs with a subscriber of their own.
 ///
-/// Where no global subscriber is set, trials see spans without it. A program that sets one adds this layer:
+/// Where the program sets no global subscriber, trials see spans without it. A program that sets one adds this layer:
 ///
 /// ```
 /// use tracing_subscriber::prelude::*;
@@ -63,8 +58,54 @@ struct SpanPosition {
     own: bool,
 }
 
+/// A span of interest that may belong to several calls, until something that belongs to one of them enters it.
+struct UnassignedSpan {
+    number: u64,
+    candidates: Vec<Arc<Spans>>,
+    fields: Object,
+}
+
+impl UnassignedSpan {
+    fn new(name: &'static str, fields: Object, candidates: Vec<Arc<Spans>>) -> Self {
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        candidates.iter().for_each(|spans| spans.add_unassigned(number, name));
+        Self { number, candidates, fields }
+    }
+}
+
 fn position_of<'a, S: LookupSpan<'a>>(span: &SpanRef<'a, S>) -> Option<SpanPosition> {
     span.extensions().get::<SpanPosition>().cloned()
+}
+
+/// Where a new span without ancestors belongs: to the call that its thread works for, which no other call does.
+fn position_on_thread() -> Option<SpanPosition> {
+    thread_spans().map(|spans| SpanPosition { spans, nearest: None, own: false })
+}
+
+/// Adds a span to the spans of the call that another position belongs to.
+fn place<'a, S: LookupSpan<'a>>(span: &SpanRef<'a, S>, mut position: SpanPosition, fields: Option<Object>) {
+    position.own = fields.is_some();
+    if let Some(fields) = fields {
+        position.nearest = Some(position.spans.add(span.name(), fields, position.nearest));
+    }
+    span.extensions_mut().insert(position);
+}
+
+/// Assigns a span that has no call yet.
+fn adopt<'a, S: LookupSpan<'a>>(span: &SpanRef<'a, S>, position: impl FnOnce() -> Option<SpanPosition>) {
+    if position_of(span).is_some() {
+        return;
+    }
+    let Some(position) = position() else { return };
+    let unassigned = span.extensions_mut().remove::<UnassignedSpan>();
+    let fields = unassigned.map(|unassigned| {
+        unassigned.candidates.iter().for_each(|spans| spans.remove_unassigned(unassigned.number));
+        unassigned.fields
+    });
+    if fields.is_some() || !is_gen_ai(span.metadata()) {
+        place(span, position, fields);
+    }
 }
 
 impl<S> Layer<S> for CaptureLayer
@@ -73,33 +114,50 @@ where
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
-        let around = span.parent().and_then(|parent| position_of(&parent)).filter(|place| place.spans.is_open());
-        let of_thread = || thread_spans().map(|spans| SpanPosition { spans, nearest: None, own: false });
-        let of_interest = is_gen_ai(attributes.metadata());
-        let Some(mut place) = around.or_else(of_thread) else {
-            if of_interest {
-                LOST.fetch_add(1, Ordering::Relaxed);
-            }
-            return;
-        };
-        place.own = of_interest;
-        if of_interest {
+        let fields = is_gen_ai(attributes.metadata()).then(|| {
             let mut fields = Object::new();
             attributes.record(&mut FieldCollector { into: &mut fields, all: false });
-            place.nearest = Some(place.spans.add(attributes.metadata().name(), fields, place.nearest));
+            fields
+        });
+        let parent = span.parent().and_then(|parent| position_of(&parent));
+        let is_of_earlier_call = parent.as_ref().is_some_and(|position| !position.spans.is_open());
+        match (parent.filter(|_| !is_of_earlier_call).or_else(position_on_thread), fields) {
+            (Some(position), fields) => place(&span, position, fields),
+            (None, Some(_)) if is_of_earlier_call => running_calls::add_outside(span.name()),
+            (None, Some(fields)) => match candidates(span.name()) {
+                Candidates::One(spans) => place(&span, SpanPosition { spans, nearest: None, own: false }, Some(fields)),
+                Candidates::Several(calls) => {
+                    let unassigned = UnassignedSpan::new(span.name(), fields, calls);
+                    span.extensions_mut().insert(unassigned);
+                }
+                Candidates::None => {}
+            },
+            // Its descendants, or who enters it, tell where it belongs.
+            (None, None) => {}
         }
-        span.extensions_mut().insert(place);
+    }
+
+    fn on_enter(&self, id: &Id, context: Context<'_, S>) {
+        if let Some(span) = context.span(id) {
+            adopt(&span, position_on_thread);
+        }
+    }
+
+    fn on_follows_from(&self, id: &Id, follows: &Id, context: Context<'_, S>) {
+        if let (Some(span), Some(follows)) = (context.span(id), context.span(follows)) {
+            adopt(&span, || position_of(&follows));
+        }
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
-        let Some(SpanPosition { spans, nearest: Some(index), own: true }) =
-            context.span(id).and_then(|span| position_of(&span))
-        else {
-            return;
-        };
+        let Some(span) = context.span(id) else { return };
         let mut fields = Object::new();
         values.record(&mut FieldCollector { into: &mut fields, all: false });
-        spans.change(index, |span| span.fields.extend(fields));
+        if let Some(SpanPosition { spans, nearest: Some(index), own: true }) = position_of(&span) {
+            spans.change(index, |span| span.fields.extend(fields));
+        } else if let Some(unassigned) = span.extensions_mut().get_mut::<UnassignedSpan>() {
+            unassigned.fields.extend(fields);
+        }
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
@@ -110,8 +168,9 @@ where
         let mut fields = Object::new();
         event.record(&mut FieldCollector { into: &mut fields, all: true });
         let named = fields.get("event.name").and_then(|name| name.as_str()).unwrap_or(metadata.name()).to_owned();
-        let around = context.event_span(event).and_then(|span| position_of(&span));
-        match around {
+        let around =
+            context.event_span(event).and_then(|span| position_of(&span)).filter(|around| around.spans.is_open());
+        match around.or_else(position_on_thread) {
             Some(SpanPosition { spans, nearest: Some(index), .. }) => spans.change(index, |span| {
                 if named.starts_with(GEN_AI) {
                     span.events.push(span_store::Event { name: named, fields });
@@ -121,9 +180,11 @@ where
                 }
             }),
             Some(SpanPosition { spans, .. }) => add_event_without_span(&spans, named, fields),
-            None => match thread_spans() {
-                Some(spans) => add_event_without_span(&spans, named, fields),
-                None => _ = LOST.fetch_add(1, Ordering::Relaxed),
+            None if !is_gen_ai(metadata) => {}
+            None => match candidates(metadata.name()) {
+                Candidates::One(spans) => add_event_without_span(&spans, named, fields),
+                Candidates::Several(calls) => drop(UnassignedSpan::new(metadata.name(), fields, calls)),
+                Candidates::None => {}
             },
         }
     }
@@ -143,10 +204,10 @@ fn add_event_without_span(spans: &Spans, name: String, fields: Object) {
     spans.change(index, |span| span.events.push(span_store::Event { name, fields }));
 }
 
-/// Filter of the subscriber that is installed where the program has none: passes only the spans and events that are needed.
-pub(crate) struct Interest;
+/// Filter of our own subscriber: passes only the spans and events that are needed.
+pub(crate) struct NeededSpans;
 
-impl<S: Subscriber> Layer<S> for Interest {
+impl<S: Subscriber> Layer<S> for NeededSpans {
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
         // Other spans are needed too: their descendants on other threads belong to the trial.
         is_gen_ai(metadata)

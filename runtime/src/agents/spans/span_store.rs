@@ -1,5 +1,6 @@
 //! The spans of one call of an agent.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -14,8 +15,22 @@ pub(crate) struct Spans(Mutex<SpanList>);
 #[derive(Debug, Default)]
 struct SpanList {
     spans: Vec<Span>,
+    /// Names of spans that may belong to this call or to another one, by a number of theirs.
+    unassigned: BTreeMap<u64, &'static str>,
+    /// Names of spans of something from before the call.
+    outside: BTreeSet<&'static str>,
     /// The call is over; later spans are ignored.
     closed: bool,
+}
+
+/// What was seen of a call.
+#[derive(Debug)]
+pub(crate) struct SeenSpans {
+    pub(crate) spans: Vec<Span>,
+    /// Names of spans that may belong to this call or to another one.
+    pub(crate) unassigned: Vec<&'static str>,
+    /// Names of spans of something from before the call.
+    pub(crate) outside: BTreeSet<&'static str>,
 }
 
 #[derive(Debug)]
@@ -75,10 +90,25 @@ impl Spans {
         }
     }
 
+    /// Adds a span that may belong to another call.
+    pub(crate) fn add_unassigned(&self, number: u64, name: &'static str) {
+        self.list().unassigned.insert(number, name);
+    }
+
+    /// Adds a span of something from before the call.
+    pub(crate) fn add_outside(&self, name: &'static str) {
+        self.list().outside.insert(name);
+    }
+
+    /// Removes a span whose call is known now.
+    pub(crate) fn remove_unassigned(&self, number: u64) {
+        self.list().unassigned.remove(&number);
+    }
+
     /// All spans; later ones are ignored.
-    pub(crate) fn close(&self) -> Vec<Span> {
-        let mut list = self.list();
-        list.closed = true;
-        std::mem::take(&mut list.spans)
+    pub(crate) fn close(&self) -> SeenSpans {
+        let closed = SpanList { closed: true, ..SpanList::default() };
+        let SpanList { spans, unassigned, outside, .. } = std::mem::replace(&mut *self.list(), closed);
+        SeenSpans { spans, unassigned: unassigned.into_values().collect(), outside }
     }
 }

@@ -1,5 +1,7 @@
 //! Spans of agents become transcripts.
 
+use std::sync::Arc;
+
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Message, Role, ToolCall};
 use serde_json::{Value, json};
@@ -8,11 +10,12 @@ use tracing::{Instrument, Level, Span, info_span};
 
 use crate::agents::spans::Trace;
 use crate::model::captured_spans::Captured;
+use crate::platform::cancel::Cancel;
 
 /// The transcript captured from the spans of some work.
 fn seen(work: impl FnOnce()) -> Captured {
-    let trace = Trace::new();
-    trace.within("case", 0, work);
+    let trace = Trace::new("case", 0);
+    trace.within(work);
     trace.take()
 }
 
@@ -92,7 +95,7 @@ fn a_loop_of_model_and_tools_becomes_a_transcript() {
     assert!(call.duration_ms.is_some() && call.start_time.is_some() && call.end_time.is_some() && !call.is_error);
     assert_eq!((messages[2].llm_call_count, messages[2].name.as_deref()), (Some(1), None));
     assert_eq!(captured.usage, Some(Usage::new(12, 6).with_cached(8)));
-    assert_eq!((captured.model.as_deref(), captured.doubt), (Some("m-1"), None));
+    assert_eq!((captured.model.as_deref(), captured.missing), (Some("m-1"), None));
 }
 
 #[test]
@@ -259,7 +262,7 @@ fn what_has_nothing_to_do_with_models_tells_nothing() {
         let embeddings = info_span!("embeddings", gen_ai.operation.name = "embeddings", gen_ai.usage.input_tokens = 5);
         embeddings.in_scope(|| ());
     });
-    assert_eq!((captured.messages, captured.usage, captured.doubt), (None, None, None));
+    assert_eq!((captured.messages, captured.usage, captured.missing), (None, None, None));
 }
 
 #[test]
@@ -304,31 +307,54 @@ fn trials_at_the_same_time_see_their_own_spans() {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-#[test]
-fn tasks_and_blocking_work_of_the_trials_runtime_are_seen() {
-    let trace = Trace::new();
-    let cancel = crate::platform::cancel::Cancel::observed_by(std::sync::Arc::new(trace.clone()));
-    trace.within("case", 0, || {
-        let done = cancel.block_on(async {
-            tokio::spawn(async { info_span!("execute_tool", gen_ai.tool.name = "spawned").in_scope(|| ()) })
-                .await
-                .unwrap();
-            let task = async { info_span!("execute_tool", gen_ai.tool.name = "instrumented").in_scope(|| ()) };
-            tokio::spawn(task.instrument(info_span!("around"))).await.unwrap();
-            let blocking = || info_span!("execute_tool", gen_ai.tool.name = "blocking").in_scope(|| ());
-            tokio::task::spawn_blocking(blocking).await.unwrap();
-        });
-        assert!(done.unwrap().is_some());
-    });
-    let messages = trace.take().messages.unwrap();
-    let tools: Vec<&str> = calls(&messages).into_iter().map(|call| call.tool.as_str()).collect();
-    assert_eq!(tools, ["spawned", "instrumented", "blocking"]);
+/// The transcript captured from the spans of async work, as an agent does it.
+fn seen_of<F: Future>(work: impl FnOnce() -> F) -> Captured {
+    let trace = Trace::new("case", 0);
+    let cancel = Cancel::default().observed_by(Arc::new(trace.clone()));
+    trace.within(|| assert!(cancel.block_on(work()).unwrap().is_some()));
+    trace.take()
+}
+
+fn tool(name: &str) {
+    info_span!("execute_tool", gen_ai.tool.name = name).in_scope(|| ());
+}
+
+fn tools(captured: &Captured) -> Vec<&str> {
+    calls(captured.messages.as_deref().unwrap_or_default()).into_iter().map(|call| call.tool.as_str()).collect()
 }
 
 #[test]
+fn instrumented_tasks_and_blocking_work_are_seen_however_many_calls_run() {
+    let agent = |name: &'static str| {
+        seen_of(|| async move {
+            let first = async move { tool(name) };
+            tokio::spawn(first.in_current_span()).await.unwrap();
+            let second = async move { tool(name) };
+            tokio::spawn(second.instrument(info_span!("around"))).await.unwrap();
+            let span = Span::current();
+            tokio::task::spawn_blocking(move || span.in_scope(|| tool(name))).await.unwrap();
+            let span = Span::current();
+            std::thread::spawn(move || span.in_scope(|| tool(name))).join().unwrap();
+            let after = info_span!("execute_tool", gen_ai.tool.name = name);
+            tokio::spawn(async move { after.in_scope(|| ()) }).await.unwrap();
+        })
+    };
+    std::thread::scope(|scope| {
+        for name in ["one", "two", "three", "four"] {
+            scope.spawn(move || {
+                let captured = agent(name);
+                assert_eq!((tools(&captured), &captured.missing), (vec![name; 5], &None));
+            });
+        }
+    });
+}
+
+// Spans without a parent depend on what else runs in the process, so `runtime/tests/foreign_threads.rs` tests them.
+
+#[test]
 fn what_comes_after_the_call_is_left_out() {
-    let trace = Trace::new();
-    let late = trace.within("case", 0, || info_span!("execute_tool", gen_ai.tool.name = "in time"));
+    let trace = Trace::new("case", 0);
+    let late = trace.within(|| info_span!("execute_tool", gen_ai.tool.name = "in time"));
     late.record("gen_ai.tool.call.result", "too late");
     let messages = trace.take().messages.unwrap();
     assert_eq!((calls(&messages).len(), calls(&messages)[0].duration_ms), (1, None));

@@ -1,25 +1,21 @@
 //! The trial that a thread works for, and the subscriber that sees its spans.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
 
+use tracing::dispatcher;
 use tracing::dispatcher::DefaultGuard;
 use tracing::span::EnteredSpan;
 use tracing::subscriber::NoSubscriber;
-use tracing::{Dispatch, dispatcher};
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::registry;
 
-use crate::agents::spans::span_layer::{CaptureLayer, Interest, capture_layer, lost, subscribers};
-use crate::agents::spans::span_store::Spans;
-use crate::agents::spans::span_transcript;
+use crate::agents::spans::own_subscriber::own_subscriber;
+use crate::agents::spans::span_layer::{CaptureLayer, subscribers};
+use crate::agents::spans::span_store::{SeenSpans, Spans};
 use crate::agents::spans::thread_spans::set_thread_spans;
-use crate::model::captured_spans::Captured;
-use crate::platform::cancel::RuntimeObserver;
-
-/// The subscriber of threads that have no other.
-static OWN: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(registry().with(capture_layer()).with(Interest)));
+use crate::agents::spans::{running_calls, span_transcript};
+use crate::model::captured_spans::{Captured, MissingSpans};
+use crate::platform::cancel::PollObserver;
 
 thread_local! {
     static SCOPE: RefCell<Option<Scope>> = const { RefCell::new(None) };
@@ -28,7 +24,7 @@ thread_local! {
 /// A thread's work for a trial.
 struct Scope {
     // Fields are dropped in this order.
-    _span: Option<EnteredSpan>,
+    span: Option<EnteredSpan>,
     subscriber: Option<DefaultGuard>,
     /// Number of subscribers when this was last looked at.
     seen: u64,
@@ -39,35 +35,34 @@ struct Scope {
 #[derive(Clone)]
 pub(crate) struct Trace {
     spans: Arc<Spans>,
-    /// Number of spans of no trial before the call.
-    lost: u64,
+    case: Arc<str>,
+    trial: u32,
     /// Whether a subscriber of the program hid the spans.
     hidden: Arc<AtomicBool>,
 }
 
 impl Trace {
-    pub(crate) fn new() -> Self {
-        Self { spans: Arc::default(), lost: lost(), hidden: Arc::default() }
+    pub(crate) fn new(case: &str, trial: u32) -> Self {
+        let spans = Arc::default();
+        own_subscriber();
+        running_calls::begin(&spans);
+        Self { spans, case: case.into(), trial, hidden: Arc::default() }
     }
 
     /// Does the work of a trial on this thread.
-    pub(crate) fn within<T>(&self, case: &str, trial: u32, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         let _leave = Leave;
-        self.enter(|| Some(tracing::info_span!(target: "evalsuite", "trial", case, trial).entered()));
+        set_thread_spans(Some(Arc::clone(&self.spans)));
+        let seen = subscribers();
+        let subscriber = self.subscriber();
+        let span = self.span();
+        SCOPE.replace(Some(Scope { span: Some(span), subscriber, seen, trace: self.clone() }));
         work()
     }
 
-    fn enter(&self, span: impl FnOnce() -> Option<EnteredSpan>) {
-        let seen = subscribers();
-        let subscriber = self.subscriber();
-        set_thread_spans(Some(Arc::clone(&self.spans)));
-        SCOPE.replace(Some(Scope { _span: None, subscriber, seen, trace: self.clone() }));
-        let span = span();
-        SCOPE.with_borrow_mut(|scope| {
-            if let Some(scope) = scope {
-                scope._span = span;
-            }
-        });
+    /// The span around the call: spans made within it, on whatever thread, belong to the trial.
+    fn span(&self) -> EnteredSpan {
+        tracing::info_span!(target: "evalsuite", "trial", case = &*self.case, trial = self.trial).entered()
     }
 
     /// Our subscriber, if the program has none. A subscriber of the program is not replaced, because its output is in use.
@@ -76,7 +71,7 @@ impl Trace {
             (dispatch.is::<NoSubscriber>(), dispatch.downcast_ref::<CaptureLayer>().is_some())
         });
         if none {
-            return Some(dispatcher::set_default(&OWN));
+            return Some(dispatcher::set_default(own_subscriber()));
         }
         self.hidden.fetch_or(!ours, Ordering::SeqCst);
         None
@@ -84,28 +79,23 @@ impl Trace {
 
     /// The transcript of the spans so far; later spans are ignored.
     pub(crate) fn take(&self) -> Captured {
-        let mut captured = span_transcript::assemble(&self.spans.close());
-        let warning = if self.hidden.load(Ordering::SeqCst) {
-            Some("the program has a tracing subscriber without `evalsuite::capture_layer()`, so no spans were seen")
-        } else if lost() > self.lost {
-            Some(
-                "during this call there were spans of models or tools on threads that belong to no trial; pass the trial's \
-                 span on to them, as `tracing::Instrument::in_current_span` does",
-            )
+        running_calls::end(&self.spans);
+        let SeenSpans { spans, unassigned, outside } = self.spans.close();
+        let mut captured = span_transcript::assemble(&spans);
+        captured.missing = if self.hidden.load(Ordering::SeqCst) {
+            Some(MissingSpans::hidden())
+        } else if !unassigned.is_empty() {
+            Some(MissingSpans::unassigned(&unassigned))
+        } else if !outside.is_empty() {
+            Some(MissingSpans::outside(outside.into_iter().collect::<Vec<_>>().as_slice()))
         } else {
             None
         };
-        captured.doubt = warning.map(str::to_owned);
         captured
     }
 }
 
-impl RuntimeObserver for Trace {
-    /// The thread works for the trial as long as it lives.
-    fn thread_started(&self) {
-        self.enter(|| None);
-    }
-
+impl PollObserver for Trace {
     fn before_poll(&self) {
         between_polls();
     }
@@ -113,12 +103,21 @@ impl RuntimeObserver for Trace {
 
 /// Removes our subscriber if the agent has set one in the meantime. Must not be called within a subscriber.
 fn between_polls() {
+    let changed = SCOPE.with_borrow_mut(|scope| {
+        let scope = scope.as_mut()?;
+        let is_new = scope.subscriber.is_some() && scope.seen != subscribers();
+        scope.seen = subscribers();
+        is_new.then(|| (scope.span.take(), scope.subscriber.take(), scope.trace.clone()))
+    });
+    let Some((span, subscriber, trace)) = changed else { return };
+    // Outside of the borrow: the ends and beginnings of spans are seen by subscribers, which may be the program's.
+    drop(span);
+    drop(subscriber);
+    let subscriber = trace.subscriber();
+    let span = trace.span();
     SCOPE.with_borrow_mut(|scope| {
-        let Some(scope) = scope else { return };
-        if scope.subscriber.is_some() && scope.seen != subscribers() {
-            scope.seen = subscribers();
-            scope.subscriber = None;
-            scope.subscriber = scope.trace.subscriber();
+        if let Some(scope) = scope {
+            (scope.span, scope.subscriber) = (Some(span), subscriber);
         }
     });
 }
@@ -128,9 +127,9 @@ struct Leave;
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        set_thread_spans(None);
         // Dropped outside of the borrow, because the end of the span may use the scope.
         let scope = SCOPE.take();
         drop(scope);
+        set_thread_spans(None);
     }
 }

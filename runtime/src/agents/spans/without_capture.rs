@@ -1,18 +1,18 @@
 //! A trace without the feature `capture`: no spans are seen.
 
 use crate::model::captured_spans::Captured;
-use crate::platform::cancel::RuntimeObserver;
+use crate::platform::cancel::PollObserver;
 
 #[derive(Clone)]
 pub(crate) struct Trace;
 
 impl Trace {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(_case: &str, _trial: u32) -> Self {
         Self
     }
 
     #[allow(clippy::unused_self, reason = "the same signature as with the feature")]
-    pub(crate) fn within<T>(&self, _case: &str, _trial: u32, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         work()
     }
 
@@ -22,8 +22,6 @@ impl Trace {
     }
 }
 
-impl RuntimeObserver for Trace {
-    fn thread_started(&self) {}
-
+impl PollObserver for Trace {
     fn before_poll(&self) {}
 }

@@ -17,6 +17,7 @@ use crate::model::callable::{
     AsyncFunction, Callable, FromUnfinished, Implements, LocalError, PlainFunction, SendError, block_on,
 };
 use crate::model::outcome::BoxError;
+use crate::platform::async_runtime::AsyncRuntime;
 use crate::platform::cancel::Cancel;
 
 pub use self::error::JudgeError;
@@ -105,6 +106,14 @@ impl BoundJudge {
 
     pub(crate) fn answer(&self, request: JudgeRequest, cancel: &Cancel) -> Result<JudgeReply, JudgeError> {
         (self.0.function)(request, cancel)
+    }
+
+    pub(crate) fn run_on(&mut self, runtime: &AsyncRuntime) {
+        self.0.run_on(runtime);
+    }
+
+    pub(crate) fn new_cancel(&self) -> Cancel {
+        self.0.new_cancel()
     }
 
     /// Whether the call ends by itself after it was cancelled.

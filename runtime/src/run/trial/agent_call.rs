@@ -15,7 +15,7 @@ use crate::model::messages::prompt;
 use crate::model::outcome::{AgentError, Outcome};
 use crate::model::recording::Recording;
 use crate::model::trial as api;
-use crate::platform::cancel::Cancel;
+use crate::platform::async_runtime::TaskCount;
 use crate::platform::isolated_call::{Ended, call_within};
 use crate::platform::process::TERMINATION_GRACE;
 use crate::platform::untrusted::UntrustedDirectory;
@@ -79,13 +79,15 @@ fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &RustAge
         cassette: cassette.replies(),
         dependencies: Arc::clone(&plan.dependencies),
     };
-    let trace = Trace::new();
-    let cancel = Cancel::observed_by(Arc::new(trace.clone()));
+    let recorder = &prepared.recorder;
+    recorder.open();
+    let tasks = agent.count_tasks();
+    let trace = Trace::new(&case.id, index);
+    let cancel = agent.new_cancel().observed_by(Arc::new(trace.clone()));
     let inner = cancel.clone();
-    let (mut own, shared) = crate::model::trial::Trial::new(facts, cancel.clone());
+    let (mut own, shared) = api::Trial::new(facts, recorder.clone(), cancel.clone());
     prepared.programs.borrow_mut().push(EndWithTrial(shared.groups.clone()));
     let function = agent.clone();
-    let case_id = case.id.clone();
     let inner_trace = trace.clone();
     let ended = call_within(
         plan.limit,
@@ -93,11 +95,9 @@ fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &RustAge
         agent.is_cooperative(),
         || shared.groups.end_all(TERMINATION_GRACE),
         // The `Display` of an agent's error is code of the agent, too.
-        move || {
-            inner_trace.within(&case_id, index, || function.run(&mut own, &inner).map_err(|error| agent_error(&error)))
-        },
+        move || inner_trace.within(|| function.run(&mut own, &inner).map_err(|error| agent_error(&error))),
     );
-    let mut recording = shared.recording().clone();
+    let mut recording = recorder.close();
     recording.captured = trace.take();
     let result = match ended {
         Ok(Ended::Returned(result)) => result,
@@ -111,7 +111,21 @@ fn call_function(prepared: &Prepared<'_>, input: &CallInput<'_>, agent: &RustAge
         }
         Err(error) => Err(failed(format!("the agent's thread cannot be started: {error}"))),
     };
-    CallResult { result, recording, notes: Vec::new() }
+    CallResult { result, recording, notes: tasks.and_then(|tasks| tasks_left_behind(&tasks)).into_iter().collect() }
+}
+
+/// Tasks cannot be ended from outside, and ending those of a shared client would break it.
+fn tasks_left_behind(tasks: &TaskCount) -> Option<Note> {
+    let (tasks, they) = match tasks.left_behind() {
+        0 => return None,
+        1 => ("1 task that the agent spawned was".to_owned(), "it goes"),
+        left => (format!("{left} tasks that the agent spawned were"), "they go"),
+    };
+    let message = format!(
+        "{tasks} still running after its call: connections that a client keeps, or work that nobody waits for; {they} on until the \
+         process ends"
+    );
+    Some(Note::new("tasks_left_running", message))
 }
 
 fn call_command(prepared: &Prepared<'_>, input: &CallInput<'_>, command: &ResolvedCommand<'_>) -> CallResult {

@@ -13,6 +13,7 @@ use crate::model::evidence::Evidence;
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::platform::excerpt::first_bytes;
+use crate::run::chosen_agent::ChosenAgent;
 use crate::run::limits;
 use crate::run::trial::called::Called;
 use crate::run::trial::early_end::EarlyEnd;
@@ -124,10 +125,11 @@ pub(crate) fn capture(
     write_evidence(prepared);
     outcome.model = outcome.model.or_else(|| recording.captured.model.clone());
     let facts = evidence_facts(prepared, &outcome, &recording, took, span, changes);
-    let spans_missing = recording.captured.doubt.filter(|_| facts.transcript.is_none());
+    let reports_messages = outcome.messages.is_some() || recording.has_messages();
+    let missing = recording.captured.missing;
     let captured = captured_outcome(prepared, facts, outcome, recording.captured.tools, workspace);
-    if let Some(why) = spans_missing {
-        log.note("spans_not_seen", why);
+    if let Some(missing) = missing.filter(|_| !reports_messages) {
+        log.note("spans_not_seen", missing.message);
     }
     Ok(Box::new(captured))
 }
@@ -218,6 +220,7 @@ pub(crate) fn evidence_facts(
         expected_output: case.expected_output.clone(),
         reference_solution: case.reference_solution.clone(),
         answer,
+        unknown: reported_transcript::unknown_work(outcome, recording, matches!(plan.agent, ChosenAgent::Rust(_))),
         usage: reported_transcript::usage(outcome, recording, transcript.as_deref()),
         cost_usd: reported_transcript::cost(outcome, recording, transcript.as_deref()),
         transcript,

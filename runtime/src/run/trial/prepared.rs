@@ -14,6 +14,7 @@ use crate::model::answer_files::AnswerFiles;
 use crate::model::command::{CommandEnvironment, EndWithTrial, Site};
 use crate::model::interpolation;
 use crate::model::messages::file_parts;
+use crate::model::recorder::Recorder;
 use crate::platform::environment;
 use crate::record::cassette::{CassetteOptions, RecordedTrial, ReplayError, TrialCassette};
 use crate::run::case_setup::workspace_base::WorkspaceBase;
@@ -44,6 +45,8 @@ pub(crate) struct Prepared<'a> {
     /// Variables of every program that is run for the trial.
     pub(crate) environment: CommandEnvironment,
     pub(crate) cassette: TrialCassette,
+    /// What the agent records, in all its calls.
+    pub(crate) recorder: Recorder,
     /// Programs that the agent left running, which graders may still ask.
     pub(crate) programs: RefCell<Vec<EndWithTrial>>,
 }
@@ -71,7 +74,8 @@ impl<'a> Prepared<'a> {
             workspace: &trial.workspace,
         });
         let agent = resolve_agent(plan)?;
-        Ok(Self { trial, case, agent, environment, cassette, programs: RefCell::default() })
+        let recorder = Recorder::new(&case.id, trial.index);
+        Ok(Self { trial, case, agent, environment, cassette, recorder, programs: RefCell::default() })
     }
 
     /// Makes the workspace, then checks the health of the target, once per run.

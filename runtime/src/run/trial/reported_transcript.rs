@@ -6,9 +6,19 @@ use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Message, Role};
 use serde_json::Value;
 
+use crate::model::evidence::UnknownWork;
 use crate::model::messages::{answer, content_text};
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
+
+/// Why the calls of an agent in Rust are not known.
+#[cfg(feature = "capture")]
+const NO_CALLS: &str = "the agent's calls are not known: it recorded none (`trial.tool_call`, `trial.recorder()`, or \
+                        `trial.transcript_complete` if there are none), and made no `tracing` spans of models or tools that could \
+                        be taken for them (`gen_ai.*`)";
+#[cfg(not(feature = "capture"))]
+const NO_CALLS: &str = "the agent's calls are not known: record each with `trial.tool_call` or `trial.recorder()`, or call \
+                        `trial.transcript_complete` if there are none";
 
 /// The answer, and the messages if the agent reported them.
 pub(crate) fn assemble(outcome: &Outcome, recording: &Recording) -> (String, Option<Vec<Message>>) {
@@ -60,6 +70,25 @@ pub(crate) fn usage(outcome: &Outcome, recording: &Recording, transcript: Option
 pub(crate) fn cost(outcome: &Outcome, recording: &Recording, transcript: Option<&[Message]>) -> Option<f64> {
     let summed = || transcript?.iter().filter_map(|message| message.cost_usd).reduce(|sum, cost| sum + cost);
     outcome.cost_usd.or_else(summed).or(recording.captured.cost_usd)
+}
+
+/// What is not known of an agent's work. `is_rust`: its spans are looked for.
+pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bool) -> UnknownWork {
+    let captured = &recording.captured;
+    let incomplete = captured.missing.as_ref().filter(|missing| missing.is_incomplete);
+    let reports_messages = outcome.messages.is_some() || recording.has_messages();
+    let calls = match (&captured.missing, &captured.messages) {
+        _ if reports_messages => None,
+        (Some(missing), None) => Some(&missing.message),
+        (_, Some(_)) => incomplete.map(|missing| &missing.message),
+        (None, None) => None,
+    };
+    let nothing = is_rust && !reports_messages && captured.messages.is_none();
+    let spending = incomplete.filter(|_| outcome.usage.is_none() && outcome.cost_usd.is_none() && !reports_messages);
+    UnknownWork {
+        calls: calls.map_or_else(|| nothing.then(|| NO_CALLS.to_owned()), |why| Some(format!("{NO_CALLS}; {why}"))),
+        spending: spending.map(|missing| format!("tokens and cost are not known: {}", missing.message)),
+    }
 }
 
 /// A message of a tool is the output of the call that it names.

@@ -7,7 +7,7 @@ use evalsuite_schema::{Message, Object};
 use serde_json::Value;
 
 use crate::model::captured_spans::Captured;
-use crate::model::evidence::Facts;
+use crate::model::evidence::{Facts, UnknownWork};
 use crate::model::outcome::Outcome;
 use crate::model::recording::Recording;
 use crate::run::trial::conversation::conversation_history::ConversationHistory;
@@ -20,6 +20,8 @@ pub(crate) struct ConversationTotals {
     recording: Recording,
     /// Whether a turn did not report its messages; then the transcript is incomplete.
     is_unreported: bool,
+    /// What is not known of the first turn of which something is not.
+    unknown: UnknownWork,
     transcript: Vec<Message>,
     /// Index of the first message of each turn.
     starts: Vec<usize>,
@@ -86,6 +88,9 @@ impl ConversationTotals {
             }
             None => self.is_unreported = true,
         }
+        let UnknownWork { calls, spending } = &facts.unknown;
+        self.unknown.calls = self.unknown.calls.take().or_else(|| calls.clone());
+        self.unknown.spending = self.unknown.spending.take().or_else(|| spending.clone());
         self.usage.add(facts.usage);
         self.cost_usd.add(facts.cost_usd);
         self.duration_ms += facts.duration_ms;
@@ -148,6 +153,11 @@ impl ConversationTotals {
     /// When the first turn began and the last one ended.
     pub(crate) fn span(&self) -> (String, String) {
         self.span.clone().unwrap_or_default()
+    }
+
+    /// What is not known of the turns.
+    pub(crate) fn unknown(&mut self) -> UnknownWork {
+        std::mem::take(&mut self.unknown)
     }
 
     /// All messages in order, if every turn reported its own, and the index of the first message of each turn.

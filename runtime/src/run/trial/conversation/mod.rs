@@ -163,6 +163,7 @@ impl RunningConversation<'_> {
             evidence_facts(prepared, &outcome, &Recording::default(), Duration::ZERO, totals.span(), changes);
         facts.input = Some(Input::Messages(history.messages()));
         facts.is_conversation = true;
+        facts.unknown = totals.unknown();
         let tools = totals.tools();
         (facts.transcript, facts.turns) = totals.transcript();
         let captured = captured_outcome(prepared, facts, outcome, tools, workspace);

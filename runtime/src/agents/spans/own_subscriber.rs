@@ -1,0 +1,62 @@
+//! Our own subscriber, and the moment at which it becomes that of the whole program.
+//!
+//! A program may set its subscriber while an agent runs, and can do so only if there is none. So ours is set for the thread of a
+//! call first, and for all threads when the first span of a model or tool is about to be made: by then a program has set its own,
+//! if it does. Until a span is made on a thread that has no subscriber, nobody could see it.
+
+use std::sync::OnceLock;
+
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
+use tracing::{Dispatch, Event, Metadata, Subscriber, dispatcher};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry;
+
+use crate::agents::spans::span_fields::is_gen_ai;
+use crate::agents::spans::span_layer::{NeededSpans, capture_layer};
+
+static OWN: OnceLock<Dispatch> = OnceLock::new();
+
+/// The subscriber of threads that have no other.
+pub(crate) fn own_subscriber() -> &'static Dispatch {
+    // `tracing` asks all subscribers about a span that is made for the first time, but where there is only one, it asks that of
+    // the current thread. So there are two.
+    static WATCHER: OnceLock<Dispatch> = OnceLock::new();
+    let own = OWN.get_or_init(|| Dispatch::new(registry().with(capture_layer()).with(NeededSpans)));
+    WATCHER.get_or_init(|| Dispatch::new(FirstSpan));
+    own
+}
+
+/// Sees no spans, but is asked about each kind of span before the first one is made, on whatever thread.
+struct FirstSpan;
+
+impl Subscriber for FirstSpan {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if metadata.is_span()
+            && is_gen_ai(metadata)
+            && let Some(own) = OWN.get()
+        {
+            // An error says that the program has a subscriber.
+            let _ = dispatcher::set_global_default(own.clone());
+        }
+        Interest::never()
+    }
+
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        false
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, _: &Event<'_>) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}

@@ -1,0 +1,111 @@
+//! The tokio runtime on which async code of users runs: one for the process, so that what their calls share (clients, pools,
+//! sessions) outlives each of them.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use std::{io, thread};
+
+use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
+use tokio::task::LocalSet;
+
+/// The runtime of the process, or one that the program brings.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AsyncRuntime(Option<Handle>);
+
+impl AsyncRuntime {
+    pub(crate) fn of_program(handle: Handle) -> Self {
+        Self(Some(handle))
+    }
+
+    /// # Errors
+    ///
+    /// If the runtime cannot be created, or does nothing by itself.
+    pub(crate) fn handle(&self) -> io::Result<Handle> {
+        let handle = match &self.0 {
+            Some(handle) => handle.clone(),
+            None => process_runtime()?.handle().clone(),
+        };
+        match handle.runtime_flavor() {
+            RuntimeFlavor::CurrentThread => Err(io::Error::other(
+                "the program's runtime has one thread, the current one; use a multi-thread runtime",
+            )),
+            _ => Ok(handle),
+        }
+    }
+}
+
+/// Looks for tasks that a call spawned and that go on after it. Which call spawned a task is known only if no other one ran.
+pub(crate) struct TaskCount {
+    handle: Option<Handle>,
+    alive: usize,
+    begun: u64,
+    is_alone: bool,
+}
+
+static BEGUN: AtomicU64 = AtomicU64::new(0);
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+impl TaskCount {
+    /// Before a call.
+    pub(crate) fn begin(runtime: &AsyncRuntime) -> Self {
+        let handle = runtime.handle().ok();
+        let alive = handle.as_ref().map_or(0, |handle| handle.metrics().num_alive_tasks());
+        let begun = BEGUN.fetch_add(1, Ordering::SeqCst) + 1;
+        Self { handle, alive, begun, is_alone: RUNNING.fetch_add(1, Ordering::SeqCst) == 0 }
+    }
+
+    /// Number of tasks that were spawned since and are still alive. Tasks that are just ending get some milliseconds.
+    pub(crate) fn left_behind(&self) -> usize {
+        let left = || match &self.handle {
+            Some(handle) if self.is_alone && BEGUN.load(Ordering::SeqCst) == self.begun => {
+                handle.metrics().num_alive_tasks().saturating_sub(self.alive)
+            }
+            _ => 0,
+        };
+        let waits = std::iter::repeat_with(|| thread::sleep(Duration::from_millis(1)));
+        if left() == 0 { 0 } else { waits.take(5).map(|()| left()).find(|left| *left == 0).unwrap_or_else(left) }
+    }
+}
+
+impl Drop for TaskCount {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Never dropped: connections and tasks that calls share live as long as the process.
+fn process_runtime() -> io::Result<&'static Runtime> {
+    static RUNTIME: OnceLock<io::Result<Runtime>> = OnceLock::new();
+    let made = RUNTIME.get_or_init(|| Builder::new_multi_thread().thread_name("evalsuite").enable_all().build());
+    made.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))
+}
+
+/// Drives a future, which need not be `Send`, on this thread until `poll` says that it is over. Tasks of `spawn_local` run beside
+/// it and end with it; other tasks belong to the runtime.
+///
+/// [`LocalSet::run_until`] would do the same, but forbids `block_in_place`.
+pub(crate) fn block_on<F: Future, T>(
+    handle: &Handle,
+    future: F,
+    mut poll: impl FnMut(Pin<&mut F>, &mut Context<'_>) -> Poll<T>,
+) -> T {
+    // Local tasks are dropped within the runtime, too.
+    let _runtime = handle.enter();
+    let mut local = LocalSet::new();
+    let mut future = pin!(future);
+    handle.block_on(poll_fn(|context| {
+        let polled = {
+            let _local = local.enter();
+            poll(future.as_mut(), context)
+        };
+        if polled.is_pending() {
+            // Ready is a set without tasks; the next ones wake this future.
+            let _ = Pin::new(&mut local).poll(context);
+        }
+        polled
+    }))
+}

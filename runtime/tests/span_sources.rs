@@ -1,0 +1,260 @@
+//! Spans from wherever an agent makes them: threads and runtimes of its own, tasks, and programs with a subscriber of their own.
+//! A process has one subscriber for all threads, so each test has a process.
+#![cfg(feature = "capture")]
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use evalsuite::__private::CompiledJson;
+use evalsuite::{CaseOutcome, CaseReport, EvalCase, EvalSuite, Evals, IntoAgent, Report, RunOptions, Trial};
+use tokio::runtime::{Builder, Runtime};
+use tracing::{Instrument, info_span};
+use tracing_subscriber::prelude::*;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+static CASES: &[EvalCase] = &[case("first"), case("second"), case("third"), case("fourth")];
+
+const fn case(id: &'static str) -> EvalCase {
+    EvalCase {
+        id,
+        test_name: id,
+        file: "suites/x/cases.yaml",
+        line: 1,
+        column: 1,
+        source: "cases.yaml",
+        target: None,
+        tags: &[],
+        json: CompiledJson::Text(
+            r#"{
+            "id": "x",
+            "location": {"file": "suites/x/cases.yaml", "line": 1, "column": 1},
+            "input": {"messages": [{"role": "user", "content": {"text": "go"}}]},
+            "graders": [{"name": "called", "location": {"file": "suites/x/cases.yaml", "line": 2, "column": 1}, "config":
+                {"tool-trajectory": {"mode": "exact", "expected": [{"tool": "search"}, {"tool": "book"}]}}}]
+        }"#,
+        ),
+    }
+}
+
+static SUITE: EvalSuite = EvalSuite {
+    name: "x",
+    agent_name: None,
+    module_path: "span_sources::x",
+    package: "demo",
+    package_version: "1.2.3",
+    manifest_dir: env!("CARGO_MANIFEST_DIR"),
+    root: "tests",
+    json: CompiledJson::Text(
+        r#"{"name": "x", "layout": "cases", "kind": "mixed", "root": "tests",
+        "location": {"file": "suites/x/EVAL.yaml", "line": 1, "column": 1}}"#,
+    ),
+    sources: &[],
+    diagnostics: &[],
+    embedded: None,
+    origin: None,
+    calibration: None,
+    cases: CASES,
+};
+
+/// Runs a test again, alone in a process of its own, where `test` runs.
+fn in_own_process(name: &str, test: impl FnOnce()) {
+    const CHILD: &str = "SPAN_SOURCES_CHILD";
+    if std::env::var(CHILD).is_ok_and(|child| child == name) {
+        return test();
+    }
+    let program = std::env::current_exe().unwrap();
+    let arguments = ["--exact", name, "--nocapture"];
+    let output = std::process::Command::new(program).args(arguments).env(CHILD, name).output().unwrap();
+    let printed = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(output.status.success() && printed[0].contains("1 passed"), "{}\n{}", printed[0], printed[1]);
+}
+
+fn tool(name: &str) {
+    info_span!("execute_tool", gen_ai.operation.name = "execute_tool", gen_ai.tool.name = name).in_scope(|| ());
+}
+
+async fn search_and_book() {
+    tool("search");
+    tokio::task::yield_now().await;
+    tool("book");
+}
+
+static OWN: LazyLock<Runtime> = LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).build().unwrap());
+
+/// An agent whose work is done elsewhere, where nobody passes the current span on.
+async fn elsewhere(_: &mut Trial<'_>) -> Result<&'static str, BoxError> {
+    OWN.spawn(async { tool("search") }).await?;
+    std::thread::spawn(|| tool("book")).join().map_err(|_| "the thread panicked")?;
+    Ok("done")
+}
+
+async fn spawning(_: &mut Trial<'_>) -> Result<&'static str, BoxError> {
+    tokio::spawn(search_and_book()).await?;
+    Ok("done")
+}
+
+fn run<M>(agent: impl IntoAgent<M>, concurrency: usize) -> Report {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let options = RunOptions::new().with_output(directory.path()).with_concurrency(concurrency.try_into().unwrap());
+    runtime.block_on(Evals::new(&SUITE).with_agent(agent).run(&options)).unwrap()
+}
+
+fn all_passed(report: &Report) {
+    for case in report.cases() {
+        assert_eq!(case.outcome(), CaseOutcome::Passed, "{:?} {:#?}", case.record().reason, case.trials()[0].graders);
+    }
+}
+
+/// The message of a case that is an error, because its calls are not known.
+fn error(case: &CaseReport) -> &str {
+    assert_eq!(case.outcome(), CaseOutcome::Error, "{:#?}", case.record());
+    &case.record().reason.as_ref().unwrap().message
+}
+
+#[test]
+fn threads_and_runtimes_of_the_agent_are_seen() {
+    in_own_process("threads_and_runtimes_of_the_agent_are_seen", || all_passed(&run(elsewhere, 1)));
+}
+
+#[test]
+fn a_plain_function_may_work_on_its_own_runtime() {
+    in_own_process("a_plain_function_may_work_on_its_own_runtime", || {
+        let agent = |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            OWN.block_on(async { tokio::spawn(search_and_book()).await })?;
+            Ok("done")
+        };
+        all_passed(&run(agent, 1));
+    });
+}
+
+#[test]
+fn spawned_tasks_are_seen_where_one_trial_runs_at_a_time() {
+    in_own_process("spawned_tasks_are_seen_where_one_trial_runs_at_a_time", || all_passed(&run(spawning, 1)));
+}
+
+#[test]
+fn spans_that_any_of_several_trials_may_have_made_are_an_error() {
+    /// Counts the agents that run, so that all of them run at the same time.
+    static RUNNING: AtomicUsize = AtomicUsize::new(0);
+    in_own_process("spans_that_any_of_several_trials_may_have_made_are_an_error", || {
+        let agent = async |trial: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            RUNNING.fetch_add(1, Ordering::SeqCst);
+            while RUNNING.load(Ordering::SeqCst) < 4 {
+                tokio::task::yield_now().await;
+            }
+            let done = spawning(trial).await;
+            RUNNING.fetch_add(1, Ordering::SeqCst);
+            while RUNNING.load(Ordering::SeqCst) < 8 {
+                tokio::task::yield_now().await;
+            }
+            done
+        };
+        let report = run(agent, 4);
+        for case in report.cases() {
+            let message = error(case);
+            for part in ["8 spans", "execute_tool", "in_current_span", "--test-threads=1"] {
+                assert!(message.contains(part), "no {part}: {message}");
+            }
+        }
+    });
+}
+
+#[test]
+fn instrumented_tasks_are_seen_however_many_trials_run() {
+    in_own_process("instrumented_tasks_are_seen_however_many_trials_run", || {
+        let agent = async |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            OWN.spawn(async { tool("search") }.in_current_span()).await?;
+            tokio::spawn(async { tool("book") }.in_current_span()).await?;
+            Ok("done")
+        };
+        all_passed(&run(agent, 4));
+    });
+}
+
+#[test]
+fn what_an_earlier_trial_left_behind_is_not_part_of_a_later_one() {
+    in_own_process("what_an_earlier_trial_left_behind_is_not_part_of_a_later_one", || {
+        static LEFT: AtomicUsize = AtomicUsize::new(0);
+        let agent = async |trial: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            if LEFT.fetch_add(1, Ordering::SeqCst) == 0 {
+                // Begins to work when the first call has ended.
+                tokio::spawn(async {
+                    while LEFT.load(Ordering::SeqCst) < 2 {
+                        tokio::task::yield_now().await;
+                    }
+                    loop {
+                        tool("left behind");
+                        std::thread::sleep(Duration::from_millis(1));
+                        tokio::task::yield_now().await;
+                    }
+                });
+            }
+            let done = spawning(trial).await;
+            std::thread::sleep(Duration::from_millis(20));
+            done
+        };
+        all_passed(&run(agent, 1));
+    });
+}
+
+#[test]
+fn a_subscriber_without_the_layer_is_an_error_that_says_what_to_add() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    in_own_process("a_subscriber_without_the_layer_is_an_error_that_says_what_to_add", || {
+        let agent = async |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            ONCE.call_once(tracing_subscriber::fmt::init);
+            tokio::task::yield_now().await;
+            search_and_book().await;
+            Ok("done")
+        };
+        for case in run(agent, 2).cases() {
+            let message = error(case);
+            assert!(message.contains("`evalsuite::capture_layer()`"), "{message}");
+        }
+    });
+}
+
+#[test]
+fn a_subscriber_of_the_program_with_the_layer_sees_all_threads() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    in_own_process("a_subscriber_of_the_program_with_the_layer_sees_all_threads", || {
+        let agent = async |trial: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            ONCE.call_once(|| {
+                let output = tracing_subscriber::fmt::layer();
+                tracing_subscriber::registry().with(output).with(evalsuite::capture_layer()).init();
+            });
+            tokio::task::yield_now().await;
+            elsewhere(trial).await
+        };
+        all_passed(&run(agent, 1));
+    });
+}
+
+#[test]
+fn an_agent_can_set_a_subscriber_of_its_own_with_the_layer_while_it_runs() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    in_own_process("an_agent_can_set_a_subscriber_of_its_own_with_the_layer_while_it_runs", || {
+        let agent = async |_: &mut Trial<'_>| -> Result<&'static str, BoxError> {
+            // As programs do it: whoever comes first sets it, and it has to work.
+            ONCE.call_once(|| tracing_subscriber::registry().with(evalsuite::capture_layer()).init());
+            tool("search");
+            tokio::task::yield_now().await;
+            let span = info_span!("work");
+            std::thread::spawn(move || span.in_scope(|| tool("book"))).join().map_err(|_| "the thread panicked")?;
+            Ok("done")
+        };
+        all_passed(&run(agent, 4));
+    });
+}
+
+#[test]
+fn an_agent_that_makes_no_spans_and_records_nothing_is_an_error() {
+    in_own_process("an_agent_that_makes_no_spans_and_records_nothing_is_an_error", || {
+        let report = run(async |_: &mut Trial<'_>| Ok::<_, BoxError>("done"), 1);
+        let message = error(&report.cases()[0]);
+        assert!(message.contains("`trial.recorder()`") && message.contains("`gen_ai.*`"), "{message}");
+    });
+}
