@@ -1,4 +1,5 @@
 //! Evaluation suites for AI agents, compiled into the agent's own Rust crate.
+//!
 #![doc = include_str!("crate.md")]
 
 // The layers, lowest first: a module imports only from modules above its own in this list. `tests/tests/layers.rs` checks it.
@@ -91,17 +92,12 @@ pub mod tooling {
 /// What generated code, benchmarks and property tests call. Not part of the API.
 #[doc(hidden)]
 pub mod __private {
-    use crate::{Evals, Outcome};
+    use crate::Evals;
 
     pub use crate::grade::standalone::{AgentWork, GradableEvidence};
     pub use crate::model::compiled_json::{CompiledJson, SuiteTexts};
+    pub use crate::model::outcome::with_duration_ms;
     pub use crate::model::suite::Origin;
-
-    /// An outcome that took `duration_ms`, which may be shorter than a `Duration` can tell: recorded behaviour of other tools has such values.
-    pub fn with_duration_ms(mut outcome: Outcome, duration_ms: f64) -> Outcome {
-        outcome.duration_ms = Some(duration_ms);
-        outcome
-    }
 
     /// Runs the case at an index of the suite as a test.
     pub fn run_case(evals: fn() -> Evals, index: usize) {

@@ -304,6 +304,13 @@ impl fmt::Display for SkipRequest {
 
 impl Error for SkipRequest {}
 
+/// An outcome that took `duration_ms`, which may be shorter than a `Duration` can tell: recorded behaviour of other tools has such
+/// values.
+pub fn with_duration_ms(mut outcome: Outcome, duration_ms: f64) -> Outcome {
+    outcome.duration_ms = Some(duration_ms);
+    outcome
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
