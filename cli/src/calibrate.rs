@@ -31,8 +31,7 @@ pub(crate) fn run(command: &Calibrate) -> io::Result<ExitCode> {
     calibration.tolerance = command.tolerance.unwrap_or(calibration.tolerance);
     let default = (!calibration.bar.is_set()).then_some(MIN_SPEARMAN);
     calibration.bar.spearman = command.min_spearman.or(calibration.bar.spearman).or(default);
-    // Outside of a package, or in one that cargo cannot read, records are written beside the file.
-    let output = stored_runs::output_path().unwrap_or_else(|_| samples.package_root.join("target/evalsuite"));
+    let output = stored_runs::output_path_of(&samples.package_root)?;
     let progress = Progress::start("asking the judge");
     let measured = samples.measure(&RunOptions::new().with_output(output));
     drop(progress);

@@ -78,30 +78,23 @@ pub(crate) fn read_record<T: DeserializeOwned>(file: &Path) -> io::Result<Option
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", file.display())))
 }
 
-/// Path of the output directory: `EVALSUITE_OUTPUT`, else `evalsuite` in cargo's target directory.
+/// Path of the output directory of the workspace here.
 ///
 /// # Errors
 ///
-/// If there is no package here.
+/// If the current directory is gone.
 pub(crate) fn output_path() -> io::Result<PathBuf> {
-    output_path_of(Path::new("."))
+    output_path_of(&env::current_dir()?)
 }
 
-/// The same for the package at or around a directory.
+/// The same for the workspace around a directory.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If the path in `EVALSUITE_OUTPUT` is not valid.
 pub(crate) fn output_path_of(directory: &Path) -> io::Result<PathBuf> {
-    if let Some(output) = env::var_os("EVALSUITE_OUTPUT").filter(|output| !output.is_empty()) {
-        return std::path::absolute(output);
-    }
-    let metadata = cargo_process::metadata(directory, &["--no-deps"])
-        .map_err(|error| io::Error::new(error.kind(), format!("cannot find the target directory: {error}")))?;
-    match metadata["target_directory"].as_str() {
-        Some(target) => Ok(Path::new(target).join("evalsuite")),
-        None => Err(io::Error::other("`cargo metadata` does not name the target directory")),
-    }
+    let setting = env::var_os("EVALSUITE_OUTPUT").filter(|output| !output.is_empty()).map(PathBuf::from);
+    Ok(OutputDirectory::of_workspace(directory, setting.as_deref())?.path().to_owned())
 }
 
 /// What cargo says about the packages around the current directory.

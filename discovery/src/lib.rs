@@ -1,9 +1,10 @@
-//! Lists the files that define the cases of an [evalsuite](https://docs.rs/evalsuite) suite.
+//! Lists the files that define the cases of an [evalsuite](https://docs.rs/evalsuite) suite, and finds the workspace around it.
 //!
 //! The loader asks while the crate compiles; the generated test `suite_check` asks again when it runs. Both get the same
 //! answer because the rules are here and nowhere else.
 
 mod calibration;
+mod cargo_workspace;
 mod data_files;
 mod directories;
 mod glob;
@@ -14,6 +15,7 @@ mod tasks;
 use std::path::Path;
 
 pub use calibration::{calibration_names, stem};
+pub use cargo_workspace::{workspace_around, workspace_root};
 pub use data_files::{DataFiles, data_files};
 pub use glob::is_glob;
 

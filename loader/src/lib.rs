@@ -50,9 +50,10 @@ mod test_package;
 pub use evalsuite_schema::suggest;
 
 pub use calibration::{LoadedCalibration, load_calibration};
+pub use evalsuite_discovery::workspace_root;
 pub use load::{
     CasePlace, GraderUse, Loaded, LoadedCase, LoadedPart, LoadedSuite, Session, SuiteFiles, Test, load, load_part,
     suite_digest,
 };
-pub use request::{OtherCase, Part, Request, workspace_root};
+pub use request::{OtherCase, Part, Request};
 pub use targets_file::{LoadedTargets, find_targets_file, load_targets};

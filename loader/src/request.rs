@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::source::{Texts, plain_text};
+use evalsuite_discovery::workspace_root;
+
+use crate::source::Texts;
 
 /// What to load, and how.
 #[derive(Debug, Clone)]
@@ -90,15 +92,6 @@ impl Request {
         };
         Ok(Self::new(entry, root))
     }
-}
-
-/// Directory of the Cargo workspace around a package: paths are shown relative to it.
-pub fn workspace_root(package_root: &Path) -> PathBuf {
-    let is_workspace = |directory: &&Path| {
-        plain_text(&directory.join("Cargo.toml"))
-            .is_some_and(|manifest| manifest.lines().any(|line| line.trim_start().starts_with("[workspace")))
-    };
-    package_root.ancestors().find(is_workspace).unwrap_or(package_root).to_path_buf()
 }
 
 #[cfg(test)]

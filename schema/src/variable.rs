@@ -97,7 +97,13 @@ pub static VARIABLES: &[Variable] = {
             FLAG,
             "0",
         ),
-        variable(Run, "EVALSUITE_OUTPUT", "directory of the records", "a path", "`target/evalsuite`"),
+        variable(
+            Run,
+            "EVALSUITE_OUTPUT",
+            "directory of the records",
+            "a path, relative to the root of the workspace",
+            "`target/evalsuite`",
+        ),
         variable(
             Run,
             "EVALSUITE_DURABLE",

@@ -173,10 +173,9 @@ fn grader_entry(grader: &Grader) -> GraderEntry {
     }
 }
 
-/// All runs, the newest first; none outside of a package.
+/// All runs, the newest first.
 fn runs() -> io::Result<Vec<RunEntry>> {
-    let Ok(output) = stored_runs::output_path() else { return Ok(Vec::new()) };
-    OutputDirectory::new(output).runs_newest_first()?.iter().map(run_entry).collect()
+    OutputDirectory::new(stored_runs::output_path()?).runs_newest_first()?.iter().map(run_entry).collect()
 }
 
 fn run_entry(run: &StoredRun) -> io::Result<RunEntry> {

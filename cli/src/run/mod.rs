@@ -10,6 +10,7 @@ mod suite_descriptions;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::{env, io};
 
@@ -76,7 +77,7 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
         .env("EVALSUITE_RUN_ID", &id)
         // Absolute: tests run in the directories of their packages.
         .env("EVALSUITE_OUTPUT", &output)
-        .env(AGENT_DIGEST, agent_digest(command, &suites)?);
+        .env(AGENT_DIGEST, agent_digest(command, &suites, &output)?);
     if command.changed {
         tests.env("EVALSUITE_ONLY_CHANGED", "1");
     }
@@ -119,10 +120,10 @@ pub(crate) fn run(command: &Run) -> io::Result<ExitCode> {
 }
 
 /// The digest that the user gives the agent, else that of its sources.
-fn agent_digest(command: &Run, suites: &[SuiteDescription]) -> io::Result<OsString> {
+fn agent_digest(command: &Run, suites: &[SuiteDescription], output: &Path) -> io::Result<OsString> {
     match env::var_os(AGENT_DIGEST).filter(|digest| !digest.is_empty()) {
         Some(digest) => Ok(digest),
-        None => source_digest(command, suites).map(OsString::from),
+        None => source_digest(command, suites, output).map(OsString::from),
     }
 }
 

@@ -18,12 +18,12 @@ use crate::command_line::Run;
 const TARGETS: [&str; 2] = [".evalsuite/targets.yaml", ".evalsuite/targets.yml"];
 
 /// SHA-256 over the local packages that the tests are built from, their suites, and the lock file. Left out are the files that describe
-/// cases, which have digests of their own, hidden files, and cargo's output.
+/// cases, which have digests of their own, hidden files, cargo's output, and records.
 ///
 /// # Errors
 ///
 /// If cargo does not know the packages, or a file cannot be read.
-pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription]) -> io::Result<String> {
+pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription], output: &Path) -> io::Result<String> {
     let metadata = cargo_process::metadata(Path::new("."), &[])?;
     let root = Path::new(metadata["workspace_root"].as_str().unwrap_or_default());
     let target = Path::new(metadata["target_directory"].as_str().unwrap_or_default());
@@ -39,7 +39,8 @@ pub(super) fn source_digest(command: &Run, suites: &[SuiteDescription]) -> io::R
             let path = entry.path();
             let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
             let is_other_package = path.join("Cargo.toml").is_file();
-            entry.depth() > 0 && (is_hidden || is_other_package || path == target || of_cases.contains(path))
+            entry.depth() > 0
+                && (is_hidden || is_other_package || path == target || path == output || of_cases.contains(path))
         };
         for entry in WalkDir::new(directory).into_iter().filter_entry(|entry| !is_left_out(entry)) {
             let entry = entry?;

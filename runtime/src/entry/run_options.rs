@@ -102,7 +102,7 @@ impl RunOptions {
         self
     }
 
-    /// Sets the directory below which run directories are written.
+    /// Sets the directory below which run directories are written, relative to the current directory.
     pub fn with_output(mut self, directory: impl Into<PathBuf>) -> Self {
         self.output = Some(directory.into());
         self
@@ -223,7 +223,9 @@ impl RunOptions {
             return Err(RunError::setting("without a digest of the agent, nothing tells whether it has changed"));
         }
         settings.run_all = self.run_all.unwrap_or(settings.run_all);
-        settings.output = self.output.clone().or(settings.output);
+        if let Some(output) = &self.output {
+            settings.output = Some(std::path::absolute(output).unwrap_or_else(|_| output.clone()));
+        }
         settings.run_id = self.run_id.clone().or(settings.run_id);
         settings.cassettes = self.cassettes.clone().or(settings.cassettes);
         if let Some(mode) = self.mode {

@@ -10,15 +10,11 @@ use crate::model::suite::EvalSuite;
 /// Name of the directory for files from outside the package.
 const OUTSIDE_PACKAGE: &str = ".evalsuite-elsewhere";
 
-/// The running program.
-pub(crate) fn executable() -> Option<&'static Path> {
-    static EXECUTABLE: OnceLock<Option<PathBuf>> = OnceLock::new();
-    EXECUTABLE.get_or_init(|| std::env::current_exe().ok()).as_deref()
-}
-
 /// File name of the running program.
 pub(crate) fn program() -> String {
-    executable().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned()
+    static EXECUTABLE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let executable = EXECUTABLE.get_or_init(|| std::env::current_exe().ok()).as_deref();
+    executable.and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Directory of the package, even if the suite's files are elsewhere: cassettes and baselines are stored with its sources.

@@ -1,7 +1,7 @@
 //! The names of the files and directories of runs.
 //!
 //! ```text
-//! OUTPUT/                          target/evalsuite, or EVALSUITE_OUTPUT
+//! OUTPUT/                          target/evalsuite of the workspace, or EVALSUITE_OUTPUT
 //! ├── latest                       id of the newest run
 //! ├── .digest-key                  key of digests of values that may be secret
 //! └── runs/RUN_ID/

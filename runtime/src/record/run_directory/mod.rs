@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::model::suite_location::{SuiteLocation, executable};
+use crate::model::suite_location::SuiteLocation;
 use crate::platform::digest::file_key;
 use crate::platform::setting_error::SettingError;
 
@@ -34,9 +34,9 @@ impl RunDirectory {
     ///
     /// If it would be in the suite or another directory in which every new file causes a rebuild.
     pub(crate) fn new(output: Option<&Path>, suite: &SuiteLocation, run_id: String) -> Result<Self, SettingError> {
-        let root = output_root(output, suite)?;
-        check_output(&root, suite)?;
-        Ok(Self { path: OutputDirectory::new(root).run_directory(&run_id), run_id })
+        let output = output_directory(output, suite)?;
+        check_output(output.path(), suite)?;
+        Ok(Self { path: output.run_directory(&run_id), run_id })
     }
 
     /// The run directory at a path.
@@ -107,15 +107,16 @@ fn check_output(root: &Path, suite: &SuiteLocation) -> Result<(), SettingError> 
     Ok(())
 }
 
-fn output_root(output: Option<&Path>, suite: &SuiteLocation) -> Result<PathBuf, SettingError> {
-    if let Some(output) = output {
-        return std::path::absolute(output).map_err(|error| {
-            format!("EVALSUITE_OUTPUT is {}, which is not a valid path: {error}", output.display()).into()
-        });
-    }
-    let target =
-        executable().and_then(|program| program.ancestors().skip(1).find(|dir| dir.join("CACHEDIR.TAG").is_file()));
-    Ok(target.map_or_else(|| suite.package_root.join("target"), Path::to_owned).join("evalsuite"))
+/// The output directory of the package that cargo or nextest runs, else of the suite's package, else, where that does not exist
+/// either, of the current directory.
+fn output_directory(setting: Option<&Path>, suite: &SuiteLocation) -> Result<OutputDirectory, SettingError> {
+    let packages = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).into_iter();
+    let package = packages.chain([suite.package_root.clone()]).find(|package| package.is_dir());
+    let found = match package {
+        Some(package) => OutputDirectory::of_workspace(&package, setting),
+        None => std::env::current_dir().and_then(|here| OutputDirectory::of_workspace(&here, setting)),
+    };
+    found.map_err(|error| format!("the directory of the records is not known: {error}").into())
 }
 
 #[cfg(test)]

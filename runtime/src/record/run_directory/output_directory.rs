@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
 
+use evalsuite_discovery::workspace_around;
 use evalsuite_schema::record::RunRecord;
 
 use crate::platform::file_lock::FileLock;
@@ -27,6 +28,24 @@ impl OutputDirectory {
     /// The output directory at a path, which need not exist.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
+    }
+
+    /// The output directory of the workspace in or around a directory; test programs and the command line both find it here.
+    ///
+    /// `setting` is the value of `EVALSUITE_OUTPUT`; the default is `target/evalsuite`. Both are relative to the root of the workspace,
+    /// wherever cargo puts what it builds: a test program cannot know cargo's target directory.
+    ///
+    /// # Errors
+    ///
+    /// If the setting is not a valid path.
+    pub fn of_workspace(directory: &Path, setting: Option<&Path>) -> io::Result<Self> {
+        let output = setting.unwrap_or(Path::new("target/evalsuite"));
+        std::path::absolute(workspace_around(directory).join(output)).map(Self)
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 
     /// The directory of all runs.
