@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use evalsuite_build::expansion;
+use evalsuite_codegen::expansion;
 use evalsuite_loader::{Loaded, LoadedSuite, Request, find_targets_file, load, load_targets, render};
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use evalsuite_build::Generator;
-use evalsuite_build::expansion::Context;
+use evalsuite_codegen::expansion::Context;
 use evalsuite_loader::render;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -36,6 +36,7 @@ mod schema;
 mod show;
 mod stored_runs;
 mod suite_request;
+mod suite_search;
 mod watch;
 
 use std::error::Error;

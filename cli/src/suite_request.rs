@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use evalsuite_build::suite_search;
 use evalsuite_loader::{Request, workspace_root};
+
+use crate::suite_search;
 
 /// A request for the suite at `path`.
 ///

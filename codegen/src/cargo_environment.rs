@@ -1,11 +1,12 @@
-//! The environment variables that cargo sets for build scripts and compilers.
+//! The environment variables that cargo and build scripts set for compilers.
 
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Start of the names of the variables that tell the macro which directories the build script tracks.
-const TRACKED: &str = "EVALSUITE_TRACKED_";
+/// Start of the names of the variables that tell the macro which directories the build script tracks. evalsuite-build has the same
+/// constant.
+pub const TRACKED: &str = "EVALSUITE_TRACKED_";
 
 /// Variable that makes warnings fail the build.
 pub const DENY_WARNINGS: &str = "EVALSUITE_DENY_WARNINGS";
@@ -33,24 +34,6 @@ impl fmt::Display for EnvironmentError {
 
 impl std::error::Error for EnvironmentError {}
 
-/// The package of a build script.
-#[derive(Debug, Clone)]
-pub(crate) struct Package {
-    /// Directory of the package's `Cargo.toml`.
-    pub(crate) root: PathBuf,
-    /// Where the build script may write.
-    pub(crate) out_dir: PathBuf,
-}
-
-impl Package {
-    /// # Errors
-    ///
-    /// If this is not a build script.
-    pub(crate) fn of_build_script() -> Result<Self, EnvironmentError> {
-        Ok(Self { root: variable("CARGO_MANIFEST_DIR")?.into(), out_dir: variable("OUT_DIR")?.into() })
-    }
-}
-
 /// The value of a variable that cargo sets.
 ///
 /// # Errors
@@ -58,11 +41,6 @@ impl Package {
 /// If it is not set.
 pub fn variable(name: &'static str) -> Result<OsString, EnvironmentError> {
     std::env::var_os(name).ok_or(EnvironmentError::NotSet(name))
-}
-
-/// Name of the variable for the tracked directory with this number.
-pub(crate) fn tracked_variable(number: usize) -> String {
-    format!("{TRACKED}{number}")
 }
 
 /// The directories that the package's build script tracks, as the compiler of the package sees them.

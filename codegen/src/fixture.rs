@@ -8,26 +8,28 @@ use proc_macro2::Span;
 use syn::LitStr;
 
 use crate::binding::{Binding, Judge, NamedExpr, Problem};
-use crate::cargo_environment::Package;
-use crate::expansion::{Context, Expansion, expand};
+use crate::expansion::{CacheLocation, Context, Expansion, expand};
 
 /// A valid task with the id `a`.
 pub(crate) const TASK: &str = r#"{ "id": "a", "description": "Says hello.", "graders": [{ "name": "contains", "config": { "value": "hello" } }] }"#;
 
 /// A package with the suite `suites/card_agent`.
 pub(crate) struct Fixture {
-    _root: tempfile::TempDir,
-    pub(crate) package: Package,
+    _temporary: tempfile::TempDir,
+    /// Directory of the package.
+    pub(crate) root: PathBuf,
+    pub(crate) cache: CacheLocation,
 }
 
 impl Fixture {
     /// Writes the suite and more `files`. Everything is an hour old, as after a checkout.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let package_root = root.path().join("package");
-        let out_dir = package_root.join("target/debug/build/x/out");
+        let temporary = tempfile::tempdir().expect("a temporary directory");
+        let root = temporary.path().join("package");
+        let out_dir = root.join("target/debug/build/x/out");
         std::fs::create_dir_all(&out_dir).expect("a target directory");
-        let fixture = Self { _root: root, package: Package { root: package_root, out_dir } };
+        let cache = CacheLocation { out_dir, program: "this test".to_owned() };
+        let fixture = Self { _temporary: temporary, root, cache };
         fixture.write("Cargo.toml", "[package]\nname = \"cards\"\n");
         fixture.write(
             "suites/card_agent/suite.json",
@@ -42,7 +44,7 @@ impl Fixture {
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
-        self.package.root.join(path)
+        self.root.join(path)
     }
 
     pub(crate) fn write(&self, path: &str, content: &str) {
@@ -58,8 +60,8 @@ impl Fixture {
 
     /// A macro call without arguments in a package with a build script.
     pub(crate) fn call(&self, entry: &str) -> Call {
-        let mut context = Context::new(Request::new(entry, &self.package.root));
-        context.out_dir = Some(self.package.out_dir.clone());
+        let mut context = Context::new(Request::new(entry, &self.root));
+        context.cache = Some(self.cache.clone());
         Call { binding: Binding::new(literal(entry)), context }
     }
 }
@@ -74,6 +76,12 @@ pub(crate) struct Call {
 impl Call {
     pub(crate) fn expand(&self) -> Expansion {
         expand(self.binding.clone(), &self.context, Vec::new())
+    }
+
+    /// The expansion without a cache.
+    pub(crate) fn expand_uncached(mut self) -> Expansion {
+        self.context.cache = None;
+        self.expand()
     }
 
     pub(crate) fn graders(&mut self, names: &[&str]) {

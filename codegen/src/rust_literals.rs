@@ -44,7 +44,6 @@ pub(crate) fn escape_bidirectional(json: String) -> String {
 }
 
 /// Adds text of several lines, as a raw string literal where that can be.
-#[cfg(feature = "expand")]
 pub(crate) fn push_lines(out: &mut String, text: &str) {
     if text.as_bytes().contains(&b'\r') || text.as_bytes().contains(&BIDIRECTIONAL_LEAD) {
         push_str(out, text);
@@ -79,7 +78,6 @@ pub(crate) fn push_option(out: &mut String, text: Option<&str>, (some, none): (&
 }
 
 /// A string literal with this text.
-#[cfg(feature = "expand")]
 pub(crate) fn string_literal(text: &str) -> String {
     let mut out = String::new();
     push_str(&mut out, text);

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use evalsuite_build::cargo_environment;
-use evalsuite_build::cargo_environment::EnvironmentError;
+use evalsuite_codegen::cargo_environment;
+use evalsuite_codegen::cargo_environment::EnvironmentError;
+use evalsuite_codegen::expansion::CacheLocation;
 use proc_macro2::Span;
+
+use crate::macro_library;
 
 /// What the compiler and cargo say about a call.
 #[derive(Debug)]
@@ -13,8 +16,8 @@ pub(crate) struct CallSite {
     pub(crate) package_root: PathBuf,
     /// The source file.
     pub(crate) source_file: Option<PathBuf>,
-    /// Where the package's build script writes.
-    pub(crate) out_dir: Option<PathBuf>,
+    /// Where the suite is stored for the next expansion: in a package with a build script, by a compiler that cargo has called.
+    pub(crate) cache: Option<CacheLocation>,
     /// Directories that the build script tracks.
     pub(crate) tracked: Vec<PathBuf>,
     /// Whether the environment makes warnings fail the build.
@@ -31,7 +34,7 @@ impl CallSite {
         Ok(Self {
             package_root: cargo_environment::variable("CARGO_MANIFEST_DIR")?.into(),
             source_file: source_file(span),
-            out_dir: std::env::var_os("OUT_DIR").map(PathBuf::from),
+            cache: cache_location(),
             tracked: cargo_environment::tracked_directories(),
             deny_warnings: cargo_environment::warnings_are_denied()?,
         })
@@ -52,6 +55,10 @@ impl CallSite {
             .and_then(|directory| directory.ancestors().find(|parent| parent.join("Cargo.toml").is_file()))
             .unwrap_or(&self.package_root)
     }
+}
+
+fn cache_location() -> Option<CacheLocation> {
+    Some(CacheLocation { out_dir: std::env::var_os("OUT_DIR")?.into(), program: macro_library::stamps()? })
 }
 
 /// The source file at `span`. Language servers often do not know it.

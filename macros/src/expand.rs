@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use evalsuite_build::arguments::Arguments;
-use evalsuite_build::binding::Problem;
-use evalsuite_build::cargo_environment::DENY_WARNINGS;
-use evalsuite_build::expansion::{Context, Expansion, compile_error};
-use evalsuite_build::{arguments, cargo_environment, expansion};
+use evalsuite_codegen::arguments::Arguments;
+use evalsuite_codegen::binding::Problem;
+use evalsuite_codegen::cargo_environment::DENY_WARNINGS;
+use evalsuite_codegen::expansion::{Context, Expansion, compile_error};
+use evalsuite_codegen::{arguments, cargo_environment, expansion};
 use evalsuite_loader::Request;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -33,7 +33,7 @@ pub(crate) fn include_eval_suite(tokens: TokenStream) -> TokenStream {
     let mut request = Request::new(&entry, call_site.package_root_of(&entry));
     request.source_dir = call_site.source_dir().map(Path::to_path_buf);
     let mut context = Context::new(request);
-    context.out_dir.clone_from(&call_site.out_dir);
+    context.cache.clone_from(&call_site.cache);
     context.deny_warnings = call_site.deny_warnings;
     let expansion = expansion::expand(binding, &context, problems);
     let warnings = expansion.problems().iter().filter(|problem| !problem.is_error()).map(expansion::warning);

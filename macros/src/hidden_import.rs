@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use evalsuite_build::binding::Problem;
+use evalsuite_codegen::binding::Problem;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitStr;
 

@@ -3,6 +3,7 @@
 mod call_site;
 mod expand;
 mod hidden_import;
+mod macro_library;
 
 /// Makes an evaluation suite part of this crate: reads and checks the directory while the crate compiles, and expands to
 /// a module with the suite and one `#[test]` per case.

@@ -2,9 +2,10 @@
 //!
 //! Not a walk over a syntax tree: calls in functions and in the bodies of other macros are found too.
 
-use evalsuite_build::arguments::Arguments;
-use evalsuite_build::binding::{Binding, Problem};
-use evalsuite_build::{Generator, arguments};
+use evalsuite_build::Generator;
+use evalsuite_codegen::arguments;
+use evalsuite_codegen::arguments::Arguments;
+use evalsuite_codegen::binding::{Binding, Problem};
 use proc_macro2::{Delimiter, Group, Ident, LexError, TokenStream, TokenTree};
 
 use super::generator_calls;

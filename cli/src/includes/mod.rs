@@ -7,9 +7,9 @@ mod source_files;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_build::binding::Binding;
-use evalsuite_build::cargo_environment;
-use evalsuite_build::expansion::Context;
+use evalsuite_codegen::binding::Binding;
+use evalsuite_codegen::cargo_environment;
+use evalsuite_codegen::expansion::Context;
 use evalsuite_loader::Request;
 
 use self::calls::Call;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::{env, thread};
 
-use evalsuite_build::binding::Binding;
+use evalsuite_codegen::binding::Binding;
 use evalsuite_loader::CasePlace;
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use evalsuite_build::binding::NamedExpr;
+use evalsuite_codegen::binding::NamedExpr;
 use evalsuite_loader::keys::{GRADERS, Status, Type};
 use gen_lsp_types::{CompletionItem, CompletionItemKind, MarkupContent, MarkupKind, TextEdit};
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evalsuite_build::binding::NamedExpr;
+use evalsuite_codegen::binding::NamedExpr;
 use evalsuite_loader::CasePlace;
 use evalsuite_loader::source::plain_text;
 

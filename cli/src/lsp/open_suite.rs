@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use evalsuite_build::expansion;
+use evalsuite_codegen::expansion;
 use evalsuite_loader::source::Texts;
 use evalsuite_loader::{CasePlace, Loaded, Request, Session, load_targets};
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics, Position, SourceRange};

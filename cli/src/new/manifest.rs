@@ -58,7 +58,7 @@ impl Manifest {
         let root = workspace_root.join("Cargo.toml");
         let workspace = if root == self.path { self.document.clone() } else { read(&root).unwrap_or_default() };
         self.add("dev-dependencies", &["dev-dependencies", "dependencies"], "evalsuite", "runtime", source, &workspace);
-        self.add("build-dependencies", &["build-dependencies"], "evalsuite-build", "codegen", source, &workspace);
+        self.add("build-dependencies", &["build-dependencies"], "evalsuite-build", "build", source, &workspace);
         Ok(())
     }
 
@@ -173,7 +173,7 @@ mod tests {
         assert!(written.contains("evalsuite-build = \""), "{written}");
         let (written, _) = added("[package]\n", &CrateSource::Clone("/src/evalsuite".into()), workspace);
         assert!(written.contains("evalsuite = { path = \"/src/evalsuite/runtime\" }\n"), "{written}");
-        assert!(written.contains("evalsuite-build = { path = \"/src/evalsuite/codegen\" }\n"), "{written}");
+        assert!(written.contains("evalsuite-build = { path = \"/src/evalsuite/build\" }\n"), "{written}");
     }
 
     #[test]

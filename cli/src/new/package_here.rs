@@ -3,12 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use evalsuite_build::suite_search;
 use evalsuite_loader::workspace_root;
 
 use super::manifest::Manifest;
 use super::questions::Question;
-use crate::suite_request;
+use crate::{suite_request, suite_search};
 
 /// A package that gets new files.
 pub(super) struct PackageHere {

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evalsuite_build::binding::Agent;
-use evalsuite_build::expansion;
+use evalsuite_codegen::binding::Agent;
+use evalsuite_codegen::expansion;
 use evalsuite_loader::source::Texts;
 use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session};
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics};

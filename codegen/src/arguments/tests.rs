@@ -209,6 +209,6 @@ fn the_page_about_the_macro_is_that_of_the_table() {
         std::fs::write(&path, &page).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    let help = "`UPDATE_REFERENCE=1 cargo test -p evalsuite-build` updates docs/reference/macro.md";
+    let help = "`UPDATE_REFERENCE=1 cargo test -p evalsuite-codegen` updates docs/reference/macro.md";
     assert!(committed == page, "{help}");
 }

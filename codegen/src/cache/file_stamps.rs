@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use std::{fmt, fs, io};
+use std::{fs, io};
 
 use evalsuite_loader::source::Files;
-use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
 use crate::embed::Contents;
@@ -49,31 +48,20 @@ impl Kind {
 }
 
 /// Everything by which the change of a file is seen, also if its time was set back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct FileStamp(String);
-
-impl FileStamp {
-    pub(super) fn of(metadata: &Metadata) -> Self {
-        // The lengths of directories have no meaning and differ between file systems.
-        let length = if metadata.is_dir() { 0 } else { metadata.len() };
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt;
-            let (modified, changed) = (metadata.mtime(), metadata.ctime());
-            let (modified_part, changed_part) = (metadata.mtime_nsec(), metadata.ctime_nsec());
-            Self(format!("{length}-{modified}.{modified_part}-{changed}.{changed_part}-{}", metadata.ino()))
-        }
-        #[cfg(not(unix))]
-        {
-            let modified = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-            Self(format!("{length}-{}", modified.unwrap_or_default().as_nanos()))
-        }
+fn stamp(metadata: &Metadata) -> String {
+    // The lengths of directories have no meaning and differ between file systems.
+    let length = if metadata.is_dir() { 0 } else { metadata.len() };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let (modified, changed) = (metadata.mtime(), metadata.ctime());
+        let (modified_part, changed_part) = (metadata.mtime_nsec(), metadata.ctime_nsec());
+        format!("{length}-{modified}.{modified_part}-{changed}.{changed_part}-{}", metadata.ino())
     }
-}
-
-impl fmt::Display for FileStamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+    #[cfg(not(unix))]
+    {
+        let modified = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        format!("{length}-{}", modified.unwrap_or_default().as_nanos())
     }
 }
 
@@ -95,7 +83,7 @@ impl<'s> Line<'s> {
     /// Whether nothing has changed.
     pub(super) fn is_current(&self) -> bool {
         match fs::metadata(self.path) {
-            Ok(metadata) => self.kind != Kind::Missing && self.stamp == FileStamp::of(&metadata).0,
+            Ok(metadata) => self.kind != Kind::Missing && self.stamp == stamp(&metadata),
             Err(error) => self.kind == Kind::Missing && is_missing(&error),
         }
     }
@@ -147,14 +135,7 @@ impl FileStamps {
         self.lines.lines().map(Line::parse).collect()
     }
 
-    /// Whether nothing has changed.
-    #[cfg(feature = "expand")]
-    pub(super) fn are_current(&self) -> bool {
-        self.lines.lines().all(|line| Line::parse(line).is_some_and(|line| line.is_current()))
-    }
-
     /// The files that were read or embedded.
-    #[cfg(feature = "expand")]
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let lines = self.lines.lines().filter_map(Line::parse);
         let files = lines.filter(|line| match line.kind {
@@ -189,7 +170,7 @@ fn line(path: &Path, kind: Kind, started: SystemTime) -> io::Result<Option<Strin
     let Some(text) = path.to_str().filter(|text| !text.contains('\n')) else { return Ok(None) };
     match fs::metadata(path) {
         Ok(metadata) if is_too_new(&metadata, started) => Ok(None),
-        Ok(metadata) => Ok(Some(format!("{} {} {text}\n", kind.letter(), FileStamp::of(&metadata)))),
+        Ok(metadata) => Ok(Some(format!("{} {} {text}\n", kind.letter(), stamp(&metadata)))),
         Err(error) if is_missing(&error) => Ok(Some(format!("{} 0 {text}\n", Kind::Missing.letter()))),
         Err(error) => Err(error),
     }
@@ -218,14 +199,14 @@ fn is_too_new(metadata: &Metadata, started: SystemTime) -> bool {
     modified + Duration::from_millis(if has_parts { 20 } else { 2000 }) >= started
 }
 
-#[cfg(all(test, feature = "expand"))]
+#[cfg(test)]
 mod tests {
     use std::path::Path;
     use std::time::{Duration, SystemTime};
 
     use evalsuite_loader::source::Files;
 
-    use super::FileStamps;
+    use super::{FileStamps, Line};
 
     fn later() -> SystemTime {
         SystemTime::now() + Duration::from_secs(60)
@@ -236,6 +217,10 @@ mod tests {
         files.add_text(&root.join("a/case.json"), "{}".into(), [0; 32]);
         files.add(&root.join("templates/missing.yaml"));
         FileStamps::take(&files, None, root, later()).expect("readable").expect("old enough")
+    }
+
+    fn are_current(stamps: &FileStamps) -> bool {
+        stamps.all().expect("lines").iter().all(Line::is_current)
     }
 
     fn suite() -> tempfile::TempDir {
@@ -251,7 +236,7 @@ mod tests {
     fn unchanged_files_have_current_stamps() {
         let root = suite();
         let stamps = stamps(root.path());
-        assert!(stamps.are_current());
+        assert!(are_current(&stamps));
         assert_eq!(stamps.files(), [root.path().join("a/case.json")]);
     }
 
@@ -270,7 +255,7 @@ mod tests {
             let root = suite();
             let stamps = stamps(root.path());
             change(root.path()).expect(name);
-            assert!(!stamps.are_current(), "{name}");
+            assert!(!are_current(&stamps), "{name}");
         }
     }
 

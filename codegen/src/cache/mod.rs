@@ -1,21 +1,21 @@
-//! Suites that the build script has loaded, stored in OUT_DIR: no expansion of the macro has to load them again, and after the edit of a
-//! case the next build script reads that case only.
+//! Suites that earlier expansions have loaded, stored in OUT_DIR: where nothing has changed nothing is loaded, and after the edit of a case that case only.
 //!
-//! Loading once too often is better than a stale suite, so a suite is loaded again if anything differs, or is too new to tell.
+//! Loading once too often is better than a stale suite, so a suite is loaded again if anything differs, or is too new to tell. Whatever
+//! cannot be read or written means no more than that nothing is stored.
 
+mod cached_suite;
 mod edited;
 mod file_stamps;
-#[cfg(feature = "expand")]
-mod find;
 mod own_files;
 mod stored_suite;
 
+use std::fs;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use std::{fs, io};
 
 use edited::Changes;
-use evalsuite_loader::Request;
+use evalsuite_loader::{Loaded, Request};
 use evalsuite_schema::diagnostic::Diagnostic;
 use file_stamps::FileStamps;
 use own_files::OwnFiles;
@@ -24,116 +24,109 @@ use stored_suite::{EmbeddedRecord, StoredSuite, SuiteRecord};
 use crate::statics::Body;
 use crate::{embed, short_hash};
 
-#[cfg(feature = "expand")]
-pub(crate) use find::CachedSuite;
+pub(crate) use cached_suite::CachedSuite;
 
-/// The suite of a request in the cache of a build script.
-pub(crate) struct Cache<'b> {
-    out_dir: &'b Path,
-    request: &'b Request,
+/// Where expansions store suites.
+#[derive(Debug, Clone)]
+pub struct CacheLocation {
+    /// OUT_DIR of the package's build script.
+    pub out_dir: PathBuf,
+    /// The program that stores and takes suites, as it was built: another one may generate other code.
+    pub program: String,
+}
+
+/// The suite of a request in the cache.
+pub(crate) struct Cache<'c> {
+    location: &'c CacheLocation,
+    request: &'c Request,
     /// The suite's directory or file.
-    entry: &'b Path,
+    entry: PathBuf,
     started: SystemTime,
+    /// Held while a suite is loaded: other test programs that include the suite are compiled at the same time and take it then.
+    _lock: Option<File>,
 }
 
-/// How the cache was brought up to date.
+/// What was read to get a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Loaded {
-    /// Nothing was read: nothing had changed.
-    Not,
-    /// The cases that were edited were read.
-    Part,
-    /// All of its files were read.
-    Whole,
+pub(crate) enum Read {
+    /// Nothing had changed.
+    Nothing,
+    /// The cases that were edited.
+    EditedCases,
+    /// All of its files.
+    Everything,
 }
 
-impl<'b> Cache<'b> {
-    pub(crate) fn new(out_dir: &'b Path, request: &'b Request, entry: &'b Path) -> Self {
-        Self { out_dir, request, entry, started: SystemTime::now() }
-    }
-
-    /// Leaves the suite in the cache, up to date, and returns its warnings; nothing is left of a suite with errors, and without an
-    /// error of a suite with a file that was changed while it was read, or that is too new for its time to tell.
-    pub(crate) fn update(&self) -> (Vec<Diagnostic>, io::Result<Loaded>) {
-        match self.edited() {
-            Some((warnings, how)) => (warnings, Ok(how)),
-            None => {
-                let (warnings, stored) = self.load();
-                (warnings, stored.map(|()| Loaded::Whole))
-            }
+impl<'c> Cache<'c> {
+    /// `None` if the suite cannot be stored, or what this request changes in its cases is not known to the cache.
+    pub(crate) fn of(location: &'c CacheLocation, request: &'c Request) -> Option<Self> {
+        if !request.targets.is_empty() || !request.fixtures || request.allow_docker {
+            return None;
         }
+        let entry = entry_path(request)?;
+        let path = cache_file(&location.out_dir, &entry);
+        fs::create_dir_all(path.parent()?).ok()?;
+        let lock = File::create(path.with_extension("lock")).ok()?;
+        let lock = lock.lock().is_ok().then_some(lock);
+        Some(Self { location, request, entry, started: SystemTime::now(), _lock: lock })
     }
 
-    /// The warnings of the stored suite, with its edited cases.
-    fn edited(&self) -> Option<(Vec<Diagnostic>, Loaded)> {
-        let path = cache_file(self.out_dir, self.entry);
+    /// The stored suite, with its edited cases, if that is what loading it would give.
+    pub(crate) fn find(&self) -> Option<CachedSuite> {
+        let path = self.file();
         let stored = StoredSuite::read(&path)?;
-        let record = &stored.record;
-        if !record.is_about(self.request) || !record.is_by_this_program() || !record.has_archive(self.out_dir) {
+        if !stored.record.is_about(self.request, &self.location.program)
+            || !stored.record.has_archive(&self.location.out_dir)
+        {
             return None;
         }
         let changes = Changes::of(&stored.stamps)?;
         if changes.is_empty() {
-            return Some((stored.record.warnings, Loaded::Not));
+            return Some(CachedSuite::new(stored, Read::Nothing));
         }
         // What cannot be read is reported by the load of the whole suite.
         let edited = stored.edited(&changes, self.request, self.root(), self.started).ok()??;
         edited.write(&path).ok()?;
-        Some((edited.record.warnings, Loaded::Part))
+        Some(CachedSuite::new(edited, Read::EditedCases))
     }
 
-    fn load(&self) -> (Vec<Diagnostic>, io::Result<()>) {
-        let path = cache_file(self.out_dir, self.entry);
-        if let Err(error) = remove(&path) {
-            return (Vec::new(), Err(error));
-        }
-        let mut loaded = evalsuite_loader::load(self.request);
-        // A suite with errors is left to the macro, which reports them where the suite is used.
-        let Some(suite) = loaded.suite.take() else { return (Vec::new(), Ok(())) };
+    /// Stores a suite that was just loaded. `None` if it has errors, or is too new for the times of its files to tell, or if it cannot be
+    /// stored.
+    pub(crate) fn store(&self, loaded: &Loaded) -> Option<CachedSuite> {
+        let suite = loaded.suite.as_ref()?;
         let noted = edited::places(loaded.diagnostics.iter());
-        let mut warnings: Vec<Diagnostic> = std::mem::take(&mut loaded.diagnostics).grouped().into_iter().collect();
-        // A suite that cannot be written as JSON is an error of the macro.
-        let Ok(body) = Body::new(&suite) else { return (Vec::new(), Ok(())) };
-        let contents = match embed::gather(&body.json(), &suite, self.request, &loaded.files) {
+        let mut warnings: Vec<Diagnostic> = loaded.diagnostics.clone().grouped().into_iter().collect();
+        let body = Body::new(suite).ok()?;
+        let contents = match embed::gather(&body.json(), suite, self.request, &loaded.files) {
             Ok(contents) => Some(contents),
             Err(problem) => {
                 warnings.push(*problem);
                 None
             }
         };
-        let store = || {
-            let stamps = FileStamps::take(&loaded.files, contents.as_ref(), self.root(), self.started)?;
-            let Some(stamps) = stamps else { return Ok(()) };
-            let archive = format!("evalsuite/loaded/{}.embedded", name(self.entry));
-            let embedded = match &contents {
-                Some(contents) if contents.write_archive(&self.out_dir.join(&archive))? => {
-                    EmbeddedRecord::Archive(archive)
-                }
-                Some(_) => EmbeddedRecord::NoFiles,
-                None => EmbeddedRecord::Off,
-            };
-            let record =
-                SuiteRecord::new(self.request, (&suite, &loaded.user_graders), (warnings.clone(), noted), embedded);
-            StoredSuite { record, stamps, own_files: OwnFiles::of(&suite), body }.write(&path)
+        let stamps = FileStamps::take(&loaded.files, contents.as_ref(), self.root(), self.started).ok()??;
+        let archive = format!("evalsuite/loaded/{}.embedded", name(&self.entry));
+        let embedded = match &contents {
+            Some(contents) if contents.write_archive(&self.location.out_dir.join(&archive)).ok()? => {
+                EmbeddedRecord::Archive(archive)
+            }
+            Some(_) => EmbeddedRecord::NoFiles,
+            None => EmbeddedRecord::Off,
         };
-        let stored = store();
-        (warnings, stored)
+        let about = (self.request, self.location.program.as_str());
+        let record = SuiteRecord::new(about, (suite, &loaded.user_graders), (warnings, noted), embedded);
+        let stored = StoredSuite { record, stamps, own_files: OwnFiles::of(suite), body };
+        stored.write(&self.file()).ok()?;
+        Some(CachedSuite::new(stored, Read::Everything))
+    }
+
+    fn file(&self) -> PathBuf {
+        cache_file(&self.location.out_dir, &self.entry)
     }
 
     /// The suite's directory.
     fn root(&self) -> &Path {
-        if self.entry.is_dir() { self.entry } else { self.entry.parent().unwrap_or(self.entry) }
-    }
-}
-
-/// Removes the file, and creates its directory.
-fn remove(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+        if self.entry.is_dir() { &self.entry } else { self.entry.parent().unwrap_or(&self.entry) }
     }
 }
 
@@ -148,7 +141,7 @@ fn entry_path(request: &Request) -> Option<PathBuf> {
         Some(rest) => request.source_dir.as_ref()?.join(rest),
         None => request.package_root.join(&request.entry),
     };
-    // `suites/x` and `suites/x/` are one; anything with `..` has many spellings and is loaded.
+    // `suites/x` and `suites/x/` are one.
     Some(base.components().collect())
 }
 

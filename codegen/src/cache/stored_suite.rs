@@ -1,10 +1,9 @@
-//! The cache file of a suite: what the build script knows of it, and its code.
+//! The cache file of a suite: what is known of it, and its code.
 //!
 //! One file, because two builds may write at once: what is read together was written together.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fs, io};
 
 use evalsuite_loader::{GraderUse, LoadedSuite, Request};
@@ -12,15 +11,16 @@ use evalsuite_schema::diagnostic::Diagnostic;
 use serde::{Deserialize, Serialize};
 
 use super::entry_path;
-use super::file_stamps::{FileStamp, FileStamps};
+use super::file_stamps::FileStamps;
 use super::own_files::OwnFiles;
+use crate::replaced_file;
 use crate::statics::{Body, SuiteTexts};
 use crate::suite_facts::SuiteFacts;
 
 /// First word of a cache file. Another number for another format.
-const FORMAT: &str = "evalsuite-cache-3";
+const FORMAT: &str = "evalsuite-cache-4";
 
-/// A suite as the build script stored it.
+/// A suite as an expansion stored it.
 #[derive(Debug)]
 pub(super) struct StoredSuite {
     pub(super) record: SuiteRecord,
@@ -36,7 +36,7 @@ pub(super) struct SuiteRecord {
     /// Version of this crate: another one may generate other code.
     version: String,
     /// The program that stored the suite: a crate of the same version may have been built from other sources.
-    program: Option<FileStamp>,
+    program: String,
     entry: Option<PathBuf>,
     package_root: PathBuf,
     workspace_root: PathBuf,
@@ -63,7 +63,7 @@ pub(super) enum EmbeddedRecord {
 
 impl SuiteRecord {
     pub(super) fn new(
-        request: &Request,
+        (request, program): (&Request, &str),
         (suite, uses): (&LoadedSuite, &[GraderUse]),
         (warnings, noted): (Vec<Diagnostic>, BTreeSet<String>),
         embedded: EmbeddedRecord,
@@ -73,7 +73,7 @@ impl SuiteRecord {
         graders.dedup();
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            program: running_program(),
+            program: program.to_owned(),
             entry: entry_path(request),
             package_root: request.package_root.clone(),
             workspace_root: request.workspace_root.clone(),
@@ -86,17 +86,13 @@ impl SuiteRecord {
         }
     }
 
-    /// Whether the record is about the suite of `request`, as long as no file has changed.
-    pub(super) fn is_about(&self, request: &Request) -> bool {
+    /// Whether `program` stored the suite of `request`.
+    pub(super) fn is_about(&self, request: &Request, program: &str) -> bool {
         self.version == env!("CARGO_PKG_VERSION")
+            && self.program == program
             && self.entry == entry_path(request)
             && self.package_root == request.package_root
             && self.workspace_root == request.workspace_root
-    }
-
-    /// Whether this program stored it.
-    pub(super) fn is_by_this_program(&self) -> bool {
-        self.program.is_some() && self.program == running_program()
     }
 
     /// Whether the archive exists, if there has to be one.
@@ -106,10 +102,6 @@ impl SuiteRecord {
             EmbeddedRecord::Off | EmbeddedRecord::NoFiles => true,
         }
     }
-}
-
-fn running_program() -> Option<FileStamp> {
-    std::env::current_exe().and_then(fs::metadata).ok().map(|metadata| FileStamp::of(&metadata))
 }
 
 impl StoredSuite {
@@ -145,15 +137,6 @@ impl StoredSuite {
         text.push('\n');
         text.reserve(parts.iter().map(|part| part.len()).sum());
         parts.iter().for_each(|part| text.push_str(part));
-        replace(path, &text)
+        replaced_file::write(path, text.as_bytes(), None)
     }
-}
-
-/// Replaces a file, so that whoever reads it at the same time sees the old text or the new one.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let written = path.with_extension(format!("{}-{number}.new", std::process::id()));
-    fs::write(&written, text)?;
-    fs::rename(&written, path).inspect_err(|_| drop(fs::remove_file(&written)))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use std::{fs, io};
 
 use evalsuite_schema::embedded;
@@ -10,6 +11,7 @@ use evalsuite_schema::embedded::{Header, Kind};
 use walkdir::WalkDir;
 
 use super::references::{Need, Reference};
+use crate::replaced_file;
 
 /// Everything a suite's cases need, by path: sorted, so that the same files make the same program.
 #[derive(Debug, Clone)]
@@ -118,7 +120,6 @@ impl Contents {
     }
 
     /// Adds everything of `more`.
-    #[cfg(feature = "expand")]
     pub(super) fn extend(&mut self, more: Self) {
         for (path, entry) in more.entries {
             self.insert(path, entry.source, entry.mode, entry.content);
@@ -149,8 +150,17 @@ impl Contents {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::write(path, archive)?;
+        // As old as the newest of its files: cargo compiles a crate again that includes a file which was written while it was compiled.
+        replaced_file::write(path, &archive, Some(self.newest()))?;
         Ok(true)
+    }
+}
+
+impl Contents {
+    /// When one of the files was last changed.
+    fn newest(&self) -> SystemTime {
+        let times = self.sources().filter_map(|source| fs::symlink_metadata(source).and_then(|it| it.modified()).ok());
+        times.max().unwrap_or(SystemTime::UNIX_EPOCH)
     }
 }
 

@@ -35,7 +35,6 @@ impl Embedded {
     }
 
     /// Files that the code includes by itself.
-    #[cfg(feature = "generate")]
     pub(crate) fn included(&self) -> Vec<std::path::PathBuf> {
         match self {
             Self::Files(contents) | Self::Archive(_, contents) => contents.files().map(Path::to_path_buf).collect(),
@@ -48,7 +47,6 @@ impl Embedded {
     /// # Errors
     ///
     /// If a file cannot be read, or the archive not written.
-    #[cfg(feature = "generate")]
     pub(crate) fn into_archive(self, out_dir: &Path, name: &str) -> std::io::Result<Self> {
         let Self::Files(contents) = self else { return Ok(self) };
         let is_written = contents.write_archive(&out_dir.join(name))?;
@@ -71,7 +69,6 @@ impl Contents {
     }
 
     /// The files.
-    #[cfg(feature = "generate")]
     fn files(&self) -> impl Iterator<Item = &Path> {
         self.entries
             .values()

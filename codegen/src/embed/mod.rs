@@ -1,9 +1,7 @@
 //! The files that cases need beside what they say: they are embedded in the test program, for a machine without the suite.
 
-#[cfg(feature = "expand")]
 mod command_files;
 mod contents;
-#[cfg(feature = "expand")]
 mod include_code;
 pub(crate) mod references;
 
@@ -16,10 +14,8 @@ use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
 
 pub(crate) use contents::Contents;
 
-#[cfg(feature = "expand")]
 pub(crate) use command_files::command_files;
 
-#[cfg(feature = "expand")]
 pub(crate) use include_code::Embedded;
 
 /// Most bytes of one suite.

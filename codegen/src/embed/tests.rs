@@ -5,7 +5,6 @@ use evalsuite_schema::embedded;
 use super::Embedded;
 use crate::binding::Agent;
 use crate::fixture::{Call, Fixture, TASK, texts};
-use crate::track::Tracker;
 
 fn fixture() -> Fixture {
     let fixture = Fixture::new(&[
@@ -39,14 +38,13 @@ fn headers(archive: &[u8]) -> Vec<String> {
 fn what_cases_name_is_embedded_with_modes_links_and_empty_directories() {
     let fixture = fixture();
     let call = fixture.call("suites/card_agent");
-    let expansion = call.expand();
+    let expansion = call.clone().expand_uncached();
     let Embedded::Files(_) = &expansion.embedded else { panic!("{:?}", expansion.embedded) };
     let included = expansion.embedded.expression().matches("include_bytes!").count();
     assert_eq!(included, 2, "{}", expansion.embedded.expression());
 
-    Tracker::new("suites").instructions(&fixture.package);
-    let Embedded::Archive(path, _) = call.expand().embedded else { panic!("the build script has left an archive") };
-    let archive = fixture.package.out_dir.join(path);
+    let Embedded::Archive(path, _) = call.expand().embedded else { panic!("the first expansion leaves an archive") };
+    let archive = fixture.cache.out_dir.join(path);
     let read = || std::fs::read(&archive).expect("an archive");
     let workspace = "suites/card_agent/tasks/b/workspace";
     let expected = [
@@ -59,7 +57,8 @@ fn what_cases_name_is_embedded_with_modes_links_and_empty_directories() {
     ];
     assert_eq!(headers(&read()), expected);
     let before = read();
-    Tracker::new("suites").instructions(&fixture.package);
+    std::fs::remove_file(&archive).expect("an archive");
+    call.expand();
     assert_eq!(read(), before, "the same files make the same program");
 }
 
@@ -67,21 +66,26 @@ fn what_cases_name_is_embedded_with_modes_links_and_empty_directories() {
 fn an_edited_file_is_embedded_anew() {
     let fixture = fixture();
     let call = fixture.call("suites/card_agent");
-    Tracker::new("suites").instructions(&fixture.package);
-    assert!(matches!(call.expand().embedded, Embedded::Archive(..)));
+    let archive = || {
+        let Embedded::Archive(path, _) = call.expand().embedded else { panic!("expected an archive") };
+        String::from_utf8(std::fs::read(fixture.cache.out_dir.join(path)).expect("an archive")).expect("text")
+    };
+    assert!(archive().contains("one"));
     fixture.write("suites/card_agent/tasks/b/workspace/notes/a.txt", "two");
-    assert!(matches!(call.expand().embedded, Embedded::Files(_)), "the archive is outdated");
+    fixture.age();
+    let archive = archive();
+    assert!(archive.contains("two") && !archive.contains("one"), "{archive}");
 }
 
 #[test]
 fn nothing_is_embedded_with_embed_off() {
     let fixture = fixture();
-    Tracker::new("suites").instructions(&fixture.package);
     let mut call = fixture.call("suites/card_agent");
     call.binding.embed = false;
-    assert!(matches!(call.expand().embedded, Embedded::Off));
-    call.context.out_dir = None;
-    assert!(matches!(call.expand().embedded, Embedded::Off));
+    for what in ["loaded", "from the cache"] {
+        assert!(matches!(call.expand().embedded, Embedded::Off), "{what}");
+    }
+    assert!(matches!(call.expand_uncached().embedded, Embedded::Off));
 }
 
 #[test]
@@ -98,12 +102,10 @@ fn too_much_is_a_warning_that_names_the_largest_files() {
         })
     };
     let call = fixture.call("suites/card_agent");
-    let expansion = call.expand();
-    assert!(warns(&texts(&expansion, false)), "{:?}", texts(&expansion, false));
-    assert!(matches!(expansion.embedded, Embedded::Off) && !expansion.has_errors());
-
-    let instructions = Tracker::new("suites").instructions(&fixture.package);
-    assert!(warns(&[instructions.lines().join("\n")]), "{:?}", instructions.lines());
+    for expansion in [call.clone().expand_uncached(), call.expand(), call.expand()] {
+        assert!(warns(&texts(&expansion, false)), "{:?}", texts(&expansion, false));
+        assert!(matches!(expansion.embedded, Embedded::Off) && !expansion.has_errors());
+    }
     let mut denied = call;
     denied.binding.deny_warnings = true;
     assert!(warns(&texts(&denied.expand(), true)));
@@ -131,7 +133,6 @@ fn commands_are_embedded_with_their_file_and_directories() {
     call.binding.judge = None;
     call.binding.agent = Agent::Commands;
     assert_eq!(included(&call), [true, true], "the agent is a command");
-    Tracker::new("suites").instructions(&fixture.package);
     let expression = call.expand().embedded.expression();
     assert!(expression.contains("\"archive\""), "{expression}");
     assert_eq!(included(&call), [true, true], "beside the archive");

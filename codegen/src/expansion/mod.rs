@@ -17,13 +17,13 @@ use evalsuite_schema::diagnostic::{Code, Diagnostic, Severity, SourceRange};
 use origin::Origin;
 
 use crate::binding::{Agent, Binding, Problem};
-use crate::cache::CachedSuite;
+use crate::cache::{Cache, CachedSuite};
 use crate::embed::Embedded;
 use crate::statics::Body;
 use crate::suite_facts::SuiteFacts;
 use crate::{allowed_warnings, binding, embed};
 
-pub use context::Context;
+pub use context::{CacheLocation, Context};
 pub use tokens::{compile_error, warning};
 
 /// The code for a binding and the problems with it.
@@ -34,7 +34,7 @@ pub struct Expansion {
     /// What the suite says; `None` if it cannot be used.
     facts: Option<SuiteFacts>,
     body: Body,
-    /// The suite, if it did not come from the cache.
+    /// The suite, if there is no cache.
     loaded: Option<LoadedSuite>,
     pub(crate) embedded: Embedded,
     problems: Vec<Problem>,
@@ -42,7 +42,7 @@ pub struct Expansion {
     without_json_schema: Option<Problem>,
     /// The error of a program that is built without the feature `cli-agents`.
     without_cli_agents: Option<Problem>,
-    /// Names and one-line texts of all warnings that are not allowed, also of those that the build script has shown.
+    /// Names and one-line texts of all warnings that are not allowed.
     pub(crate) recorded_warnings: Vec<(String, String)>,
     /// Every file that was read.
     pub files: Vec<PathBuf>,
@@ -50,7 +50,7 @@ pub struct Expansion {
     origin: Origin,
 }
 
-/// Loads the suite of a binding, or takes it from the cache of the build script, and checks the binding against it. `problems` are
+/// Loads the suite of a binding, or takes it from the cache, and checks the binding against it. `problems` are
 /// those of the binding that the caller has found; with an error the suite is empty.
 pub fn expand(binding: Binding, context: &Context, problems: Vec<Problem>) -> Expansion {
     let mut expansion = checked(binding, context, problems, Purpose::Code);
@@ -80,11 +80,23 @@ fn checked(binding: Binding, context: &Context, problems: Vec<Problem>, purpose:
     let mut expansion = Expansion::new(binding, context, problems);
     let is_valid = !expansion.has_errors();
     let registered = expansion.registered(context);
-    match cached(&expansion.binding, context, registered.as_deref()) {
+    let request = suite_request(&expansion.binding, context);
+    let location = context.cache.as_ref().filter(|_| requires(&expansion.binding) == Requires::default());
+    let cache = location.and_then(|location| Cache::of(location, &request));
+    // Other graders than the registered ones are problems with places, which take the loaded suite.
+    let agrees = |suite: &CachedSuite| {
+        registered.as_deref().is_none_or(|registered| registered_graders::agree(registered, &suite.graders))
+    };
+    let found = cache.as_ref().and_then(Cache::find);
+    let outdated = cache.as_ref().filter(|_| found.is_none());
+    match found.filter(agrees) {
         Some(suite) => expansion.take_cached(suite, context),
         None => {
-            let loaded = evalsuite_loader::load(&suite_request(&expansion.binding, context));
-            expansion.take_loaded(loaded, context, registered.as_deref(), purpose);
+            let loaded = evalsuite_loader::load(&request);
+            match outdated.and_then(|cache| cache.store(&loaded)).filter(agrees) {
+                Some(suite) => expansion.take_cached(suite, context),
+                None => expansion.take_loaded(loaded, context, registered.as_deref(), purpose),
+            }
         }
     }
     expansion.finish_check(context, is_valid);
@@ -93,24 +105,10 @@ fn checked(binding: Binding, context: &Context, problems: Vec<Problem>, purpose:
 
 /// What a binding loads.
 pub fn suite_request(binding: &Binding, context: &Context) -> Request {
-    let mut request = request(binding, context);
-    request.allow_docker |= binding.allows(allowed_warnings::DOCKER);
-    request
-}
-
-/// The suite as the build script left it, if loading it for this binding would give the same without further problems.
-pub(crate) fn cached(binding: &Binding, context: &Context, registered: Option<&[String]>) -> Option<CachedSuite> {
-    if requires(binding) != Requires::default() {
-        return None;
-    }
-    let suite = CachedSuite::find(context.out_dir.as_deref()?, &request(binding, context))?;
-    registered.is_none_or(|registered| registered_graders::agree(registered, &suite.graders)).then_some(suite)
-}
-
-fn request(binding: &Binding, context: &Context) -> Request {
     let mut request = context.request.clone();
     request.targets = binding::values(&binding.targets);
     request.fixtures = binding.fixtures;
+    request.allow_docker |= binding.allows(allowed_warnings::DOCKER);
     request
 }
 
@@ -157,7 +155,7 @@ impl Expansion {
         }
         for warning in suite.warnings {
             if self.binding.embed || warning.code != Code::NotEmbedded {
-                self.add(context, warning, Shown::ByBuildScript);
+                self.add(context, warning);
             }
         }
     }
@@ -219,7 +217,7 @@ impl Expansion {
         if self.binding.embed && !self.has_errors() {
             match embed::gather(texts, suite, &context.request, files) {
                 Ok(contents) => self.embedded = Embedded::Files(contents),
-                Err(problem) => self.add(context, *problem, Shown::Not),
+                Err(problem) => self.add(context, *problem),
             }
         }
     }
@@ -280,7 +278,7 @@ impl Expansion {
         if self.binding.embed && !matches!(self.embedded, Embedded::Off) {
             match embed::command_files(&file, &loaded, &context.request) {
                 Ok(contents) => self.embedded.add(contents),
-                Err(problem) => self.add(context, *problem, Shown::Not),
+                Err(problem) => self.add(context, *problem),
             }
         }
         self.files.push(file);
@@ -300,10 +298,10 @@ impl Expansion {
     }
 
     fn add_all(&mut self, context: &Context, diagnostics: impl IntoIterator<Item = Diagnostic>) {
-        diagnostics.into_iter().for_each(|diagnostic| self.add(context, diagnostic, Shown::Not));
+        diagnostics.into_iter().for_each(|diagnostic| self.add(context, diagnostic));
     }
 
-    fn add(&mut self, context: &Context, diagnostic: Diagnostic, shown: Shown) {
+    fn add(&mut self, context: &Context, diagnostic: Diagnostic) {
         let name = diagnostic.code.name();
         let is_warning = diagnostic.severity() == Severity::Warning;
         let is_denied = self.binding.deny_warnings || context.deny_warnings;
@@ -312,9 +310,6 @@ impl Expansion {
         }
         if is_warning && !is_denied {
             self.recorded_warnings.push((name.to_owned(), render::short(&diagnostic)));
-            if matches!(shown, Shown::ByBuildScript) {
-                return;
-            }
         }
         let problem = Problem::diagnostic(self.binding.span(), diagnostic);
         self.problems.push(if is_denied { problem.denied() } else { problem });
@@ -343,8 +338,7 @@ impl Expansion {
     }
 
     /// Leaves the embedded files as one archive below `out_dir`, and names the files that the code includes.
-    #[cfg(feature = "generate")]
-    pub(crate) fn archive(&mut self, out_dir: &std::path::Path) {
+    pub fn archive(&mut self, out_dir: &std::path::Path) {
         self.files.extend(self.embedded.included());
         let name = format!("evalsuite/{}.embedded", self.module);
         match std::mem::take(&mut self.embedded).into_archive(out_dir, &name) {
@@ -364,11 +358,4 @@ enum Purpose {
     Code,
     /// To find out what is wrong with it.
     Check,
-}
-
-/// Whether a warning has been shown already.
-#[derive(Debug, Clone, Copy)]
-enum Shown {
-    Not,
-    ByBuildScript,
 }

@@ -8,7 +8,6 @@ use evalsuite_loader::LoadedSuite;
 
 pub(crate) use suite_texts::{SuiteTexts, case_line, files, json_of};
 
-#[cfg(feature = "expand")]
 use crate::rust_literals;
 
 /// The code that depends on nothing but the suite.
@@ -38,7 +37,6 @@ impl Body {
     }
 
     /// A suite without cases and tests, for code that uses a suite which cannot be loaded.
-    #[cfg(feature = "expand")]
     pub(crate) fn empty() -> Self {
         let mut statics = String::new();
         suite_static::push_empty(&mut statics);
@@ -51,7 +49,6 @@ impl Body {
     }
 
     /// The tests, ignored if there is a reason to.
-    #[cfg(feature = "expand")]
     pub(crate) fn tests(&self, ignore: Option<&str>) -> String {
         let Some(reason) = ignore else { return self.tests.clone() };
         let mut attributes = "#[test]\n#[ignore = ".to_owned();

@@ -47,7 +47,6 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
 }
 
 /// Adds `pub static SUITE` without cases, for code that uses a suite which cannot be loaded.
-#[cfg(feature = "expand")]
 pub(crate) fn push_empty(out: &mut String) {
     out.push_str(
         "/// Empty: the suite cannot be used.\npub static SUITE: ::evalsuite::EvalSuite = ::evalsuite::EvalSuite {\n",

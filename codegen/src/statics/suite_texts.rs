@@ -9,7 +9,6 @@ use evalsuite_schema::digest::{CaseDigests, hexadecimal};
 use evalsuite_schema::json_writer::{Layout, written};
 
 use crate::rust_literals::escape_bidirectional;
-#[cfg(feature = "expand")]
 use crate::rust_literals::{push_lines, push_number, push_raw};
 
 /// Fewer cases than this are written faster without another thread.
@@ -32,7 +31,6 @@ impl SuiteTexts {
     }
 
     /// The module that holds the texts.
-    #[cfg(feature = "expand")]
     pub(crate) fn code(&self) -> String {
         let mut out = String::with_capacity(self.cases.len() + self.files.len() + self.suite.len() + 1024);
         out.push_str("mod __texts {\npub(super) static FILES: &str = ");

@@ -137,7 +137,7 @@ impl Walk {
             Some(names) => {
                 let names = names.split(' ').map(|name| match name {
                     "evalsuite" => path("runtime"),
-                    "evalsuite-build" => path("codegen"),
+                    "evalsuite-build" => path("build"),
                     name => name.to_owned(),
                 });
                 format!("cargo add --quiet {}", names.collect::<Vec<_>>().join(" "))

@@ -84,7 +84,7 @@ impl Package {
              [dependencies]\nevalsuite = {{ path = {} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n\
              [build-dependencies]\nevalsuite-build = {{ path = {}, features = [\"generate\"] }}\n",
             path("runtime"),
-            path("codegen"),
+            path("build"),
         )
     }
 

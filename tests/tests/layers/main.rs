@@ -23,14 +23,15 @@ struct FloorPlan {
 const FLOOR_PLANS: &[FloorPlan] = &[
     FloorPlan { krate: "loader", order: LOADER, longest_lib: 120 },
     FloorPlan { krate: "codegen", order: CODEGEN, longest_lib: 120 },
-    FloorPlan { krate: "macros", order: &["call_site", "hidden_import", "expand"], longest_lib: 120 },
+    FloorPlan { krate: "build", order: BUILD, longest_lib: 120 },
+    FloorPlan { krate: "macros", order: &["macro_library", "call_site", "hidden_import", "expand"], longest_lib: 120 },
     FloorPlan { krate: "runtime", order: RUNTIME, longest_lib: 120 },
     FloorPlan { krate: "report", order: REPORT, longest_lib: 120 },
 ];
 
 /// Crates in which every file starts with a `//!` line and modules with children are `name/mod.rs`.
 const TIDY: &[&str] =
-    &["schema", "discovery", "loader", "codegen", "macros", "runtime", "report", "convert", "dynamic", "cli"];
+    &["schema", "discovery", "loader", "codegen", "build", "macros", "runtime", "report", "convert", "dynamic", "cli"];
 
 const LOADER: &[&str] = &[
     "names",
@@ -53,12 +54,11 @@ const LOADER: &[&str] = &[
 
 const CODEGEN: &[&str] = &[
     "cargo_environment",
-    "cargo_instructions",
-    "suite_search",
     "allowed_warnings",
     "rust_literals",
     "short_hash",
     "code_text",
+    "replaced_file",
     "statics",
     "embed",
     "suite_facts",
@@ -66,9 +66,9 @@ const CODEGEN: &[&str] = &[
     "binding",
     "arguments",
     "expansion",
-    "track",
-    "generate",
 ];
+
+const BUILD: &[&str] = &["package", "cargo_instructions", "tracking", "generate"];
 
 const REPORT: &[&str] = &[
     "run_data",

@@ -6,10 +6,11 @@ use evalsuite_tests::throwaway::Call;
 use serde_json::Value;
 
 /// The published crates, each after those it depends on.
-const PUBLISHED: [&str; 10] = [
+const PUBLISHED: [&str; 11] = [
     "evalsuite-schema",
     "evalsuite-discovery",
     "evalsuite-loader",
+    "evalsuite-codegen",
     "evalsuite-build",
     "evalsuite-macros",
     "evalsuite",

@@ -12,7 +12,8 @@ use evalsuite_tests::source::{CrateSource, read_source_files, workspace_root};
 
 /// Folders of the libraries and the names they are imported by.
 const LIBRARIES: &[(&str, &str)] = &[
-    ("codegen", "evalsuite_build"),
+    ("build", "evalsuite_build"),
+    ("codegen", "evalsuite_codegen"),
     ("convert", "evalsuite_convert"),
     ("discovery", "evalsuite_discovery"),
     ("dynamic", "evalsuite_dynamic"),

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{fs, thread};
 
-use super::super::{Cache, Loaded};
-use crate::cargo_environment::Package;
-use crate::fixture::{Fixture, TASK};
-use crate::track::Tracker;
+use super::super::Read;
+use super::read;
+use crate::fixture::{Call, Fixture, TASK, texts};
 
 const SUITES: [&str; 2] = ["suites/card_agent", "suites/yaml"];
 
@@ -151,25 +150,26 @@ fn set_time(path: &Path, time: SystemTime) {
     fs::File::open(path).and_then(|file| file.set_modified(time)).expect("a time");
 }
 
-/// What cargo and rustc are told, with a cache and without.
-fn outcome(fixture: &Fixture, cache: bool) -> Vec<String> {
-    let mut texts = Vec::new();
-    for suite in SUITES {
+fn calls(fixture: &Fixture) -> [Call; 2] {
+    SUITES.map(|suite| {
         let mut call = fixture.call(suite);
         call.graders(&["is_nice"]);
-        if !cache {
-            call.context.out_dir = None;
-        }
-        let expansion = call.expand();
-        texts.push(expansion.tokens().to_string());
-        texts.extend(expansion.recorded_warnings.iter().map(|(name, text)| format!("{name}: {text}")));
-    }
-    texts
+        call
+    })
 }
 
-fn build(package: &Package) -> Vec<String> {
-    let instructions = Tracker::new("suites").instructions(package);
-    instructions.lines().iter().filter(|line| line.starts_with("cargo::warning")).cloned().collect()
+/// What rustc is told, with a cache and without.
+fn outcome(fixture: &Fixture, cache: bool) -> Vec<String> {
+    let mut told = Vec::new();
+    for mut call in calls(fixture) {
+        // Embedded files are one archive with a cache, and single files without.
+        call.binding.embed = false;
+        let expansion = if cache { call.expand() } else { call.expand_uncached() };
+        told.push(expansion.tokens().to_string());
+        told.extend(texts(&expansion, false));
+        told.extend(expansion.recorded_warnings.iter().map(|(name, text)| format!("{name}: {text}")));
+    }
+    told
 }
 
 #[test]
@@ -178,43 +178,25 @@ fn no_history_of_edits_renames_deletions_and_clock_jumps_is_seen_in_the_result()
     for seed in 1..=30 {
         let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
         let fixture = suites();
-        build(&fixture.package);
+        outcome(&fixture, true);
         let mut history = Vec::new();
         for _ in 0..6 {
             for _ in 0..=numbers.below(2) {
                 history.push(change(&fixture, &mut numbers));
             }
-            // The same text as without a cache: in a directory of its own the build script starts anew.
-            let fresh = tempfile::tempdir().expect("a directory");
-            let afresh = Package { root: fixture.package.root.clone(), out_dir: fresh.path().to_path_buf() };
-            let told = if numbers.below(4) == 0 {
-                // Two builds at once, while a file changes.
-                let (one, other) = (fixture.package.clone(), fixture.package.clone());
-                let builds = [thread::spawn(move || build(&one)), thread::spawn(move || build(&other))];
-                history.push(change(&fixture, &mut numbers));
-                for build in builds {
-                    build.join().expect("no panic");
-                }
-                None
-            } else if numbers.below(3) == 0 {
-                // No build script runs: the macro is alone with an old cache.
-                None
+            if numbers.below(4) == 0 {
+                // Two test programs at once, while a file changes.
+                thread::scope(|scope| {
+                    let threads = [(); 2].map(|()| scope.spawn(|| outcome(&fixture, true)));
+                    history.push(change(&fixture, &mut numbers));
+                    threads.into_iter().for_each(|thread| drop(thread.join().expect("no panic")));
+                });
             } else {
-                parts += usize::from(SUITES.map(|suite| is_part(&fixture, suite)).contains(&true));
-                Some(build(&fixture.package))
-            };
-            if let Some(told) = told {
-                assert_eq!(told, build(&afresh), "seed {seed}: {history:?}");
+                let edited = |call: &Call| read(call) == Some(Read::EditedCases);
+                parts += calls(&fixture).iter().filter(|call| edited(call)).count();
             }
             assert_eq!(outcome(&fixture, true), outcome(&fixture, false), "seed {seed}: {history:?}");
         }
     }
-    assert!(parts > 8, "only {parts} builds read single cases");
-}
-
-fn is_part(fixture: &Fixture, suite: &str) -> bool {
-    let request = evalsuite_loader::Request::new(suite, &fixture.package.root);
-    let entry = fixture.path(suite);
-    let cache = Cache::new(&fixture.package.out_dir, &request, &entry);
-    matches!(cache.update().1, Ok(Loaded::Part))
+    assert!(parts > 8, "only {parts} expansions read single cases");
 }

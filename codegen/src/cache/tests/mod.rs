@@ -3,52 +3,94 @@
 mod histories;
 mod single_edits;
 
-use super::CachedSuite;
-use crate::expansion::Expansion;
-use crate::fixture::{Call, Fixture, TASK, literal, texts};
-use crate::track::Tracker;
+use std::fs;
+use std::thread;
+use std::time::{Duration, SystemTime};
 
-fn tracked(files: &[(&str, &str)]) -> Fixture {
-    let fixture = Fixture::new(files);
-    let instructions = Tracker::new("suites").instructions(&fixture.package);
-    assert!(instructions.lines().iter().all(|line| !line.contains("error")), "{:?}", instructions.lines());
-    fixture
-}
+use super::{Cache, Read};
+use crate::fixture::{Call, Fixture, TASK, literal, texts};
 
 fn call(fixture: &Fixture) -> Call {
     fixture.call("suites/card_agent")
 }
 
-/// The expansion without a cache.
-fn loaded(mut call: Call) -> Expansion {
-    call.context.out_dir = None;
-    call.expand()
+/// A package whose suites have been expanded.
+fn expanded(files: &[(&str, &str)]) -> Fixture {
+    let fixture = Fixture::new(files);
+    let expansion = call(&fixture).expand();
+    assert_eq!(texts(&expansion, true), [""; 0]);
+    fixture
 }
 
-/// Whether the suite of the call is in the cache.
+/// What the next expansion of the call reads; `None` if it takes nothing from the cache.
+fn read(call: &Call) -> Option<Read> {
+    let location = call.context.cache.as_ref().expect("a call with a cache");
+    Cache::of(location, &call.context.request)?.find().map(|suite| suite.read)
+}
+
 fn is_cached(call: &Call) -> bool {
-    let out_dir = call.context.out_dir.as_deref().expect("a call with a build script");
-    CachedSuite::find(out_dir, &call.context.request).is_some()
+    read(call) == Some(Read::Nothing)
 }
 
 #[test]
 fn the_cached_suite_expands_to_the_same_code_as_a_loaded_one() {
-    let fixture = tracked(&[("suites/card_agent/tasks/b/25-c.json", &TASK.replace("\"a\"", "\"c\""))]);
+    let fixture = Fixture::new(&[
+        ("suites/card_agent/tasks/b/25-c.json", &TASK.replace("\"a\"", "\"c\"")),
+        (
+            "suites/card_agent/tasks/d.json",
+            &TASK
+                .replace("\"a\"", "\"d\"")
+                .replace("\"graders\"", "\"input\": { \"fixture_dir\": \"template\" }, \"graders\""),
+        ),
+        ("suites/card_agent/template/file.txt", "text"),
+    ]);
     let call = call(&fixture);
-    assert!(is_cached(&call), "the suite is found in OUT_DIR");
-    let (cached, loaded) = (call.expand(), loaded(call));
-    assert_eq!(cached.tokens().to_string(), loaded.tokens().to_string());
+    let first = call.expand();
+    assert!(is_cached(&call), "the suite is found in OUT_DIR: {:?}", texts(&first, true));
+    let second = call.expand();
+    assert_eq!(first.tokens().to_string(), second.tokens().to_string(), "loaded and from the cache");
+    assert!(second.tokens().to_string().contains("archive"), "what cases need is embedded as one file");
+    let loaded = call.expand_uncached();
+    let of_suite = |expansion: &crate::expansion::Expansion| {
+        let code = expansion.tokens().to_string();
+        code.split_once("const __DIAGNOSTICS").expect("the diagnostics").1.to_owned()
+    };
+    assert_eq!(of_suite(&second), of_suite(&loaded), "only what is embedded differs");
     let sorted = |mut files: Vec<std::path::PathBuf>| {
         files.sort();
         files.dedup();
         files
     };
-    assert_eq!(sorted(cached.files), sorted(loaded.files));
+    let mut read = loaded.files.clone();
+    read.push(fixture.path("suites/card_agent/template/file.txt"));
+    assert_eq!(sorted(second.files), sorted(read), "files in the archive are tracked too");
+}
+
+#[test]
+fn the_archive_is_not_newer_than_its_files() {
+    let fixture = expanded(&[
+        (
+            "suites/card_agent/tasks/d.json",
+            &TASK
+                .replace("\"a\"", "\"d\"")
+                .replace("\"graders\"", "\"input\": { \"fixture_dir\": \"template\" }, \"graders\""),
+        ),
+        ("suites/card_agent/template/file.txt", "text"),
+    ]);
+    let folder = fixture.cache.out_dir.join("evalsuite/loaded");
+    let archive = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "embedded"))
+        .expect("an archive");
+    let modified = fs::metadata(archive).and_then(|it| it.modified()).expect("a time");
+    let message = "cargo would compile the test program again, because it includes a file that is newer than the build";
+    assert!(modified < SystemTime::now() - Duration::from_secs(1800), "{message}");
 }
 
 #[test]
 fn a_trailing_slash_is_the_same_suite() {
-    let fixture = tracked(&[]);
+    let fixture = expanded(&[]);
     assert!(is_cached(&fixture.call("suites/card_agent/")));
 }
 
@@ -65,7 +107,7 @@ fn every_change_of_the_suite_is_loaded_anew() {
         }),
     ];
     for (name, change) in changes {
-        let fixture = tracked(&[]);
+        let fixture = expanded(&[]);
         let before = call(&fixture).expand();
         change(&fixture);
         assert!(!is_cached(&call(&fixture)), "{name}");
@@ -75,20 +117,20 @@ fn every_change_of_the_suite_is_loaded_anew() {
 
 #[test]
 fn a_nearer_file_outside_of_the_suite_is_seen() {
-    let fixture = tracked(&[
+    let fixture = Fixture::new(&[
         ("shared/note.txt", "far"),
         (
             "suites/near/EVAL.yaml",
             "tests:\n  - { id: a, input: hi, input_files: [shared/note.txt], criteria: polite }\n",
         ),
     ]);
-    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let old = SystemTime::now() - Duration::from_secs(3600);
     for path in ["shared", "shared/note.txt"] {
-        std::fs::File::open(fixture.path(path)).and_then(|file| file.set_modified(old)).expect("a time");
+        fs::File::open(fixture.path(path)).and_then(|file| file.set_modified(old)).expect("a time");
     }
-    Tracker::new("suites").instructions(&fixture.package);
     let call = fixture.call("suites/near");
-    assert!(is_cached(&call), "{:?}", texts(&call.expand(), true));
+    let expansion = call.expand();
+    assert!(is_cached(&call), "{:?}", texts(&expansion, true));
     // Files come and go beside the package's own.
     fixture.write("Cargo.lock", "");
     assert!(is_cached(&call));
@@ -99,76 +141,133 @@ fn a_nearer_file_outside_of_the_suite_is_seen() {
 }
 
 #[test]
-fn a_suite_whose_cases_are_changed_by_options_is_loaded() {
-    let fixture = tracked(&[]);
-    let mut all = vec![call(&fixture); 4];
+fn a_suite_whose_cases_are_changed_by_options_is_neither_taken_nor_stored() {
+    let fixture = Fixture::new(&[]);
+    let mut all = vec![call(&fixture); 3];
     all[0].binding.fixtures = false;
     all[1].binding.targets = vec![literal("x")];
     all[2].binding.require_env = vec![literal("KEY")];
-    all[3].context.request.workspace_root = fixture.path("..");
-    for (index, call) in all.iter().enumerate() {
-        assert!(crate::expansion::cached(&call.binding, &call.context, None).is_none(), "call {index}");
+    for (index, changed) in all.iter().enumerate() {
+        changed.expand();
+        assert_eq!(read(&call(&fixture)), None, "call {index}");
     }
+    let plain = call(&fixture).expand().tokens().to_string();
+    for (index, changed) in all.iter().enumerate() {
+        assert_eq!(changed.expand().tokens().to_string(), changed.clone().expand_uncached().tokens().to_string());
+        assert_eq!(call(&fixture).expand().tokens().to_string(), plain, "after call {index}");
+    }
+    let mut elsewhere = call(&fixture);
+    elsewhere.context.request.workspace_root = fixture.path("..");
+    assert_eq!(read(&elsewhere), None, "its paths are shown in another way");
 }
 
 #[test]
 fn a_suite_with_other_graders_than_the_registered_ones_is_loaded_for_diagnostics_with_places() {
-    let fixture =
-        tracked(&[("suites/card_agent/tasks/b.json", &TASK.replace("\"a\"", "\"b\"").replace("contains", "is_nice"))]);
+    let fixture = Fixture::new(&[(
+        "suites/card_agent/tasks/b.json",
+        &TASK.replace("\"a\"", "\"b\"").replace("contains", "is_nice"),
+    )]);
     let mut call = call(&fixture);
-    let errors = texts(&call.expand(), true);
-    assert!(errors[0].contains("unknown grader `is_nice`"), "{errors:?}");
-    assert!(errors[0].contains("suites/card_agent/tasks/b.json:1:"), "{errors:?}");
+    for _ in 0..2 {
+        let errors = texts(&call.expand(), true);
+        assert!(errors[0].contains("unknown grader `is_nice`"), "{errors:?}");
+        assert!(errors[0].contains("suites/card_agent/tasks/b.json:1:"), "{errors:?}");
+    }
     call.graders(&["is-nice", "other"]);
-    let expansion = call.expand();
-    assert_eq!(texts(&expansion, true), [""; 0]);
-    let warnings = texts(&expansion, false);
-    assert!(warnings[0].starts_with("[W016 unused-grader] grader `other` is registered, but no case"), "{warnings:?}");
+    for _ in 0..2 {
+        let expansion = call.expand();
+        assert_eq!(texts(&expansion, true), [""; 0]);
+        let warnings = texts(&expansion, false);
+        assert!(
+            warnings[0].starts_with("[W016 unused-grader] grader `other` is registered, but no case"),
+            "{warnings:?}"
+        );
+    }
 }
 
 #[test]
-fn warnings_of_the_build_script_are_not_repeated_and_can_be_denied() {
-    let fixture = tracked(&[]);
+fn warnings_are_the_same_with_a_cached_suite_and_can_be_denied() {
+    let fixture = Fixture::new(&[]);
     let yaml = "tests:\n  - id: a\n    input: Hi\n    assert:\n      - type: contains\n        value: hi\n";
     fixture.write("suites/old/EVAL.yaml", yaml);
     fixture.age();
-    let instructions = Tracker::new("suites").instructions(&fixture.package);
-    let warning = instructions.lines().iter().find(|line| line.starts_with("cargo::warning=")).expect("a warning");
-    assert!(warning.starts_with("cargo::warning=suites/old/EVAL.yaml:4:5: "), "{warning}");
     let mut call = fixture.call("suites/old");
-    let expansion = call.expand();
-    assert_eq!(texts(&expansion, false), [""; 0], "the build script has shown it");
-    let [(name, text)] = expansion.recorded_warnings.as_slice() else { panic!("{:?}", expansion.recorded_warnings) };
-    assert_eq!(
-        (name.as_str(), format!("cargo::warning={text}")),
-        ("deprecated-key", warning.clone()),
-        "it is recorded"
-    );
-    let uncached = loaded(call.clone());
-    assert_eq!(uncached.recorded_warnings, expansion.recorded_warnings, "with and without a build script");
+    let first = call.expand();
+    assert!(is_cached(&call));
+    let cached = call.expand();
+    let loaded = call.clone().expand_uncached();
+    for expansion in [&first, &cached, &loaded] {
+        let warnings = texts(expansion, false);
+        assert!(warnings[0].starts_with("[W001 deprecated-key]") && warnings.len() == 1, "{warnings:?}");
+        assert_eq!(warnings, texts(&loaded, false));
+        assert_eq!(expansion.recorded_warnings, loaded.recorded_warnings);
+    }
     call.binding.deny_warnings = true;
     let expansion = call.expand();
     let errors = texts(&expansion, true);
     assert!(errors[0].starts_with("[W001 deprecated-key]"), "{errors:?}");
-    assert_eq!(errors, texts(&loaded(call.clone()), true), "the same text with and without a build script");
+    assert_eq!(errors, texts(&call.clone().expand_uncached(), true), "the same text with and without a cache");
     assert!(expansion.tokens().to_string().contains("cases : & []"));
     call.binding.allow = vec![literal("deprecated-key")];
     let expansion = call.expand();
     assert_eq!((expansion.problems().len(), expansion.recorded_warnings.len()), (0, 0));
-    let silent = Tracker::new("suites").allow(["deprecated-key"]).instructions(&fixture.package);
-    assert!(silent.lines().iter().all(|line| !line.starts_with("cargo::warning=")), "{:?}", silent.lines());
 }
 
 #[test]
 fn damaged_files_are_not_used() {
-    let fixture = tracked(&[]);
-    let folder = fixture.package.out_dir.join("evalsuite/loaded");
+    let fixture = expanded(&[]);
+    let folder = fixture.cache.out_dir.join("evalsuite/loaded");
     for entry in std::fs::read_dir(&folder).expect("the folder") {
         let path = entry.expect("an entry").path();
         let content = std::fs::read_to_string(&path).expect("text");
+        if content.is_empty() {
+            continue;
+        }
         std::fs::write(&path, &content[..content.len() / 2]).expect("written");
         assert!(!is_cached(&call(&fixture)), "{}", path.display());
         std::fs::write(&path, content).expect("written");
     }
     assert!(is_cached(&call(&fixture)));
+}
+
+#[test]
+fn another_build_of_the_macro_trusts_no_old_cache() {
+    let fixture = expanded(&[]);
+    let mut call = call(&fixture);
+    assert!(is_cached(&call));
+    call.context.cache.as_mut().expect("a cache").program = "another one".to_owned();
+    assert_eq!(read(&call), None);
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_means_no_cache() {
+    let fixture = Fixture::new(&[]);
+    let mut call = call(&fixture);
+    let expected = call.clone().expand_uncached().tokens().to_string();
+    let file = fixture.path("file");
+    fs::write(&file, "").expect("a file");
+    for out_dir in [file.clone(), file.join("below"), fixture.path("no/such/directory")] {
+        call.context.cache.as_mut().expect("a cache").out_dir = out_dir;
+        assert_eq!(call.expand().tokens().to_string(), expected);
+    }
+}
+
+#[test]
+fn of_several_expansions_at_once_one_loads_the_suite() {
+    let fixture = Fixture::new(&[]);
+    let reads: Vec<Read> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    let call = call(&fixture);
+                    let location = call.context.cache.as_ref().expect("a cache");
+                    let cache = Cache::of(location, &call.context.request).expect("it can be stored");
+                    let found = cache.find();
+                    found.or_else(|| cache.store(&evalsuite_loader::load(&call.context.request))).expect("a suite").read
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    assert_eq!(reads.iter().filter(|read| **read == Read::Everything).count(), 1, "{reads:?}");
 }

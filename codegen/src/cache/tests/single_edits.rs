@@ -3,34 +3,29 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use evalsuite_loader::Request;
-
-use super::super::{Cache, Loaded};
-use super::{is_cached, loaded, tracked};
-use crate::fixture::{Fixture, TASK};
+use super::super::Read;
+use super::{call, expanded, is_cached, read};
+use crate::fixture::{Fixture, TASK, texts};
 
 const PATH: &str = "suites/card_agent/tasks/a.json";
 
-/// The suite that a build script reads after the task has this text.
-fn after(fixture: &Fixture, text: &str) -> Loaded {
+/// What an expansion takes from the cache after the task has this text.
+fn after(fixture: &Fixture, text: &str) -> Option<Read> {
     fixture.write(PATH, text);
     let old = SystemTime::now() - Duration::from_secs(60);
     fs::File::open(fixture.path(PATH)).and_then(|file| file.set_modified(old)).expect("a time");
-    let request = Request::new("suites/card_agent", &fixture.package.root);
-    let entry = fixture.path("suites/card_agent");
-    let (_, how) = Cache::new(&fixture.package.out_dir, &request, &entry).update();
-    how.expect("it is stored")
+    read(&call(fixture))
 }
 
 #[test]
 fn the_edit_of_a_case_reads_that_case_only_and_gives_the_same_suite() {
-    let fixture = tracked(&[("suites/card_agent/tasks/b.json", &TASK.replace("\"a\"", "\"b\""))]);
-    assert_eq!(after(&fixture, &TASK.replace("hello", "hallo")), Loaded::Part);
-    let call = fixture.call("suites/card_agent");
+    let fixture = expanded(&[("suites/card_agent/tasks/b.json", &TASK.replace("\"a\"", "\"b\""))]);
+    assert_eq!(after(&fixture, &TASK.replace("hello", "hallo")), Some(Read::EditedCases));
+    let call = call(&fixture);
     assert!(is_cached(&call));
     let code = call.expand().tokens().to_string();
     assert!(code.contains("hallo"), "{code}");
-    assert_eq!(code, loaded(call).tokens().to_string());
+    assert_eq!(code, call.expand_uncached().tokens().to_string());
 }
 
 #[test]
@@ -42,22 +37,15 @@ fn what_a_suite_takes_from_a_case_makes_it_read_as_a_whole() {
         ("a path", "\"description\"", "\"input\": { \"fixture_dir\": \"tasks\" }, \"description\""),
     ];
     for (name, from, to) in changes {
-        let fixture = tracked(&[]);
-        assert_eq!(after(&fixture, &TASK.replacen(from, to, 1)), Loaded::Whole, "{name}");
+        let fixture = expanded(&[]);
+        assert_eq!(after(&fixture, &TASK.replacen(from, to, 1)), None, "{name}");
     }
 }
 
 #[test]
-fn a_build_script_that_was_built_anew_trusts_no_old_cache() {
-    let fixture = tracked(&[]);
-    let folder = fixture.package.out_dir.join("evalsuite/loaded");
-    let file = fs::read_dir(&folder).expect("a folder").next().expect("a file").expect("an entry").path();
-    let text = fs::read_to_string(&file).expect("text");
-    let program = text.find("\"program\":\"").expect("the program's stamp") + "\"program\":\"".len();
-    let mut other = text.clone();
-    other.replace_range(program..=program, if text[program..].starts_with('1') { "2" } else { "1" });
-    fs::write(&file, other).expect("written");
-    let edited = TASK.replace("hello", "hallo");
-    assert_eq!(after(&fixture, &edited), Loaded::Whole);
-    assert_eq!(after(&fixture, TASK), Loaded::Part);
+fn a_mistake_that_is_corrected_leaves_the_rest_of_the_suite_in_the_cache() {
+    let fixture = expanded(&[("suites/card_agent/tasks/b.json", &TASK.replace("\"a\"", "\"b\""))]);
+    assert_eq!(after(&fixture, "{"), None);
+    assert!(!texts(&call(&fixture).expand(), true).is_empty(), "the mistake is an error");
+    assert_eq!(after(&fixture, &TASK.replace("hello", "hallo")), Some(Read::EditedCases));
 }

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 /// What is below a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FoundSuites {
+pub(crate) struct FoundSuites {
     /// Entry paths of suites: their directory, or the eval file where several lie in one directory.
-    pub suites: Vec<PathBuf>,
+    pub(crate) suites: Vec<PathBuf>,
     /// Directories with a `Cargo.toml` of their own, which are not searched.
-    pub packages: Vec<PathBuf>,
+    pub(crate) packages: Vec<PathBuf>,
 }
 
 /// Directories in which there are no suites.
@@ -27,7 +27,7 @@ const CASE_DIRECTORIES: &[&str] = &["tasks", "cases"];
 /// Searches `directory` and everything below it, in the order of names. Hidden directories, links to directories, `target`,
 /// `node_modules` and `workspace` are left out, as are records of runs and JSON Lines files: a suite cannot be told from data there. What
 /// cannot be read is left out too; loading a suite reports it, as it does a suite file that is a bad link.
-pub fn below(directory: &Path) -> FoundSuites {
+pub(crate) fn below(directory: &Path) -> FoundSuites {
     let mut found = FoundSuites::default();
     search(directory, &mut found);
     found

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
+use evalsuite_codegen::binding::{Agent, Binding, Judge, NamedExpr, Problem};
+use evalsuite_codegen::cargo_environment::{DENY_WARNINGS, warnings_are_denied};
+use evalsuite_codegen::expansion::{Context, Expansion, expand};
 use evalsuite_loader::Request;
 use proc_macro2::{Ident, Span};
 use syn::{Expr, LitInt, LitStr};
 
-use crate::binding::{Agent, Binding, Judge, NamedExpr, Problem};
-use crate::cargo_environment::{DENY_WARNINGS, Package, warnings_are_denied};
 use crate::cargo_instructions::Instructions;
-use crate::expansion::{Context, Expansion, expand};
-use crate::track::Tracker;
+use crate::package::Package;
+use crate::tracking::track;
 
 /// Code for a suite that a build script writes; see [`generate`](crate::generate()). The methods are the arguments of
 /// `include_eval_suite!`; a method called again for a single value replaces it.
@@ -166,13 +167,10 @@ impl Generator {
 
     /// Writes `$OUT_DIR/evalsuite/NAME.rs`, NAME being the module's name, and tracks the suite. Problems of the suite are
     /// shown by cargo, and errors end the build script.
+    ///
+    /// A suite that does not exist is a warning of the build, as in [`track`](crate::track); the written code is a compile error.
     pub fn write(self) {
-        let mut instructions = Instructions::default();
-        match Package::of_build_script() {
-            Ok(package) => self.run(&package, &mut instructions),
-            Err(error) => instructions.error(&error.to_string()),
-        }
-        instructions.print();
+        Instructions::run(|package, instructions| self.run(package, instructions));
     }
 
     /// The code, formatted, with what it was made from.
@@ -191,10 +189,14 @@ impl Generator {
 
     fn run(mut self, package: &Package, instructions: &mut Instructions) {
         let directory = self.directory(package);
+        let exists = package.root.join(self.binding.entry.value()).exists();
         if let Some(directory) = &directory {
-            instructions.append(Tracker::new(directory).only_changes().instructions(package));
+            track(directory, package, instructions);
         }
-        instructions.rerun_if_env_changed(DENY_WARNINGS);
+        // Without an instruction cargo runs the script again when the suite appears.
+        if exists {
+            instructions.rerun_if_env_changed(DENY_WARNINGS);
+        }
         let mut context = Context::new(Request::new(self.binding.entry.value(), &package.root));
         match warnings_are_denied() {
             Ok(denied) => context.deny_warnings = denied,
@@ -209,8 +211,8 @@ impl Generator {
         }
         for problem in expansion.problems() {
             match problem.is_error() {
-                true => instructions.error(&problem.text()),
-                false => instructions.warning(&problem.text()),
+                true if exists => instructions.error(&problem.text()),
+                _ => instructions.warning(&problem.text()),
             }
         }
         let path = package.out_dir.join("evalsuite").join(format!("{}.rs", expansion.module));

@@ -1,13 +1,10 @@
 //! Tests of generated files.
 
 use super::Generator;
-use crate::cargo_instructions::Instructions;
 use crate::fixture::{Fixture, TASK};
 
-fn run(fixture: &Fixture, generator: Generator) -> Instructions {
-    let mut instructions = Instructions::default();
-    generator.run(&fixture.package, &mut instructions);
-    instructions
+fn run(fixture: &Fixture, generator: Generator) -> Vec<String> {
+    fixture.lines(|package, instructions| generator.run(package, instructions))
 }
 
 fn code(fixture: &Fixture, name: &str) -> String {
@@ -23,8 +20,8 @@ fn a_suite_becomes_a_readable_file() {
         ("suites/card_agent/tasks/positive/x.json", &task("c").replace("contains", "card-completion")),
     ]);
     let instructions = run(&fixture, Generator::new("suites/card_agent").graders(["my::card_completion"]));
-    assert_eq!(instructions.lines()[0], "cargo::rerun-if-changed=suites/card_agent");
-    assert!(instructions.lines().iter().all(|line| !line.contains("error")), "{:?}", instructions.lines());
+    assert_eq!(instructions[0], "cargo::rerun-if-changed=suites/card_agent");
+    assert!(instructions.iter().all(|line| !line.contains("error")), "{:?}", instructions);
     let code = code(&fixture, "card_agent");
     let tests = code.split_once("pub fn evals()").expect("evals").1;
     // The hash of the call.
@@ -82,7 +79,7 @@ fn every_option_reaches_the_code() {
         .judge("a::d")
         .named_judge("strict", "a::e");
     let instructions = run(&fixture, generator);
-    assert!(instructions.lines().iter().all(|line| !line.contains("error")), "{:?}", instructions.lines());
+    assert!(instructions.iter().all(|line| !line.contains("error")), "{:?}", instructions);
     let code = code(&fixture, "other");
     for part in [
         "pub mod other {",
@@ -114,7 +111,7 @@ fn agents_graders_and_judges_are_any_expressions() {
         Generator::new("suites/card_agent").agent(closure).graders([cast]).named_judge("strict", cast).judge(closure)
     };
     let instructions = run(&fixture, generator());
-    assert!(instructions.lines().iter().all(|line| !line.contains("error")), "{:?}", instructions.lines());
+    assert!(instructions.iter().all(|line| !line.contains("error")), "{:?}", instructions);
     let first = code(&fixture, "card_agent");
     let flat = |text: &str| text.replace([' ', '\n', ','], "");
     let calls = format!(
@@ -130,7 +127,7 @@ fn agents_graders_and_judges_are_any_expressions() {
 fn expressions_that_are_not_rust_are_all_reported() {
     let fixture = Fixture::new(&[]);
     let generator = Generator::new("suites/card_agent").agent("a b").graders(["1 + 1"]).judge("(").name("my-suite");
-    let lines = run(&fixture, generator).lines().join("\n");
+    let lines = run(&fixture, generator).join("\n");
     for error in [
         "cargo::error=`a b` is not a Rust expression: ",
         "cargo::error=`1 + 1` is not the path of a grader; name it with `.grader(\"name\", …)`",
@@ -158,8 +155,8 @@ fn problems_fail_the_build_and_leave_the_same_compile_errors() {
     let fixture = Fixture::new(&[("suites/card_agent/tasks/b.json", "{}")]);
     let instructions = run(&fixture, Generator::new("suites/card_agent").graders(["regex", "a::b::", "c", "c"]));
     let code = code(&fixture, "card_agent");
-    let errors = instructions.lines().iter().filter(|line| line.starts_with("cargo::error=["));
-    assert!(errors.clone().count() >= 4, "{:?}", instructions.lines());
+    let errors = instructions.iter().filter(|line| line.starts_with("cargo::error=["));
+    assert!(errors.clone().count() >= 4, "{:?}", instructions);
     for error in errors {
         let fact = error.trim_start_matches("cargo::error=").replace('"', "\\\"");
         assert!(code.contains(&fact), "{fact} is missing in\n{code}");
@@ -184,42 +181,41 @@ fn commands_are_agents_like_others() {
     let generator = || Generator::new("suites/card_agent").cli_agents();
     let without = run(&fixture, generator());
     let warning = "cargo::warning=[W015 no-targets-file]";
-    assert!(without.lines().iter().any(|line| line.starts_with(warning)), "{:?}", without.lines());
+    assert!(without.iter().any(|line| line.starts_with(warning)), "{:?}", without);
     assert!(code(&fixture, "card_agent").contains("::evalsuite::__cli_agents!"));
 
     let denied = run(&fixture, generator().deny_warnings());
-    assert!(denied.lines().iter().any(|line| line.starts_with("cargo::error=[W015")), "{:?}", denied.lines());
+    assert!(denied.iter().any(|line| line.starts_with("cargo::error=[W015")), "{:?}", denied);
     for quiet in [
         run(&fixture, generator().deny_warnings().allow(["no-targets-file"])),
         run(&fixture, generator().targets(["a"]).target_agent("a", "mine")),
         run(&fixture, generator().target_agent("default", "mine")),
     ] {
-        assert!(quiet.lines().iter().all(|line| !line.contains("W015")), "{:?}", quiet.lines());
+        assert!(quiet.iter().all(|line| !line.contains("W015")), "{:?}", quiet);
     }
     std::fs::write(fixture.package.root.join("targets.yaml"), "targets: []").expect("a targets file");
-    assert!(run(&fixture, generator()).lines().iter().all(|line| !line.contains("W015")), "there is one now");
+    assert!(run(&fixture, generator()).iter().all(|line| !line.contains("W015")), "there is one now");
 }
 
 #[test]
-fn a_suite_without_a_file_is_an_error() {
+fn a_suite_without_a_file_is_a_warning_and_a_compile_error() {
     let fixture = Fixture::new(&[]);
-    let instructions = run(&fixture, Generator::new("suites/card_agnt"));
-    assert!(
-        instructions.lines().iter().any(|line| line.starts_with("cargo::error=[E010 entry-not-found]")),
-        "{:?}",
-        instructions.lines()
-    );
+    for entry in ["suites/card_agnt", "missing/card_agnt"] {
+        let lines = run(&fixture, Generator::new(entry));
+        assert!(lines.iter().any(|line| line.starts_with("cargo::warning=[E010 entry-not-found]")), "{lines:?}");
+        assert!(lines.iter().all(|line| !line.starts_with("cargo::error=")), "{lines:?}");
+        assert!(code(&fixture, "card_agnt").contains("::core::compile_error!"));
+    }
+    let lines = run(&fixture, Generator::new("missing/card_agnt"));
+    let message = "without instructions cargo runs the script again when the suite appears";
+    assert!(lines.iter().all(|line| !line.starts_with("cargo::rerun-if")), "{message}: {lines:?}");
 }
 
 #[test]
 fn an_agent_for_an_unknown_target_is_an_error() {
     let fixture = Fixture::new(&[]);
     let instructions = run(&fixture, Generator::new("suites/card_agent").targets(["codex"]).target_agent("codx", "a"));
-    assert!(
-        instructions.lines().iter().any(|line| line.contains("unknown target `codx`")),
-        "{:?}",
-        instructions.lines()
-    );
+    assert!(instructions.iter().any(|line| line.contains("unknown target `codx`")), "{:?}", instructions);
 }
 
 #[test]
@@ -254,7 +250,7 @@ fn a_calibration_becomes_one_test_of_the_suite() {
     let generator = || Generator::new("suites/card_agent").agent("mine");
     let code_of = |generator: Generator| {
         let instructions = run(&fixture, generator);
-        assert!(instructions.lines().iter().all(|line| !line.contains("error")), "{:?}", instructions.lines());
+        assert!(instructions.iter().all(|line| !line.contains("error")), "{:?}", instructions);
         code(&fixture, "card_agent")
     };
     let plain = code_of(generator());
@@ -281,7 +277,7 @@ fn a_calibration_with_problems_leaves_no_test() {
     let fixture = Fixture::new(&[("suites/card_agent/calibration.yaml", "samples:\n  - { id: one }\n")]);
     let instructions = run(&fixture, Generator::new("suites/card_agent"));
     for error in ["cargo::error=[E078 too-few-samples]", "cargo::error=[E021 missing-key]"] {
-        assert!(instructions.lines().iter().any(|line| line.starts_with(error)), "{:?}", instructions.lines());
+        assert!(instructions.iter().any(|line| line.starts_with(error)), "{:?}", instructions);
     }
     let code = code(&fixture, "card_agent");
     assert!(code.contains("calibration: ::core::option::Option::None") && !code.contains("#[test]"), "{code}");

@@ -1,5 +1,7 @@
 //! What a build script prints for cargo.
 
+use crate::package::Package;
+
 /// Instructions, collected before they are printed so that tests can read them.
 #[derive(Debug, Default)]
 pub(crate) struct Instructions {
@@ -8,6 +10,16 @@ pub(crate) struct Instructions {
 }
 
 impl Instructions {
+    /// Prints the instructions that `collect` adds. After an error, or outside of a build script, this is the end of the process.
+    pub(crate) fn run(collect: impl FnOnce(&Package, &mut Self)) {
+        let mut instructions = Self::default();
+        match Package::of_build_script() {
+            Ok(package) => collect(&package, &mut instructions),
+            Err(error) => instructions.error(&error),
+        }
+        instructions.print();
+    }
+
     /// The build script runs again when something at or below `path` changes.
     pub(crate) fn rerun_if_changed(&mut self, path: &str) {
         self.lines.push(format!("cargo::rerun-if-changed={path}"));
@@ -34,19 +46,12 @@ impl Instructions {
         self.lines.extend(text.lines().map(|line| format!("cargo::error={line}")));
     }
 
-    #[cfg(feature = "generate")]
-    pub(crate) fn append(&mut self, mut other: Instructions) {
-        self.failed |= other.failed;
-        self.lines.append(&mut other.lines);
-    }
-
     #[cfg(test)]
     pub(crate) fn lines(&self) -> &[String] {
         &self.lines
     }
 
-    /// Prints everything; after an error this is the end of the build script.
-    pub(crate) fn print(self) {
+    fn print(self) {
         for line in &self.lines {
             println!("{line}");
         }

@@ -1,0 +1,115 @@
+//! Directories that cannot be tracked.
+
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+use super::links;
+use super::links::Link;
+use crate::package::Package;
+
+/// A directory that can be tracked.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Tracked {
+    /// As the build script wrote it.
+    pub(super) written: String,
+    /// The whole path.
+    pub(super) absolute: String,
+}
+
+/// Why a directory cannot be tracked.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    directory: PathBuf,
+    reason: Reason,
+}
+
+#[derive(Debug)]
+enum Reason {
+    NotOneLineOfUtf8,
+    PackageNotUtf8,
+    Unreadable(io::Error),
+    /// Cargo would see changes that builds make themselves, or search more than the package.
+    TooMuch(Contents),
+    Link(Link, Contents),
+}
+
+/// What a directory contains that has nothing to do with suites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Contents {
+    WholePackage,
+    TargetDirectory,
+    /// Whatever is outside of the package.
+    Outside,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let directory = self.directory.display();
+        write!(f, "cannot track `{directory}`: ")?;
+        match &self.reason {
+            Reason::NotOneLineOfUtf8 => f.write_str("the path has to be UTF-8 without line breaks"),
+            Reason::PackageNotUtf8 => f.write_str("the path of the package is not UTF-8"),
+            Reason::Unreadable(error) => error.fmt(f),
+            Reason::TooMuch(contents) => {
+                write!(f, "{contents}. Name the directory of the suites, such as `evalsuite_build::track(\"suites\")`")
+            }
+            Reason::Link(Link { path, target }, contents) => write!(
+                f,
+                "{} is a link to {}: {contents}. Copy the files that the suite needs, or move the link out of `{directory}`",
+                path.display(),
+                target.display()
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Contents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::WholePackage => {
+                "this is the whole package, in which every build changes files, so every build would be a full one"
+            }
+            Self::TargetDirectory => "it contains cargo's target directory, so every build would be a full one",
+            Self::Outside => "this is outside of the package, and cargo would look for changes everywhere below it",
+        })
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Checks that `directory` can be tracked; `None` if it does not exist.
+pub(super) fn checked(directory: &Path, package: &Package) -> Result<Option<Tracked>, Refusal> {
+    let refuse = |reason| Err(Refusal { directory: directory.to_path_buf(), reason });
+    let Some(written) = directory.to_str().filter(|path| !path.contains(['\n', '\r'])) else {
+        return refuse(Reason::NotOneLineOfUtf8);
+    };
+    // `join` and no more: cargo shows and compares paths as they are written, links are resolved only to compare.
+    let absolute = package.root.join(written.trim_end_matches('/'));
+    let resolved = match absolute.canonicalize() {
+        Ok(resolved) => resolved,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return refuse(Reason::Unreadable(error)),
+    };
+    let root = package.root.canonicalize().unwrap_or_else(|_| package.root.clone());
+    let out_dir = package.out_dir.canonicalize().unwrap_or_else(|_| package.out_dir.clone());
+    let contents = |path: &Path| match path {
+        path if path == root => Some(Contents::WholePackage),
+        path if out_dir.starts_with(path) => Some(Contents::TargetDirectory),
+        _ => None,
+    };
+    if let Some(contents) = contents(&resolved) {
+        return refuse(Reason::TooMuch(contents));
+    }
+    // A directory outside of the package is tracked if the build script names it, but what it links to has to be in it.
+    let boundary = if resolved.starts_with(&root) { &root } else { &resolved };
+    let of_target = |target: &Path| contents(target).or((!target.starts_with(boundary)).then_some(Contents::Outside));
+    if let Some((link, contents)) = links::first(&absolute, of_target) {
+        return refuse(Reason::Link(link, contents));
+    }
+    match absolute.to_str() {
+        Some(absolute) => Ok(Some(Tracked { written: written.to_owned(), absolute: absolute.to_owned() })),
+        None => refuse(Reason::PackageNotUtf8),
+    }
+}
