@@ -61,9 +61,12 @@ const RESERVED: &[&str] = &[
     "suite_check",
     "judge_calibration",
     "__Case",
+    "__Json",
     "__None",
     "__Some",
+    "__evalsuite",
     "__run",
+    "__texts",
 ];
 
 /// Makes an identifier of any text: the total rule for every segment of a test's path.

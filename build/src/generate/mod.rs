@@ -29,6 +29,17 @@ impl Generator {
         Self { binding: Binding::new(literal(entry)), problems: Vec::new() }
     }
 
+    /// Path of evalsuite, in the scope of the `include!`, where it is not `::evalsuite`: `my_facade::evalsuite` in a package that has it
+    /// from a crate which re-exports it. The argument `crate` of the macro.
+    pub fn crate_path(mut self, path: impl Into<String>) -> Self {
+        let path = path.into();
+        match syn::parse_str::<syn::Path>(&path) {
+            Ok(parsed) => self.binding.crate_path = Some(parsed),
+            Err(error) => self.report(format!("`{path}` is not the path of a crate: {error}")),
+        }
+        self
+    }
+
     /// The agent: a path or another expression, in the scope of the `include!`. By default the function called like the
     /// suite's `agent_name`, or, if it has none, `agent`.
     pub fn agent(mut self, expression: impl Into<String>) -> Self {

@@ -29,14 +29,14 @@ fn a_suite_becomes_a_readable_file() {
     let tests = format!("{start}card_agent{}", end.trim_start_matches(|character: char| character.is_ascii_hexdigit()));
     assert_eq!(
         tests,
-        " -> ::evalsuite::Evals {
+        " -> __evalsuite::Evals {
         super::include_eval_suite_belongs_outside_of_functions__card_agent(
-            ::evalsuite::Evals::new(&SUITE),
+            __evalsuite::Evals::new(&SUITE),
         )
     }
     #[cfg(test)]
     fn __run(case: usize) {
-        ::evalsuite::__private::run_case(evals, case)
+        __evalsuite::__private::run_case(evals, case)
     }
     #[test]
     fn a() {
@@ -55,7 +55,7 @@ fn a_suite_becomes_a_readable_file() {
     }
     #[test]
     fn suite_check() {
-        ::evalsuite::__private::suite_check(evals)
+        __evalsuite::__private::suite_check(evals)
     }
 }
 "
@@ -212,6 +212,18 @@ fn a_suite_without_a_file_is_a_warning_and_a_compile_error() {
 }
 
 #[test]
+fn evalsuite_is_found_where_the_caller_says() {
+    let fixture = Fixture::new(&[]);
+    run(&fixture, Generator::new("suites/card_agent").crate_path("facade::reexported::evalsuite"));
+    let code = code(&fixture, "card_agent");
+    assert!(code.contains("use facade::reexported::evalsuite as __evalsuite_of_card_agent;"), "{code}");
+    assert!(code.contains("use super::__evalsuite_of_card_agent as __evalsuite;"), "{code}");
+    assert!(!code.contains("::evalsuite::"), "{code}");
+    let lines = run(&fixture, Generator::new("suites/card_agent").crate_path("a b"));
+    assert!(lines.iter().any(|line| line.starts_with("cargo::error=`a b` is not the path of a crate: ")), "{lines:?}");
+}
+
+#[test]
 fn an_agent_for_an_unknown_target_is_an_error() {
     let fixture = Fixture::new(&[]);
     let instructions = run(&fixture, Generator::new("suites/card_agent").targets(["codex"]).target_agent("codx", "a"));
@@ -235,7 +247,7 @@ const CALIBRATION: &str = "minimum: { kappa: 0.5 }\nsamples:\n  - { id: one, inp
 
 const CALL: &str = "    #[test]
     fn judge_calibration() {
-        ::evalsuite::__private::judge_calibration(evals)
+        __evalsuite::__private::judge_calibration(evals)
     }
 ";
 

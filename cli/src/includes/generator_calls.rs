@@ -43,6 +43,7 @@ fn apply(generator: Generator, method: &str, arguments: Vec<Argument>) -> Result
     use Argument::{Flag, Number, Text, Texts};
     let mut arguments = arguments.into_iter();
     Ok(match (method, arguments.next(), arguments.next()) {
+        ("crate_path", Some(Text(path)), None) => generator.crate_path(path),
         ("agent", Some(Text(agent)), None) => generator.agent(agent),
         ("cli_agents", None, None) => generator.cli_agents(),
         ("no_agent", None, None) => generator.no_agent(),

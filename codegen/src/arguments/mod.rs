@@ -102,6 +102,7 @@ fn value(name: &str, input: ParseStream<'_>, binding: &mut Binding, problems: &m
         "require_env" => binding.require_env = strings(input)?,
         "require_commands" => binding.require_commands = strings(input)?,
         "allow" => binding.allow = strings(input)?,
+        "crate" => binding.crate_path = Some(values::crate_path(input)?),
         "agent" => binding.agent = values::agent(input)?,
         "agents" => binding.agents = values::map(input, name, problems)?,
         "graders" => binding.graders = values::graders(input, problems)?,

@@ -105,6 +105,13 @@ pub static ARGUMENTS: &[Argument] = &[
         "Whether workspaces, fixtures, scripts and the targets file of commands are embedded in the test program, up to 32 MiB.",
         "embed = off",
     ),
+    argument(
+        "crate",
+        "path",
+        "`::evalsuite`",
+        "Where generated code finds evalsuite, in a package that has it from a crate which re-exports it. The method of `generate` is `crate_path`.",
+        "crate = my_facade::evalsuite",
+    ),
     argument("deny_warnings", "", "", "Warnings about the suite fail the build.", "deny_warnings"),
     argument(
         "allow",

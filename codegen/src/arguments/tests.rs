@@ -172,6 +172,19 @@ fn all_wrong_arguments_are_reported() {
 }
 
 #[test]
+fn evalsuite_is_found_at_any_path() {
+    for path in ["my_facade::evalsuite", "::my_facade", "crate", "self::evals", "super::super::evalsuite"] {
+        let found = good(&format!("\"s\", crate = {path}, agent = a")).crate_path.map(code);
+        assert_eq!(found.as_deref(), Some(path));
+    }
+    for other in ["\"my_facade\"", "a::<B>", "a()", "<A as B>::c"] {
+        let errors = bad(&format!("\"s\", crate = {other}, agent = a"));
+        assert!(errors[0].starts_with("expected the path of evalsuite, such as `my_facade::evalsuite`"), "{errors:?}");
+        assert_eq!(errors.len(), 1, "{errors:?}");
+    }
+}
+
+#[test]
 fn an_argument_unlike_all_names_gets_the_list() {
     let errors = bad(r#""s", something_else = 1"#);
     assert!(errors[0].contains("; known: `agent`, `agents`, `graders`"), "{}", errors[0]);
@@ -194,7 +207,7 @@ fn the_page_about_the_macro_is_that_of_the_table() {
                     with the tests, `SUITE` (all cases with their source locations) and `evals()` (the suite bound to its agent, for \
                     use outside of tests).\n\nTo review the generated code, or to do without the macro, let the build script write it \
                     with `evalsuite_build::generate(\"suites/shop\").write()`, which requires the feature `generate` of \
-                    `evalsuite-build`. Every argument has a method of the same name.\n\n\
+                    `evalsuite-build`. Every argument has a method of the same name, except for `crate`.\n\n\
                     | argument | value | default | since | meaning |\n| --- | --- | --- | --- | --- |\n"
         .to_owned();
     for argument in ARGUMENTS {

@@ -5,7 +5,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Expr, Lit, LitInt, LitStr, Token, token};
+use syn::{Expr, Lit, LitInt, LitStr, Path, Token, token};
 
 use super::problems_of;
 use crate::binding::{Agent, Judge, NamedExpr, Problem};
@@ -48,6 +48,17 @@ pub(super) fn graders(input: ParseStream<'_>, problems: &mut Vec<Problem>) -> sy
         let error = || syn::Error::new(span, "expected the path of a grader, or `\"name\" => path`");
         NamedExpr::from_path(value).ok_or_else(error)
     }))
+}
+
+/// The path of a crate or module.
+pub(super) fn crate_path(input: ParseStream<'_>) -> syn::Result<Path> {
+    let expression: Expr = input.parse()?;
+    match ungrouped(&expression) {
+        Expr::Path(path) if path.qself.is_none() && path.path.segments.iter().all(|it| it.arguments.is_none()) => {
+            Ok(path.path.clone())
+        }
+        _ => Err(unexpected(&expression, "the path of evalsuite, such as `my_facade::evalsuite`")),
+    }
 }
 
 /// A path or another expression, `"cli"` or `none`.

@@ -5,7 +5,7 @@ mod checks;
 mod problem;
 
 use proc_macro2::{Ident, Span};
-use syn::{Expr, LitInt, LitStr};
+use syn::{Expr, LitInt, LitStr, Path};
 
 pub use problem::Problem;
 
@@ -18,6 +18,8 @@ pub(crate) use problem::limited;
 pub struct Binding {
     /// Path of the suite.
     pub entry: LitStr,
+    /// Path of the crate `evalsuite`, where it is not `::evalsuite`.
+    pub crate_path: Option<Path>,
     /// The agent of targets that have no agent of their own.
     pub agent: Agent,
     /// Agents of single targets.
@@ -107,6 +109,7 @@ impl Binding {
     pub fn new(entry: LitStr) -> Self {
         Self {
             entry,
+            crate_path: None,
             agent: Agent::ByName,
             agents: Vec::new(),
             graders: Vec::new(),

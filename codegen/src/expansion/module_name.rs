@@ -2,7 +2,7 @@
 
 use evalsuite_loader::names;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprPath};
+use syn::{Expr, Path};
 
 use crate::binding::{Agent, Binding, Judge, Problem};
 
@@ -27,12 +27,12 @@ pub(super) fn hidden_paths(binding: &Binding, module: &str) -> Vec<Problem> {
         Some(Judge::Named(_)) | None => None,
     };
     let named = [&binding.agents, &binding.graders, &binding.judges].into_iter().flatten().map(|item| &item.value);
-    let hidden = agent.into_iter().chain(judge).chain(named).filter_map(|value| {
-        let path = path(value)?;
-        let first = path.path.segments.first()?;
-        let is_hidden = path.path.leading_colon.is_none() && path.path.segments.len() > 1 && first.ident == module;
+    let paths = agent.into_iter().chain(judge).chain(named).filter_map(path).chain(&binding.crate_path);
+    let hidden = paths.filter_map(|path| {
+        let first = path.segments.first()?;
+        let is_hidden = path.leading_colon.is_none() && path.segments.len() > 1 && first.ident == module;
         is_hidden.then(|| {
-            let segments = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect::<Vec<_>>();
+            let segments = path.segments.iter().map(|segment| segment.ident.to_string()).collect::<Vec<_>>();
             let message = format!(
                 "`{module}` is the name of the suite's module, which hides the crate; write `::{}`, or name the module: `name = {module}_suite`",
                 segments.join("::")
@@ -43,9 +43,9 @@ pub(super) fn hidden_paths(binding: &Binding, module: &str) -> Vec<Problem> {
     hidden.collect()
 }
 
-fn path(expression: &Expr) -> Option<&ExprPath> {
+fn path(expression: &Expr) -> Option<&Path> {
     match expression {
-        Expr::Path(path) => Some(path),
+        Expr::Path(path) => Some(&path.path),
         Expr::Group(group) => path(&group.expr),
         _ => None,
     }

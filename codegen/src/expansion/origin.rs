@@ -41,8 +41,8 @@ impl Expansion {
         let deny_warnings = *deny_warnings || of_binding.deny_warnings;
         let has_tests = of_binding.has_tests();
         quote! {
-            const __ORIGIN: ::core::option::Option<&::evalsuite::__private::Origin> = ::evalsuite::__origin! {
-                ::evalsuite::__private::Origin {
+            const __ORIGIN: ::core::option::Option<&__evalsuite::__private::Origin> = __evalsuite::__origin! {
+                __evalsuite::__private::Origin {
                 entry: #entry,
                 source_dir: #source_dir,
                 targets: &[#(#targets),*],

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 use super::{Expansion, judges, targets};
 use crate::binding::{Agent, Judge, NamedExpr, Problem};
@@ -29,18 +29,19 @@ impl Expansion {
     /// The code: a compile error per error, the function that binds the suite, and its module.
     pub fn tokens(&self) -> TokenStream {
         let errors = self.problems.iter().filter(|problem| problem.is_error()).map(compile_error);
+        let (evalsuite, import) = (self.evalsuite(), self.import());
         let without_json_schema = self.without_json_schema.as_ref().map(|problem| {
             let error = compile_error(problem);
-            quote!(::evalsuite::__without_json_schema! { #error })
+            quote!(#evalsuite::__without_json_schema! { #error })
         });
         let without_cli_agents = self.without_cli_agents.as_ref().map(|problem| {
             let error = compile_error(problem);
-            quote!(::evalsuite::__without_cli_agents! { #error })
+            quote!(#evalsuite::__without_cli_agents! { #error })
         });
         let calls = self.calls();
         let bound = self.binding.has_tests().then(|| self.bound(&calls));
         let module = self.module(&calls);
-        quote!(#(#errors)* #without_json_schema #without_cli_agents #bound #module)
+        quote!(#(#errors)* #import #without_json_schema #without_cli_agents #bound #module)
     }
 
     /// Code that makes rustc build again when one of the files changes or is deleted that `is_tracked` does not know.
@@ -54,8 +55,38 @@ impl Expansion {
         code_text::tokens(&text)
     }
 
+    /// Path of evalsuite in the caller's scope.
+    fn evalsuite(&self) -> TokenStream {
+        match self.binding.crate_path {
+            Some(_) => self.import_name().into_token_stream(),
+            None => quote!(::evalsuite),
+        }
+    }
+
+    /// The import of the path that the caller gives, which may start with a name in the caller's scope.
+    fn import(&self) -> Option<TokenStream> {
+        let path = self.binding.crate_path.as_ref()?;
+        let name = self.import_name();
+        Some(quote! {
+            #[doc(hidden)]
+            #[allow(unused_imports)]
+            use #path as #name;
+        })
+    }
+
+    fn import_name(&self) -> Ident {
+        format_ident!("__evalsuite_of_{}", plain(&self.module))
+    }
+
     fn module(&self, calls: &TokenStream) -> TokenStream {
         let (quiet, name) = (quiet(), identifier(&self.module));
+        let evalsuite = match self.binding.crate_path {
+            Some(_) => {
+                let import = self.import_name();
+                quote!(super::#import)
+            }
+            None => quote!(::evalsuite),
+        };
         let embedded = code_text::tokens(&self.embedded.expression());
         let origin = self.origin();
         let warnings = self.recorded_warnings.iter().map(|(name, text)| quote!((#name, #text)));
@@ -66,6 +97,7 @@ impl Expansion {
             /// An evaluation suite.
             #quiet
             pub mod #name {
+                use #evalsuite as __evalsuite;
                 const __EMBEDDED: ::core::option::Option<&[(&str, &[u8])]> = #embedded;
                 const __DIAGNOSTICS: &[(&str, &str)] = &[#(#warnings),*];
                 #origin
@@ -84,18 +116,18 @@ impl Expansion {
             quote! {
                 #[test]
                 fn suite_check() {
-                    ::evalsuite::__private::suite_check(evals)
+                    __evalsuite::__private::suite_check(evals)
                 }
             }
         });
         quote! {
             /// The suite with its agent and graders.
-            pub fn evals() -> ::evalsuite::Evals {
-                super::#bind(::evalsuite::Evals::new(&SUITE))
+            pub fn evals() -> __evalsuite::Evals {
+                super::#bind(__evalsuite::Evals::new(&SUITE))
             }
             #[cfg(test)]
             fn __run(case: usize) {
-                ::evalsuite::__private::run_case(evals, case)
+                __evalsuite::__private::run_case(evals, case)
             }
             #tests
             #suite_check
@@ -146,11 +178,12 @@ impl Expansion {
     /// The function that adds agents, graders and judges to the suite.
     fn bound(&self, calls: &TokenStream) -> TokenStream {
         let (quiet, name, scope, only_one) = (quiet(), self.bind_function(calls), self.scope(), self.only_one());
+        let evalsuite = self.evalsuite();
         quote! {
             #only_one
             #[doc(hidden)]
             #quiet
-            fn #name(evals: ::evalsuite::Evals) -> ::evalsuite::Evals {
+            fn #name(evals: #evalsuite::Evals) -> #evalsuite::Evals {
                 #scope
                 evals #calls
             }
@@ -189,8 +222,8 @@ impl Expansion {
         match &self.binding.agent {
             Agent::Expression(agent) => Some(quote!(.with_agent(#agent))),
             Agent::Commands => {
-                let error = compile_error(&self.needs_cli_agents("agents"));
-                Some(quote!(.with_agent(::evalsuite::__cli_agents! { #error })))
+                let (evalsuite, error) = (self.evalsuite(), compile_error(&self.needs_cli_agents("agents")));
+                Some(quote!(.with_agent(#evalsuite::__cli_agents! { #error })))
             }
             Agent::ByName => {
                 let (module, function) = self.agent_by_name()?;

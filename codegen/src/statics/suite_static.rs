@@ -7,20 +7,20 @@ use crate::rust_literals::{escape_bidirectional, push_number, push_option, push_
 
 /// Short names of what stands in every case: rustc resolves each path anew.
 const NAMES: &str = "#[allow(unused_imports)]\nuse ::core::option::Option::{None as __None, Some as __Some};\n\
-                     #[allow(unused_imports)]\nuse ::evalsuite::EvalCase as __Case;\n\
-                     #[allow(unused_imports)]\nuse ::evalsuite::__private::CompiledJson::Case as __Json;\n";
+                     #[allow(unused_imports)]\nuse __evalsuite::EvalCase as __Case;\n\
+                     #[allow(unused_imports)]\nuse __evalsuite::__private::CompiledJson::Case as __Json;\n";
 
 /// Adds `pub static SUITE`.
 pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<()> {
     let about = &suite.suite;
     out.push_str(NAMES);
-    out.push_str("/// The suite with all its cases.\npub static SUITE: ::evalsuite::EvalSuite = ::evalsuite::EvalSuite {\nname: ");
+    out.push_str("/// The suite with all its cases.\npub static SUITE: __evalsuite::EvalSuite = __evalsuite::EvalSuite {\nname: ");
     push_str(out, &about.name);
     out.push_str(",\nagent_name: ");
     push_option(out, about.agent_name.as_deref(), ("::core::option::Option::Some", "::core::option::Option::None"));
     push_origin(out);
     push_str(out, &about.root);
-    out.push_str(",\njson: ::evalsuite::__private::CompiledJson::Suite(&__texts::TEXTS),\nsources: &[");
+    out.push_str(",\njson: __evalsuite::__private::CompiledJson::Suite(&__texts::TEXTS),\nsources: &[");
     for (kind, path) in &suite.sources {
         out.push('(');
         push_str(out, kind);
@@ -49,11 +49,11 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) -> serde_json::Result<
 /// Adds `pub static SUITE` without cases, for code that uses a suite which cannot be loaded.
 pub(crate) fn push_empty(out: &mut String) {
     out.push_str(
-        "/// Empty: the suite cannot be used.\npub static SUITE: ::evalsuite::EvalSuite = ::evalsuite::EvalSuite {\n",
+        "/// Empty: the suite cannot be used.\npub static SUITE: __evalsuite::EvalSuite = __evalsuite::EvalSuite {\n",
     );
     out.push_str("name: \"\",\nagent_name: ::core::option::Option::None");
     push_origin(out);
-    out.push_str("\"\",\njson: ::evalsuite::__private::CompiledJson::Text(\"{}\"),\nsources: &[],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\norigin: __ORIGIN,\ncalibration: ::core::option::Option::None,\ncases: &[],\n};\n");
+    out.push_str("\"\",\njson: __evalsuite::__private::CompiledJson::Text(\"{}\"),\nsources: &[],\ndiagnostics: __DIAGNOSTICS,\nembedded: __EMBEDDED,\norigin: __ORIGIN,\ncalibration: ::core::option::Option::None,\ncases: &[],\n};\n");
 }
 
 fn push_origin(out: &mut String) {

@@ -36,7 +36,7 @@ impl SuiteTexts {
         out.push_str("mod __texts {\npub(super) static FILES: &str = ");
         push_lines(&mut out, &self.files);
         out.push_str(
-            ";\npub(super) static TEXTS: ::evalsuite::__private::SuiteTexts = ::evalsuite::__private::SuiteTexts {\nsuite: ",
+            ";\npub(super) static TEXTS: super::__evalsuite::__private::SuiteTexts = super::__evalsuite::__private::SuiteTexts {\nsuite: ",
         );
         push_raw(&mut out, &self.suite);
         out.push_str(",\ncases: ");

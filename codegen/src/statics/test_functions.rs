@@ -32,7 +32,7 @@ pub(crate) fn push(out: &mut String, suite: &LoadedSuite) {
     }
     open_modules(out, open, &[]);
     if suite.calibration.is_some() {
-        out.push_str("#[test]\nfn judge_calibration() {\n::evalsuite::__private::judge_calibration(evals)\n}\n");
+        out.push_str("#[test]\nfn judge_calibration() {\n__evalsuite::__private::judge_calibration(evals)\n}\n");
     }
 }
 
