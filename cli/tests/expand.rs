@@ -12,7 +12,7 @@ fn the_code_is_printed() {
     assert_eq!(output.code, 0, "{}", output.err);
     for part in [
         "pub mod card_agent {",
-        "pub static SUITE: ::evalsuite::EvalSuite",
+        "pub static SUITE: __evalsuite::EvalSuite",
         "test_name: \"positive::_25_invoice\"",
         "needs_this_function_or_the_argument_agent__card_agent::card_agent,",
         "    mod positive {\n        #[test]\n        fn _25_invoice() {\n            super::__run(0)\n        }",
@@ -74,7 +74,7 @@ fn what_measures_judges_is_a_test() {
     package.write("suites/card_agent/calibration.yaml", &format!("samples:\n{}{}", sample("a"), sample("b")));
     let output = package.run(&["expand", "suites/card_agent"]);
     let test =
-        "    #[test]\n    fn judge_calibration() {\n        ::evalsuite::__private::judge_calibration(evals)\n    }";
+        "    #[test]\n    fn judge_calibration() {\n        __evalsuite::__private::judge_calibration(evals)\n    }";
     assert!(output.out.contains(test), "{}", output.out);
     let output = package.run(&["expand", "suites/card_agent", "--agent", "none"]);
     assert!(!output.out.contains("fn judge_calibration") && output.out.contains("calibration: "), "{}", output.out);

@@ -43,6 +43,7 @@ mod macro_library;
 /// | `ignore` | string: the tests get `#[ignore = "…"]` | – |
 /// | `fixtures` | `on` or `off`: whether `workspace/` and `fixture_*` of a task are its fixtures | `on` |
 /// | `embed` | `on` or `off`: whether the files that cases need are embedded in the test program, up to 32 MiB | `on` |
+/// | `crate` | path of evalsuite, in a package that has it from a crate which re-exports it | `::evalsuite` |
 /// | `deny_warnings` | nothing: warnings fail the build, as with the variable `EVALSUITE_DENY_WARNINGS` | off |
 /// | `allow` | `["name"]`: warnings that are not shown; also `unsupported-docker` | `[]` |
 ///
@@ -50,6 +51,9 @@ mod macro_library;
 ///
 /// An edited file is noticed without a build script. For added, renamed and deleted files call `evalsuite_build::track("suites")` in
 /// `build.rs`; without it `suite_check` fails and says so.
+///
+/// In a package with a build script, whatever it does, the macro stores what it has read in `OUT_DIR`. After the edit of a case the next build then
+/// reads that case only.
 #[proc_macro]
 pub fn include_eval_suite(arguments: proc_macro::TokenStream) -> proc_macro::TokenStream {
     expand::include_eval_suite(arguments.into()).into()

@@ -82,7 +82,7 @@ impl Package {
         format!(
             "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
              [dependencies]\nevalsuite = {{ path = {} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n\
-             [build-dependencies]\nevalsuite-build = {{ path = {}, features = [\"generate\"] }}\n",
+             [build-dependencies]\nevalsuite-build = {{ path = {} }}\n",
             path("runtime"),
             path("build"),
         )
@@ -112,6 +112,12 @@ impl Package {
         let manifest = fs::read_to_string(self.root.join("Cargo.toml")).expect("the package has a Cargo.toml");
         let (before, after) = manifest.split_once("runtime\" }").expect("the package depends on evalsuite");
         self.write("Cargo.toml", &format!("{before}runtime\", features = [{name:?}] }}{after}"))
+    }
+
+    /// Adds the feature `generate` of evalsuite-build to the manifest.
+    pub fn add_generator(&self) -> &Self {
+        let manifest = fs::read_to_string(self.root.join("Cargo.toml")).expect("the package has a Cargo.toml");
+        self.write("Cargo.toml", &manifest.replace("build\" }", "build\", features = [\"generate\"] }"))
     }
 
     /// Deletes a file or a folder.

@@ -45,6 +45,7 @@ fn package(name: &str) -> Package {
     let package = Package::new(name);
     package
         .add_feature("cli-agents")
+        .add_generator()
         .write("src/lib.rs", "")
         .write(
             "build.rs",

@@ -24,6 +24,7 @@ pub fn polite(evidence: &evalsuite::Evidence<'_>) -> bool {
 
 fn package() -> Package {
     let package = Package::new("generated");
+    package.add_generator();
     package
         .write(
             "build.rs",
@@ -145,6 +146,7 @@ const CAST: &str = "polite as fn(&evalsuite::Evidence<'_>) -> Result<bool, std::
 #[test]
 fn closures_and_casts_are_agents_and_graders() {
     let package = Package::new("expressions");
+    package.add_generator();
     let polite = "pub fn polite(evidence: &evalsuite::Evidence<'_>) -> Result<bool, std::io::Error> {
         Ok(evidence.answer().contains(\"hello\"))
     }
@@ -187,6 +189,7 @@ fn closures_and_casts_are_agents_and_graders() {
 #[test]
 fn mistakes_in_a_generated_suite_are_errors_of_the_build_script() {
     let package = Package::new("generated_broken");
+    package.add_generator();
     package
         .write("build.rs", "fn main() { evalsuite_build::generate(\"suites/by_case\").graders([\"polite\"]).write(); }")
         .write(

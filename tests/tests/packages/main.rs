@@ -9,6 +9,7 @@ mod calibration;
 mod cli_agents;
 mod coordination;
 mod dynamic_library;
+mod facade;
 #[cfg(unix)]
 mod faults;
 mod generated;

@@ -156,6 +156,32 @@ fn records_of_tests_cause_no_rebuild() {
 }
 
 #[test]
+fn what_the_macro_stores_while_it_is_expanded_causes_no_rebuild() {
+    let package = Package::new("stored");
+    package
+        .write("build.rs", suites::BUILD_SCRIPT)
+        .write("src/lib.rs", suites::AGENT)
+        .write("tests/evals.rs", "use stored::agent;\nevalsuite::include_eval_suite!(\"suites/by_case\");")
+        .write("suites/by_case/EVAL.yaml", "workspace: { template: ./template }\n")
+        .write("suites/by_case/template/note.txt", "one")
+        .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "hello"));
+    for content in ["two", "three"] {
+        package.write("suites/by_case/template/note.txt", content);
+        // A suite whose files changed within the last milliseconds is not stored.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let build = package.build([]).succeeds("the suite is built");
+        assert!(build.rebuilt().contains(&"test evals".to_owned()), "an embedded file has changed");
+        let stored = build.out_dir(&package).join("evalsuite/loaded");
+        let mut files = std::fs::read_dir(stored).expect("the macro has stored the suite");
+        let is_archive = |file: std::io::Result<std::fs::DirEntry>| {
+            file.is_ok_and(|file| file.path().extension().is_some_and(|extension| extension == "embedded"))
+        };
+        assert!(files.any(is_archive), "the files that cases need are stored as one file");
+        assert_eq!(package.build([]).rebuilt(), [""; 0], "the archive of embedded files is not newer than the build");
+    }
+}
+
+#[test]
 fn records_are_refused_below_a_tracked_suite() {
     let package = Package::new("records_in_suite");
     package
@@ -175,6 +201,7 @@ fn records_are_refused_below_a_tracked_suite() {
 fn changed_files_outside_of_the_tracked_directory_cause_a_rebuild() {
     let package = Package::new("reads_elsewhere");
     package
+        .add_generator()
         .write(
             "build.rs",
             "fn main() {

@@ -57,6 +57,7 @@ fn line(id: &str, expects: &str) -> String {
 fn package(name: &str) -> Package {
     let package = Package::new(name);
     package
+        .add_generator()
         .write("build.rs", BUILD_SCRIPT)
         .write("src/lib.rs", "")
         .write("tests/evals.rs", TESTS)

@@ -198,6 +198,7 @@ fn commands_judge_agents_in_rust() {
     };
     package
         .add_feature("cli-agents")
+        .add_generator()
         .write("src/lib.rs", suites::AGENT)
         .write(
             "build.rs",
