@@ -37,6 +37,7 @@ mod macro_library;
 /// | `judge` | the judge of graders that name none: its path, or the name of one of `judges` or of a command of targets.yaml; `["a", "b", "c"]` for the majority of several | – |
 /// | `judges` | `{ "strict" => path }`: judges that graders name as `target` | – |
 /// | `judge_confirm` | how many judgements follow a failing one, so that the majority decides: an even number from 0 to 10 | 2 |
+/// | `runtime` | expression: the `Handle` of the multi-thread tokio runtime on which async agents, graders and judges run | a runtime of the process |
 /// | `targets` | `["name"]`: the matrix, for a suite whose files have none | – |
 /// | `require_env`, `require_commands` | `["NAME"]`: cases are skipped where one is missing | `[]` |
 /// | `name` | identifier: name of the module | last component of the path |

@@ -118,6 +118,12 @@ impl Generator {
         self
     }
 
+    /// The tokio runtime of async agents, graders and judges: an expression for the `Handle` of a multi-thread runtime.
+    pub fn runtime(mut self, expression: impl Into<String>) -> Self {
+        self.binding.runtime = self.expression(&expression.into());
+        self
+    }
+
     /// The target matrix, for a suite whose files have none.
     pub fn targets<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.binding.targets.extend(literals(names));

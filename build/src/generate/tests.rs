@@ -142,8 +142,9 @@ fn expressions_that_are_not_rust_are_all_reported() {
 fn commands_that_may_judge_reach_the_code() {
     let fixture = Fixture::new(&[]);
     let generator = || Generator::new("suites/card_agent").agent("a::b").named_judge("strict", "a::c");
-    run(&fixture, generator().default_judges(["strict", "kind"]).judge_confirm(4));
-    let named = ".with_named_judge(\"strict\", a::c).with_default_judges([\"strict\", \"kind\"]).with_judge_confirm(4).with_command_judges()";
+    run(&fixture, generator().default_judges(["strict", "kind"]).judge_confirm(4).runtime("a::handle()"));
+    let named = ".with_named_judge(\"strict\", a::c).with_default_judges([\"strict\", \"kind\"]).with_judge_confirm(4)\
+                 .with_runtime(a::handle()).with_command_judges()";
     let code_of_both = code(&fixture, "card_agent").split_whitespace().collect::<String>();
     assert!(code_of_both.contains(&named.replace(' ', "")), "{code_of_both}");
     run(&fixture, generator().default_judges(["strict"]));

@@ -54,6 +54,7 @@ fn apply(generator: Generator, method: &str, arguments: Vec<Argument>) -> Result
         ("named_judge", Some(Text(name)), Some(Text(judge))) => generator.named_judge(name, judge),
         ("default_judges", Some(Texts(names)), None) => generator.default_judges(names),
         ("judge_confirm", Some(Number(judgements)), None) => generator.judge_confirm(judgements),
+        ("runtime", Some(Text(runtime)), None) => generator.runtime(runtime),
         ("targets", Some(Texts(names)), None) => generator.targets(names),
         ("require_env", Some(Texts(names)), None) => generator.require_env(names),
         ("require_commands", Some(Texts(names)), None) => generator.require_commands(names),

@@ -109,6 +109,7 @@ fn value(name: &str, input: ParseStream<'_>, binding: &mut Binding, problems: &m
         "judge" => binding.judge = Some(values::judge(input, problems)?),
         "judges" => binding.judges = values::map(input, name, problems)?,
         "judge_confirm" => binding.judge_confirm = Some(values::number(input)?),
+        "runtime" => binding.runtime = Some(input.parse()?),
         "name" => binding.name = Some(values::identifier(input)?),
         "ignore" => binding.ignore = Some(values::string(input, "the reason why the tests are ignored")?),
         "fixtures" => binding.fixtures = values::on_or_off(input)?,

@@ -69,6 +69,13 @@ pub static ARGUMENTS: &[Argument] = &[
         "judge_confirm = 4",
     ),
     argument(
+        "runtime",
+        "expression",
+        "one multi-thread runtime of the process",
+        "The tokio runtime of async agents, graders and judges: the `Handle` of a multi-thread runtime that lives as long as the tests.",
+        "runtime = RUNTIME.handle().clone()",
+    ),
+    argument(
         "targets",
         "list of names",
         "",

@@ -48,7 +48,7 @@ fn all_arguments_together_with_trailing_commas() {
     let binding = good(
         r#""s", agent = a::b, agents = { "x" => c, "y" => d, }, graders = [e, f::g, "h-i" => j::k,], judge = l::m,
         judges = { "strict" => n, "my-panel" => o::<P, Q>(1) }, targets = ["x", "y"], judge_confirm = 4,
-        require_env = ["E"], require_commands = ["git"], name = other, ignore = "slow", fixtures = off, deny_warnings,
+        require_env = ["E"], require_commands = ["git"], name = other, ignore = "slow", fixtures = off, deny_warnings, runtime = R.handle().clone(),
         allow = ["no-effect",],"#,
     );
     assert!(matches!(&binding.agent, Agent::Expression(path) if code(path) == "a::b"));
@@ -57,6 +57,7 @@ fn all_arguments_together_with_trailing_commas() {
     assert!(matches!(&binding.judge, Some(Judge::Expression(path)) if code(path) == "l::m"));
     assert_eq!(binding.judge_confirm.map(|number| number.to_string()).as_deref(), Some("4"));
     assert_eq!(names(&binding.judges), ["strict", "my-panel"]);
+    assert!(binding.runtime.is_some_and(|runtime| code(&runtime) == "R.handle().clone()"));
     assert_eq!(values(&binding.targets), ["x", "y"]);
     assert_eq!(values(&binding.require_env), ["E"]);
     assert_eq!(values(&binding.require_commands), ["git"]);

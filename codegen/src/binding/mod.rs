@@ -32,6 +32,8 @@ pub struct Binding {
     pub judges: Vec<NamedExpr>,
     /// Number of judgements after a failing one.
     pub judge_confirm: Option<LitInt>,
+    /// The tokio runtime of async code, where it is not evalsuite's.
+    pub runtime: Option<Expr>,
     /// The target matrix, for a suite whose files have none.
     pub targets: Vec<LitStr>,
     /// Environment variables without which cases are skipped.
@@ -116,6 +118,7 @@ impl Binding {
             judge: None,
             judges: Vec::new(),
             judge_confirm: None,
+            runtime: None,
             targets: Vec::new(),
             require_env: Vec::new(),
             require_commands: Vec::new(),

@@ -170,9 +170,10 @@ impl Expansion {
             }
         });
         let confirm = self.binding.judge_confirm.as_ref().map(|number| quote!(.with_judge_confirm(#number)));
+        let runtime = self.binding.runtime.as_ref().map(|runtime| quote!(.with_runtime(#runtime)));
         let commands =
             judges::may_be_commands(&self.binding, self.facts.as_ref()).then(|| quote!(.with_command_judges()));
-        quote!(#agent #agents #graders #judges #judge #confirm #commands)
+        quote!(#agent #agents #graders #judges #judge #confirm #runtime #commands)
     }
 
     /// The function that adds agents, graders and judges to the suite.

@@ -1,6 +1,7 @@
 //! The arguments of the macro: their effect on builds and runs.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use evalsuite_tests::throwaway::{Package, suites};
 
@@ -179,4 +180,35 @@ fn unknown_and_unused_graders_are_reported_with_their_places() {
     ran.says("test by_case::suite_check ... FAILED")
         .says("error[E074 grader-config-rejected]: grader `kind-words` rejects its config: ");
     ran.says("missing field `words`").says(" --> suites/by_case/cases/first/case.yaml:3:5");
+}
+
+#[test]
+fn async_code_runs_on_the_runtime_of_the_program() {
+    let package = Package::new("own_runtime");
+    let manifest = fs::read_to_string(package.root().join("Cargo.toml")).expect("every package has a manifest");
+    let tokio =
+        "[dependencies]\ntokio = { version = \"1\", default-features = false, features = [\"rt-multi-thread\"] }\n";
+    package
+        .write("Cargo.toml", &manifest.replace("[dependencies]\n", tokio))
+        .write("src/lib.rs", "")
+        .write("suites/by_case/EVAL.yaml", suites::EVAL_YAML)
+        .write("suites/by_case/cases/first/case.yaml", &suites::case("hello", "mine"))
+        .write(
+            "tests/evals.rs",
+            "use std::sync::LazyLock;
+            use tokio::runtime::{Builder, Runtime};
+            static RUNTIME: LazyLock<Runtime> =
+                LazyLock::new(|| Builder::new_multi_thread().thread_name(\"mine\").build().unwrap());
+            async fn agent(_: &mut evalsuite::Trial<'_>) -> Result<String, tokio::task::JoinError> {
+                tokio::spawn(async { std::thread::current().name().unwrap_or_default().to_owned() }).await
+            }
+            evalsuite::include_eval_suite!(\"suites/by_case\", runtime = RUNTIME.handle().clone());\n",
+        );
+    package
+        .cargo(["test", "--test", "evals"])
+        .run()
+        .succeeds("the agent's task runs on a thread of the program's runtime");
+    let tests = "evalsuite::include_eval_suite!(\"suites/by_case\", runtime = 4, agent = none);\n";
+    package.write("tests/evals.rs", tests);
+    package.build(["--test", "evals"]).succeeds("a suite without tests has no runtime");
 }
