@@ -16,7 +16,7 @@ pub(crate) fn cargo() -> Command {
 /// # Errors
 ///
 /// What cargo says if it cannot tell.
-pub(crate) fn metadata(directory: &Path, arguments: &[&str]) -> io::Result<serde_json::Value> {
+pub(crate) fn metadata(directory: &Path, arguments: &[&str]) -> io::Result<evalsuite_schema::Value> {
     let mut metadata = cargo();
     metadata.args(["metadata", "--offline", "--format-version", "1"]).args(arguments).current_dir(directory);
     let output = metadata.stdin(Stdio::null()).output()?;
@@ -25,7 +25,7 @@ pub(crate) fn metadata(directory: &Path, arguments: &[&str]) -> io::Result<serde
         let message = message.trim();
         return Err(io::Error::other(message.strip_prefix("error: ").unwrap_or(message)));
     }
-    Ok(serde_json::from_slice(&output.stdout)?)
+    Ok(evalsuite_schema::json::from_slice(&output.stdout)?)
 }
 
 /// Exit code of cargo if a build or tests failed.

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use evalsuite_build::Generator;
 use evalsuite_codegen::expansion::Context;
 use evalsuite_loader::render;
+use evalsuite_schema::json::{Value, json};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::command_line::{Expand, OutputFormat};
 use crate::{json_output, suite_request};
@@ -26,6 +26,7 @@ pub(crate) struct ExpandedSuite {
     code: Option<String>,
     /// What is wrong with the suite and with what it is bound to, as `check --format json` prints it; of a problem that is not in a file,
     /// only the message.
+    #[schemars(with = "Vec<serde_json::Value>")]
     problems: Vec<Value>,
 }
 

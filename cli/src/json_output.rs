@@ -4,10 +4,10 @@ use std::io;
 use std::io::Write;
 
 use evalsuite_report::JSON_SCHEMAS;
+use evalsuite_schema::json::{Value, json};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::clean::CleanedRuns;
 use crate::convert::ConvertedSuite;
@@ -63,10 +63,10 @@ pub(crate) fn schema_of(kind: &str) -> serde_json::Result<Option<String>> {
     let Some((_, schema)) = PRINTED.iter().find(|(name, _)| *name == kind) else { return Ok(None) };
     let mut schema = schema()?;
     schema.insert("title".to_owned(), format!("evalsuite: {kind}").into());
-    text(schema.as_value()).map(Some)
+    text(&schema).map(Some)
 }
 
-fn text(schema: &Value) -> serde_json::Result<String> {
+fn text(schema: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string_pretty(schema).map(|text| text + "\n")
 }
 
@@ -82,10 +82,11 @@ fn check_schema() -> serde_json::Result<Schema> {
 /// A report about gates, beside which `gate` prints a comparison.
 fn gate_schema() -> serde_json::Result<Value> {
     let of = |kind: &str| JSON_SCHEMAS.iter().find(|(name, _)| *name == kind).map_or("null", |(_, text)| *text);
-    let [mut gate, mut diff] = [serde_json::from_str::<Value>(of("gate"))?, serde_json::from_str(of("diff"))?];
+    let [mut gate, mut diff] =
+        [evalsuite_schema::json::from_str::<Value>(of("gate"))?, evalsuite_schema::json::from_str(of("diff"))?];
     let mut definitions = diff["definitions"].take();
     for key in ["$schema", "title", "definitions"] {
-        diff.as_object_mut().map(|schema| schema.shift_remove(key));
+        diff.as_object_mut().map(|schema| schema.remove(key));
     }
     definitions["Comparison"] = diff;
     let required = gate["required"].as_array_mut();

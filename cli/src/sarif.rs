@@ -1,7 +1,7 @@
 //! Problems in SARIF 2.1.0, which code scanning and editors read.
 
 use evalsuite_schema::diagnostic::{Code, Diagnostic, Diagnostics, Position, SourceRange};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::explain::Section;
 

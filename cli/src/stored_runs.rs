@@ -73,7 +73,7 @@ pub(crate) fn read_record<T: DeserializeOwned>(file: &Path) -> io::Result<Option
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    serde_json::from_slice(&bytes)
+    evalsuite_schema::json::from_slice(&bytes)
         .map(Some)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", file.display())))
 }
@@ -102,6 +102,6 @@ pub(crate) fn output_path_of(directory: &Path) -> io::Result<PathBuf> {
 /// # Errors
 ///
 /// If there is no package here.
-pub(crate) fn cargo_metadata() -> io::Result<serde_json::Value> {
+pub(crate) fn cargo_metadata() -> io::Result<evalsuite_schema::Value> {
     cargo_process::metadata(Path::new("."), &["--no-deps"])
 }

@@ -2,8 +2,8 @@
 
 #![cfg(unix)]
 
+use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
-use serde_json::Value;
 
 /// An agent that knows the words in `KNOWS`.
 const LIB: &str = r#"

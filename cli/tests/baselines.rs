@@ -24,7 +24,7 @@ fn package() -> Package {
 fn write_run(package: &Package, id: &str, trials: u32, passes: bool) -> PathBuf {
     let directory = SyntheticRun::new(id, 30, trials).write(&package.root().join("out"));
     for file in records(&directory) {
-        let mut record: CaseRecord = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        let mut record: CaseRecord = evalsuite_schema::json::from_slice(&fs::read(&file).unwrap()).unwrap();
         let outcome = if passes { CaseOutcome::Passed } else { CaseOutcome::Failed };
         let score = f64::from(u8::from(passes));
         record.trials.iter_mut().for_each(|trial| (trial.outcome, trial.score) = (outcome, Some(score)));

@@ -13,11 +13,11 @@ use std::sync::mpsc::{Sender, channel};
 #[cfg(target_os = "linux")]
 use std::thread;
 
+use evalsuite_schema::json::json;
 #[cfg(target_os = "linux")]
 use evalsuite_tests::http_service::answer;
 use evalsuite_tests::http_service::serve;
 use package::{Output, Package};
-use serde_json::json;
 
 /// A service that gives every answer the score after `worth` in it, turned around if it is `reversed`.
 fn service(reversed: bool) -> String {

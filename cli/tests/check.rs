@@ -171,8 +171,8 @@ fn problems_of_calibrations_are_told_in_every_format() {
     }
     assert!(output.out.contains("did you mean `kappa`?"), "{}", output.out);
     let json = package.run(&["check", "--format", "json"]);
-    let problems: Vec<serde_json::Value> =
-        json.out.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    let problems: Vec<evalsuite_schema::Value> =
+        json.out.lines().map(|line| evalsuite_schema::json::from_str(line).expect("an object a line")).collect();
     assert!(problems.iter().any(|problem| problem["code"] == "E078"), "{}", json.out);
     assert!(problems.iter().all(|problem| problem.to_string().contains(file)), "{}", json.out);
     let github = package.run(&["check", "--format", "github"]);
@@ -213,7 +213,7 @@ fn a_problem_of_many_cases_is_shown_once_with_all_places_for_programs() {
     assert!(text.ends_with("1 error in 1 suite with 0 tests\n"), "{text}");
 
     let json = package.run(&["check", "--format", "json"]).out;
-    let problem: serde_json::Value = serde_json::from_str(&json).expect("one object");
+    let problem: evalsuite_schema::Value = evalsuite_schema::json::from_str(&json).expect("one object");
     let files: Vec<&str> =
         problem["related"].as_array().expect("a list").iter().filter_map(|place| place["file"].as_str()).collect();
     assert_eq!(files.len(), 8, "{json}");
@@ -372,7 +372,7 @@ fn sarif_has_the_catalogue_as_rules_and_a_result_per_place() {
     let package = many_problems();
     let output = package.run(&["check", "--format", "sarif"]);
     assert_eq!(output.code, 1);
-    let log: serde_json::Value = serde_json::from_str(&output.out).expect("one JSON object");
+    let log: evalsuite_schema::Value = evalsuite_schema::json::from_str(&output.out).expect("one JSON object");
     assert_eq!((&log["version"], log["runs"].as_array().map(Vec::len)), (&"2.1.0".into(), Some(1)));
     let (rules, results) = (&log["runs"][0]["tool"]["driver"]["rules"], &log["runs"][0]["results"]);
     assert_eq!(results.as_array().map(Vec::len), Some(27), "{}", output.out);
@@ -389,7 +389,10 @@ fn sarif_has_the_catalogue_as_rules_and_a_result_per_place() {
     }
     let place = &results[0]["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "suites/shop/cases/c1/case.yaml");
-    assert_eq!(place["region"], serde_json::json!({ "startLine": 2, "startColumn": 1, "endLine": 2, "endColumn": 7 }));
+    assert_eq!(
+        place["region"],
+        evalsuite_schema::json::json!({ "startLine": 2, "startColumn": 1, "endLine": 2, "endColumn": 7 })
+    );
 
     let below = Package::new(&[]);
     std::fs::create_dir(below.root().join(".git")).expect("a repository");

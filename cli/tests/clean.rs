@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 mod package;
 
+use evalsuite_schema::json::json;
 use package::Package;
-use serde_json::json;
 
 /// A package with runs; the first one is the oldest.
 fn package(runs: &[&str]) -> Package {

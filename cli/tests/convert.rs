@@ -57,8 +57,8 @@ fn the_report_is_one_json_object() {
     let report = package.json("convert", &output.out);
     assert_eq!((&report["mapped"], &report["dropped"]), (&3.into(), &0.into()));
     assert_eq!(report["entries"][0]["outcome"], "mapped");
-    assert_eq!(report["files"], serde_json::json!(["EVAL.yaml", "cases/test-1/case.yaml"]));
-    assert_eq!(report["problems"], serde_json::json!([]));
+    assert_eq!(report["files"], evalsuite_schema::json::json!(["EVAL.yaml", "cases/test-1/case.yaml"]));
+    assert_eq!(report["problems"], evalsuite_schema::json::json!([]));
 }
 
 #[test]

@@ -4,9 +4,9 @@ mod package;
 
 use std::time::{Duration, SystemTime};
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use package::Package;
-use serde_json::{Value, json};
 
 /// Writes a run that began some minutes ago.
 fn write_run(package: &Package, id: &str, skill: f64, minutes: u64) {
@@ -74,7 +74,7 @@ fn repository(package: &Package) -> [String; 2] {
 /// Writes the commit of a run.
 fn set_commit(package: &Package, id: &str, commit: &str, dirty: bool) {
     let file = package.root().join(format!("out/runs/{id}/run.json"));
-    let mut record: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let mut record: Value = evalsuite_schema::json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     record["git"] = json!({ "commit": commit, "dirty": dirty });
     std::fs::write(&file, record.to_string()).unwrap();
 }

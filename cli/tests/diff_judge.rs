@@ -5,10 +5,10 @@ mod package;
 use std::fs;
 use std::path::Path;
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_tests::http_service::serve;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use package::{Output, Package};
-use serde_json::{Value, json};
 
 /// A judge: the prompt of the user in, the text of the reply out.
 type Judge = fn(&str) -> String;
@@ -16,7 +16,7 @@ type Judge = fn(&str) -> String;
 /// A service that replies as the judge does.
 fn service(judge: Judge) -> String {
     serve(move |body| {
-        let body: Value = serde_json::from_str(body).expect("JSON");
+        let body: Value = evalsuite_schema::json::from_str(body).expect("JSON");
         let content = judge(body["messages"][1]["content"].as_str().expect("the prompt of the user"));
         let usage = json!({"prompt_tokens": 500, "completion_tokens": 20});
         let choices = json!([{"message": {"role": "assistant", "content": content}}]);
@@ -71,7 +71,7 @@ fn package() -> Package {
 }
 
 fn read(file: &Path) -> Value {
-    serde_json::from_slice(&fs::read(file).expect("a record")).expect("JSON")
+    evalsuite_schema::json::from_slice(&fs::read(file).expect("a record")).expect("JSON")
 }
 
 fn edit(file: &Path, fields: &[(&str, Value)]) {
@@ -117,7 +117,7 @@ fn better_answers_are_seen_where_scores_are_equal() {
         output.out
     );
     let output = judged(&package, prefers_new, &["--format", "json"]);
-    let found: Value = serde_json::from_str(&output.out).expect("one JSON object");
+    let found: Value = evalsuite_schema::json::from_str(&output.out).expect("one JSON object");
     let case = &found["suites"][0]["judged"]["cases"][0];
     assert_eq!((&case["better"], &case["consistent"], &case["error"]), (&json!("run"), &json!(true), &Value::Null));
     assert_eq!(

@@ -2,8 +2,8 @@
 
 mod package;
 
+use evalsuite_schema::json::json;
 use package::{Package, TASK};
-use serde_json::json;
 
 #[test]
 fn the_code_is_printed() {

@@ -2,8 +2,8 @@
 
 mod package;
 
+use evalsuite_schema::json::json;
 use package::{Package, TASK};
-use serde_json::json;
 
 #[test]
 fn an_unknown_run_is_said_to_be_unknown() {

@@ -4,9 +4,9 @@ mod package;
 
 use std::fs;
 
+use evalsuite_schema::Value;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use package::Package;
-use serde_json::Value;
 
 /// A run in which about nine of ten cases pass.
 fn package() -> Package {
@@ -97,7 +97,7 @@ fn a_regression_is_a_missed_gate() {
     assert_eq!((&json["schema"], &json["results"]), (&"evalsuite.gates/1".into(), &Value::Array(Vec::new())));
     assert_eq!(json["comparison"]["schema"], "evalsuite.comparison/1");
     let output = package.run_in_output(&["diff", "a-good", "b-badly", "--by", "bucket", "--format", "json"]);
-    let diff: Value = serde_json::from_str(&output.out).unwrap();
+    let diff: Value = evalsuite_schema::json::from_str(&output.out).unwrap();
     assert_eq!(diff, json["comparison"], "the same comparison");
     let slices = diff["suites"][0]["slices"].as_array().unwrap();
     assert!(slices.iter().any(|slice| slice["key"] == "bucket"), "{slices:?}");
@@ -107,7 +107,7 @@ fn a_regression_is_a_missed_gate() {
 fn the_gates_of_suites_are_in_the_records_of_the_run() {
     let package = package();
     let file = package.root().join("out/runs/a-good/suites/refunds-00000000/suite.json");
-    let mut suite: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let mut suite: Value = evalsuite_schema::json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     let mut set = |gates: &[&str]| {
         suite["gates"] = gates.into();
         fs::write(&file, suite.to_string()).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 mod package;
 
@@ -77,10 +77,10 @@ fn parts_of_a_run_become_one_run() {
     assert_eq!(text(&package, &format!("{SUITE}/hooks/before_all.log")), "on one");
     assert_eq!(text(&package, &format!("shards/2/{SUITE}/hooks/before_all.log")), "on two");
     assert_eq!(fs::read_to_string(package.root().join("all/latest")).unwrap(), "r");
-    let run: Value = serde_json::from_str(&text(&package, "run.json")).unwrap();
+    let run: Value = evalsuite_schema::json::from_str(&text(&package, "run.json")).unwrap();
     assert_eq!((&run["suites"][0]["tests"], run["shards"].as_array().map(Vec::len)), (&json!(3), Some(2)), "{run}");
     assert_eq!(run["started_at"], "2026-01-04T09:15:02.000Z", "when the first part began");
-    let summary: Value = serde_json::from_str(&text(&package, "summary.json")).unwrap();
+    let summary: Value = evalsuite_schema::json::from_str(&text(&package, "summary.json")).unwrap();
     assert_eq!((&summary["run_id"], summary["suites"][0]["cases"].as_array().map(Vec::len)), (&json!("r"), Some(2)));
     assert!(!package.root().join("all/runs/r/locks").exists(), "locks are those of the machines");
     assert_eq!(fs::read_dir(package.root().join("all/runs")).unwrap().count(), 1, "nothing is left of the work");

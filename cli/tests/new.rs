@@ -243,7 +243,8 @@ fn schemas_and_settings_of_the_editor_are_added() {
     assert!(output.out.contains("changed .vscode/settings.json: yaml.schemas, json.schemas\n"), "{}", output.out);
     let settings = read(&package, ".vscode/settings.json");
     assert!(settings.contains("// mine") && settings.contains("./.evalsuite/schema/case.json"), "{settings}");
-    let schema: serde_json::Value = serde_json::from_str(&read(&package, ".evalsuite/schema/eval.json")).expect("JSON");
+    let schema: evalsuite_schema::Value =
+        evalsuite_schema::json::from_str(&read(&package, ".evalsuite/schema/eval.json")).expect("JSON");
     assert_eq!(schema["title"], "evalsuite: eval");
     let again = package.run(&["new", "editor"]);
     assert_eq!((again.code, again.out.as_str()), (0, "the schemas and .vscode/settings.json are up to date\n"));

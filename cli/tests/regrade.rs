@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 mod package;
 
-use package::{Package, TASK};
 #[cfg(unix)]
-use serde_json::json;
+use evalsuite_schema::json::json;
+use package::{Package, TASK};
 
 #[test]
 fn an_unknown_run_is_said_to_be_unknown() {

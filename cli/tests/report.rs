@@ -84,7 +84,7 @@ fn without_a_file_the_summary_is_printed() {
         assert!(output.out.contains(part), "{part:?} is missing in\n{}", output.out);
     }
     let output = package.run_in_output(&["report", "run-1", "--format", "json"]);
-    let summary: serde_json::Value = serde_json::from_str(&output.out).expect("one JSON object");
+    let summary: evalsuite_schema::Value = evalsuite_schema::json::from_str(&output.out).expect("one JSON object");
     assert_eq!((&summary["schema"], &summary["run_id"]), (&"evalsuite.summary/1".into(), &"run-1".into()));
     assert_eq!(summary["suites"].as_array().map(Vec::len), Some(3));
 }
@@ -231,7 +231,7 @@ fn rates_of_judged_graders_are_corrected_by_the_calibration_of_the_run() {
     let corrected = line.map(|(_, rest)| format!("corrected by calibration\n  refunds @ default: tone  judge {rest}"));
     assert!(finished.out.ends_with(&corrected.unwrap()), "a run ends with them, too: {}", finished.out);
     let output = package.run_in_output(&["report", "--format", "json"]);
-    let json: serde_json::Value = serde_json::from_str(&output.out).unwrap();
+    let json: evalsuite_schema::Value = evalsuite_schema::json::from_str(&output.out).unwrap();
     let rate = &json["judged_rates"][0];
     assert_eq!((&rate["grader"], &rate["judge"], &rate["samples"]), (&"tone".into(), &"judge-large".into(), &4.into()));
     assert!(!package.run_in_output(&["report", "run-1"]).out.contains("corrected"), "without a calibration");

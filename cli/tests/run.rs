@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 mod package;
 
+use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, suites};
 use hmac_sha256::Hash;
-use serde_json::Value;
 use walkdir::WalkDir;
 
 const SHOP: &str = "description: Refunds.
@@ -221,7 +221,7 @@ fn cases_are_chosen_by_what_has_changed_and_by_their_last_results() {
     let run = chosen.package.records().newest_run();
     let is_newest = |path: &PathBuf| path.components().any(|part| part.as_os_str() == run.as_str());
     let newest = chosen.package.records().named("case.json").into_iter().rfind(is_newest).expect("a record");
-    let mut flaky: Value = serde_json::from_str(&fs::read_to_string(&newest).unwrap()).unwrap();
+    let mut flaky: Value = evalsuite_schema::json::from_str(&fs::read_to_string(&newest).unwrap()).unwrap();
     flaky["completed"] = 2.into();
     fs::write(&newest, flaky.to_string()).unwrap();
     let output = chosen.run_again(&["--flaky", "3"]).succeeds("it passes");
@@ -312,7 +312,7 @@ fn the_result_is_printed_as_json() {
     assert!(ran.stderr.contains("test shop::small ... ok"), "{}", ran.transcript());
     let ran = chosen.run_again(&["--test", "evals", "--format", "json", "small"]).succeeds("the case passes");
     let result = package::Package::new(&[]).json("run", &ran.stdout);
-    assert_eq!(result["unchecked_gates"], serde_json::json!(["suite:shop pass_rate >= 90%"]));
+    assert_eq!(result["unchecked_gates"], evalsuite_schema::json::json!(["suite:shop pass_rate >= 90%"]));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 mod package;
 
+use evalsuite_schema::Value;
 use package::Package;
-use serde_json::Value;
 
 #[test]
 fn the_schema_of_every_kind_is_printed() {
@@ -19,7 +19,7 @@ fn the_schema_of_every_kind_is_printed() {
     for kind in kinds.out.lines() {
         let output = package.run(&["schema", kind]);
         assert_eq!(output.code, 0, "{}", output.err);
-        let schema: Value = serde_json::from_str(&output.out).unwrap();
+        let schema: Value = evalsuite_schema::json::from_str(&output.out).unwrap();
         assert_eq!(schema["title"], format!("evalsuite: {kind}"));
     }
 }

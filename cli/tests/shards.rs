@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, Records, has_nextest, suites};
-use serde_json::Value;
 
 const CASES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
@@ -99,7 +99,7 @@ fn text(value: &Value) -> String {
 
 fn json(path: &Path) -> Value {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{} is not JSON: {error}", path.display()))
+    evalsuite_schema::json::from_str(&text).unwrap_or_else(|error| panic!("{} is not JSON: {error}", path.display()))
 }
 
 #[test]

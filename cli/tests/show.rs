@@ -46,7 +46,7 @@ fn package_with_run() -> (Package, String) {
     package.write("out/latest", "run-1");
     let failed = fs::read_dir(run.join("suites/refunds-00000000/cases")).expect("cases").find_map(|entry| {
         let text = fs::read_to_string(entry.expect("a directory").path().join("case.json")).ok()?;
-        let record: serde_json::Value = serde_json::from_str(&text).expect("a record");
+        let record: evalsuite_schema::Value = evalsuite_schema::json::from_str(&text).expect("a record");
         let is_failed = record["outcome"] == "failed" && record["target"] == "default";
         is_failed.then(|| record["case_id"].as_str().expect("an id").to_owned())
     });

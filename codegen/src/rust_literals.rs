@@ -127,9 +127,9 @@ mod tests {
     fn json_is_readable_and_means_the_same() {
         assert_eq!(json(r#"{"a":"b"}"#), "r#\"{\"a\":\"b\"}\"#");
         for value in ["plain", "\"#", "\"##x\"###", "\u{202e}b", "\r\n\t", "Ünï"] {
-            let text = serde_json::to_string(&serde_json::json!({ "key": value })).expect("JSON");
+            let text = serde_json::to_string(&evalsuite_schema::json::json!({ "key": value })).expect("JSON");
             let literal: syn::LitStr = syn::parse_str(&json(&text)).expect("a string literal");
-            let back: serde_json::Value = serde_json::from_str(&literal.value()).expect("JSON");
+            let back: evalsuite_schema::Value = evalsuite_schema::json::from_str(&literal.value()).expect("JSON");
             assert_eq!(back["key"], value);
             assert!(!json(&text).contains('\u{202e}'));
         }

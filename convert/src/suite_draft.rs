@@ -66,6 +66,6 @@ pub(crate) fn mapping(entries: Vec<(String, Value)>, end: Vec<String>) -> String
 }
 
 /// An entry without comments.
-pub(crate) fn entry(key: &str, value: impl Into<serde_json::Value>) -> (String, Value) {
+pub(crate) fn entry(key: &str, value: impl Into<evalsuite_schema::Value>) -> (String, Value) {
     (key.to_owned(), Value::from(value.into()))
 }

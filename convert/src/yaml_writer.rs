@@ -173,7 +173,7 @@ mod tests {
     use std::path::Path;
 
     use evalsuite_loader::document::parse;
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::*;
 

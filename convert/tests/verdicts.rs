@@ -12,7 +12,7 @@ use evalsuite::record::CaseOutcome;
 use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Outcome, RunOptions, Trial};
 use evalsuite_convert::{Conversion, Entry, Layout, from_promptfoo};
 use evalsuite_loader::{LoadedSuite, Request, load};
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 /// Rules of thresholds, weights, sets, defaults and variables.
 const RULES: &str = "+-+-++++--++-+-+-+";
@@ -161,7 +161,8 @@ fn echo(trial: &mut Trial<'_>) -> Result<Outcome, AgentError> {
     let answer = match trial.messages() {
         [] | [_] => trial.prompt().to_owned(),
         messages => {
-            let chat = serde_json::to_value(messages).and_then(|chat: Value| serde_json::to_string_pretty(&chat));
+            let chat =
+                evalsuite_schema::json::to_value(messages).and_then(|chat: Value| serde_json::to_string_pretty(&chat));
             chat.map_err(|error| AgentError::new(error.to_string()))?
         }
     };

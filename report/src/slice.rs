@@ -1,7 +1,7 @@
 //! The values of cases by which they are grouped.
 
+use evalsuite_schema::Value;
 use evalsuite_schema::gate::SliceKey;
-use serde_json::Value;
 
 use crate::run_data::CaseData;
 

@@ -5,9 +5,9 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use evalsuite_report::{InspectFormat, InspectLog, RunData, inspect_logs};
+use evalsuite_schema::Value;
 use evalsuite_schema::record::{CaseOutcome, GraderState, Reason, ReasonCode, Stage};
 use evalsuite_tests::synthetic_run::SyntheticRun;
-use serde_json::Value;
 
 fn run(change: impl FnOnce(&mut SyntheticRun)) -> (tempfile::TempDir, RunData) {
     let output = tempfile::tempdir().expect("a temporary directory");
@@ -24,7 +24,7 @@ fn written(log: &InspectLog<'_>, format: InspectFormat) -> Vec<u8> {
 }
 
 fn json(log: &InspectLog<'_>) -> Value {
-    serde_json::from_slice(&written(log, InspectFormat::Json)).expect("JSON")
+    evalsuite_schema::json::from_slice(&written(log, InspectFormat::Json)).expect("JSON")
 }
 
 fn samples(log: &Value) -> &[Value] {
@@ -161,7 +161,7 @@ fn every_object_has_what_readers_and_the_published_schema_require() {
         assert!(!objects.is_empty(), "no log has {path}");
         for object in objects {
             for key in *required {
-                assert!(!object[key].is_null(), "{path} has no {key}: {object}");
+                assert!(!object[*key].is_null(), "{path} has no {key}: {object}");
             }
         }
     }
@@ -228,7 +228,7 @@ fn errors_and_limits_are_told_apart_and_have_no_scores() {
     assert!(log["error"]["message"].as_str().is_some_and(|message| message.ends_with("cases ended in an error")));
     let [broken, limited] = [&samples(&log)[0], &samples(&log)[1]];
     assert_eq!((&broken["error"]["message"], &broken["limit"]), (&"no answer".into(), &Value::Null));
-    let limit = serde_json::json!({ "type": "time", "limit": 300.0, "reason": "no answer" });
+    let limit = evalsuite_schema::json::json!({ "type": "time", "limit": 300.0, "reason": "no answer" });
     assert_eq!((&limited["error"], &limited["limit"]), (&Value::Null, &limit));
     assert!(broken["scores"].is_null() && limited["scores"].is_null());
     run.in_use = true;
@@ -276,7 +276,7 @@ fn an_archive_has_the_samples_of_the_document_one_file_each() {
     let mut entry = |name: &str| -> Value {
         let mut text = String::new();
         archive.by_name(name).expect(name).read_to_string(&mut text).expect("text");
-        serde_json::from_str(&text).expect("JSON")
+        evalsuite_schema::json::from_str(&text).expect("JSON")
     };
     let mut header = document.clone();
     let fields = header.as_object_mut().expect("an object");

@@ -27,7 +27,7 @@ fn written(run: &RunData) -> (String, String) {
 /// The spans of each line, which is a trial.
 fn traces(text: &str) -> Vec<Vec<Span>> {
     let decoded = text.lines().map(|line| {
-        let data: TracesData = serde_json::from_str(line).expect("TracesData");
+        let data: TracesData = evalsuite_schema::json::from_str(line).expect("TracesData");
         data.resource_spans
             .into_iter()
             .flat_map(|resource| resource.scope_spans)
@@ -39,7 +39,7 @@ fn traces(text: &str) -> Vec<Vec<Span>> {
 
 fn records(text: &str) -> Vec<Vec<LogRecord>> {
     let decoded = text.lines().map(|line| {
-        let data: LogsData = serde_json::from_str(line).expect("LogsData");
+        let data: LogsData = evalsuite_schema::json::from_str(line).expect("LogsData");
         data.resource_logs
             .into_iter()
             .flat_map(|resource| resource.scope_logs)

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use evalsuite_report::{RunData, trace};
+use evalsuite_schema::Value;
 use evalsuite_tests::synthetic_run::SyntheticRun;
-use serde_json::Value;
 
 fn events(run: &RunData) -> Vec<Value> {
     let mut out = Vec::new();
     assert_eq!(trace(run, &mut out).expect("a trace"), []);
-    let mut document: Value = serde_json::from_slice(&out).expect("JSON");
+    let mut document: Value = evalsuite_schema::json::from_slice(&out).expect("JSON");
     match document["traceEvents"].take() {
         Value::Array(events) => events,
         other => panic!("not a list: {other}"),

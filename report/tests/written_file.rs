@@ -6,9 +6,9 @@ use std::io::Read;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use evalsuite_report::{Details, HtmlReport, RunData, earlier_runs};
+use evalsuite_schema::Value;
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use flate2::read::GzDecoder;
-use serde_json::Value;
 
 /// The data of a written page: its index and its chunks.
 struct Page {
@@ -47,7 +47,7 @@ impl Page {
 fn inflated(base64: &str) -> Value {
     let mut text = String::new();
     GzDecoder::new(STANDARD.decode(base64).unwrap().as_slice()).read_to_string(&mut text).unwrap();
-    serde_json::from_str(&text).unwrap()
+    evalsuite_schema::json::from_str(&text).unwrap()
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn trials_that_do_not_count_cost_all_the_same() {
     (surplus.cost_usd, surplus.judge_cost_usd) = (Some(0.5), Some(0.25));
     record.surplus = vec![surplus.clone(), surplus];
     let page = Page::of(&HtmlReport::new(run));
-    assert_eq!(page.index["cases"]["surplus"], serde_json::json!([[2, 1.0, 0.5], null, null]));
+    assert_eq!(page.index["cases"]["surplus"], evalsuite_schema::json::json!([[2, 1.0, 0.5], null, null]));
 }
 
 #[test]

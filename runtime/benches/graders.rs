@@ -11,8 +11,8 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use evalsuite::__private::{AgentWork, GradableEvidence};
 use evalsuite::record::{GraderState, Usage};
 use evalsuite::{Message, Role, ToolCall};
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Grader, Location};
-use serde_json::{Value, json};
 
 const SIZES: [(&str, usize); 3] = [("1KB", 1_000), ("100KB", 100_000), ("10MB", 10_000_000)];
 
@@ -68,7 +68,7 @@ fn calls(size: usize) -> Vec<Message> {
 }
 
 fn grader(config: Value) -> Grader {
-    let config = serde_json::from_value(config.clone()).unwrap_or_else(|error| panic!("{config}: {error}"));
+    let config = evalsuite_schema::json::from_value(config.clone()).unwrap_or_else(|error| panic!("{config}: {error}"));
     Grader::new("g", Location::new("EVAL.yaml", 1, 1), config)
 }
 

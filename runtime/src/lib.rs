@@ -33,7 +33,7 @@ mod entry;
 
 pub use evalsuite_schema::record::{Assertion, CaseOutcome, GraderKind, Usage, Verdict};
 pub use evalsuite_schema::{
-    Calibration, Case, Content, Location, Message, Object, Part, PathRef, Role, Suite, ToolCall,
+    Calibration, Case, Content, Location, Message, Object, Part, PathRef, Role, Suite, ToolCall, Value,
 };
 
 /// The data of suites and cases, as [`EvalSuite::decode`] and [`EvalCase::decode`] return it.

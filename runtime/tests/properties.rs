@@ -3,12 +3,12 @@
 use evalsuite::__private::{AgentWork, GradableEvidence};
 use evalsuite::record::{GraderRecord, GraderState, Usage};
 use evalsuite::{Content, Message, Role, ToolCall};
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Grader, Location};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-use serde_json::{Value, json};
 
 /// At least one grader of every deterministic type, and every mode of those that have some.
 fn configs() -> Vec<Value> {
@@ -73,7 +73,7 @@ fn configs() -> Vec<Value> {
 }
 
 fn grader(name: &str, config: Value) -> Grader {
-    let config = serde_json::from_value(config.clone()).unwrap_or_else(|error| panic!("{config}: {error}"));
+    let config = evalsuite_schema::json::from_value(config.clone()).unwrap_or_else(|error| panic!("{config}: {error}"));
     Grader::new(name, Location::new("EVAL.yaml", 1, 1), config)
 }
 

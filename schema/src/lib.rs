@@ -23,6 +23,7 @@ pub mod embedded;
 mod execution;
 pub mod gate;
 pub mod grader;
+pub mod json;
 #[doc(hidden)]
 pub mod json_writer;
 mod location;
@@ -45,14 +46,12 @@ pub use case::{
 };
 pub use execution::{Strategy, Target, Trials};
 pub use grader::{Grader, GraderConfig};
+pub use json::{Object, Value};
 pub use location::{Location, PathRef};
 pub use message::{Content, Message, Part, Role, ToolCall};
 pub use suite::{Kind, Layout, Requires, Suite};
 pub use targets_file::{CliTarget, HealthCheck, Probe, Provider, TargetEntry, TargetsFile};
 pub use workspace::{Argument, Checkout, Command, Hook, Hooks, Isolation, Repo, RepoSource, Reset, Resolve, Workspace};
-
-/// A JSON object: free-form data that is kept as its author wrote it.
-pub type Object = serde_json::Map<String, serde_json::Value>;
 
 /// `true` for the value that [`Default`] gives; such values are left out of the canonical JSON.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {

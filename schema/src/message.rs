@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::Value;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::record::{Usage, milliseconds};
 use crate::{PathRef, is_default};

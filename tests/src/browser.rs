@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 /// How long an answer of the browser may take. Machines that run tests are busy.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -74,7 +74,7 @@ impl Browser {
         let (send, messages) = mpsc::channel();
         thread::spawn(move || {
             for message in BufReader::new(answers).split(0).map_while(Result::ok) {
-                let message = serde_json::from_slice(&message).expect("messages are JSON");
+                let message = evalsuite_schema::json::from_slice(&message).expect("messages are JSON");
                 if send.send(message).is_err() {
                     break;
                 }

@@ -1,6 +1,6 @@
 //! JSON Schemas that allow no other fields.
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 /// Makes a schema refuse fields that it does not name, which published schemas allow.
 pub fn close(schema: &mut Value) {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::{
     Assertion, CaseOutcome, CaseRecord, GitState, GraderKind, GraderRecord, GraderState, JudgeRecord, Reason,
     ReasonCode, RunRecord, Stability, Stage, SuiteRecord, SuiteRun, SuiteTest, TrialRecord, TrialSummary, Usage,
@@ -10,7 +11,6 @@ use evalsuite_schema::record::{
 };
 use evalsuite_schema::{Location, Object};
 use serde::Serialize;
-use serde_json::{Value, json};
 
 /// A made-up run. The same numbers give the same run.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use super::changes::Changes;
 use super::package_here::PackageHere;

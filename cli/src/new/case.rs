@@ -2,7 +2,7 @@
 
 use std::io;
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use super::changes::Changes;
 use super::package_here::{PackageHere, check_name};

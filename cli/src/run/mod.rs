@@ -19,7 +19,6 @@ use evalsuite::tooling::{SuiteDescription, run_id_or_new};
 use evalsuite_report::{Comparison, GateReport};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use self::chosen_tests::{ChosenTests, choose_tests};
 use self::earlier_results::chosen_by_results;
@@ -43,10 +42,10 @@ pub(crate) struct RunResult {
     /// The run, as `finish --format json` prints it; `null` if nothing was recorded.
     run: Option<EndedRun>,
     /// How the results compare with the baseline, or with the run before: as `diff --format json` prints it. `null` if there is neither.
-    #[schemars(with = "Option<Map<String, Value>>")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     comparison: Option<Comparison>,
     /// The gates of suites all of whose tests were chosen, as `gate --format json` prints them; `null` without any.
-    #[schemars(with = "Option<Map<String, Value>>")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     gates: Option<GateReport>,
     /// The other gates.
     unchecked_gates: Vec<String>,

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 use evalsuite::tooling::SuiteDescription;
+use evalsuite_schema::Value;
 use evalsuite_schema::digest::hexadecimal;
 use hmac_sha256::Hash;
-use serde_json::Value;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::cargo_process;

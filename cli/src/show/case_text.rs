@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use evalsuite_report::{CaseData, RunData, TrialData};
+use evalsuite_schema::Value;
 use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, TrialRecord, Verdict};
 use evalsuite_schema::{Content, Input};
-use serde_json::Value;
 
 use super::{add_indented, steps};
 
@@ -123,7 +123,7 @@ fn add_grader(text: &mut String, grader: &GraderRecord, indent: &str) {
 /// What the agent was asked, from the evidence of the trial.
 fn prompt(directory: &Path) -> Option<String> {
     let mut evidence = read_json(&directory.join("evidence.json"))?;
-    let input: Input = serde_json::from_value(evidence["seen"]["input"].take()).ok()?;
+    let input: Input = evalsuite_schema::json::from_value(evidence["seen"]["input"].take()).ok()?;
     let messages = match input {
         Input::Data(data) => return serde_json::to_string_pretty(&data).ok(),
         Input::Messages(messages) => messages,
@@ -141,5 +141,5 @@ fn prompt(directory: &Path) -> Option<String> {
 
 /// `None` if the file is missing or torn: what is there is shown.
 fn read_json(file: &Path) -> Option<Value> {
-    serde_json::from_slice(&fs::read(file).ok()?).ok()
+    evalsuite_schema::json::from_slice(&fs::read(file).ok()?).ok()
 }

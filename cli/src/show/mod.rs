@@ -11,7 +11,7 @@ use std::{fs, io};
 
 use evalsuite_loader::suggest;
 use evalsuite_report::{CaseData, RunData, Transcript, write_transcripts};
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use crate::command_line::Show;
 use crate::{CANNOT_WORK, pager, stored_runs};
@@ -28,7 +28,7 @@ fn show_files(command: &Show) -> io::Result<ExitCode> {
         let text = fs::read(file).map_err(|error| at(file, error.kind(), &error))?;
         let invalid = |error: &dyn Error| at(file, io::ErrorKind::InvalidData, error);
         transcripts.push(Transcript::parse(name.clone(), &text).map_err(|error| invalid(&error))?);
-        documents.push(serde_json::from_slice::<Value>(&text).map_err(|error| invalid(&error))?);
+        documents.push(evalsuite_schema::json::from_slice::<Value>(&text).map_err(|error| invalid(&error))?);
     }
     let Some(page) = &command.html else {
         let mut text = String::new();

@@ -1,7 +1,7 @@
 //! The steps of an ATIF document as text.
 
 use evalsuite_report::content_text;
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use super::add_indented;
 

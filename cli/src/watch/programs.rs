@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
 use evalsuite::tooling::{DESCRIBE_VARIABLE, SuiteDescription};
-use serde_json::Value;
+use evalsuite_schema::Value;
 use toml_edit::{DocumentMut, Item};
 
 use super::suites::Touched;
@@ -89,7 +89,8 @@ impl TestBuild {
         run.build.features.extend(self.features.iter().cloned());
         let built = cargo_test(&run).args(["--no-run", "--message-format=json"]).stdin(Stdio::null()).output()?;
         let text = String::from_utf8_lossy(&built.stdout);
-        let messages: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let messages: Vec<Value> =
+            text.lines().filter_map(|line| evalsuite_schema::json::from_str(line).ok()).collect();
         if !built.status.success() {
             return Ok(Err(problems(&messages, &String::from_utf8_lossy(&built.stderr))));
         }

@@ -9,9 +9,9 @@ use evalsuite_codegen::binding::Agent;
 use evalsuite_codegen::expansion;
 use evalsuite_loader::source::Texts;
 use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session};
+use evalsuite_schema::Value;
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics};
 use evalsuite_schema::{Case, Location};
-use serde_json::Value;
 
 use crate::includes::Includes;
 use crate::suite_request;
@@ -210,7 +210,7 @@ impl WatchedSuite {
 
     /// Whether a case names one of the files, or a directory around it.
     fn names(&self, case: &Case, files: &[&PathBuf]) -> bool {
-        let Ok(value) = serde_json::to_value(case) else { return false };
+        let Ok(value) = evalsuite_schema::json::to_value(case) else { return false };
         let root = &self.request.package_root;
         any_path(&value, &mut |path| files.iter().any(|file| file.starts_with(root.join(path))))
     }
@@ -236,7 +236,7 @@ fn cases_by_path(suite: &LoadedSuite) -> impl Iterator<Item = (String, &Arc<Case
 /// Whether two cases differ in more than where they are written.
 fn differ(one: &Case, other: &Case) -> bool {
     let without_locations = |case: &Case| {
-        let mut value = serde_json::to_value(case).unwrap_or_default();
+        let mut value = evalsuite_schema::json::to_value(case).unwrap_or_default();
         remove_locations(&mut value);
         value
     };

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 pub(crate) struct Client {
     child: Child,
@@ -97,7 +97,7 @@ impl Client {
         }
         let mut bytes = vec![0; length];
         self.output.read_exact(&mut bytes).expect("a whole message");
-        let message: Value = serde_json::from_slice(&bytes).expect("JSON");
+        let message: Value = evalsuite_schema::json::from_slice(&bytes).expect("JSON");
         self.record("<--", &message);
         if message.get("method").is_some() {
             self.notifications.push(message.clone());

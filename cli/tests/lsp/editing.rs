@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::client::Client;
 use crate::suites::{self, EVAL, REFUND, REPLY};

@@ -1,6 +1,6 @@
 //! Input that no client should send, and how the server ends.
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::client::Client;
 use crate::suites::{self, REFUND};

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use crate::client::Client;
 use crate::package::Package;
 
 fn files_read(client: &mut Client) -> Vec<String> {
     client.synchronize();
-    let message = |trace: serde_json::Value| trace["params"]["message"].as_str().expect("a text").to_owned();
+    let message = |trace: evalsuite_schema::Value| trace["params"]["message"].as_str().expect("a text").to_owned();
     client.take("$/logTrace").into_iter().map(message).collect()
 }
 

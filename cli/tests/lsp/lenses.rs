@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::client::Client;
 use crate::package::Package;

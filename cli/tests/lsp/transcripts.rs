@@ -1,6 +1,6 @@
 //! Whole sessions, with everything that both sides say.
 
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use crate::client::Client;
 use crate::suites::{self, REFUND, TASK};

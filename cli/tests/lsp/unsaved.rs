@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use crate::client::Client;
 use crate::suites::{self, REFUND};

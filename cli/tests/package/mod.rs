@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
+use evalsuite_schema::Value;
 use evalsuite_tests::closed_schema::close;
-use serde_json::Value;
 
 /// A valid task.
 pub(crate) const TASK: &str = r#"{ "id": "a", "description": "Says hello.", "graders": [{ "name": "contains", "config": { "value": "hello" } }] }"#;
@@ -76,11 +76,12 @@ impl Package {
 
     /// The object that is printed, which is what `cargo evalsuite schema KIND` says and nothing else.
     pub(crate) fn json(&self, kind: &str, printed: &str) -> Value {
-        let value = serde_json::from_str(printed).unwrap_or_else(|error| panic!("{error} in\n{printed}"));
-        let mut schema = serde_json::from_str(&self.run(&["schema", kind]).out).expect("a schema");
+        let value: Value =
+            evalsuite_schema::json::from_str(printed).unwrap_or_else(|error| panic!("{error} in\n{printed}"));
+        let mut schema: Value = evalsuite_schema::json::from_str(&self.run(&["schema", kind]).out).expect("a schema");
         close(&mut schema);
-        let validator = jsonschema::validator_for(&schema).expect("a valid schema");
-        let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        let validator = jsonschema::validator_for(&schema.into()).expect("a valid schema");
+        let errors: Vec<String> = validator.iter_errors(&value.clone().into()).map(|error| error.to_string()).collect();
         assert_eq!(errors, [""; 0], "{printed}");
         value
     }

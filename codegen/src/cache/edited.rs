@@ -173,7 +173,7 @@ fn source(file: &str, root: &Path) -> Option<String> {
 /// Whether the suite and the code around the texts are the same with the new case in place of the old one.
 fn is_same_to_the_suite(old: &str, new: &LoadedCase, suite: &LoadedSuite) -> io::Result<bool> {
     let mut before = new.clone();
-    before.case = serde_json::from_str::<Case>(CaseDigests::split(old).0)?.into();
+    before.case = evalsuite_schema::json::from_str::<Case>(CaseDigests::split(old).0)?.into();
     let (old, case): (&Case, &Case) = (&before.case, &new.case);
     let facts = |loaded: &LoadedCase| {
         let mut suite = suite.clone();

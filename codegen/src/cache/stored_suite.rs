@@ -115,7 +115,7 @@ impl StoredSuite {
             rest = others;
             Some(part)
         };
-        let record = serde_json::from_str(next()?).ok()?;
+        let record = evalsuite_schema::json::from_str(next()?).ok()?;
         let stamps = FileStamps { lines: next()?.to_owned() };
         let (statics, tests) = (next()?.to_owned(), next()?.to_owned());
         let texts = SuiteTexts { suite: next()?.to_owned(), cases: next()?.to_owned(), files: next()?.to_owned() };

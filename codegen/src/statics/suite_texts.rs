@@ -101,8 +101,8 @@ fn cases(cases: &[LoadedCase]) -> serde_json::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use evalsuite_schema::json::json;
     use evalsuite_schema::{Grader, GraderConfig, Location};
-    use serde_json::json;
 
     use super::*;
 
@@ -114,6 +114,6 @@ mod tests {
         case.graders.push(Grader::new("g", Location::new("f", 2, 1), GraderConfig::IsJson));
         let line = case_line(&case).unwrap();
         let (json, digests) = CaseDigests::split(line.strip_suffix('\n').unwrap());
-        assert_eq!(digests, Some(CaseDigests::of(&serde_json::from_str(json).unwrap())));
+        assert_eq!(digests, Some(CaseDigests::of(&evalsuite_schema::json::from_str(json).unwrap())));
     }
 }

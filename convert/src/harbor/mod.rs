@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite_loader::document::{Data, Value};
-use serde_json::{Map, Value as Json, json};
+use evalsuite_schema::json::{Object, Value as Json, json};
 use walkdir::WalkDir;
 
 use self::dockerfile::Dockerfile;
@@ -102,7 +102,7 @@ impl Task<'_> {
         Place::new(source::shown(&self.directory.join(file), self.root), 0, file)
     }
 
-    fn table(&self, name: &str) -> Map<String, Json> {
+    fn table(&self, name: &str) -> Object {
         self.document.root.get(name).and_then(Json::as_object).cloned().unwrap_or_default()
     }
 
@@ -288,7 +288,7 @@ impl Task<'_> {
             let input = self.instruction(&format!("steps/{name}/instruction.md"))?;
             let own = format!("steps/{name}/tests");
             let grader = self.grader(&["tests", &own], &format!("{path}.verifier"), docker, files);
-            for key in step.as_object().into_iter().flat_map(Map::keys) {
+            for key in step.as_object().into_iter().flat_map(Object::keys) {
                 let place = self.place(&format!("{path}.{key}"));
                 match key.as_str() {
                     "name" | "verifier" => self.report.mapped(&place),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use evalsuite_schema::json::{Object, Value};
 use toml_edit::{Document, Item, TableLike};
 
 use crate::error::ConvertError;
@@ -12,7 +12,7 @@ use crate::source;
 /// A TOML file.
 #[derive(Debug)]
 pub(super) struct TomlDocument {
-    pub(super) root: Map<String, Value>,
+    pub(super) root: Object,
     /// Lines by dotted paths, such as `steps[0].name`.
     lines: BTreeMap<String, u32>,
 }
@@ -38,8 +38,8 @@ fn line(text: &str, span: Option<std::ops::Range<usize>>) -> Option<u32> {
     u32::try_from(before.matches('\n').count() + 1).ok()
 }
 
-fn table(table: &dyn TableLike, path: &str, text: &str, lines: &mut BTreeMap<String, u32>) -> Map<String, Value> {
-    let mut entries = Map::new();
+fn table(table: &dyn TableLike, path: &str, text: &str, lines: &mut BTreeMap<String, u32>) -> Object {
+    let mut entries = Object::new();
     for (name, item) in table.iter() {
         let below = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         if let Some(line) = line(text, table.key(name).and_then(toml_edit::Key::span)) {

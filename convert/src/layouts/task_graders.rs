@@ -2,8 +2,8 @@
 
 use evalsuite_loader::document::{Data, Value};
 use evalsuite_schema::grader::built_in_kind;
+use evalsuite_schema::json::{Object, Value as Json, json};
 use evalsuite_schema::record::GraderKind;
-use serde_json::{Map, Value as Json, json};
 
 use crate::report::{Place, Report};
 use crate::suite_draft::entry;
@@ -85,7 +85,7 @@ impl GraderWriter<'_> {
     }
 
     fn grader(&mut self, name: &str, assertion: &Value, place: &Place) -> Json {
-        let mut config = Map::new();
+        let mut config = Object::new();
         let is_built_in = built_in_kind(&name.replace('_', "-")).is_some();
         let is_required = is_required(assertion);
         for (key, value) in assertion.entries() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evalsuite_loader::document::{Data, Value};
-use serde_json::{Map, Value as Json, json};
+use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::task_graders::{GraderWriter, TaskRules, is_required};
 use super::{Directories, ReadCase, SuiteSource};
@@ -39,7 +39,7 @@ struct Shared {
     /// Where they are.
     assertions_place: Place,
     template: Option<String>,
-    metadata: Map<String, Json>,
+    metadata: Object,
 }
 
 impl TaskWriter {
@@ -54,7 +54,7 @@ impl TaskWriter {
         if comments {
             report.approximated(&Place::new(place.file.clone(), 0, "comments"), "JSON has none");
         }
-        let mut suite = Map::new();
+        let mut suite = Object::new();
         let shared = settings(draft.settings, &place, &mut suite, &mut report);
         let threshold = shared.threshold.unwrap_or(THRESHOLD);
         let is_strict = |case: &ReadCase| {
@@ -63,7 +63,7 @@ impl TaskWriter {
             all.peek().is_some() && all.all(is_required)
         };
         let every_verdict = cases.iter().all(is_strict);
-        let mut head = Map::new();
+        let mut head = Object::new();
         head.insert("name".to_owned(), suite.remove("name").unwrap_or_else(|| default_name.into()));
         head.insert("agent_name".to_owned(), "agent".into());
         head.insert("kind".to_owned(), suite.remove("kind").unwrap_or_else(|| "capability".into()));
@@ -130,7 +130,7 @@ impl TaskWriter {
     }
 
     fn json(&mut self, id: &str, read: ReadTask, graders: Vec<Json>, place: &Place) -> Json {
-        let mut task = Map::new();
+        let mut task = Object::new();
         task.insert("id".to_owned(), id.into());
         let description = read.description.unwrap_or_else(|| {
             self.report.approximated(place, "without `criteria`, its description is its id");
@@ -195,9 +195,9 @@ impl TaskWriter {
 #[derive(Default)]
 struct ReadTask {
     description: Option<String>,
-    input: Option<Map<String, Json>>,
+    input: Option<Object>,
     expected: Option<Json>,
-    metadata: Map<String, Json>,
+    metadata: Object,
     threshold: Option<f64>,
     timeout_seconds: Option<Json>,
     trials: Option<Json>,
@@ -206,12 +206,7 @@ struct ReadTask {
 }
 
 /// Reads the settings of an eval file: those that `suite.json` has, and those that each task repeats.
-fn settings(
-    settings: Vec<(String, Value)>,
-    suite: &Place,
-    json: &mut Map<String, Json>,
-    report: &mut Report,
-) -> Shared {
+fn settings(settings: Vec<(String, Value)>, suite: &Place, json: &mut Object, report: &mut Report) -> Shared {
     let mut shared = Shared::default();
     for (key, value) in settings {
         let place = suite.below(value.position.line, &key);
@@ -275,11 +270,11 @@ fn template(workspace: &Value, place: &Place, report: &mut Report) -> Option<Str
 }
 
 /// The input as an object, whose `prompt` is what the agent is asked.
-fn input(input: &Value, place: &Place, report: &mut Report) -> Map<String, Json> {
+fn input(input: &Value, place: &Place, report: &mut Report) -> Object {
     let only = input.items().filter(|messages| messages.len() == 1).and_then(|messages| messages.first());
     let is_user = |message: &&Value| message.get("role").and_then(Value::as_text) == Some("user");
     let question = only.filter(is_user).and_then(|message| message.get("content"));
-    let mut object = Map::new();
+    let mut object = Object::new();
     match input.as_text().or_else(|| question.and_then(Value::as_text)) {
         Some(text) => drop(object.insert("prompt".to_owned(), text.into())),
         None => {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evalsuite_loader::document::{Data, Value};
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use super::ReadCase;
 use super::task_graders::{TaskRules, assertion};

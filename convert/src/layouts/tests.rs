@@ -271,18 +271,18 @@ fn what_cases_have_and_tasks_have_not_is_named() {
     }
     has(Outcome::Dropped, "tests[0].assertions[2]", "no templates");
     has(Outcome::Dropped, "tests[2]", "nothing is left that grades it");
-    let json =
-        |path: &str| -> serde_json::Value { serde_json::from_slice(&tasks.output.files()[Path::new(path)]).unwrap() };
-    let head =
-        serde_json::json!({"name": "shop", "agent_name": "agent", "kind": "capability", "task_pass_threshold": 0.9});
+    let json = |path: &str| -> evalsuite_schema::Value {
+        evalsuite_schema::json::from_slice(&tasks.output.files()[Path::new(path)]).unwrap()
+    };
+    let head = evalsuite_schema::json::json!({"name": "shop", "agent_name": "agent", "kind": "capability", "task_pass_threshold": 0.9});
     assert_eq!(json("suite.json"), head);
     let a = json("tasks/a.json");
     assert_eq!((&a["description"], &a["trials_per_run"]), (&"Greets".into(), &3.into()));
-    let graders = serde_json::json!([
+    let graders = evalsuite_schema::json::json!([
         {"name": "rubrics", "config": {"criteria": ["Is polite", "Is short"]}}, {"name": "contains", "config": {"value": "x"}},
     ]);
     assert_eq!(a["graders"], graders);
-    assert_eq!(json("tasks/b.json")["graders"], serde_json::json!([{"name": "llm-grader"}]));
+    assert_eq!(json("tasks/b.json")["graders"], evalsuite_schema::json::json!([{"name": "llm-grader"}]));
     assert!(!tasks.output.files().contains_key(Path::new("tasks/c.json")));
 }
 

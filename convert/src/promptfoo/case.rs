@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evalsuite_loader::document::{Data, Value};
-use serde_json::{Map, Value as Json, json};
+use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::assertions::{self, Assertion, CaseContext, Grader, Mapped, Names};
 use super::prompts::{self, Prompt};
@@ -18,7 +18,7 @@ use crate::suite_draft::CaseDraft;
 pub(super) struct Case<'a> {
     pub(super) test: &'a TestCase,
     pub(super) prompt: &'a Prompt,
-    pub(super) variables: &'a mut Map<String, Json>,
+    pub(super) variables: &'a mut Object,
     /// Whether it is the first one of its test, which keeps the comments.
     pub(super) is_first: bool,
     pub(super) settings: &'a SuiteSettings,
@@ -69,8 +69,8 @@ impl Case<'_> {
 }
 
 /// A prompt with its variables filled in. In a chat, each text of it is a template of its own.
-fn filled_in(text: &str, variables: &Map<String, Json>) -> template::Rendered {
-    match serde_json::from_str::<Json>(text) {
+fn filled_in(text: &str, variables: &Object) -> template::Rendered {
+    match evalsuite_schema::json::from_str::<Json>(text) {
         Ok(mut chat @ (Json::Array(_) | Json::Object(_))) => {
             let mut doubt = None;
             fill_in(&mut chat, variables, &mut doubt);
@@ -80,7 +80,7 @@ fn filled_in(text: &str, variables: &Map<String, Json>) -> template::Rendered {
     }
 }
 
-fn fill_in(json: &mut Json, variables: &Map<String, Json>, doubt: &mut Option<String>) {
+fn fill_in(json: &mut Json, variables: &Object, doubt: &mut Option<String>) {
     match json {
         Json::String(text) => {
             let rendered = template::render(text, variables);
@@ -180,7 +180,7 @@ fn execution(
 }
 
 /// The test's metadata, its description, and its variables, which graders read.
-fn metadata(test: &TestCase, variables: &Map<String, Json>) -> Option<(String, Value)> {
+fn metadata(test: &TestCase, variables: &Object) -> Option<(String, Value)> {
     let mut metadata = test.metadata.clone();
     let mut add = |key: &str, value: Json| {
         if metadata.iter().all(|(known, _)| known != key) {

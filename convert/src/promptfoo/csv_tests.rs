@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evalsuite_loader::document::Value;
-use serde_json::{Map, Value as Json, json};
+use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::comma_list;
 use crate::report::{Place, Report};
@@ -39,10 +39,10 @@ pub(super) fn unknown_columns(row: &Row, place: &Place, report: &mut Report) {
 }
 
 fn row<'a>(cells: impl Iterator<Item = (&'a str, &'a str)>) -> Row {
-    let (mut variables, mut metadata, mut options) = (Map::new(), Map::new(), Map::new());
-    let mut asserts: Vec<Map<String, Json>> = Vec::new();
+    let (mut variables, mut metadata, mut options) = (Object::new(), Object::new(), Object::new());
+    let mut asserts: Vec<Object> = Vec::new();
     let mut settings: Vec<(usize, &str, Json)> = Vec::new();
-    let (mut test, mut unknown, mut metric) = (Map::new(), Vec::new(), None);
+    let (mut test, mut unknown, mut metric) = (Object::new(), Vec::new(), None);
     for (column, cell) in cells {
         let is_filled = !cell.trim().is_empty();
         match column.strip_prefix("__") {
@@ -182,9 +182,9 @@ const TYPES: &[&str] = &[
 ];
 
 /// The assertion in a cell: `type(threshold): value`, or text that the answer equals.
-fn assertion(cell: &str) -> Map<String, Json> {
+fn assertion(cell: &str) -> Object {
     let of = |kind: &str, value: Json| {
-        let mut entries = Map::new();
+        let mut entries = Object::new();
         entries.insert("type".to_owned(), json!(kind));
         if !value.is_null() {
             entries.insert("value".to_owned(), value);
@@ -210,7 +210,7 @@ fn assertion(cell: &str) -> Map<String, Json> {
     typed(cell, &of).unwrap_or_else(|| of("equals", json!(cell)))
 }
 
-fn typed(cell: &str, of: &dyn Fn(&str, Json) -> Map<String, Json>) -> Option<Map<String, Json>> {
+fn typed(cell: &str, of: &dyn Fn(&str, Json) -> Object) -> Option<Object> {
     let (not, rest) = cell.strip_prefix("not-").map_or(("", cell), |rest| ("not-", rest));
     let kind = TYPES.iter().filter(|kind| rest.starts_with(**kind)).max_by_key(|kind| kind.len())?;
     let after = &rest[kind.len()..];

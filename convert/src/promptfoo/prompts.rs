@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evalsuite_loader::document::{Data, Document, Value};
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use super::source_files::{FileValue, files, load};
 use crate::report::{Place, Report};
@@ -156,8 +156,8 @@ pub(super) fn input(text: &str, place: &Place, report: &mut Report) -> Value {
     let mut parts_are_known = true;
     let messages = messages.into_iter().map(|message| {
         let content = match &message["content"] {
-            serde_json::Value::Array(parts) => {
-                let part = |part: &serde_json::Value| match part["type"].as_str() {
+            evalsuite_schema::Value::Array(parts) => {
+                let part = |part: &evalsuite_schema::Value| match part["type"].as_str() {
                     Some("text") => json!({"type": "text", "value": part["text"]}),
                     _ => {
                         parts_are_known = false;
@@ -166,12 +166,12 @@ pub(super) fn input(text: &str, place: &Place, report: &mut Report) -> Value {
                 };
                 parts.iter().map(part).collect()
             }
-            serde_json::Value::Null => json!(""),
+            evalsuite_schema::Value::Null => json!(""),
             other => other.clone(),
         };
         json!({"role": message["role"], "content": content})
     });
-    let messages: serde_json::Value = messages.collect();
+    let messages: evalsuite_schema::Value = messages.collect();
     if !parts_are_known {
         report.approximated(place, "parts of messages that are not text are kept as JSON");
     }
@@ -179,10 +179,10 @@ pub(super) fn input(text: &str, place: &Place, report: &mut Report) -> Value {
 }
 
 /// The messages of a prompt that is a chat in JSON.
-fn chat(text: &str) -> Option<Vec<serde_json::Value>> {
-    let messages: Vec<serde_json::Value> = serde_json::from_str(text.trim()).ok()?;
+fn chat(text: &str) -> Option<Vec<evalsuite_schema::Value>> {
+    let messages: Vec<evalsuite_schema::Value> = evalsuite_schema::json::from_str(text.trim()).ok()?;
     let roles = ["system", "developer", "user", "assistant", "tool"];
-    let is_message = |message: &serde_json::Value| {
+    let is_message = |message: &evalsuite_schema::Value| {
         message["role"].as_str().is_some_and(|role| roles.contains(&role)) && !message["content"].is_null()
     };
     if messages.is_empty() || !messages.iter().all(is_message) {

@@ -45,7 +45,7 @@ fn at<'v>(root: &'v Value, pointer: &str) -> Option<&'v Value> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evalsuite_loader::document::{Data, Value};
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use crate::case_ids::slug;
 use crate::report::{Place, Report};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use evalsuite_schema::json::{Object, Value, to_value};
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Object, Serde, Value as JinjaValue, ValueKind};
+use minijinja::value::{Object as JinjaObject, Serde, Value as JinjaValue, ValueKind};
 use minijinja::{Environment, Output, State, UndefinedBehavior};
-use serde_json::{Map, Value};
 
 /// Why a template may be filled in differently.
 const MAY_DIFFER: &str = "filters and statements are those of Jinja, nunjucks' own may differ";
@@ -19,7 +19,7 @@ pub(super) struct Rendered {
 }
 
 /// Fills the variables into a template. One without braces is returned as it is.
-pub(super) fn render(template: &str, variables: &Map<String, Value>) -> Rendered {
+pub(super) fn render(template: &str, variables: &Object) -> Rendered {
     if !template.contains("{{") && !template.contains("{%") && !template.contains("{#") {
         return Rendered { text: template.to_owned(), doubt: None };
     }
@@ -53,7 +53,7 @@ fn environment() -> Environment<'static> {
             ValueKind::Undefined | ValueKind::None => String::new(),
             ValueKind::Bool => value.is_true().to_string(),
             ValueKind::Map | ValueKind::Seq => {
-                let json: Value = serde_json::to_value(value).unwrap_or_default();
+                let json: Value = to_value(value).unwrap_or_default();
                 joined(&json)
             }
             _ => value.to_string(),
@@ -78,7 +78,7 @@ fn has_filter(template: &str) -> bool {
 }
 
 /// A variable that the template names and that has no value.
-fn undefined(template: &str, variables: &Map<String, Value>) -> Option<String> {
+fn undefined(template: &str, variables: &Object) -> Option<String> {
     let names = template.split("{{").skip(1).filter_map(|rest| {
         let name: String = rest
             .trim_start_matches('-')
@@ -124,7 +124,7 @@ pub(super) fn javascript_text(value: &Value) -> String {
 #[derive(Debug)]
 struct EnvironmentVariables;
 
-impl Object for EnvironmentVariables {
+impl JinjaObject for EnvironmentVariables {
     fn get_value(self: &Arc<Self>, key: &JinjaValue) -> Option<JinjaValue> {
         key.as_str().map(|name| JinjaValue::from(format!("${{{{ {name} }}}}")))
     }
@@ -132,7 +132,7 @@ impl Object for EnvironmentVariables {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::*;
 

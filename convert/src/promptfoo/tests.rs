@@ -1,6 +1,6 @@
 //! Configurations in temporary directories.
 
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use super::*;
 use crate::Conversion;
@@ -134,7 +134,7 @@ tests:
     let root = evalsuite_loader::document::parse(&text, Path::new("EVAL.yaml")).unwrap().root.to_json();
     let case = &root["tests"][0];
     assert_eq!(case["execution"]["threshold"], 0);
-    let mark = |mark: serde_json::Value, mut settings: serde_json::Value| {
+    let mark = |mark: evalsuite_schema::Value, mut settings: evalsuite_schema::Value| {
         settings["required"] = json!(true);
         settings["min_score"] = mark;
         settings

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evalsuite_loader::document::{Data, Value};
-use serde_json::{Map, Value as Json};
+use evalsuite_schema::json::{Object, Value as Json};
 
 use super::source_files::{FileValue, files, load};
 use super::template;
@@ -18,8 +18,8 @@ const ROUNDS: usize = 5;
 const MOST: usize = 10_000;
 
 /// The variables of each case that a test expands to, the last variable changing fastest.
-pub(super) fn combinations(test: &TestCase, directory: &Path, report: &mut Report) -> Vec<Map<String, Json>> {
-    let mut combinations = vec![Map::new()];
+pub(super) fn combinations(test: &TestCase, directory: &Path, report: &mut Report) -> Vec<Object> {
+    let mut combinations = vec![Object::new()];
     for (name, value) in &test.variables {
         let values = if test.expands() { values(value, directory) } else { vec![value.to_json()] };
         if combinations.len() * values.len() > MOST {
@@ -61,13 +61,8 @@ fn values(value: &Value, directory: &Path) -> Vec<Json> {
 }
 
 /// The variables with files read and variables filled in.
-fn resolved(
-    mut variables: Map<String, Json>,
-    test: &TestCase,
-    directory: &Path,
-    report: &mut Report,
-) -> Map<String, Json> {
-    for (name, value) in &mut variables {
+fn resolved(mut variables: Object, test: &TestCase, directory: &Path, report: &mut Report) -> Object {
+    for (name, value) in variables.iter_mut() {
         let Some(reference) = value.as_str().and_then(|text| text.strip_prefix("file://")) else { continue };
         let place = test.place.below(test.place.line, &format!("vars.{name}"));
         let is_yaml = reference.ends_with(".yaml") || reference.ends_with(".yml");
@@ -117,7 +112,7 @@ fn resolved(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::*;
 

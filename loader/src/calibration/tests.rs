@@ -88,7 +88,7 @@ fn a_calibration_contains_answers_and_requirements() {
         assert!(matches!(sample.case.graders[0].config, GraderConfig::LlmGrader(_)));
         assert_eq!(sample.case.graders.len(), 1);
     }
-    let back: Calibration = serde_json::from_str(&serde_json::to_string(&calibration).unwrap()).unwrap();
+    let back: Calibration = evalsuite_schema::json::from_str(&serde_json::to_string(&calibration).unwrap()).unwrap();
     assert_eq!(back, calibration);
 }
 

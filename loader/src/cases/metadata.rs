@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use evalsuite_schema::Object;
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;
@@ -53,7 +53,7 @@ fn join(first: &[Value], second: &[Value]) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use evalsuite_schema::json::{Value, json};
 
     use super::merge;
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::{Case, Content, Input, Message, Object, PathRef, ReferenceSolution, Role, Trials, Workspace};
-use serde_json::Value;
 
 use super::case::CheckedCase;
 use super::workspace;

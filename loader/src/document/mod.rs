@@ -5,7 +5,7 @@ mod comments;
 use std::path::Path;
 
 use evalsuite_schema::diagnostic;
-use serde_json::Number;
+use evalsuite_schema::json::Number;
 
 use self::comments::Comments;
 use crate::diagnostic::{Diagnostics, resolve};
@@ -65,8 +65,8 @@ impl Value {
     }
 
     /// The value in the form of JSON, without comments.
-    pub fn to_json(&self) -> serde_json::Value {
-        use serde_json::Value as Json;
+    pub fn to_json(&self) -> evalsuite_schema::Value {
+        use evalsuite_schema::json::Value as Json;
         match &self.data {
             Data::Null => Json::Null,
             Data::Bool(value) => Json::Bool(*value),
@@ -118,9 +118,9 @@ impl Value {
     }
 }
 
-impl From<serde_json::Value> for Value {
-    fn from(json: serde_json::Value) -> Self {
-        use serde_json::Value as Json;
+impl From<evalsuite_schema::Value> for Value {
+    fn from(json: evalsuite_schema::Value) -> Self {
+        use evalsuite_schema::json::Value as Json;
         Self::new(match json {
             Json::Null => Data::Null,
             Json::Bool(value) => Data::Bool(value),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use crate::diagnostic::{Code, Diagnostics};
 use crate::fields::pattern::CompiledPatterns;

@@ -173,7 +173,7 @@ pub(crate) fn texts(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Vec<
 /// An object of free-form data; null values inside are kept.
 pub(crate) fn object(node: &Node, what: &str, d: &mut Diagnostics) -> Option<Object> {
     match node.to_json() {
-        serde_json::Value::Object(object) => Some(object),
+        evalsuite_schema::Value::Object(object) => Some(object),
         _ => wrong_type(node, what, "a mapping", d),
     }
 }

@@ -1,7 +1,7 @@
 //! `tool-trajectory` and `skill-trigger`.
 
+use evalsuite_schema::Value;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, SkillTrigger, ToolTrajectory, TrajectoryMode};
-use serde_json::Value;
 
 use super::require;
 use crate::diagnostic::{Code, Diagnostics};

@@ -1,6 +1,6 @@
 //! JSON Schemas of files, for editors: what can be said about a file without the files around it.
 
-use serde_json::{Map, Value, json};
+use evalsuite_schema::json::{Object, Value, json};
 
 use super::{FILES, GRADERS, Key, RUST_GRADER, Range, Status, Table, Type, grader, targets};
 
@@ -21,7 +21,7 @@ pub fn json_schema(kind: &str) -> Option<Value> {
     let (_, root) = FILES.iter().find(|(name, _)| *name == kind)?;
     let mut writer = Writer::default();
     let Value::Object(root) = writer.value(root) else { return None };
-    let mut schema = Map::new();
+    let mut schema = Object::new();
     schema.insert("$schema".to_owned(), json!("http://json-schema.org/draft-07/schema#"));
     schema.insert("title".to_owned(), json!(format!("evalsuite: {kind}")));
     schema.extend(root);
@@ -33,7 +33,7 @@ pub fn json_schema(kind: &str) -> Option<Value> {
 /// Collects the definitions that a schema refers to.
 #[derive(Default)]
 struct Writer {
-    definitions: Map<String, Value>,
+    definitions: Object,
     /// What was referred to.
     wanted: Vec<Definition>,
 }
@@ -82,7 +82,7 @@ impl Writer {
     }
 
     fn table(&mut self, table: &'static Table, common: &'static [Key]) -> Value {
-        let mut properties = Map::new();
+        let mut properties = Object::new();
         let (mut required, mut alternatives) = (Vec::new(), Vec::new());
         for key in common.iter().chain(table.keys) {
             if key.status == Status::Refused {

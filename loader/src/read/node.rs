@@ -1,6 +1,6 @@
 //! The tree of values that a file is read into, with their spans.
 
-use serde_json::{Number, Value};
+use evalsuite_schema::json::{Number, Value};
 
 use crate::source::Span;
 

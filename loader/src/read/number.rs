@@ -1,6 +1,6 @@
 //! Numbers as JSON has them.
 
-use serde_json::Number;
+use evalsuite_schema::json::Number;
 
 /// The value of decimal digits with an optional sign: an integer where 64 bits hold it, else the nearest float, as in
 /// JavaScript.

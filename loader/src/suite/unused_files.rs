@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use crate::cases::PlacedCase;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -83,7 +83,7 @@ fn unused<'f>(
 ) -> Vec<&'f String> {
     let mut paths = BTreeSet::new();
     for placed in cases {
-        if let Ok(case) = serde_json::to_value(&*placed.checked.case) {
+        if let Ok(case) = evalsuite_schema::json::to_value(&*placed.checked.case) {
             collect(&case, &scope.roots.package_root, &mut paths);
         }
     }

@@ -70,7 +70,7 @@ struct Schemas(BTreeMap<&'static str, Validator>);
 
 impl Schemas {
     fn new() -> Self {
-        let build = |kind| jsonschema::draft7::new(&json_schema(kind).unwrap()).unwrap();
+        let build = |kind| jsonschema::draft7::new(&json_schema(kind).unwrap().into()).unwrap();
         Self(FILES.iter().map(|(kind, _)| (*kind, build(kind))).collect())
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use evalsuite_loader::render::Style;
 use evalsuite_loader::{Loaded, Request, find_targets_file, load, load_targets, render};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 use tempfile::TempDir;
 
 struct Package {

@@ -9,7 +9,7 @@ use walkdir::WalkDir;
 
 #[test]
 fn every_example_conforms_to_the_schema_of_its_key() {
-    let schemas: Vec<Value> = FILES.iter().map(|(kind, _)| json_schema(kind).unwrap()).collect();
+    let schemas: Vec<Value> = FILES.iter().map(|(kind, _)| json_schema(kind).unwrap().into()).collect();
     let mut checked = 0;
     for table in tables() {
         let schema = schemas.iter().find(|schema| schema["definitions"].get(table.id).is_some());
@@ -58,8 +58,10 @@ fn kind(path: &Path) -> Option<&'static str> {
 #[test]
 fn the_suites_of_the_repository_conform_to_the_schemas() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let schemas: BTreeMap<&str, jsonschema::Validator> =
-        FILES.iter().map(|(kind, _)| (*kind, jsonschema::draft7::new(&json_schema(kind).unwrap()).unwrap())).collect();
+    let schemas: BTreeMap<&str, jsonschema::Validator> = FILES
+        .iter()
+        .map(|(kind, _)| (*kind, jsonschema::draft7::new(&json_schema(kind).unwrap().into()).unwrap()))
+        .collect();
     let mut checked = BTreeMap::new();
     for directory in ["examples", "suites"] {
         let entries =

@@ -1,13 +1,13 @@
 //! What the agent was asked, as messages.
 
+use evalsuite_schema::Value;
 use evalsuite_schema::{Content, Input, Message, Part, Role};
-use serde_json::Value;
 
 use crate::run_data::TrialFiles;
 
 /// The messages of the input. Data are one message of the user, as JSON.
 pub(crate) fn input_messages(files: &TrialFiles) -> Vec<(Role, String)> {
-    match files.input.clone().map(serde_json::from_value) {
+    match files.input.clone().map(evalsuite_schema::json::from_value) {
         Some(Ok(Input::Messages(messages))) => messages.iter().map(|message| (message.role, text(message))).collect(),
         Some(Ok(Input::Data(data))) => vec![(Role::User, format!("{:#}", Value::Object(data)))],
         Some(Err(_)) | None => Vec::new(),

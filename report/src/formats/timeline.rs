@@ -110,7 +110,7 @@ pub(super) fn rfc3339(microseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::super::steps::steps;
     use super::*;
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn calls_have_the_times_that_are_known_and_never_overlap() {
         let at = |milliseconds: u64| rfc3339(START + milliseconds * 1_000);
-        let call = |extra: serde_json::Value| json!({"tool_call_id": "a", "function_name": "t", "arguments": {}, "extra": extra});
+        let call = |extra: evalsuite_schema::Value| json!({"tool_call_id": "a", "function_name": "t", "arguments": {}, "extra": extra});
         let document = json!({"steps": [
             {"step_id": 1, "source": "agent", "message": "", "tool_calls": [
                 call(json!({"duration_ms": 5})),

@@ -1,7 +1,7 @@
 //! What the page of a case shows beyond its row: input, and for each trial its record, transcript, changes and files.
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::{CaseRecord, TrialRecord};
-use serde_json::{Value, json};
 
 use crate::run_data::{CaseData, CaseLookup, Problem, RunData, TrialData, TrialFiles, read_record};
 
@@ -62,7 +62,7 @@ pub(super) fn case_details(
 }
 
 fn trial_details(trial: &TrialData, files: TrialFiles) -> Value {
-    let mut record = serde_json::to_value(&trial.record).expect("records are JSON objects with text keys");
+    let mut record = evalsuite_schema::json::to_value(&trial.record).expect("records are JSON objects with text keys");
     if let Some(fields) = record.as_object_mut() {
         fields.retain(|name, value| !value.is_null() && !KNOWN.contains(&name.as_str()));
     }

@@ -62,8 +62,8 @@ pub(super) fn packed(text: &str) -> String {
 pub(super) mod tests {
     use std::io::Read;
 
+    use evalsuite_schema::Value;
     use flate2::read::GzDecoder;
-    use serde_json::Value;
 
     use super::*;
 
@@ -81,7 +81,7 @@ pub(super) mod tests {
         let places: Vec<ChunkPlace> =
             texts.iter().map(|text| chunks.add(&Value::from(text.as_str()).to_string())).collect();
         let chunks: Vec<Value> =
-            chunks.finish().iter().map(|chunk| serde_json::from_str(&unpacked(chunk)).unwrap()).collect();
+            chunks.finish().iter().map(|chunk| evalsuite_schema::json::from_str(&unpacked(chunk)).unwrap()).collect();
         assert!(chunks.len() > 2, "{} chunks", chunks.len());
         for (text, ChunkPlace(chunk, entry)) in texts.iter().zip(places) {
             assert_eq!(chunks[chunk][entry], Value::from(text.as_str()));

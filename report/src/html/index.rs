@@ -245,7 +245,7 @@ impl CaseColumns {
         self.completed.push(record.completed);
         self.planned.push(record.planned);
         self.interval.push(record.ci95_lower.zip(record.ci95_upper).map(|(lower, upper)| [lower, upper]));
-        let rule = serde_json::to_value(record.rule).ok();
+        let rule = evalsuite_schema::json::to_value(record.rule).ok();
         self.rule.push(names.index(rule.as_ref().and_then(|rule| rule.as_str()).unwrap_or_default()));
         self.code.push(names.index(record.reason.as_ref().map_or("", |reason| reason.code.as_str())));
         let message = record.reason.as_ref().map_or("", |reason| reason.message.as_str());

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::{fmt, fs, io};
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use super::Written;
 use super::page::{Page, Placement};
@@ -33,7 +33,7 @@ impl Transcript {
     /// If the text is not JSON, or has no ATIF version or no list of steps.
     pub fn parse(name: impl Into<String>, json: &[u8]) -> Result<Self, TranscriptError> {
         let error = |message: &str| TranscriptError { message: message.to_owned(), source: None };
-        let document: Value = serde_json::from_slice(json)
+        let document: Value = evalsuite_schema::json::from_slice(json)
             .map_err(|source| TranscriptError { message: "not JSON".to_owned(), source: Some(source) })?;
         if !document["schema_version"].as_str().is_some_and(|version| version.starts_with("ATIF-v1.")) {
             return Err(error("not an ATIF document: `schema_version` is not `ATIF-v1.…`"));

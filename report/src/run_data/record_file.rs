@@ -15,7 +15,7 @@ const LARGEST: u64 = 256 << 20;
 /// Reads a record below the run directory. `None` if it does not exist, or if it is not such a record: then the problem is added.
 pub(crate) fn read_record<T: DeserializeOwned>(run: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<T> {
     let message = match read(run, file) {
-        Ok(bytes) => match serde_json::from_slice(&bytes) {
+        Ok(bytes) => match evalsuite_schema::json::from_slice(&bytes) {
             Ok(record) => return Some(record),
             Err(error) => error.to_string(),
         },

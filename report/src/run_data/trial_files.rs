@@ -5,8 +5,8 @@ use std::path::Path;
 use std::{fs, io};
 
 use evalsuite::record::run_directory::open_run_file;
+use evalsuite_schema::Value;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{Problem, RunData, TrialData, read_record};
 

@@ -45,7 +45,7 @@ fn filters_let_through_what_they_say() {
             "it => basePast(page.report).definitions[it.i] !== '=' && basePast(page.report).outcomes[it.i] !== '-'",
         ),
     ] {
-        let query = serde_json::Value::from(query);
+        let query = evalsuite_schema::Value::from(query);
         let (chosen, expected) =
             (browser.evaluate(&format!("chosen({query})")), browser.evaluate(&format!("all({test})")));
         assert_eq!(chosen, expected, "{query}");
@@ -56,7 +56,7 @@ fn filters_let_through_what_they_say() {
         ("time:>fast", "`time:>fast`: expected a number"),
         ("grader:tone:maybe", "`maybe`: expected `<0.5`"),
     ] {
-        let problems = browser.evaluate(&format!("chosen({})", serde_json::Value::from(query)));
+        let problems = browser.evaluate(&format!("chosen({})", evalsuite_schema::Value::from(query)));
         assert!(problems[0].as_str().unwrap().starts_with(problem), "{query}: {problems}");
     }
     assert_quiet(&browser);
@@ -85,7 +85,7 @@ fn the_address_holds_filter_order_and_groups() {
     assert!(times.len() > 10 && times.is_sorted(), "{times:?}");
     let groups =
         browser.evaluate("[...document.querySelectorAll('.row.group strong')].map(it => it.textContent).sort()");
-    assert_eq!(groups, serde_json::json!(["de", "en", "ja", "pt"]));
+    assert_eq!(groups, evalsuite_schema::json::json!(["de", "en", "ja", "pt"]));
     assert_eq!(browser.evaluate("document.getElementById('filter').value"), "suite:refunds");
     assert_eq!(browser.evaluate("document.querySelector('.c-time').getAttribute('aria-sort')"), "descending");
     assert_quiet(&browser);

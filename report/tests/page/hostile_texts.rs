@@ -25,7 +25,7 @@ fn hostile_texts_are_shown_as_text() {
     let case = "page.report.cases.find(it => it.id.includes('hacked'))";
     browser.open(&file, "");
     // The whole text came through, to the last character.
-    let expected = serde_json::Value::from(markup);
+    let expected = evalsuite_schema::Value::from(markup);
     assert_eq!(browser.evaluate(&format!("{case}.id")), expected);
     for view in ["", "breakdown", "grid", "trends", "run"] {
         browser.evaluate(&format!("location.hash = '#/{view}'"));
@@ -42,7 +42,7 @@ fn hostile_texts_are_shown_as_text() {
     assert!(!shown.contains(['\u{202e}', '\0', '\u{2028}']), "{shown}");
     browser.evaluate("location.hash = location.hash.split('?')[0] + '?trial=all'");
     browser.wait("Boolean(document.querySelector('.answers'))");
-    assert_eq!(browser.evaluate("[typeof globalThis.hacked, document.getElementById('hacked'), document.querySelectorAll('main img').length]"), serde_json::json!(["undefined", null, 0]));
+    assert_eq!(browser.evaluate("[typeof globalThis.hacked, document.getElementById('hacked'), document.querySelectorAll('main img').length]"), evalsuite_schema::json::json!(["undefined", null, 0]));
     assert!(!browser.evaluate("document.body.innerText").as_str().unwrap().contains('\u{202e}'));
     assert_quiet(&browser);
 }

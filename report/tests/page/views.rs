@@ -50,7 +50,7 @@ fn runs_are_compared_case_by_case() {
     let directory = tempfile::tempdir().unwrap();
     browser.open(&report(directory.path(), 30), "#/?different=1");
     let kinds = "[...new Set(page.views.cases.order.map(it => it.change(basePast(page.report)).kind))]";
-    let kinds: Vec<String> = serde_json::from_value(browser.evaluate(kinds)).unwrap();
+    let kinds: Vec<String> = evalsuite_schema::json::from_value(browser.evaluate(kinds)).unwrap();
     assert!(!kinds.is_empty() && !kinds.contains(&"same".to_owned()), "{kinds:?}");
     let text = browser.evaluate("document.querySelector('main').innerText").as_str().unwrap().to_lowercase();
     assert!(!text.contains("regress"), "three trials of a case cannot show a regression");
@@ -89,7 +89,7 @@ fn colours_follow_the_system_and_the_button() {
                 .replace("[scheme,", &format!("['{scheme}',"))
                 .as_str(),
         );
-        assert_eq!(contrasts, serde_json::json!([]));
+        assert_eq!(contrasts, evalsuite_schema::json::json!([]));
     }
     assert_quiet(&browser);
 }
@@ -142,7 +142,7 @@ fn no_view_shows_what_only_a_program_understands() {
     let file = report(directory.path(), 30);
     browser.open(&file, "");
     let case = browser.evaluate("page.report.cases[0].key").as_str().unwrap().to_owned();
-    let case = browser.evaluate(&format!("encodeURIComponent({})", serde_json::Value::from(case)));
+    let case = browser.evaluate(&format!("encodeURIComponent({})", evalsuite_schema::Value::from(case)));
     let case = case.as_str().unwrap();
     for hash in [
         "#/",
@@ -193,7 +193,7 @@ fn rates_of_judges_are_shown_beside_the_corrected_ones() {
     assert!(shown.contains("Judged graders, corrected by calibration"), "{shown}");
     let rows =
         "[...document.querySelectorAll('.judged tr')].map(row => [...row.children].map(cell => cell.textContent))";
-    let rows: Vec<Vec<String>> = serde_json::from_value(browser.evaluate(rows)).unwrap();
+    let rows: Vec<Vec<String>> = evalsuite_schema::json::from_value(browser.evaluate(rows)).unwrap();
     for rate in rates {
         let mut share = |value: f64| browser.evaluate(&format!("percent({value}, 0)")).as_str().unwrap().to_owned();
         let rates = [share(rate.judge_rate), share(rate.corrected_rate)];
@@ -216,10 +216,10 @@ fn paper_has_all_rows() {
     browser.evaluate("dispatchEvent(new Event('beforeprint'))");
     assert_eq!(browser.evaluate(ROWS), 90);
     let ids = "[...document.querySelectorAll('.rows .row')].map(row => Number(row.getAttribute('aria-rowindex')))";
-    let places: Vec<u64> = serde_json::from_value(browser.evaluate(ids)).unwrap();
+    let places: Vec<u64> = evalsuite_schema::json::from_value(browser.evaluate(ids)).unwrap();
     assert!(places.is_sorted(), "rows follow the order of the table in the document: {places:?}");
-    let dark = serde_json::json!([{ "name": "prefers-color-scheme", "value": "dark" }]);
-    browser.call("Emulation.setEmulatedMedia", serde_json::json!({ "media": "print", "features": dark }));
+    let dark = evalsuite_schema::json::json!([{ "name": "prefers-color-scheme", "value": "dark" }]);
+    browser.call("Emulation.setEmulatedMedia", evalsuite_schema::json::json!({ "media": "print", "features": dark }));
     let paper = browser.evaluate("getComputedStyle(document.body).backgroundColor");
     assert_eq!(paper, "rgb(255, 255, 255)", "the dark theme is not printed");
     browser.evaluate("dispatchEvent(new Event('afterprint'))");

@@ -2,8 +2,8 @@
 
 use evalsuite_schema::Grader;
 use evalsuite_schema::grader::{Compare, ComparedWith, ReferenceAnswer};
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::{Assertion, GraderRecord};
-use serde_json::{Value, json};
 
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;

@@ -2,8 +2,8 @@
 
 use evalsuite_schema::Grader;
 use evalsuite_schema::grader::{Aggregator, Composite};
+use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::record::{Assertion, GraderRecord, GraderState, Verdict};
-use serde_json::{Map, Value, json};
 
 use crate::grade::code_grader::command_output::VerdictRule;
 use crate::grade::grader_command::COMMAND_LIMIT;
@@ -101,7 +101,7 @@ fn share(threshold: f64, members: &[GraderRecord]) -> GraderResult {
 
 /// The results of the members as an aggregator reads them.
 fn results(members: &[GraderRecord]) -> Value {
-    let results: Map<String, Value> = members
+    let results: Object = members
         .iter()
         .map(|member| {
             let result = json!({

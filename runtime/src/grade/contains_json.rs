@@ -1,8 +1,8 @@
 //! The `contains-json` grader: a JSON object is somewhere in the answer (an extension, docs/grading-differences.md).
 
 use evalsuite_schema::grader::ContainsJson;
+use evalsuite_schema::json::{Object, Value};
 use evalsuite_schema::record::Assertion;
-use serde_json::{Map, Value};
 
 use crate::grade::assertion_text::shorten;
 use crate::model::score::Score;
@@ -36,7 +36,7 @@ impl Iterator for Objects<'_> {
     fn next(&mut self) -> Option<Value> {
         while let Some(start) = self.rest.find('{') {
             let text = &self.rest[start..];
-            let mut values = serde_json::Deserializer::from_str(text).into_iter::<Map<String, Value>>();
+            let mut values = serde_json::Deserializer::from_str(text).into_iter::<Object>();
             if let Some(Ok(object)) = values.next() {
                 self.rest = &text[values.byte_offset()..];
                 return Some(Value::Object(object));
@@ -84,7 +84,7 @@ mod tests {
     fn one_object_has_to_conform() {
         use evalsuite_schema::PathRef;
         use evalsuite_schema::grader::JsonSchema;
-        use serde_json::json;
+        use evalsuite_schema::json::json;
 
         let file = PathRef { written: "card.json".into(), path: "suites/x/card.json".into() };
         let schema = json!({"required": ["price"], "properties": {"price": {"type": "number"}}});

@@ -5,9 +5,9 @@ use std::process::ExitStatus;
 use std::time::Duration;
 use std::{fmt, io};
 
+use evalsuite_schema::Value;
 use evalsuite_schema::grader::PreparedCommand;
 use evalsuite_schema::{Argument, Command};
-use serde_json::Value;
 
 use crate::grade::grading_context::GradingContext;
 use crate::platform::excerpt::{last_chars, trim};

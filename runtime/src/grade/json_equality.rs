@@ -1,6 +1,6 @@
 //! Equality of JSON values in graders.
 
-use serde_json::{Number, Value};
+use evalsuite_schema::json::{Number, Value};
 
 /// Whether two values are equal: order of keys does not matter, order of lists does, numbers are compared by value.
 pub(crate) fn equal(left: &Value, right: &Value) -> bool {
@@ -24,7 +24,7 @@ fn numbers_equal(left: &Number, right: &Number) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::equal;
 

@@ -1,8 +1,8 @@
 //! The `json-schema` grader: the answer is valid against a JSON Schema (an extension, docs/grading-differences.md).
 
+use evalsuite_schema::Value;
 use evalsuite_schema::grader::JsonSchema;
 use evalsuite_schema::record::Assertion;
-use serde_json::Value;
 
 use crate::grade::assertion_text::{in_text, shorten};
 use crate::model::score::Score;
@@ -12,7 +12,7 @@ const LISTED: usize = 100;
 
 pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
     let file = &config.file.written;
-    let answer_value: Value = match serde_json::from_str(&without_fences(answer)) {
+    let answer_value: Value = match evalsuite_schema::json::from_str(&without_fences(answer)) {
         Ok(value) => value,
         Err(error) => {
             let assertion = Assertion::new("Output is not valid JSON", false)
@@ -29,19 +29,20 @@ pub(crate) fn grade(config: &JsonSchema, answer: &str) -> Score {
 pub(crate) fn first_that_conforms(config: &JsonSchema, values: impl IntoIterator<Item = Value>) -> Score {
     let file = &config.file.written;
     // Formats are checked in every draft, as authors of schemas expect.
-    let options = jsonschema::options().should_validate_formats(true).offline();
-    let validator = match options.build(&config.schema) {
+    let options = jsonschema::options().should_validate_formats(true);
+    let validator = match options.build(&config.schema.clone().into()) {
         Ok(validator) => validator,
         Err(error) => return Score::error(format!("{file} is not a usable JSON Schema: {error}")),
     };
     let (mut assertions, mut more) = (Vec::new(), 0);
     for value in values {
-        let mut violations = validator.iter_errors(&value).peekable();
+        let instance = serde_json::Value::from(&value);
+        let mut violations = validator.iter_errors(&instance).peekable();
         if violations.peek().is_none() {
             return Score::pass().with_assertion(Assertion::new(format!("Output matches {}", in_text(file)), true));
         }
         let room = LISTED - assertions.len();
-        assertions.extend(violations.by_ref().take(room).map(|error| violation(&error, &config.schema)));
+        assertions.extend(violations.by_ref().take(room).map(|error| violation(&error, &value, &config.schema)));
         more += violations.count();
     }
     if more > 0 {
@@ -58,7 +59,7 @@ fn without_fences(answer: &str) -> String {
     lines.join("\n")
 }
 
-fn violation(error: &jsonschema::ValidationError<'_>, schema: &Value) -> Assertion {
+fn violation(error: &jsonschema::ValidationError<'_>, answer: &Value, schema: &Value) -> Assertion {
     let place = match error.instance_path().as_str() {
         "" => "the answer".to_owned(),
         path => in_text(path),
@@ -73,14 +74,14 @@ fn violation(error: &jsonschema::ValidationError<'_>, schema: &Value) -> Asserti
     let problem = error.masked_with("the value").to_string();
     Assertion::new(format!("{place}: {}", in_text(&problem)), false)
         .with_expected(shorten(&expected))
-        .with_actual(shorten(&error.instance().to_string()))
+        .with_actual(shorten(&answer.pointer(error.instance_path().as_str()).unwrap_or(answer).to_string()))
         .with_evidence(format!("schema: #{}", shorten(rule)))
 }
 
 #[cfg(test)]
 mod tests {
     use evalsuite_schema::PathRef;
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::*;
     use crate::model::score::State;

@@ -1,8 +1,8 @@
 //! From a judgement to the result of its grader (grading.md, section 11.5).
 
 use evalsuite_schema::grader::Criterion;
+use evalsuite_schema::json::{Object, Value};
 use evalsuite_schema::record::Assertion;
-use serde_json::{Map, Value};
 
 use crate::grade::grader_result::GraderResult;
 use crate::grade::scoring::weighted_mean;
@@ -46,7 +46,7 @@ fn ranges(criteria: &[Criterion], checks: &[Check<u8>], reasoning: Option<String
     let mut assertions = Vec::new();
     let mut values = Vec::new();
     let mut forced_fail = false;
-    let mut raw = Map::new();
+    let mut raw = Object::new();
     for criterion in criteria {
         let (score, evidence) = worst(checks, &criterion.id);
         let value = f64::from(score) / 10.0;
@@ -102,7 +102,7 @@ fn unknown_ids<T>(criteria: &[Criterion], checks: &[Check<T>]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use evalsuite_schema::grader::ScoreRange;
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::*;
     use crate::model::score::State;

@@ -1,9 +1,9 @@
 //! The `skill-trigger` grader (grading.md, section 7).
 
 use evalsuite_schema::ToolCall;
+use evalsuite_schema::Value;
 use evalsuite_schema::grader::SkillTrigger;
 use evalsuite_schema::record::Assertion;
-use serde_json::Value;
 
 use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text, shorten};
 use crate::model::evidence::Evidence;
@@ -61,8 +61,8 @@ fn trigger(call: &ToolCall, skill: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use evalsuite_schema::json::json;
     use evalsuite_schema::{Message, Role};
-    use serde_json::json;
 
     use super::*;
     use crate::model::evidence::Facts;
@@ -70,7 +70,7 @@ mod tests {
 
     fn state(calls: Value, should_trigger: bool) -> State {
         let mut message = Message::text(Role::Assistant, "done");
-        message.tool_calls = serde_json::from_value(calls).unwrap();
+        message.tool_calls = evalsuite_schema::json::from_value(calls).unwrap();
         let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
         grade(&SkillTrigger { skill: "csv".into(), should_trigger }, &evidence).state
     }

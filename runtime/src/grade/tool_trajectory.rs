@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::record::Assertion;
 use evalsuite_schema::{Object, ToolCall};
-use serde_json::Value;
 
 use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text};
 use crate::grade::grader_result::GraderResult;
@@ -327,8 +327,8 @@ fn call_text(tool: &str, input: Option<&Value>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use evalsuite_schema::json::json;
     use evalsuite_schema::{Message, Role};
-    use serde_json::json;
 
     use super::*;
     use crate::model::evidence::Facts;
@@ -336,9 +336,9 @@ mod tests {
 
     fn run(config: Value, calls: Value) -> (State, bool) {
         let mut message = Message::text(Role::Assistant, "done");
-        message.tool_calls = serde_json::from_value(calls).unwrap();
+        message.tool_calls = evalsuite_schema::json::from_value(calls).unwrap();
         let evidence = Evidence::new(Facts { transcript: Some(vec![message]), ..Facts::default() });
-        let graded = grade(&serde_json::from_value(config).unwrap(), &evidence);
+        let graded = grade(&evalsuite_schema::json::from_value(config).unwrap(), &evidence);
         (graded.score.state, graded.forced_fail)
     }
 

@@ -1,7 +1,7 @@
 //! One call of a judge, or the reply of the cassette in its place.
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::ReasonCode;
-use serde_json::{Value, json};
 
 use crate::judge::judge_choice::ChosenJudge;
 use crate::model::cassette::{Asker, Cassette, NoReply};
@@ -28,7 +28,7 @@ pub(crate) fn ask(
     key["judge"] = json!(judge.is_named.then_some(&judge.name));
     let call = || {
         let reply = call(&judge.judge, request)?;
-        serde_json::to_value(reply)
+        evalsuite_schema::json::to_value(reply)
             .map_err(|error| JudgeError::permanent(format!("the reply cannot be recorded: {error}")))
     };
     let asker = if judge.is_absent { Asker::AbsentJudge } else { Asker::Judge };

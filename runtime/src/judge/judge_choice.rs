@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::grader::JudgeSettings;
+use evalsuite_schema::json::json;
 use evalsuite_schema::placeholder::Syntax;
-use serde_json::json;
 
 use crate::agents::command::cli_agent::CliAgent;
 use crate::judge::command_judge::{JudgeCommandSite, command_judge};

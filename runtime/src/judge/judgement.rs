@@ -1,8 +1,8 @@
 //! The judgement in a reply: a score, a checklist, or scores of criteria.
 
 use evalsuite_schema::Object;
+use evalsuite_schema::Value;
 use evalsuite_schema::record::Assertion;
-use serde_json::Value;
 
 use crate::judge::lenient_json::with_plain_passed;
 use crate::judge::reply_shape::{MOST_ASSERTIONS, ReplyShape};
@@ -67,7 +67,8 @@ pub(crate) fn decided(document: &str) -> Result<Result<Object, String>, InvalidR
     if document.is_empty() {
         return Err("the reply is empty".into());
     }
-    let value: Value = serde_json::from_str(document).map_err(|error| format!("the reply is not JSON: {error}"))?;
+    let value: Value =
+        evalsuite_schema::json::from_str(document).map_err(|error| format!("the reply is not JSON: {error}"))?;
     let Value::Object(mut object) = value else {
         return Err(format!("the reply is {}, not a JSON object", kind(&value)).into());
     };

@@ -1,7 +1,7 @@
 //! Which of two answers is better: a judge is asked twice, with each of them first.
 
 use evalsuite_schema::grader::JudgeSettings;
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::judge::judge_choice::ChosenJudge;
 use crate::judge::judgement::{decided, text_of};
@@ -197,7 +197,10 @@ mod tests {
             lines
         };
         assert_eq!(sorted(&one.user), sorted(&other.user));
-        jsonschema::validate(&schema(), &json!({"reasoning": "", "better": "tie", "undecided": false, "reason": null}))
-            .expect("a reply that has the schema");
+        jsonschema::validate(
+            &schema().into(),
+            &json!({"reasoning": "", "better": "tie", "undecided": false, "reason": null}).into(),
+        )
+        .expect("a reply that has the schema");
     }
 }

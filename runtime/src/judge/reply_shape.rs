@@ -1,7 +1,7 @@
 //! What judges are asked to reply with, and its JSON Schema, for services that can enforce one.
 
 use evalsuite_schema::grader::Criterion;
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 /// Most assertions of a free-form reply.
 pub(crate) const MOST_ASSERTIONS: usize = 8;
@@ -70,7 +70,7 @@ fn checks(criteria: &[Criterion], judgement: &str, kind: &Value) -> Value {
 
 pub(crate) fn object(properties: &[(&str, Value)]) -> Value {
     let names: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
-    let properties: serde_json::Map<String, Value> =
+    let properties: evalsuite_schema::Object =
         properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
     json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false})
 }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::grader::Preprocessor;
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::media_type::of_extension;
 use evalsuite_schema::{Content, Part, PathRef, Role};
-use serde_json::{Value, json};
 
 use crate::model::answer_files::AnswerFiles;
 use crate::model::evidence::Evidence;

@@ -1,7 +1,7 @@
 //! The votes of judges on one answer: of several judges, or of one that is asked again after a failing verdict.
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::{GraderRecord, GraderState, Verdict};
-use serde_json::{Value, json};
 
 /// The result of a vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ mod tests {
                 "assertions": [], "members": [], "error": (state == "error").then_some("broken"),
                 "location": {"file": "f", "line": 1, "column": 1},
             });
-            serde_json::from_value(vote).unwrap()
+            evalsuite_schema::json::from_value(vote).unwrap()
         };
         kinds.chars().map(vote).collect()
     }

@@ -1,10 +1,10 @@
 //! Data of an agent's call that was captured from its spans.
 
 use evalsuite_schema::Message;
+use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::suggest::listed;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Data of an agent's call from its spans.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -4,9 +4,9 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use evalsuite_schema::Value;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::model::outcome::BoxError;
 
@@ -74,10 +74,10 @@ impl Cassette {
     /// `created_at`. The replies to a repeated request are returned in order.
     ///
     /// ```
-    /// # async fn ask(request: &serde_json::Value) -> anyhow::Result<serde_json::Value> { Ok(request.clone()) }
+    /// # async fn ask(request: &evalsuite_schema::Value) -> anyhow::Result<evalsuite_schema::Value> { Ok(request.clone()) }
     /// async fn agent(trial: &mut evalsuite::Trial<'_>) -> anyhow::Result<String> {
-    ///     let request = serde_json::json!({"model": "small", "prompt": trial.prompt()});
-    ///     let reply: serde_json::Value = trial.cassette().get_or_record(&request, || ask(&request)).await?;
+    ///     let request = evalsuite_schema::json::json!({"model": "small", "prompt": trial.prompt()});
+    ///     let reply: evalsuite_schema::Value = trial.cassette().get_or_record(&request, || ask(&request)).await?;
     ///     Ok(reply["text"].to_string())
     /// }
     /// ```
@@ -92,13 +92,13 @@ impl Cassette {
         E: Into<BoxError>,
         F: AsyncFnOnce() -> Result<R, E>,
     {
-        let request = serde_json::to_value(request).map_err(CassetteError::json)?;
+        let request = evalsuite_schema::json::to_value(request).map_err(CassetteError::json)?;
         match self.0.look_up(Asker::Agent, request) {
-            LookUp::Found(reply) => serde_json::from_value(reply).map_err(CassetteError::json),
+            LookUp::Found(reply) => evalsuite_schema::json::from_value(reply).map_err(CassetteError::json),
             LookUp::Missing(message) => Err(CassetteError::new(message)),
             LookUp::Ask(request) => {
                 let reply = call().await.map_err(|error| CassetteError(error.into()))?;
-                let kept = serde_json::to_value(&reply).map_err(CassetteError::json)?;
+                let kept = evalsuite_schema::json::to_value(&reply).map_err(CassetteError::json)?;
                 self.0.keep(request, kept)?;
                 Ok(reply)
             }
@@ -120,13 +120,13 @@ impl Cassette {
         R: Serialize + DeserializeOwned,
         E: Into<BoxError>,
     {
-        let request = serde_json::to_value(request).map_err(CassetteError::json)?;
+        let request = evalsuite_schema::json::to_value(request).map_err(CassetteError::json)?;
         let call = || {
             let reply = call().map_err(|error| CassetteError(error.into()))?;
-            serde_json::to_value(reply).map_err(CassetteError::json)
+            evalsuite_schema::json::to_value(reply).map_err(CassetteError::json)
         };
         match self.reply(Asker::Agent, request, call) {
-            Ok(reply) => serde_json::from_value(reply).map_err(CassetteError::json),
+            Ok(reply) => evalsuite_schema::json::from_value(reply).map_err(CassetteError::json),
             Err(NoReply::Call(error) | NoReply::NotKept(error)) => Err(error),
             Err(NoReply::Missing(message)) => Err(CassetteError::new(message)),
         }

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Input, Message, Object, ReferenceSolution, Role, ToolCall};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::model::answer_files::AnswerFiles;
 use crate::model::dependency::{Dependencies, Dependency};
@@ -244,10 +244,10 @@ impl Evidence<'_> {
                 let text = content_text(content);
                 match T::deserialize(Value::String(text.clone())) {
                     Ok(value) => Ok(Some(value)),
-                    Err(_) => serde_json::from_str(&text).map(Some),
+                    Err(_) => evalsuite_schema::json::from_str(&text).map(Some),
                 }
             }
-            None => T::deserialize(serde_json::to_value(&message.tool_calls)?).map(Some),
+            None => T::deserialize(evalsuite_schema::json::to_value(&message.tool_calls)?).map(Some),
         }
     }
 

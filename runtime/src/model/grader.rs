@@ -7,10 +7,10 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use evalsuite_schema::Object;
+use evalsuite_schema::Value;
 use evalsuite_schema::record::GraderKind;
 use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 
 use crate::model::callable::{AsyncFunction, Callable, FromUnfinished, Implements, PlainFunction, block_on};
 use crate::model::evidence::Evidence;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::grader::BUILT_IN;
 use evalsuite_schema::{Case, Layout, Location, Workspace};
-use serde_json::Value;
 
 use crate::platform::{environment, json};
 
@@ -29,7 +29,7 @@ pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Optio
         message: format!("the case cannot be read again after `${{{{ }}}}` was replaced: {error}"),
         location: case.location.clone(),
     };
-    let mut value = serde_json::to_value(&case).map_err(broken)?;
+    let mut value = evalsuite_schema::json::to_value(&case).map_err(broken)?;
     replace(&mut value, &mut Vec::new(), &case.location, &lookup)?;
     json::decode_value(&value).map_err(broken)
 }
@@ -38,7 +38,7 @@ pub(crate) fn resolve(case: Case, layout: Layout, lookup: impl Fn(&str) -> Optio
 pub(crate) fn variables(case: &Case, layout: Layout) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     if has_variables(layout)
-        && let Ok(value) = serde_json::to_value(case)
+        && let Ok(value) = evalsuite_schema::json::to_value(case)
     {
         collect(&value, &mut Vec::new(), &mut names);
     }
@@ -103,7 +103,8 @@ fn replace(
         }
         Value::Array(items) => items.iter_mut().try_for_each(|item| replace(item, path, place, lookup)),
         Value::Object(object) => {
-            let own = object.get("location").and_then(|location| serde_json::from_value(location.clone()).ok());
+            let own =
+                object.get("location").and_then(|location| evalsuite_schema::json::from_value(location.clone()).ok());
             let place = own.as_ref().unwrap_or(place);
             for (key, item) in object.iter_mut() {
                 path.push(key.clone());

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::{Content, Input, Message, Part, PathRef, Role};
-use serde_json::Value;
 
 /// Text of a content: a string as it is, text parts joined by newline, data as JSON with an indent of two spaces.
 pub(crate) fn content_text(content: &Content) -> String {
@@ -40,7 +40,9 @@ pub(crate) fn reference_text(expected_output: &[Message]) -> Option<String> {
     let message = expected_output.last()?;
     Some(match &message.content {
         Some(content) => content_text(content),
-        None => serde_json::to_value(&message.tool_calls).map_or_else(|_| String::new(), |calls| pretty(&calls)),
+        None => {
+            evalsuite_schema::json::to_value(&message.tool_calls).map_or_else(|_| String::new(), |calls| pretty(&calls))
+        }
     })
 }
 
@@ -96,7 +98,7 @@ pub(crate) fn prompt(input: &Input, resolve: impl Fn(&PathRef) -> PathBuf) -> St
     match input {
         Input::Data(object) => ["prompt", "content"]
             .iter()
-            .find_map(|key| object.get(*key).and_then(Value::as_str))
+            .find_map(|key| object.get(key).and_then(Value::as_str))
             .map_or_else(|| pretty(&Value::Object(object.clone())), str::to_owned),
         Input::Messages(messages) => messages_prompt(messages, resolve),
     }
@@ -203,7 +205,8 @@ mod tests {
 
     #[test]
     fn a_task_is_its_prompt_or_content_or_json() {
-        let data = |json: &str| prompt(&Input::Data(serde_json::from_str(json).unwrap()), |_| PathBuf::new());
+        let data =
+            |json: &str| prompt(&Input::Data(evalsuite_schema::json::from_str(json).unwrap()), |_| PathBuf::new());
         assert_eq!(data(r#"{"content": "b", "prompt": "a"}"#), "a");
         assert_eq!(data(r#"{"prompt": 1, "content": "b"}"#), "b");
         assert_eq!(data(r#"{"x": 1}"#), "{\n  \"x\": 1\n}");

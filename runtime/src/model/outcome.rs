@@ -4,9 +4,9 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::record::{Usage, milliseconds};
 use evalsuite_schema::{Message, Object};
-use serde_json::Value;
 
 /// An error of any type, as agents return it.
 pub type BoxError = Box<dyn Error + Send + Sync>;
@@ -133,9 +133,9 @@ impl Outcome {
     }
 
     /// This outcome, with what it leaves out filled in from what was reported during the call.
-    pub(crate) fn or_reported(mut self, mut reported: Self) -> Self {
-        reported.state.append(&mut self.state);
-        reported.metadata.append(&mut self.metadata);
+    pub(crate) fn or_reported(self, mut reported: Self) -> Self {
+        reported.state.extend(self.state);
+        reported.metadata.extend(self.metadata);
         Self {
             // Messages have an answer of their own.
             text: self.text.or(reported.text.filter(|_| self.messages.is_none())),

@@ -182,7 +182,7 @@ mod tests {
             step,
         };
         let json = serde_json::to_string(&event).unwrap();
-        assert_eq!(serde_json::from_str::<ProgressEvent>(&json).unwrap(), event, "{json}");
+        assert_eq!(evalsuite_schema::json::from_str::<ProgressEvent>(&json).unwrap(), event, "{json}");
         event.to_string()
     }
 

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::record::{Usage, milliseconds};
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::model::recording::{CallPosition, Recording};
 use crate::platform::clock::timestamp;
@@ -333,12 +333,13 @@ impl RunningTool {
 }
 
 fn json(value: &(impl Serialize + ?Sized)) -> Value {
-    serde_json::to_value(value).unwrap_or_else(|error| Value::String(format!("cannot be written as JSON: {error}")))
+    evalsuite_schema::json::to_value(value)
+        .unwrap_or_else(|error| Value::String(format!("cannot be written as JSON: {error}")))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use evalsuite_schema::Object;
+use evalsuite_schema::Value;
 use evalsuite_schema::record::{Assertion, Verdict};
-use serde_json::Value;
 
 /// The result of a grader: a value from 0 to 1, no decision, or an error.
 ///

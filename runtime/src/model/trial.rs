@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Input, Message, Object, ToolCall};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::model::cassette::Cassette;
 use crate::model::command::{ChildGroups, Command, CommandEnvironment};
@@ -253,6 +253,6 @@ impl Trial<'_> {
 pub(crate) fn decode_input<T: DeserializeOwned>(input: &Input) -> serde_json::Result<T> {
     match input {
         Input::Data(object) => T::deserialize(Value::Object(object.clone())),
-        Input::Messages(messages) => T::deserialize(serde_json::to_value(messages)?),
+        Input::Messages(messages) => T::deserialize(evalsuite_schema::json::to_value(messages)?),
     }
 }

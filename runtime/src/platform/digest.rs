@@ -5,9 +5,9 @@ use std::io;
 use std::io::Read;
 use std::sync::{Mutex, PoisonError};
 
+use evalsuite_schema::Value;
 use evalsuite_schema::digest::hexadecimal;
 use hmac_sha256::{HMAC, Hash};
-use serde_json::Value;
 
 pub(crate) use evalsuite_schema::digest::sha256_of_data;
 

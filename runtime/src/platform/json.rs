@@ -1,9 +1,9 @@
 //! Reading and writing of JSON.
 
+use evalsuite_schema::Value;
 use evalsuite_schema::json_writer::{Change, Layout, written};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 /// Decodes JSON as a type.
 ///
@@ -15,7 +15,7 @@ use serde_json::Value;
 ///
 /// If it is not JSON, or not of this type.
 pub(crate) fn decode<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
-    serde_json::from_slice(json)
+    evalsuite_schema::json::from_slice(json)
 }
 
 /// Decodes a value as a type.

@@ -79,7 +79,9 @@ impl CaseReport {
             metadata: Object,
         }
         // A case that cannot be decoded has no report.
-        serde_json::from_str::<Written>(self.case.json.text()).map(|written| written.metadata).unwrap_or_default()
+        evalsuite_schema::json::from_str::<Written>(self.case.json.text())
+            .map(|written| written.metadata)
+            .unwrap_or_default()
     }
 
     /// The text without secrets.

@@ -6,8 +6,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use evalsuite_schema::json::json;
 use evalsuite_schema::record::{CaseOutcome, CaseRecord, Conditions, Mode, TrialRecord};
-use serde_json::json;
 
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, program};

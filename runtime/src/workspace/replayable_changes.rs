@@ -235,7 +235,7 @@ mod tests {
 
         let changes = changes_since(&before, here.path()).unwrap();
         let text = serde_json::to_string(&changes).unwrap();
-        let changes: ReplayableChanges = serde_json::from_str(&text).unwrap();
+        let changes: ReplayableChanges = evalsuite_schema::json::from_str(&text).unwrap();
         let there = template();
         changes.apply(there.path()).unwrap();
         let (here, there) = (here.path(), there.path());

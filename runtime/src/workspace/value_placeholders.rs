@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::placeholder::Syntax;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::model::suite_location::SuiteLocation;
 use crate::platform::redaction::{Redactor, SHORTEST};
@@ -190,7 +190,7 @@ fn map(value: Value, change: &impl Fn(String) -> String) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::*;
 
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn keys_and_values_of_json_are_hidden() {
         let value = json!({"secret": ["my secret", 1]});
-        let hidden: Value = serde_json::from_str(&placeholders().hide_in(&value).unwrap()).unwrap();
+        let hidden: Value = evalsuite_schema::json::from_str(&placeholders().hide_in(&value).unwrap()).unwrap();
         assert_eq!(hidden, json!({"${{ KEY }}": ["my ${{ KEY }}", 1]}));
         assert_eq!(placeholders().decode::<Value>(hidden.to_string().as_bytes()).unwrap(), value);
     }

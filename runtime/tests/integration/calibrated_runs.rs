@@ -5,7 +5,7 @@ use std::fs;
 use evalsuite::record::{Mode, ReasonCode};
 use evalsuite::tooling::finish_run;
 use evalsuite::{CaseOutcome, Evals, JudgeReply, JudgeRequest, RunOptions};
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use crate::calibration::{agent, calibrate, calibrated, calibration, fair, judge_grader, lenient, samples};
 use crate::common::{contains, only, run_with};

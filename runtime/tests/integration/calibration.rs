@@ -9,7 +9,7 @@ use evalsuite::record::{CalibrationRecord, Mode, ReasonCode};
 use evalsuite::{
     CalibrationReport, CaseOutcome, EvalSuite, Evals, JudgeReply, JudgeRequest, RunError, RunOptions, Trial,
 };
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, rerun, run, run_with, suite};
 
@@ -99,7 +99,7 @@ fn a_judge_that_agrees_is_measured_as_such() {
     let run = directory.path().join("out/runs/r");
     let suite = fs::read_dir(run.join("suites")).unwrap().next().unwrap().unwrap().path();
     let kept = fs::read_to_string(suite.join("calibration.json")).unwrap();
-    let kept: CalibrationRecord = serde_json::from_str(&kept).unwrap();
+    let kept: CalibrationRecord = evalsuite_schema::json::from_str(&kept).unwrap();
     assert_eq!(kept, *report.record());
     let spent = fs::read_to_string(run.join("spend.jsonl")).unwrap();
     assert!(spent.contains(r#""judge_cost_usd":1.5"#), "{spent}");

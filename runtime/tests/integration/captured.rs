@@ -1,7 +1,7 @@
 //! Transcripts made of spans, and what goes before them.
 
 use evalsuite::{CaseOutcome, Evals, IntoAgent, Message, Outcome, Report, Role, ToolCall, Trial, Usage};
-use serde_json::json;
+use evalsuite_schema::json::json;
 use tracing::info_span;
 
 use crate::common::{case_json, contains, grader, only, run, suite};
@@ -63,7 +63,8 @@ fn recorded_messages_go_before_spans_and_returned_ones_before_both() {
     }
     let tools = |report: &Report| -> Vec<String> {
         let path = only(report).directory().join("trial-000/trajectory.json");
-        let document: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let document: evalsuite_schema::Value =
+            evalsuite_schema::json::from_slice(&std::fs::read(path).unwrap()).unwrap();
         let calls = document["steps"].as_array().unwrap().iter().flat_map(|step| step["tool_calls"].as_array());
         calls.flatten().map(|call| call["function_name"].as_str().unwrap().to_owned()).collect()
     };

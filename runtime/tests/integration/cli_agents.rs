@@ -5,7 +5,7 @@ use std::path::Path;
 
 use evalsuite::record::{ReasonCode, Stage};
 use evalsuite::{CaseOutcome, CaseReport, CliAgents, Evals, Report, Trial, Usage};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, suite};
 

@@ -5,7 +5,7 @@ use std::fs;
 
 use evalsuite::record::{GraderRecord, Mode, ReasonCode};
 use evalsuite::{AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, Trial};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, grader, run_in_mode, suite};
 use crate::judges::scripted;

@@ -5,7 +5,7 @@ use std::path::Path;
 use evalsuite::__private::CompiledJson;
 use evalsuite::record::Mode;
 use evalsuite::{CaseReport, EvalCase, EvalSuite, Evals, Report, RunOptions};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 /// A suite that lives as long as the test program.
 pub(crate) fn suite(layout: &str, kind: &str, manifest_dir: &Path, cases: &[Value]) -> &'static EvalSuite {

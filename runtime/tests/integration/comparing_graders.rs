@@ -6,7 +6,7 @@ use evalsuite::record::{GraderState, Mode, ReasonCode, TrialRecord};
 use evalsuite::{
     CaseOutcome, Evals, GraderKind, JudgeError, JudgeReply, JudgeRequest, RunOptions, Trial, Usage, Verdict,
 };
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, run_in_mode, run_with, suite};
 use crate::judges::{Scripted, first, judged, read, results, scripted};

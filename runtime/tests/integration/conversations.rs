@@ -8,7 +8,7 @@ use evalsuite::{
     AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, JudgeReply, JudgeRequest, Message, Outcome,
     Report, Role, ToolCall, Trial, Usage,
 };
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, suite};
 

@@ -10,7 +10,7 @@ use std::{fs, thread};
 
 use evalsuite::record::{ReasonCode, Stage};
 use evalsuite::{AgentError, CaseOutcome, CaseReport, Evals, Evidence, Report, RunOptions, Trial};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, run_with, suite_with};
 

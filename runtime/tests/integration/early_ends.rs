@@ -5,7 +5,7 @@ use std::path::Path;
 
 use evalsuite::record::{ReasonCode, Stage, TrialRecord};
 use evalsuite::{AgentError, CaseOutcome, Evals, Trial, Usage};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, only, run, suite};
 
@@ -39,7 +39,8 @@ fn record(more: Value, bind: impl FnOnce(Evals) -> Evals) -> TrialRecord {
     let case = only(&report);
     let record = case.trials()[0].clone();
     let trial = case.directory().join("trial-000");
-    let written: TrialRecord = serde_json::from_slice(&fs::read(trial.join("result.json")).unwrap()).unwrap();
+    let written: TrialRecord =
+        evalsuite_schema::json::from_slice(&fs::read(trial.join("result.json")).unwrap()).unwrap();
     assert_eq!(written, record, "the file holds the record");
     assert_eq!(record.trajectory.as_deref().is_some_and(|file| trial.join(file).is_file()), called(&record));
     assert!(record.hooks.iter().all(|hook| trial.join(&hook.log).is_file()), "{:?}", record.hooks);

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use evalsuite::{AgentError, Assertion, Evals, Evidence, Score, Trial};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, suite};
 

@@ -2,8 +2,8 @@
 
 use evalsuite::record::{GraderRecord, GraderState};
 use evalsuite::{CaseOutcome, Evals, Evidence, Trial, Verdict};
+use evalsuite_schema::json::{Value, json};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, suite};
 

@@ -12,7 +12,7 @@ use evalsuite::{
     AgentError, CaseOutcome, CaseReport, Evals, Evidence, GraderKind, JudgeError, JudgeReply, JudgeRequest, RunOptions,
     Score, Trial, Usage, asks_judge,
 };
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, grader, run_in_mode, run_with, suite};
 use crate::judges::{results, scripted};

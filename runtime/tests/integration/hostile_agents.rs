@@ -8,7 +8,7 @@ use evalsuite::record::{Mode, ReasonCode, Stage};
 use evalsuite::{
     AgentError, CaseOutcome, CaseReport, CliAgents, Content, Evals, Message, Outcome, Part, PathRef, Role, Trial,
 };
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, run_in_mode, suite};
 use crate::judges::scripted;

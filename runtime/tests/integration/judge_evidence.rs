@@ -7,7 +7,7 @@ use evalsuite::record::{Mode, ReasonCode};
 use evalsuite::{
     AgentError, CaseOutcome, CaseReport, Content, Evals, Message, Outcome, Part, PathRef, Role, ToolCall, Trial,
 };
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, grader, run_in_mode, suite};
 use crate::judges::{Scripted, scripted};

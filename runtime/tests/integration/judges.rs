@@ -9,7 +9,7 @@ use evalsuite::record::{GraderRecord, GraderState, ReasonCode, TrialRecord};
 use evalsuite::{
     CaseOutcome, Evals, GraderKind, Judge, JudgeError, JudgeReply, JudgeRequest, Outcome, Trial, Usage, Verdict,
 };
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, suite};
 

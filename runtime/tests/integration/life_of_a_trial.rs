@@ -8,7 +8,7 @@ use evalsuite::record::{ReasonCode, TrialRecord};
 use evalsuite::{
     AgentError, CaseOutcome, CaseReport, Evals, Message, Outcome, Role, RunOptions, ToolCall, Trial, Usage,
 };
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, run_with, suite};
 
@@ -26,7 +26,7 @@ fn code(case: &CaseReport) -> Option<ReasonCode> {
 }
 
 fn read(path: &Path) -> Value {
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    evalsuite_schema::json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_good_answer_passes_and_is_recorded() {
     assert_eq!((case.outcome(), case.record().score), (CaseOutcome::Passed, Some(1.0)));
 
     let trial = case.directory().join("trial-000");
-    let record: TrialRecord = serde_json::from_value(read(&trial.join("result.json"))).unwrap();
+    let record: TrialRecord = evalsuite_schema::json::from_value(read(&trial.join("result.json"))).unwrap();
     assert_eq!(&record, &case.trials()[0]);
     assert_eq!((record.schema.as_str(), record.answer.as_deref()), ("evalsuite.trial/1", Some("hello world")));
     assert_eq!((record.test_name.as_str(), record.target.as_str()), ("x::greets", "default"));

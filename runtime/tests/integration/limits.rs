@@ -9,7 +9,7 @@ use std::{fs, thread};
 
 use evalsuite::record::{ReasonCode, Stage};
 use evalsuite::{AgentError, CaseOutcome, Evals, Outcome, Report, RunOptions, Trial, Usage};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, only, run_with, suite, suite_with};
 
@@ -114,8 +114,11 @@ fn no_trial_starts_once_a_budget_is_spent() {
     assert_eq!(reason.stage, Stage::Budget);
     assert_eq!(reason.message, "the suite has cost 1.0000 US dollars, and `execution.budget_usd` is 1");
     let ledger = directory.path().join("runs").join(report.run_id()).join("spend.jsonl");
-    let lines: Vec<Value> =
-        fs::read_to_string(ledger).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = fs::read_to_string(ledger)
+        .unwrap()
+        .lines()
+        .map(|line| evalsuite_schema::json::from_str(line).unwrap())
+        .collect();
     assert_eq!(lines.len(), 2);
     assert_eq!(
         (&lines[0]["trial"], &lines[0]["cost_usd"], &lines[0]["judge_cost_usd"]),
@@ -219,8 +222,9 @@ fn a_trial_that_broke_is_repeated_and_every_attempt_is_kept() {
     assert_eq!((case.trials().len(), case.trials()[0].attempt), (1, 1));
     let path = &case.record().trials[0].path;
     assert_eq!(path, "trial-000.retry-1/result.json");
-    let read =
-        |path: &str| -> Value { serde_json::from_slice(&fs::read(case.directory().join(path)).unwrap()).unwrap() };
+    let read = |path: &str| -> Value {
+        evalsuite_schema::json::from_slice(&fs::read(case.directory().join(path)).unwrap()).unwrap()
+    };
     assert_eq!(read(path)["outcome"], "passed");
     assert_eq!(read("trial-000/result.json")["reason"]["message"], "overloaded");
 }

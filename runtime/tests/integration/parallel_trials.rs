@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use evalsuite::record::{CaseRecord, Mode};
 use evalsuite::{AgentError, CaseOutcome, CaseReport, Evals, Outcome, RunOptions, Trial};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, only, run_with, suite_with};
 

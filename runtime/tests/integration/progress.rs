@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use evalsuite::record::CaseOutcome;
 use evalsuite::{Evals, Outcome, ProgressEvent, ProgressStep, RunOptions, Trial};
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use crate::common::{case_json, contains, run_with, suite};
 

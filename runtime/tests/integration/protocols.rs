@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::variable::{Topic, VARIABLES};
-use serde_json::Value;
 
 /// The schemas in `runtime/protocols`, as the page shows them.
 const PROTOCOLS: &[&str] = &["code-grader-input", "code-grader-result", "hook-input", "agent-output", "judge-reply"];
@@ -32,8 +32,8 @@ fn the_page_about_protocols_is_that_of_the_schemas() {
         .to_owned();
     for name in PROTOCOLS {
         let text = fs::read_to_string(directory.join(format!("{name}.schema.json"))).unwrap();
-        let mut schema: Value = serde_json::from_str(&text).unwrap();
-        let examples = schema.as_object_mut().unwrap().shift_remove("examples").unwrap();
+        let mut schema: Value = evalsuite_schema::json::from_str(&text).unwrap();
+        let examples = schema.as_object_mut().unwrap().remove("examples").unwrap();
         let (title, description) = (schema["title"].as_str().unwrap(), schema["description"].as_str().unwrap());
         page.push_str(&format!("## {title}\n\n{description}\n\n"));
         for example in examples.as_array().unwrap() {

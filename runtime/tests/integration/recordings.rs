@@ -11,7 +11,7 @@ use evalsuite::{
     AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, JudgeReply, JudgeRequest, Message, Outcome, Role,
     RunOptions, ToolCall, Trial, Usage,
 };
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, rerun, run_with, suite};
 
@@ -127,7 +127,7 @@ fn message(case: &CaseReport) -> &str {
 }
 
 fn read(path: &Path) -> Value {
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    evalsuite_schema::json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
 #[test]

@@ -7,7 +7,7 @@ use evalsuite::{
     AgentError, CaseOutcome, CaseReport, CliAgents, Evals, Evidence, Message, Outcome, Role, RunOptions, ToolCall,
     Trial, Usage,
 };
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run_with, suite};
 
@@ -76,7 +76,7 @@ fn turns(trial: &TrialRecord) -> Vec<TurnRecord> {
 /// Steps of the trajectory, without the times at which they were taken.
 fn steps(case: &CaseReport) -> Value {
     let path = case.directory().join("trial-000/trajectory.json");
-    let mut document: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    let mut document: Value = evalsuite_schema::json::from_slice(&fs::read(path).unwrap()).unwrap();
     for step in document["steps"].as_array_mut().unwrap() {
         step.as_object_mut().unwrap().remove("timestamp");
     }

@@ -11,7 +11,7 @@ use evalsuite::{
     AgentError, CaseReport, Content, Evals, Evidence, Message, Outcome, Part, PathRef, Role, RunOptions, ToolCall,
     Trial, Usage,
 };
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, grader, only, run_with, suite};
 use crate::judges::scripted;
@@ -127,7 +127,9 @@ fn arrived(bind: impl Fn(Evals) -> Evals) -> Arrived {
     let report = run_with(&evals, &directory.path().join("out"), options);
     let case: &CaseReport = only(&report);
     let read = |name: &str| fs::read_to_string(case.directory().join("trial-000").join(name)).unwrap_or_default();
-    let json = |name: &str| serde_json::from_str(&read(name)).unwrap_or_else(|error| panic!("{name}: {error}\n{case}"));
+    let json = |name: &str| {
+        evalsuite_schema::json::from_str(&read(name)).unwrap_or_else(|error| panic!("{name}: {error}\n{case}"))
+    };
     let asked = judge.asked();
     let images = asked[0].images().iter().map(|image| format!("{} {}", image.media_type(), image.path().display()));
     Arrived {
@@ -147,7 +149,7 @@ fn cassette(directory: &Path) -> Value {
     while path.is_dir() {
         path = fs::read_dir(&path).unwrap().next().unwrap().unwrap().path();
     }
-    let mut file: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    let mut file: Value = evalsuite_schema::json::from_slice(&fs::read(path).unwrap()).unwrap();
     file["calls"][0]["returned"].take()
 }
 
@@ -191,14 +193,14 @@ fn everything_that_an_outcome_holds_reaches_graders_records_and_cassettes() {
 fn what_code_graders_and_hooks_read_conforms_to_the_schemas_of_the_protocols() {
     let schema = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("protocols/{name}.schema.json"));
-        let schema: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
-        jsonschema::draft7::new(&schema).unwrap()
+        let schema: Value = evalsuite_schema::json::from_slice(&fs::read(path).unwrap()).unwrap();
+        jsonschema::draft7::new(&schema.into()).unwrap()
     };
     let silent = |trial: &mut Trial<'_>| work(trial).map(|()| "done");
     for arrived in [arrived(|evals| evals.with_agent(returns)), arrived(|evals| evals.with_agent(silent))] {
         for (name, value) in [("code-grader-input", &arrived.code_grader), ("hook-input", &arrived.hook)] {
             let problems: Vec<String> = schema(name)
-                .iter_errors(value)
+                .iter_errors(&value.into())
                 .map(|problem| format!("{problem} at {}", problem.instance_path()))
                 .collect();
             assert_eq!(problems, Vec::<String>::new(), "{name}: {value:#}");
@@ -209,7 +211,7 @@ fn what_code_graders_and_hooks_read_conforms_to_the_schemas_of_the_protocols() {
 #[test]
 fn every_field_of_a_message_reaches_code_graders() {
     let arrived = arrived(|evals| evals.with_agent(returns));
-    let written = serde_json::to_value(message()).unwrap();
+    let written = evalsuite_schema::json::to_value(message()).unwrap();
     let output = &arrived.code_grader["output"][0];
     for (field, value) in written.as_object().unwrap() {
         match field.as_str() {

@@ -4,8 +4,8 @@ use std::fs;
 
 use evalsuite::record::{HookState, RunRecord, SuiteRecord};
 use evalsuite::{Evals, RunOptions, Trial};
+use evalsuite_schema::json::json;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
 use crate::common::{case_json, contains, run, run_with, suite};
 
@@ -48,5 +48,5 @@ fn the_newest_run_is_the_latest() {
 }
 
 fn read<T: DeserializeOwned>(path: &std::path::Path) -> T {
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    evalsuite_schema::json::from_slice(&fs::read(path).unwrap()).unwrap()
 }

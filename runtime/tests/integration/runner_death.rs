@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use evalsuite::{CliAgents, EvalSuite, Evals};
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use crate::common::{case_json, contains, suite};
 

@@ -13,11 +13,11 @@ use evalsuite::{
     AgentError, Assertion, CliAgents, Content, EvalSuite, Evals, Evidence, Judge, JudgeError, JudgeReply, JudgeRequest,
     Message, Role, Score, ToolCall, Trial,
 };
+use evalsuite_schema::json::{Value, json};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestCaseError};
-use serde_json::{Value, json};
 
 use crate::common::{case_json, contains, grader, suite_with};
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use deadpool::managed::{Manager, Metrics, Pool, RecycleResult};
 use evalsuite::{CaseOutcome, Evals, Evidence, JudgeError, JudgeRequest, Report, RunOptions, Trial};
-use serde_json::json;
+use evalsuite_schema::json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 
 use crate::common::{case_json, contains, grader, only, run, run_with, suite};
@@ -46,7 +46,7 @@ async fn fetch() -> Result<String, reqwest::Error> {
     CLIENT.get(format!("http://{}/", *SERVER)).send().await?.text().await
 }
 
-fn cases(count: usize) -> Vec<serde_json::Value> {
+fn cases(count: usize) -> Vec<evalsuite_schema::Value> {
     (0..count).map(|number| case_json(&format!("case-{number}"), json!([contains("hello")]), json!({}))).collect()
 }
 

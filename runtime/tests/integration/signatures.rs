@@ -158,7 +158,7 @@ async fn slow_with_config(config: Config, evidence: &Evidence<'_>) -> anyhow::Re
     Ok(config.needles.iter().all(|needle| evidence.answer().contains(needle)))
 }
 
-fn with_json(config: serde_json::Value, _: &Evidence<'_>) -> bool {
+fn with_json(config: evalsuite_schema::Value, _: &Evidence<'_>) -> bool {
     config.is_object()
 }
 

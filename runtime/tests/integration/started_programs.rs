@@ -25,7 +25,7 @@ fn a_case_without_commands_starts_git_once_per_run_and_nothing_else() {
         assert!(passed, "{out}{err}");
         assert_eq!(fs::read_to_string(&calls).unwrap(), "git\n");
         let run = fs::read(directory.path().join("runs/one/run.json")).unwrap();
-        let run: serde_json::Value = serde_json::from_slice(&run).unwrap();
+        let run: evalsuite_schema::Value = evalsuite_schema::json::from_slice(&run).unwrap();
         assert_eq!(run["git"]["commit"], "0123abcd", "the answer is in the record when the first test ends");
     }
 }

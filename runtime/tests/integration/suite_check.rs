@@ -6,7 +6,7 @@ use std::path::Path;
 
 use evalsuite::__private::CompiledJson;
 use evalsuite::{EvalCase, EvalSuite, Evals, Evidence};
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use crate::common::{case_json, contains, grader};
 
@@ -57,7 +57,7 @@ fn compiled(root: &Path, sources: &[&'static str]) -> &'static EvalSuite {
     }))
 }
 
-fn with_config(_: serde_json::Value, _: &Evidence<'_>) -> bool {
+fn with_config(_: evalsuite_schema::Value, _: &Evidence<'_>) -> bool {
     true
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use evalsuite::record::SuiteSummary;
 use evalsuite::{AgentError, Evals, Evidence, Outcome, RunOptions, Trial, Usage};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, grader, run_with, suite};
 
@@ -158,5 +158,5 @@ fn what_trials_took_is_summed() {
 fn a_summary_is_read_as_it_was_written() {
     let (summary, _) = summary();
     let text = serde_json::to_string(&summary).unwrap();
-    assert_eq!(serde_json::from_str::<SuiteSummary>(&text).unwrap(), summary);
+    assert_eq!(evalsuite_schema::json::from_str::<SuiteSummary>(&text).unwrap(), summary);
 }

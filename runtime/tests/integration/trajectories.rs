@@ -3,15 +3,15 @@
 use std::fs;
 
 use evalsuite::{CaseOutcome, CaseReport, Evals, Message, Outcome, Role, ToolCall, TrajectoryError, Trial, Usage};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, suite};
 
 fn trajectory(case: &CaseReport) -> Value {
     let directory = case.directory().join("trial-000");
-    let result: Value = serde_json::from_slice(&fs::read(directory.join("result.json")).unwrap()).unwrap();
+    let result: Value = evalsuite_schema::json::from_slice(&fs::read(directory.join("result.json")).unwrap()).unwrap();
     assert_eq!(result["trajectory"], "trajectory.json");
-    serde_json::from_slice(&fs::read(directory.join("trajectory.json")).unwrap()).unwrap()
+    evalsuite_schema::json::from_slice(&fs::read(directory.join("trajectory.json")).unwrap()).unwrap()
 }
 
 #[test]

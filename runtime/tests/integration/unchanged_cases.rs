@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use evalsuite::{AgentError, CaseOutcome, Evals, Report, RunOptions, Trial};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, run_with, suite};
 

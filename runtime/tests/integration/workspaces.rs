@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite::record::{ReasonCode, Stage};
 use evalsuite::{AgentError, CaseOutcome, Evals, Report, RunOptions, Trial};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, run, run_with, suite_with};
 
@@ -105,7 +105,7 @@ fn what_is_made_once_reaches_every_trial_and_is_gone_at_the_end() {
     passes(&report);
     assert_eq!(package.log(), ["before_all", "after_all"]);
     assert_eq!(package.left(&report), [] as [PathBuf; 0]);
-    let run: Value = serde_json::from_slice(
+    let run: Value = evalsuite_schema::json::from_slice(
         &fs::read(package.output.path().join("runs").join(report.run_id()).join("run.json")).unwrap(),
     )
     .unwrap();
@@ -151,7 +151,8 @@ fn hooks_lie_around_each_trial_the_targets_inside() {
         ]
     );
     let directory = case.directory().join("trial-001");
-    let told = |file: &str| -> Value { serde_json::from_slice(&fs::read(directory.join(file)).unwrap()).unwrap() };
+    let told =
+        |file: &str| -> Value { evalsuite_schema::json::from_slice(&fs::read(directory.join(file)).unwrap()).unwrap() };
     let before = told("before.json");
     assert_eq!(
         (&before["test_id"], &before["case_input"], &before["trial"]),

@@ -1,7 +1,7 @@
 //! Settings of `field-accuracy`, and the document it compares with.
 
+use crate::Value;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::{Content, Message, Role};
 
@@ -41,7 +41,7 @@ pub fn expected_document(messages: &[Message]) -> Option<Value> {
         Some(Content::Data(value)) if value.is_object() => Some(value.clone()),
         Some(Content::Text(text)) => {
             let (start, end) = (text.find('{')?, text.rfind('}')?);
-            let value: Value = serde_json::from_str(text.get(start..=end)?).ok()?;
+            let value: Value = crate::json::from_str(text.get(start..=end)?).ok()?;
             value.is_object().then_some(value)
         }
         _ => None,

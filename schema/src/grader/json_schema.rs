@@ -1,7 +1,7 @@
 //! Settings of `json-schema` and `contains-json`.
 
+use crate::Value;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::PathRef;
 

@@ -8,10 +8,9 @@ use serde::ser::{
 };
 use serde_json::{Error, Number, Result};
 
+use crate::json::number;
 use crate::json_writer::{JsonWriter, Layout, Parts, Texts, json_of};
 
-/// Name of the struct as which numbers of any length serialize, with the feature `arbitrary_precision` of `serde_json`.
-const NUMBER: &str = "$serde_json::private::Number";
 /// Name of the struct that is a place in a file of a suite.
 const LOCATION: &str = "Location";
 
@@ -132,11 +131,11 @@ impl<'w, 'd> Serializer for &'w mut JsonWriter<'d> {
 
     fn serialize_struct(self, name: &'static str, _length: usize) -> Result<Parts<'w, 'd>> {
         let is_left_out = name == LOCATION && self.layout == Layout::Canonical;
-        if name != NUMBER && !is_left_out {
+        if name != number::NAME && !is_left_out {
             return self.open("{", "}");
         }
         let parts = Parts::new(self, "");
-        if name == NUMBER {
+        if name == number::NAME {
             parts.writer.texts = Texts::Digits;
         }
         Ok(parts)

@@ -148,7 +148,7 @@ impl Baseline {
     /// If the line is not a valid one.
     pub fn find(text: &str, case: &str, target: &str) -> Result<Option<BaselineCase>, BaselineError> {
         // Ids are written as JSON texts: a line without this one is about another case.
-        let id = serde_json::Value::from(case).to_string();
+        let id = crate::Value::from(case).to_string();
         for (index, line) in text.lines().enumerate().skip(1).filter(|(_, line)| line.contains(&id)) {
             let found: BaselineCase = parse_line(index + 1, line)?;
             if found.key() == (case, target) {

@@ -1,7 +1,7 @@
 //! Results of graders, in the records of trials.
 
+use crate::Value;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{ReasonCode, Usage};
 use crate::{Location, Object};

@@ -26,7 +26,7 @@ pub(super) fn parse<Header: DeserializeOwned, Line: KeyedLine>(
 ) -> Result<(Header, Vec<Line>), BaselineError> {
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
     let (_, first) = lines.next().ok_or_else(|| BaselineError::new(1, "the file is empty"))?;
-    let header: Header = serde_json::from_str(first).map_err(|error| BaselineError::new(1, error.to_string()))?;
+    let header: Header = crate::json::from_str(first).map_err(|error| BaselineError::new(1, error.to_string()))?;
     let found = schema_of(&header);
     if found != schema {
         return Err(BaselineError::new(1, format!("the schema is `{found}`, not `{schema}`")));
@@ -50,7 +50,7 @@ pub(super) fn parse<Header: DeserializeOwned, Line: KeyedLine>(
 
 /// Reads one line of a file, whose number is for the error.
 pub(super) fn parse_line<Line: KeyedLine>(number: usize, line: &str) -> Result<Line, BaselineError> {
-    let line: Line = serde_json::from_str(line).map_err(|error| BaselineError::new(number, error.to_string()))?;
+    let line: Line = crate::json::from_str(line).map_err(|error| BaselineError::new(number, error.to_string()))?;
     line.problem().map_or(Ok(line), |problem| Err(BaselineError::new(number, problem)))
 }
 

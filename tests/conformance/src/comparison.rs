@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use evalsuite_loader::{Loaded, LoadedCase, LoadedSuite, Request, load};
 use evalsuite_schema::diagnostic::{Code, Diagnostic, Severity};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::complaint::{Complaint, Effect};
 use crate::difference::Difference;

@@ -1,8 +1,8 @@
 //! Complaints of the reference, and the diagnostics of ours that correspond to them.
 
+use evalsuite_schema::Value;
 use evalsuite_schema::diagnostic::Code::*;
 use evalsuite_schema::diagnostic::{Code, Diagnostic};
-use serde_json::Value;
 
 use crate::record::Record;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_loader::{Loaded, LoadedSuite, Request, find_targets_file, load_targets};
 use evalsuite_schema::diagnostic::Diagnostics;
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 use tempfile::TempDir;
 
 use crate::claim;
@@ -67,7 +67,8 @@ pub fn manifest_suites(corpus: &Path) -> Result<Vec<CorpusSuite>, String> {
     for root in directories(corpus) {
         let path = root.join("manifest.json");
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        let manifest: Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        let manifest: Value =
+            evalsuite_schema::json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
         for entry in manifest.as_array().into_iter().flatten() {
             let suite = entry["suite"].as_str().ok_or_else(|| format!("{}: an entry has no suite", path.display()))?;
             let graders = entry["graders"].as_object().into_iter().flatten();
@@ -119,7 +120,7 @@ pub fn load(entry: &CorpusSuite, surroundings: Surroundings) -> Result<LoadedCor
         let path = file.path.strip_prefix(&root).ok()?.to_string_lossy().into_owned();
         Some((path, json!(file.text.as_deref()?)))
     });
-    let json = json!({ "files": texts.collect::<serde_json::Map<_, _>>(), "expected": {} });
+    let json = json!({ "files": texts.collect::<evalsuite_schema::Object>(), "expected": {} });
     let record = Record { id: entry.name(), eval: Some(entry.suite.clone()), env: BTreeMap::new(), json };
     let checked = loaded.diagnostics.iter().map(|diagnostic| claim::verify(diagnostic, &loaded.files, &record, &root));
     let false_claims = checked.filter_map(Result::err).collect();

@@ -1,6 +1,6 @@
 //! Differences between two JSON documents.
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 /// A path at which two documents differ.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,7 @@
 //! `tests: [{id: t, input: q, criteria: c, assertions: [<grader>]}]`. They contain whether the entry was kept, and its
 //! name, weight and marks; its score is not about loading.
 
-use serde_json::{Map, Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::record::Record;
 
@@ -84,5 +84,5 @@ fn common(grader: &Value) -> Value {
         ("min_score", mark),
     ];
     let pairs = pairs.into_iter().filter(|(_, value)| !value.is_null());
-    Value::Object(pairs.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>())
+    Value::Object(pairs.map(|(key, value)| (key.to_owned(), value)).collect())
 }

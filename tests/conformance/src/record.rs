@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 /// One recorded load.
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ fn kind(id: &str) -> &str {
 }
 
 fn parse(line: &str) -> Result<Record, String> {
-    let json: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let json: Value = evalsuite_schema::json::from_str(line).map_err(|error| error.to_string())?;
     let id = json["id"].as_str().ok_or("no id")?.to_owned();
     let env = json["env"].as_object().into_iter().flatten();
     let env = env.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned())).collect();

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use evalsuite_loader::keys::{FILES, json_schema};
 use evalsuite_loader::source::SourceFile;
+use evalsuite_schema::Value;
 use jsonschema::Validator;
-use serde_json::Value;
 
 /// The schemas by the kind of file.
 pub struct Schemas(BTreeMap<&'static str, Validator>);
@@ -18,7 +18,8 @@ impl Schemas {
     ///
     /// If one is not a valid schema.
     pub fn new() -> Self {
-        let schema = |kind| jsonschema::draft7::new(&json_schema(kind).expect("a kind")).expect("a valid schema");
+        let schema =
+            |kind| jsonschema::draft7::new(&json_schema(kind).expect("a kind").into()).expect("a valid schema");
         Self(FILES.iter().map(|(kind, _)| (*kind, schema(kind))).collect())
     }
 
@@ -27,6 +28,7 @@ impl Schemas {
     pub fn problems(&self, file: &SourceFile, suite: &Path) -> Option<(&'static str, Vec<String>)> {
         let text = file.text.as_deref()?;
         let (kind, value) = kind_and_value(&file.path, text, suite)?;
+        let value = value.into();
         let problems = self.0[kind].iter_errors(&value);
         let shown = |problem: jsonschema::ValidationError<'_>| {
             format!("{}: {problem} at {}", file.shown, problem.instance_path())
@@ -46,11 +48,11 @@ fn kind_and_value(path: &Path, text: &str, suite: &Path) -> Option<(&'static str
     let ending = path.extension()?.to_str()?;
     if ending == "jsonl" {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
-        let values: Option<Vec<Value>> = lines.map(|line| serde_json::from_str(line).ok()).collect();
+        let values: Option<Vec<Value>> = lines.map(|line| evalsuite_schema::json::from_str(line).ok()).collect();
         return Some(("cases", Value::Array(values?)));
     }
     let value: Value = match ending {
-        "json" => serde_json::from_str(text).ok()?,
+        "json" => evalsuite_schema::json::from_str(text).ok()?,
         "yaml" | "yml" => yaml(text)?,
         _ => return None,
     };
@@ -73,5 +75,5 @@ fn kind_and_value(path: &Path, text: &str, suite: &Path) -> Option<(&'static str
 fn yaml(text: &str) -> Option<Value> {
     let mut value: serde_yaml::Value = serde_yaml::from_str(text).ok()?;
     value.apply_merge().ok()?;
-    serde_json::to_value(value).ok()
+    evalsuite_schema::json::to_value(value).ok()
 }

@@ -10,8 +10,8 @@ use evalsuite_conformance::test_data;
 use evalsuite_conformance::test_data::{TestData, workspace_root};
 use evalsuite_convert::{Conversion, Layout, NewSuite, Outcome, between_layouts, from_harbor, from_promptfoo};
 use evalsuite_loader::{Request, document, load};
+use evalsuite_schema::json::{Value, json};
 use libtest_mimic::{Arguments, Failed, Trial};
-use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Suites of this repository with an eval file, and the packages around them.
@@ -169,12 +169,12 @@ fn cases(suite: &Path, root: &Path) -> Result<Option<BTreeMap<String, Value>>, F
     let Some(loaded) = load(&request).suite else { return Ok(None) };
     let mut all = BTreeMap::new();
     for loaded in &loaded.cases {
-        let mut case = without_places(serde_json::to_value(&*loaded.case)?);
+        let mut case = without_places(evalsuite_schema::json::to_value(&*loaded.case)?);
         // The directory of its file.
         case.as_object_mut().map(|entries| entries.remove("dir"));
         all.insert(loaded.case.id.clone(), case);
     }
-    all.insert(String::new(), without_places(serde_json::to_value(&loaded.suite)?));
+    all.insert(String::new(), without_places(evalsuite_schema::json::to_value(&loaded.suite)?));
     Ok(Some(all))
 }
 

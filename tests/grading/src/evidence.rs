@@ -1,7 +1,7 @@
 //! Reports the evidence of a record as an agent would.
 
 use evalsuite::{AgentError, Content, Message, Outcome, Part, PathRef, Role, ToolCall, Trial, Usage};
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 /// Reports the recorded messages, usage, cost and duration.
 ///

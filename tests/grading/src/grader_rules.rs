@@ -1,7 +1,7 @@
 //! The deliberate differences of graders: what the reference does, what we do, and how to detect it in a record.
 
 use evalsuite::record::{GraderRecord, GraderState, ReasonCode};
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use crate::graders::{Field, Graded};
 
@@ -342,7 +342,7 @@ fn dates(cx: &Graded<'_>) -> bool {
 }
 
 fn number_out_of_range(cx: &Graded<'_>) -> bool {
-    cx.has_tag("json-limits") && is_decided(cx) && serde_json::from_str::<Value>(&cx.answer()).is_err()
+    cx.has_tag("json-limits") && is_decided(cx) && evalsuite_schema::json::from_str::<Value>(&cx.answer()).is_err()
 }
 
 /// The reference rewrites what looks like a judge's `passed` before it parses the document.
@@ -355,7 +355,9 @@ fn fence_in_string(cx: &Graded<'_>) -> bool {
     let answer = cx.answer();
     let (start, end) = (answer.find('{').unwrap_or(0), answer.rfind('}').map_or(answer.len(), |end| end + 1));
     let document = answer.get(start..end).unwrap_or_default();
-    cx.kind() == "field-accuracy" && document.contains("```") && serde_json::from_str::<Value>(document).is_ok()
+    cx.kind() == "field-accuracy"
+        && document.contains("```")
+        && evalsuite_schema::json::from_str::<Value>(document).is_ok()
 }
 
 fn members(grader: &Value) -> &[Value] {

@@ -7,7 +7,7 @@ use evalsuite::record::{Assertion, CommandRecord, GraderRecord, GraderState};
 use evalsuite::{AgentError, RunOptions, Trial, Verdict};
 use evalsuite_conformance::record::Record;
 use evalsuite_conformance::{comparison, grader_record};
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::stub_judge::StubJudge;
 use crate::{evidence, grader_rules, payload, prompts, replay};
@@ -135,12 +135,12 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
         let root = trial.suite_dir().display().to_string();
         let root = root.trim_end_matches('/');
         let evidence = with_files_in_trial(&evidence, root, trial.workspace())?;
-        let evidence = serde_json::from_str(&evidence.to_string().replace("{ROOT}", root));
+        let evidence = evalsuite_schema::json::from_str(&evidence.to_string().replace("{ROOT}", root));
         evidence::report(&evidence.map_err(|error| AgentError::new(error.to_string()))?, trial)
     };
     let replay = replay::run_with_judge(&suite, RunOptions::new(), agent, judge.as_ref())?;
     let root = replay.root.display().to_string();
-    let fill = |value: &Value| serde_json::from_str::<Value>(&value.to_string().replace("{ROOT}", &root));
+    let fill = |value: &Value| evalsuite_schema::json::from_str::<Value>(&value.to_string().replace("{ROOT}", &root));
     let expected = fill(record.expected()).map_err(|error| error.to_string())?;
     let asked = judge.as_ref().map(StubJudge::asked).unwrap_or_default();
     let ran = replay.cases.first();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use evalsuite_schema::json::{Object, Value};
 
 use crate::graders::Graded;
 
@@ -95,10 +95,10 @@ pub fn differences(graded: &Graded<'_>, root: &Path) -> Result<Vec<PayloadDiffer
         return Ok(Vec::new());
     }
     let expected = expected.to_string().replace("{ROOT}", &root.display().to_string());
-    let expected: Value = serde_json::from_str(&expected).map_err(|error| error.to_string())?;
+    let expected: Value = evalsuite_schema::json::from_str(&expected).map_err(|error| error.to_string())?;
     let file = root.join(CAPTURED);
     let text = std::fs::read(&file).map_err(|error| format!("{}: {error}; {}", file.display(), graded.shown))?;
-    let ours: Value = serde_json::from_slice(&text).map_err(|error| format!("standard input: {error}"))?;
+    let ours: Value = evalsuite_schema::json::from_slice(&text).map_err(|error| format!("standard input: {error}"))?;
     let mut found = Vec::new();
     compare(&mut Vec::new(), &expected, &ours, &mut found);
     Ok(found)
@@ -115,7 +115,7 @@ fn compare(path: &mut Vec<String>, theirs: &Value, ours: &Value, found: &mut Vec
         }
         (Value::Object(theirs), Value::Object(ours)) => {
             for key in theirs.keys().chain(ours.keys().filter(|key| !theirs.contains_key(*key))) {
-                let get = |object: &Map<String, Value>| object.get(key).cloned().unwrap_or(Value::Null);
+                let get = |object: &Object| object.get(key).cloned().unwrap_or(Value::Null);
                 path.push(key.clone());
                 compare(path, &get(theirs), &get(ours), found);
                 path.pop();
@@ -141,7 +141,7 @@ fn same(left: &Value, right: &Value) -> bool {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
-            let is_there = |(key, value)| right.get(key).is_some_and(|other| same(value, other));
+            let is_there = |(key, value): (&String, &Value)| right.get(key).is_some_and(|other| same(value, other));
             left.len() == right.len() && left.iter().all(is_there)
         }
         _ => left == right,

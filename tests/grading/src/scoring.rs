@@ -10,7 +10,7 @@ use evalsuite::record::CaseOutcome;
 use evalsuite::{AgentError, Content, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::Record;
 use evalsuite_schema::diagnostic::Code;
-use serde_json::{Map, Value, json};
+use evalsuite_schema::json::{Object, Value, json};
 
 use crate::graders::RecordCheck;
 use crate::replay;
@@ -96,7 +96,7 @@ fn suite(record: &Record) -> (Record, Vec<Value>) {
         _ => vec![single(&record.json)],
     };
     let written = tests.iter().map(written).collect::<Vec<_>>();
-    let mut execution = Map::new();
+    let mut execution = Object::new();
     for (key, value) in
         [("threshold", &record.json["suite_threshold"]), ("fail_on_error", &record.json["fail_on_error"])]
     {

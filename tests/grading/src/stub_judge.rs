@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use evalsuite::{Judge, JudgeError, JudgeReply, JudgeRequest};
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 /// The judge and its calls.
 #[derive(Debug, Clone)]

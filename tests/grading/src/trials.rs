@@ -7,7 +7,7 @@ use evalsuite::record::CaseOutcome;
 use evalsuite::{AgentError, Outcome, RunOptions};
 use evalsuite_conformance::record::Record;
 use evalsuite_schema::diagnostic::Code;
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::graders::RecordCheck;
 use crate::replay;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use super::{Call, CommandOutput, Package};
 
@@ -52,7 +52,7 @@ impl Build {
     pub(crate) fn new(output: CommandOutput) -> Self {
         let (mut artifacts, mut messages, mut out_dirs) = (Vec::new(), Vec::new(), Vec::new());
         for line in output.stdout.lines().filter(|line| line.starts_with('{')) {
-            let value: Value = serde_json::from_str(line).expect("cargo prints JSON");
+            let value: Value = evalsuite_schema::json::from_str(line).expect("cargo prints JSON");
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             let target = text(&value["target"]["name"]);
             match value["reason"].as_str() {

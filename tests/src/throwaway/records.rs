@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 /// The run directories below an output root.
 #[derive(Debug)]
@@ -86,5 +86,6 @@ pub fn files_below(directory: &Path) -> Vec<PathBuf> {
 #[track_caller]
 pub fn read_json(path: &Path) -> Value {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{} is not valid JSON: {error}\n{text}", path.display()))
+    evalsuite_schema::json::from_str(&text)
+        .unwrap_or_else(|error| panic!("{} is not valid JSON: {error}\n{text}", path.display()))
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_tests::throwaway::{Package, has_nextest, suites};
-use serde_json::{Value, json};
 
 /// Reads its prompt, changes the workspace, and reports a tool call, tokens and cost.
 const AGENT: &str = r#"set -eu

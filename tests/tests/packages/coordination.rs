@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, Package, has_nextest, suites};
-use serde_json::Value;
 
 /// An agent that logs its calls in a file. Its first call for `b-flaky` fails.
 const CODE: &str = r#"

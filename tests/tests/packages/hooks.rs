@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite::tooling::finish_run;
+use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, read_json, suites};
-use serde_json::Value;
 
 /// An agent that answers with the file that `before_all` made. Some case ids make it abort or fail at first.
 const CODE: &str = r#"

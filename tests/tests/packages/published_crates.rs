@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::Call;
-use serde_json::Value;
 
 /// The published crates, each after those it depends on.
 const PUBLISHED: [&str; 11] = [
@@ -23,7 +23,8 @@ const PUBLISHED: [&str; 11] = [
 #[test]
 fn the_list_of_published_crates_is_complete() {
     let ran = Call::cargo_in_workspace().args(["metadata", "--no-deps", "--format-version", "1"]).run();
-    let metadata: Value = serde_json::from_str(&ran.succeeds("cargo knows the workspace").stdout).expect("JSON");
+    let metadata: Value =
+        evalsuite_schema::json::from_str(&ran.succeeds("cargo knows the workspace").stdout).expect("JSON");
     let packages = metadata["packages"].as_array().expect("a list of packages");
     let names: BTreeSet<&str> = packages
         .iter()

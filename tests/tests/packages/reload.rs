@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, suites};
-use serde_json::Value;
 
 const TESTS: &str = "
 use std::convert::Infallible;

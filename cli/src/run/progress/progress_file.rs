@@ -45,7 +45,7 @@ impl ProgressFile {
         let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else { return Ok(Vec::new()) };
         let lines: Vec<u8> = self.rest.drain(..=end).collect();
         let events = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        events.map(|line| serde_json::from_slice(line).map_err(io::Error::from)).collect()
+        events.map(|line| evalsuite_schema::json::from_slice(line).map_err(io::Error::from)).collect()
     }
 }
 

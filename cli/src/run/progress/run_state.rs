@@ -74,7 +74,7 @@ impl fmt::Display for RunState {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use evalsuite_schema::json::{Value, json};
 
     use super::*;
 
@@ -82,7 +82,7 @@ mod tests {
         let event = json!({
             "suite": "s", "test_name": test, "case_id": test, "target": "default", "trials": trials, "step": step,
         });
-        serde_json::from_value(event).unwrap()
+        evalsuite_schema::json::from_value(event).unwrap()
     }
 
     #[test]

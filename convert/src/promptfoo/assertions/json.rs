@@ -4,7 +4,7 @@ use std::path::Path;
 
 use evalsuite_loader::document;
 use evalsuite_loader::document::Value;
-use serde_json::{Value as Json, json};
+use evalsuite_schema::json::{Value as Json, json};
 
 use super::{CaseContext, Check, Grader};
 use crate::case_ids::slug;

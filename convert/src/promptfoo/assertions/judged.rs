@@ -1,7 +1,7 @@
 //! Assertions that a model judges.
 
 use evalsuite_loader::document::Value;
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use super::{CaseContext, Check, Grader};
 

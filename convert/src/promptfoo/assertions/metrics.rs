@@ -1,6 +1,6 @@
 //! Assertions about time and cost.
 
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use super::{Check, Grader};
 use crate::promptfoo::number;

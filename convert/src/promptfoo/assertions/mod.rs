@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use evalsuite_loader::document::{Data, Value};
-use serde_json::{Map, Value as Json, json};
+use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::source_files::{FileValue, load};
 use super::{number, template};
@@ -29,7 +29,7 @@ pub(super) struct Assertion {
 /// What assertions of a case are mapped with.
 pub(super) struct CaseContext<'a> {
     /// The variables of the case.
-    pub(super) variables: &'a Map<String, Json>,
+    pub(super) variables: &'a Object,
     /// The directory of the configuration.
     pub(super) directory: &'a Path,
     /// The id of the case.

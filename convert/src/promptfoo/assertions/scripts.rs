@@ -1,7 +1,7 @@
 //! Assertions in JavaScript and Python, which a small program runs as a `code-grader`.
 
 use evalsuite_loader::document::Value;
-use serde_json::{Value as Json, json};
+use evalsuite_schema::json::{Value as Json, json};
 
 use super::{CaseContext, Check, Grader, text};
 use crate::source;

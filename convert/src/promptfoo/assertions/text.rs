@@ -1,6 +1,6 @@
 //! Assertions that look for text.
 
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use super::{CaseContext, Check, Grader};
 use crate::promptfoo::{comma_list, template};

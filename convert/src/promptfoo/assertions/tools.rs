@@ -1,7 +1,7 @@
 //! Assertions about tool calls.
 
 use evalsuite_loader::document::Value;
-use serde_json::{Map, Value as Json, json};
+use evalsuite_schema::json::{Object, Value as Json, json};
 
 use super::{CaseContext, Check, Grader, LOWEST_MARK, template};
 
@@ -40,7 +40,7 @@ type Bounds = (String, Option<u64>, Option<u64>);
 
 /// How often each tool is called; all of them have to hold.
 fn counts(bounds: &[Bounds]) -> Json {
-    let of = |bound: fn(&Bounds) -> Option<u64>| -> Map<String, Json> {
+    let of = |bound: fn(&Bounds) -> Option<u64>| -> Object {
         bounds.iter().filter_map(|each| Some((each.0.clone(), json!(bound(each)?)))).collect()
     };
     let mut settings = json!({"type": "tool-trajectory", "mode": "any_order"});
@@ -103,7 +103,7 @@ fn arguments(check: &Check<'_>, value: &Value, context: &mut CaseContext<'_>) ->
     if value.get("defaults").is_some() {
         context.report.approximated(check.place(), "an argument with its default value counts as given");
     }
-    let args: Map<String, Json> = entries.iter().map(|(key, value)| (key.clone(), filled(value, context))).collect();
+    let args: Object = entries.iter().map(|(key, value)| (key.clone(), filled(value, context))).collect();
     let mut call = json!({"tool": tool, "args": args, "args_match": if is_exact { "exact" } else { "superset" }});
     if let Some(ignored) = value.get("ignore").and_then(texts) {
         call["ignore_args"] = json!(ignored);

@@ -6,8 +6,8 @@
 mod keywords;
 mod references;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::grader::{ContainsJson, JsonSchema};
-use serde_json::Value;
 
 use self::keywords::Draft;
 use super::require;

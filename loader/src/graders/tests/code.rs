@@ -1,8 +1,8 @@
 //! `code-grader`.
 
 use evalsuite_schema::grader::GraderConfig;
+use evalsuite_schema::json::json;
 use evalsuite_schema::{Argument, Command, PathRef};
-use serde_json::json;
 
 use super::{check, config};
 use crate::test_package::Package;
@@ -12,7 +12,7 @@ fn other_keys_go_into_the_config() {
     let entry = "{type: code-grader, command: 'sh x.sh', config: {a: 1}, retries: [2], level: null}";
     let GraderConfig::CodeGrader(grader) = config(entry) else { panic!("another type") };
     assert_eq!(grader.run.command, Command::Shell("sh x.sh".into()));
-    assert_eq!(serde_json::Value::Object(grader.config), json!({"a": 1, "retries": [2], "level": null}));
+    assert_eq!(evalsuite_schema::Value::Object(grader.config), json!({"a": 1, "retries": [2], "level": null}));
     check(&[
         (
             "{type: code-grader, command: x, comand: y}",

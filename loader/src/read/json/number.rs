@@ -1,6 +1,6 @@
 //! JSON numbers.
 
-use serde_json::Number;
+use evalsuite_schema::json::Number;
 
 use super::reader::{Reader, Result};
 use super::syntax_error;

@@ -1,6 +1,6 @@
 //! JSON values and errors.
 
-use serde_json::json;
+use evalsuite_schema::json::json;
 
 use super::{good, json, list, place, value};
 use crate::diagnostic::Diagnostics;

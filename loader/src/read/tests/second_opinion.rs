@@ -1,7 +1,7 @@
 //! Other readers see the same data: `yaml_serde` in YAML, `serde_json` in JSON.
 
+use evalsuite_schema::json::{Number, Object, Value};
 use proptest::prelude::*;
-use serde_json::{Map, Number, Value};
 
 use super::{json, list, yaml};
 use crate::read::number;
@@ -21,7 +21,7 @@ fn as_json(value: &serde_yaml::Value) -> Option<Value> {
         serde_yaml::Value::String(value) => Value::String(value.clone()),
         serde_yaml::Value::Sequence(items) => Value::Array(items.iter().map(as_json).collect::<Option<_>>()?),
         serde_yaml::Value::Mapping(entries) => {
-            let mut map = Map::new();
+            let mut map = Object::new();
             for (key, value) in entries {
                 let key = match as_json(key)? {
                     Value::String(key) => key,
@@ -240,7 +240,7 @@ proptest! {
     #[test]
     fn json_is_what_serde_json_takes_for_it(text in json_scraps()) {
         let (node, problems) = json(&text);
-        let strict = serde_json::from_str::<Value>(&text);
+        let strict = evalsuite_schema::json::from_str::<Value>(&text);
         // Repeated keys are for `serde_json` to overwrite.
         if problems.iter().all(|problem| problem.code.as_str() != "E005") {
             prop_assert_eq!(node.map(|node| node.to_json()), strict.ok(), "{} {:?}", text, problems);

@@ -86,7 +86,7 @@ fn repeated_keys_name_the_first_and_leave_the_rest_to_be_checked() {
     );
     let first: Vec<_> = problems.iter().map(|problem| place(&problem.related[0].place)).collect();
     assert_eq!(first, ["2:5-2:6", "1:1-1:2", "1:1-1:2"]);
-    assert_eq!(root.expect("the rest").to_json(), serde_json::json!({ "a": 1, "b": { "c": 1 } }));
+    assert_eq!(root.expect("the rest").to_json(), evalsuite_schema::json::json!({ "a": 1, "b": { "c": 1 } }));
 }
 
 #[test]
@@ -111,12 +111,18 @@ fn repeated_keys_of_large_mappings_are_found_too() {
 fn one_mistake_hides_no_other() {
     let (root, problems) = yaml("a: {x: 1, x: 2}\nb: {<<: 3, y: 1}\nc: 1\nc: 2\n");
     assert_eq!(problems.len(), 3, "{problems:?}");
-    assert_eq!(root.expect("the rest").to_json(), serde_json::json!({ "a": { "x": 1 }, "b": { "y": 1 }, "c": 1 }));
+    assert_eq!(
+        root.expect("the rest").to_json(),
+        evalsuite_schema::json::json!({ "a": { "x": 1 }, "b": { "y": 1 }, "c": 1 })
+    );
     let (root, problems) = yaml("a: .inf\nb: {x: 1, x: 2}\n");
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert_eq!(root, None, "no tree holds an infinity");
     let (root, problems) = yaml("a: 1\n---\nb: 2\n");
-    assert_eq!((root.expect("the first document").to_json(), problems.len()), (serde_json::json!({ "a": 1 }), 1));
+    assert_eq!(
+        (root.expect("the first document").to_json(), problems.len()),
+        (evalsuite_schema::json::json!({ "a": 1 }), 1)
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! YAML values and their spans.
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use super::{good, place, value, yaml};
 

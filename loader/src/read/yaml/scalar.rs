@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use evalsuite_schema::json::Number;
 use saphyr_parser::{ScalarStyle, Tag};
-use serde_json::Number;
 
 use crate::read::node::Data;
 use crate::read::number;

@@ -3,7 +3,7 @@
 use std::io;
 use std::io::{Seek, Write};
 
-use serde_json::{Map, Value, json};
+use evalsuite_schema::json::{Object, Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -51,8 +51,7 @@ pub(super) fn write(
     archive.add("_journal/summaries/1.json", &summaries)?;
     archive.add("summaries.json", &summaries)?;
     archive.add("reductions.json", header.reductions())?;
-    let fields: Map<String, Value> =
-        header.fields().iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+    let fields: Object = header.fields().iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
     archive.add("header.json", &Value::Object(fields))?;
     archive.0.finish()?;
     Ok(())
@@ -70,7 +69,7 @@ impl<W: Write + Seek> Archive<W> {
 
 /// What a table of samples shows.
 fn summary(sample: &Value) -> Value {
-    let mut summary = Map::new();
+    let mut summary = Object::new();
     for field in SUMMARISED {
         summary.insert((*field).to_owned(), cut(&sample[*field]));
     }

@@ -1,7 +1,7 @@
 //! Everything of a log but its samples.
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::{CaseOutcome, GraderRecord, JudgeRecord, RunRecord};
-use serde_json::{Value, json};
 
 use super::InspectLog;
 use super::scorers::{Scorer, scorers};
@@ -161,7 +161,7 @@ fn viewer(scorers: &[Scorer]) -> Value {
             "sort": [{ "column": column(TRIAL), "dir": "asc" }],
             "multiline": false,
             "score_labels": { TRIAL: "score" },
-            "score_color_scales": scorers.iter().map(scale).collect::<serde_json::Map<_, _>>(),
+            "score_color_scales": scorers.iter().map(scale).collect::<evalsuite_schema::Object>(),
             "color_scales_enabled": true,
         },
     })

@@ -1,7 +1,7 @@
 //! Transcripts as chat messages.
 
 use evalsuite_schema::Role;
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::formats::steps::{Call, Step};
 

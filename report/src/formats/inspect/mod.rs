@@ -14,7 +14,7 @@ use std::io;
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use self::header::Header;
 use self::sample::sample;

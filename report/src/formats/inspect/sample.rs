@@ -1,8 +1,8 @@
 //! A trial as a sample.
 
 use evalsuite_schema::Role;
+use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::record::{CaseOutcome, ReasonCode, TrialRecord};
-use serde_json::{Map, Value, json};
 
 use super::events::events;
 use super::messages::{assistant, input_messages, messages};
@@ -91,12 +91,12 @@ fn metadata(trial: &TrialData) -> Value {
         "turns": record.turns,
         "notes": record.notes,
     });
-    let mut metadata: Map<String, Value> = record.metadata.clone();
+    let mut metadata: Object = record.metadata.clone();
     let Value::Object(ours) = ours else { return Value::Object(metadata) };
     for (key, value) in ours {
         let is_empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
         if !is_empty {
-            metadata.entry(key).or_insert(value);
+            metadata.get_or_insert(key, value);
         }
     }
     Value::Object(metadata)

@@ -1,7 +1,7 @@
 //! The scores of all samples by grader: means, their standard errors, and the mean of each case.
 
+use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::record::{CaseOutcome, GraderState};
-use serde_json::{Map, Value, json};
 
 use super::InspectLog;
 use super::scores::{TRIAL, named_graders};
@@ -59,7 +59,7 @@ impl Scorer {
     /// Mean over the cases, and its standard error from two cases on.
     pub(super) fn result(&self) -> Value {
         let means = self.means();
-        let mut metrics = Map::new();
+        let mut metrics = Object::new();
         let mut add = |name: &str, value: f64| {
             metrics.insert(name.to_owned(), json!({ "name": name, "value": value, "params": {} }));
         };

@@ -1,7 +1,7 @@
 //! The scores of a sample: one for each grader that decided, and that of the trial.
 
+use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, TrialRecord};
-use serde_json::{Map, Value, json};
 
 use crate::formats::ids::unique;
 
@@ -24,7 +24,7 @@ pub(super) fn scores(record: &TrialRecord) -> Value {
     if !matches!(record.outcome, CaseOutcome::Passed | CaseOutcome::Failed) {
         return Value::Null;
     }
-    let mut scores = Map::new();
+    let mut scores = Object::new();
     let answer = record.answer.as_deref().map(cut);
     if let Some(score) = record.score {
         let reason = record.reason.as_ref().map(|reason| reason.message.as_str());
@@ -55,7 +55,7 @@ fn explanation(grader: &GraderRecord) -> Option<String> {
 }
 
 fn details(grader: &GraderRecord) -> Value {
-    let mut details = serde_json::to_value(grader).expect("records are JSON objects with text keys");
+    let mut details = evalsuite_schema::json::to_value(grader).expect("records are JSON objects with text keys");
     if let Some(fields) = details.as_object_mut() {
         fields.retain(|name, value| !value.is_null() && !KNOWN.contains(&name.as_str()));
         fields["location"] = grader.location.to_string().into();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::record::{TrialRecord, Usage};
-use serde_json::{Map, Value, json};
 
 /// The role of judges.
 pub(super) const JUDGE: &str = "grader";
@@ -37,7 +37,7 @@ impl TotalUsage {
     /// Judges are not among the models: what they cost is not the agent's.
     pub(super) fn of_roles(&self) -> Value {
         let (usage, cost) = self.judges;
-        let mut roles = Map::new();
+        let mut roles = Object::new();
         if usage != Usage::default() || cost.is_some() {
             roles.insert(JUDGE.to_owned(), usage_json(usage, cost));
         }

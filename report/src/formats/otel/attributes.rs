@@ -1,7 +1,7 @@
 //! Attributes in OTLP/JSON.
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::Usage;
-use serde_json::{Value, json};
 
 /// The fields of an object as attributes, without those that are `null`. Objects in it are texts of JSON.
 pub(super) fn attributes(fields: Value) -> Value {

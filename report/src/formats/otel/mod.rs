@@ -7,7 +7,7 @@ mod spans;
 use std::io;
 use std::io::Write;
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use self::attributes::attributes;
 use super::ids::{id, trial_path};

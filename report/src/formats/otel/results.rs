@@ -1,7 +1,7 @@
 //! What graders found, as events `gen_ai.evaluation.result`.
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, ReasonCode, Verdict};
-use serde_json::{Value, json};
 
 use super::attributes::attributes;
 use super::spans::identity;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 /// What is wrong with a structured output file.
 #[derive(Debug, Clone, PartialEq, Eq)]

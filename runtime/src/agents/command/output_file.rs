@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use evalsuite_schema::Object;
+use evalsuite_schema::Value;
 use evalsuite_schema::record::{Note, Usage};
-use serde_json::Value;
 
 use crate::agents::command::invalid_output::InvalidOutput;
 use crate::agents::command::output_message;
@@ -27,8 +27,8 @@ pub(crate) struct OutputFile {
 /// What is wrong with a structured reply.
 pub(crate) fn read(text: &str, directory: &Path) -> Result<OutputFile, InvalidOutput> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    match serde_json::from_str(text) {
-        Ok(Value::Object(object)) if KEYS.iter().any(|key| object.contains_key(*key)) => structured(&object, directory),
+    match evalsuite_schema::json::from_str(text) {
+        Ok(Value::Object(object)) if KEYS.iter().any(|key| object.contains_key(key)) => structured(&object, directory),
         _ => Ok(OutputFile { outcome: Outcome::from(text), notes: Vec::new() }),
     }
 }
@@ -99,7 +99,7 @@ fn amount(value: Option<&Value>, key: &str, notes: &mut Vec<Note>) -> Result<Opt
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::*;
     use crate::platform::protocol_schema;

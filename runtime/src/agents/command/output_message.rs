@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::media_type::of_extension;
 use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall};
-use serde_json::Value;
 
 use crate::agents::command::invalid_output::InvalidOutput;
 
@@ -130,7 +130,7 @@ fn tool_call(value: &Value) -> Result<ToolCall, InvalidOutput> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! A single span: its kind, and the messages, tokens and cost of a call of a model.
 
+use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Message, Object, Role};
-use serde_json::Value;
 
 use crate::agents::spans::span_messages::{read, structured};
 use crate::agents::spans::span_store::Span;
@@ -152,7 +152,7 @@ fn body(fields: &Object, speaker: Role) -> Vec<Message> {
     // `tracing` calls the text of an event its message.
     if spread.get("message").is_some_and(Value::is_string) {
         let message = spread.remove("message").unwrap_or_default();
-        spread.entry("content").or_insert(message);
+        spread.get_or_insert("content", message);
     }
     read(&Value::Object(spread), speaker)
 }

@@ -1,7 +1,7 @@
 //! Fields of spans and events as JSON.
 
 use evalsuite_schema::Object;
-use serde_json::Value;
+use evalsuite_schema::Value;
 use tracing::Metadata;
 use tracing::field::{Field, Visit};
 

@@ -1,12 +1,12 @@
 //! Messages in fields of spans: in the form of the conventions, and in those of providers.
 
+use evalsuite_schema::Value;
 use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall};
-use serde_json::Value;
 
 /// Messages in a field: JSON as text, or plain text of a speaker.
 pub(crate) fn read(value: &Value, speaker: Role) -> Vec<Message> {
     match value {
-        Value::String(text) => match serde_json::from_str::<Value>(text) {
+        Value::String(text) => match evalsuite_schema::json::from_str::<Value>(text) {
             Ok(json @ (Value::Array(_) | Value::Object(_))) => read(&json, speaker),
             _ if text.is_empty() => Vec::new(),
             _ => vec![Message::text(speaker, text.as_str())],
@@ -124,7 +124,7 @@ fn call(part: &Value) -> Option<ToolCall> {
 /// JSON in a text, if it is an object or a list; any other text is itself.
 pub(crate) fn structured(value: &Value) -> Value {
     match value {
-        Value::String(text) => match serde_json::from_str(text) {
+        Value::String(text) => match evalsuite_schema::json::from_str(text) {
             Ok(json @ (Value::Object(_) | Value::Array(_))) => json,
             _ => value.clone(),
         },
@@ -154,7 +154,7 @@ fn text_of(part: &Value) -> Option<String> {
 }
 
 fn text_in(object: &Object) -> Option<String> {
-    ["text", "content", "thinking", "reasoning"].iter().find_map(|key| object.get(*key)?.as_str().map(str::to_owned))
+    ["text", "content", "thinking", "reasoning"].iter().find_map(|key| object.get(key)?.as_str().map(str::to_owned))
 }
 
 fn text_at(value: &Value, keys: &[&str]) -> Option<String> {

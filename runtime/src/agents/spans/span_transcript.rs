@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_schema::Value;
 use evalsuite_schema::{Content, Message, Role, ToolCall};
-use serde_json::Value;
 
 use crate::agents::spans::chat_span::{ChatSpan, Kind, duration, is_error, kind, text};
 use crate::agents::spans::span_messages::structured;

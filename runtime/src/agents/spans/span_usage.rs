@@ -1,8 +1,8 @@
 //! Tokens and cost in fields of a span.
 
 use evalsuite_schema::Object;
+use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
-use serde_json::Value;
 
 /// Tokens under their present and former names.
 pub(crate) fn usage(fields: &Object) -> Option<Usage> {
@@ -28,7 +28,7 @@ pub(crate) fn usage(fields: &Object) -> Option<Usage> {
 }
 
 fn count(fields: &Object, names: &[&str]) -> Option<u64> {
-    names.iter().find_map(|name| match fields.get(*name)? {
+    names.iter().find_map(|name| match fields.get(name)? {
         Value::String(text) => text.parse().ok(),
         other => other.as_u64(),
     })

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Message, Role, ToolCall};
-use serde_json::{Value, json};
 use tracing::field::Empty;
 use tracing::{Instrument, Level, Span, info_span};
 

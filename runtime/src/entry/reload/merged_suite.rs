@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use evalsuite_loader::{LoadedCase, LoadedSuite, render};
 use evalsuite_schema::Location;
+use evalsuite_schema::Value;
 use evalsuite_schema::diagnostic::Diagnostics;
-use serde_json::Value;
 
 use crate::model::compiled_json::CompiledJson;
 use crate::model::suite::{EvalCase, EvalSuite};
@@ -72,9 +72,9 @@ fn kept(text: &str) -> &'static str {
 
 /// Whether two cases in JSON differ in more than where they are written.
 pub(super) fn differ(built: &str, now: &str) -> bool {
-    let is_location = |value: &Value| serde_json::from_value::<Location>(value.clone()).is_ok();
+    let is_location = |value: &Value| evalsuite_schema::json::from_value::<Location>(value.clone()).is_ok();
     let without_locations = |json: &str| {
-        let mut case: Value = serde_json::from_str(json).ok()?;
+        let mut case: Value = evalsuite_schema::json::from_str(json).ok()?;
         retain_entries(&mut case, &|key, value| key != "location" || !is_location(value));
         Some(case)
     };

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::Note;
 use evalsuite_schema::{Content, Input, Message, Object, Part, PathRef, ToolCall};
-use serde_json::{Map, Value, json};
 
 use crate::grade::grading_context::GradingContext;
 use crate::model::messages::file_parts;
@@ -83,13 +83,13 @@ fn place_output(transcript: Value, directory: &UntrustedDirectory) -> io::Result
 
 fn trace(transcript: &[Message], llm_calls: Option<u64>) -> Value {
     let calls: Vec<&ToolCall> = transcript.iter().flat_map(|message| &message.tool_calls).collect();
-    let mut counts = Map::new();
-    let mut durations = Map::new();
+    let mut counts = Object::new();
+    let mut durations = Object::new();
     for call in &calls {
         let count = counts.get(&call.tool).and_then(Value::as_u64).unwrap_or(0);
         counts.insert(call.tool.clone(), Value::from(count + 1));
         if let (Some(duration), Value::Array(list)) =
-            (call.duration_ms, durations.entry(call.tool.clone()).or_insert_with(|| Value::Array(Vec::new())))
+            (call.duration_ms, durations.get_or_insert(call.tool.clone(), Value::Array(Vec::new())))
         {
             list.push(Value::from(duration));
         }
@@ -112,7 +112,7 @@ fn messages(messages: &[Message], path_of: PathOf<'_>) -> Value {
 }
 
 fn message(message: &Message, path_of: PathOf<'_>) -> Value {
-    let mut object = Map::new();
+    let mut object = Object::new();
     object.insert("role".to_owned(), message.role.as_str().into());
     let mut set = |key: &str, value: Option<Value>| {
         if let Some(value) = value {

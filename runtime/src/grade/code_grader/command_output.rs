@@ -1,8 +1,8 @@
 //! The result of a code grader's command: its output and exit code (grading.md, section 9).
 
 use evalsuite_schema::Object;
+use evalsuite_schema::Value;
 use evalsuite_schema::record::{Assertion, Verdict};
-use serde_json::Value;
 
 use crate::model::score::{Score, ratio};
 use crate::platform::excerpt::{last_chars, trim};
@@ -30,7 +30,7 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
     if matches!(code, 126 | 127) {
         return Score::error(format!("the command cannot be run (exit code {code}){}", tail_of(&stderr)));
     }
-    let parsed = serde_json::from_str::<Value>(stdout);
+    let parsed = evalsuite_schema::json::from_str::<Value>(stdout);
     if let Ok(Value::Object(result)) = parsed {
         if !is_result(&result) {
             return Score::error("the command printed a JSON object without `score`, `assertions` or `verdict`");
@@ -48,7 +48,7 @@ pub(crate) fn read(finished: &Finished, rule: VerdictRule) -> Score {
         return Score::error(format!("the command printed a result that is not valid JSON: {error}"));
     }
     let last_line = stdout.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    if let Ok(Value::Object(result)) = serde_json::from_str::<Value>(last_line.trim())
+    if let Ok(Value::Object(result)) = evalsuite_schema::json::from_str::<Value>(last_line.trim())
         && is_result(&result)
     {
         return Score::error(
@@ -74,7 +74,7 @@ pub(crate) fn is_crash(finished: &Finished) -> bool {
 }
 
 fn is_result(object: &Object) -> bool {
-    ["score", "assertions", "verdict"].iter().any(|key| object.contains_key(*key))
+    ["score", "assertions", "verdict"].iter().any(|key| object.contains_key(key))
 }
 
 /// What is wrong with the result that a command printed.
@@ -204,7 +204,10 @@ mod tests {
         );
         assert_eq!((score.state, score.verdict), (State::Decided(0.25), None));
         assert_eq!(score.assertions, [Assertion::new("a", true)]);
-        assert_eq!(Value::Object(score.details), serde_json::json!({"verdict": "pass", "extra": {"note": 1}}));
+        assert_eq!(
+            Value::Object(score.details),
+            evalsuite_schema::json::json!({"verdict": "pass", "extra": {"note": 1}})
+        );
     }
 
     #[test]
@@ -240,7 +243,7 @@ mod tests {
             "starting\n{\"score\": 1}",
         ] {
             error(&reply(stdout, "", 0));
-            if let Ok(value) = serde_json::from_str(stdout) {
+            if let Ok(value) = evalsuite_schema::json::from_str(stdout) {
                 assert_ne!(protocol_schema::problems("code-grader-result", &value), Vec::<String>::new(), "{stdout}");
             }
         }

@@ -2,10 +2,10 @@
 
 pub(crate) mod calendar_date;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch};
 use evalsuite_schema::record::Assertion;
 use evalsuite_schema::{Content, Message, Role};
-use serde_json::Value;
 
 use crate::grade::assertion_text::shorten;
 use crate::grade::field_accuracy::calendar_date::Date;
@@ -64,9 +64,9 @@ fn expected_document(messages: &[Message]) -> Option<Value> {
 /// The JSON object in a text, or the whole text if it has no braces. Code fences are removed only if the text cannot be read with
 /// them, because they may be part of a value.
 fn document(text: &str) -> serde_json::Result<Value> {
-    serde_json::from_str(object_in(text)).or_else(|_| {
+    evalsuite_schema::json::from_str(object_in(text)).or_else(|_| {
         let plain = text.replace("```json\n", "").replace("```json", "").replace("```", "");
-        serde_json::from_str(object_in(&plain))
+        evalsuite_schema::json::from_str(object_in(&plain))
     })
 }
 
@@ -174,14 +174,14 @@ fn dates(actual: &Value, expected: &Value, formats: &[DateFormat]) -> (bool, Str
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::*;
     use crate::model::evidence::Facts;
     use crate::model::score::State;
 
     fn run(fields: Value, expected: Value, answer: &str) -> (State, Vec<String>) {
-        let config: FieldAccuracy = serde_json::from_value(fields).unwrap();
+        let config: FieldAccuracy = evalsuite_schema::json::from_value(fields).unwrap();
         let evidence = Evidence::new(Facts {
             answer: answer.into(),
             expected_output: vec![Message::new(Role::Assistant, Content::Data(expected))],

@@ -2,8 +2,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::Usage;
-use serde_json::{Value, json};
 
 use crate::model::judge::{InvalidReply, JudgeReply, JudgeRequest};
 
@@ -72,7 +72,7 @@ fn without_lengths(schema: &Value) -> Value {
 /// If the text is not a chat completion.
 pub(crate) fn reply(text: &str, price: Option<(f64, f64)>) -> Result<JudgeReply, InvalidReply> {
     let value: Value =
-        serde_json::from_str(text).map_err(|error| format!("the service's reply is not JSON: {error}"))?;
+        evalsuite_schema::json::from_str(text).map_err(|error| format!("the service's reply is not JSON: {error}"))?;
     if let Some(message) = value.get("error").filter(|error| !error.is_null()) {
         return Err(format!("the service replied with an error: {message}").into());
     }
@@ -110,7 +110,7 @@ fn cost(usage: Usage, (input, output): (f64, f64)) -> f64 {
 
 /// The message in an error of a service.
 pub(crate) fn error_message(text: &str) -> Option<String> {
-    let value: Value = serde_json::from_str(text).ok()?;
+    let value: Value = evalsuite_schema::json::from_str(text).ok()?;
     let error = value.get("error").unwrap_or(&value);
     error.as_str().or(error["message"].as_str()).map(str::to_owned)
 }

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 use ureq::http::{StatusCode, header};
 use ureq::tls::{RootCerts, TlsConfig};
 

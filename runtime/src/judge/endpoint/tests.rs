@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::judge::endpoint::*;
 
@@ -47,7 +47,7 @@ fn read(stream: &TcpStream) -> (String, Value) {
     let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length:").map(str::to_owned));
     let mut body = vec![0; length.unwrap().trim().parse().unwrap()];
     reader.read_exact(&mut body).unwrap();
-    (head, serde_json::from_slice(&body).unwrap())
+    (head, evalsuite_schema::json::from_slice(&body).unwrap())
 }
 
 fn perform(act: &Act, stream: &mut TcpStream) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evalsuite_schema::Object;
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use crate::model::judge::untrusted::{UNTRUSTED, fenced};
 use crate::platform::digest::sha256;

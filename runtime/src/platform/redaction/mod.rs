@@ -9,9 +9,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use evalsuite_schema::Value;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use self::secret_forms::forms;
 use crate::platform::{environment, json};
@@ -214,8 +214,8 @@ mod tests {
 
     use base64::Engine;
     use base64::prelude::BASE64_STANDARD;
+    use evalsuite_schema::json::json;
     use serde::Deserialize;
-    use serde_json::json;
 
     use super::*;
 

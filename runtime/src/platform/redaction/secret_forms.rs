@@ -32,7 +32,7 @@ pub(crate) fn forms(secret: &str) -> BTreeSet<String> {
 
 /// As JSON, as a literal of Rust and as a word for a shell, without the quotes around it.
 fn quoted_forms(text: &str) -> Vec<String> {
-    let json = |text: &String| Some(inner(&serde_json::Value::from(text.as_str()).to_string()));
+    let json = |text: &String| Some(inner(&evalsuite_schema::Value::from(text.as_str()).to_string()));
     let mut forms: Vec<String> =
         std::iter::successors(Some(text.to_owned()), json).take(JSON_LEVELS + 1).skip(1).collect();
     let ascii = forms[0].chars().fold(String::new(), |mut ascii, character| {

@@ -6,8 +6,8 @@ use std::io;
 use std::io::{Read, Write};
 use std::path::{Component, Path, PathBuf};
 
+use evalsuite_schema::Value;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::removal::remove_tree;
 use super::{Handle, OpenError};
@@ -145,7 +145,7 @@ impl UntrustedDirectory {
             return Ok(());
         }
         // Escapes may stand in escapes, so JSON is searched as data.
-        match serde_json::from_slice::<Value>(&bytes) {
+        match evalsuite_schema::json::from_slice::<Value>(&bytes) {
             Ok(data) if data.is_object() || data.is_array() => match redactor.to_value(&data)? {
                 shown if shown == data => Ok(()),
                 shown => self.write(name, shown.to_string().as_bytes()),

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
 
+use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Message, Object};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::model::captured_spans::Captured;
 use crate::model::outcome::Outcome;
@@ -141,7 +141,7 @@ impl CassetteFile {
     ///
     /// If it cannot be written.
     pub(crate) fn write(&self, path: &Path, placeholders: &Placeholders) -> io::Result<()> {
-        let hidden: Value = serde_json::from_str(&placeholders.hide_in(self)?)?;
+        let hidden: Value = evalsuite_schema::json::from_str(&placeholders.hide_in(self)?)?;
         write_json(path, &hidden, &Redactor::default())
     }
 

@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::{Case, CliTarget, Content, Input, Part};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::model::messages::{file_parts, prompt};
 use crate::model::suite_location::SuiteLocation;
@@ -76,10 +76,10 @@ impl AgentInput {
             for layer in [&wanted.base_fixture, &wanted.template].into_iter().flatten() {
                 add_digests(&location.resolve(layer), &mut workspace);
             }
-            repos.extend(wanted.repos.iter().filter_map(|repo| serde_json::to_value(repo).ok()));
+            repos.extend(wanted.repos.iter().filter_map(|repo| evalsuite_schema::json::to_value(repo).ok()));
         }
         let turns = case.conversation.iter().flat_map(|conversation| &conversation.turns);
-        let turns = turns.filter_map(|turn| serde_json::to_value(&turn.input).ok()).collect();
+        let turns = turns.filter_map(|turn| evalsuite_schema::json::to_value(&turn.input).ok()).collect();
         let command = command.map(|target| CommandInput {
             command: target.command.clone(),
             cwd: target.cwd.as_ref().map(|cwd| cwd.written.clone()),
@@ -263,7 +263,8 @@ mod tests {
         write("template/.git/HEAD", "a");
         let places = SuiteLocation { package_root: root.path().to_owned(), suite_dir: root.path().to_owned() };
         let then = AgentInput::new(&case("say hello"), "default", None, &places);
-        let kept: AgentInput = serde_json::from_value(serde_json::to_value(&then).unwrap()).unwrap();
+        let kept: AgentInput =
+            evalsuite_schema::json::from_value(evalsuite_schema::json::to_value(&then).unwrap()).unwrap();
         assert_eq!((&kept, kept.digest()), (&then, then.digest()));
         write("template/.git/HEAD", "b");
         assert_eq!(AgentInput::new(&case("say hello"), "default", None, &places).digest(), then.digest());

@@ -1,6 +1,6 @@
 //! Keys of the replies in a cassette.
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use crate::platform::digest::{retain_entries, sha256_of_data};
 use crate::workspace::value_placeholders::Placeholders;
@@ -10,7 +10,7 @@ const TIME_FIELDS: [&str; 6] = ["timestamp", "created_at", "start_time", "end_ti
 
 /// SHA-256 of a request with placeholders for values, independent of the order of keys and of times.
 pub(crate) fn request_key(request: &Value, placeholders: &Placeholders) -> String {
-    let hidden = placeholders.hide_in(request).and_then(|json| serde_json::from_str(&json));
+    let hidden = placeholders.hide_in(request).and_then(|json| evalsuite_schema::json::from_str(&json));
     let mut counted = hidden.unwrap_or_else(|_| request.clone());
     retain_entries(&mut counted, &|field, value| !is_time(field, value));
     sha256_of_data(&counted)
@@ -22,7 +22,7 @@ fn is_time(field: &str, value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use evalsuite_schema::json::json;
 
     use super::*;
 

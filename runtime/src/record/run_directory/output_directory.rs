@@ -137,7 +137,7 @@ impl StoredRun {
     /// If neither can be read.
     pub fn began(&self) -> io::Result<SystemTime> {
         let record = fs::read(self.0.join(RUN_RECORD)).ok();
-        let record = record.and_then(|bytes| serde_json::from_slice::<RunRecord>(&bytes).ok());
+        let record = record.and_then(|bytes| evalsuite_schema::json::from_slice::<RunRecord>(&bytes).ok());
         if let Some(began) = record.and_then(|record| humantime::parse_rfc3339(&record.started_at).ok()) {
             return Ok(began);
         }

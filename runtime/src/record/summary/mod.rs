@@ -9,11 +9,11 @@ pub(crate) mod text_table;
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::Object;
+use evalsuite_schema::Value;
 use evalsuite_schema::record::{
     CaseOutcome, CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, TargetSummary,
     TrialRecord, Usage,
 };
-use serde_json::Value;
 
 use crate::record::statistics;
 use crate::record::statistics::{pass_at_k, pass_hat_k};

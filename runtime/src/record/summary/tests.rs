@@ -29,7 +29,7 @@ fn only_plain_values_make_groups() {
     assert_eq!(group(&Value::from(3)).as_deref(), Some("3"));
     assert_eq!(group(&Value::from(true)).as_deref(), Some("true"));
     assert_eq!(group(&Value::Null), None);
-    assert_eq!(group(&serde_json::json!({"a": 1})), None);
+    assert_eq!(group(&evalsuite_schema::json::json!({"a": 1})), None);
 }
 
 #[test]

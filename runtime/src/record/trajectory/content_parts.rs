@@ -1,7 +1,7 @@
 //! Content of messages and outputs of tools, written to documents and read from them.
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Content, Part, PathRef, media_type};
-use serde_json::{Value, json};
 
 use crate::model::messages::pretty;
 use crate::platform::redaction::Redactor;
@@ -72,7 +72,7 @@ fn audio_type(path: &str) -> Option<&'static str> {
 pub(crate) fn read(node: &Node<'_>, form: Option<Form>) -> Result<Content, TrajectoryError> {
     match node.value {
         Value::String(text) if form == Some(Form::Json) => {
-            let data = serde_json::from_str(text);
+            let data = evalsuite_schema::json::from_str(text);
             Ok(data.map_or_else(|_| Content::Text(text.clone()), Content::Data))
         }
         Value::String(text) => Ok(Content::Text(text.clone())),

@@ -1,8 +1,8 @@
 //! The structure of written documents.
 
 use evalsuite_schema::Object;
+use evalsuite_schema::Value;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::record::trajectory::verdict::{Reward, TrialVerdict};
 

@@ -1,7 +1,7 @@
 //! A value of a document and its path, which errors name.
 
 use evalsuite_schema::Object;
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use crate::platform::excerpt::first_chars;
 use crate::record::trajectory::TrajectoryError;

@@ -1,8 +1,8 @@
 //! Reading a document: messages, totals and model.
 
+use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Message, Role};
-use serde_json::Value;
 
 use crate::model::messages::answer;
 use crate::record::trajectory::document_node::Node;
@@ -26,7 +26,7 @@ pub(crate) struct ReadTrajectory {
 ///
 /// If it is not such a document. The error names the invalid value.
 pub(crate) fn read(json: &[u8]) -> Result<ReadTrajectory, TrajectoryError> {
-    let value: Value = serde_json::from_slice(json).map_err(TrajectoryError::json)?;
+    let value: Value = evalsuite_schema::json::from_slice(json).map_err(TrajectoryError::json)?;
     let root = Node::root(&value);
     check_version(&root)?;
     let more = root.get("extra");

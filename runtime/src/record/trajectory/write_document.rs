@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Message, Object, Role, ToolCall};
-use serde_json::{Value, json};
 
 use crate::platform::clock::is_rfc3339;
 use crate::platform::redaction::Redactor;

@@ -241,8 +241,8 @@ mod tests {
         );
         let log = fs::read_to_string(root.path().join("hooks/before_each.log")).unwrap();
         assert!(log.ends_with("--- stdout\n0 codex\n--- stderr\nproblem\n"), "{log}");
-        let input: serde_json::Value =
-            serde_json::from_slice(&fs::read(root.path().join("input.json")).unwrap()).unwrap();
+        let input: evalsuite_schema::Value =
+            evalsuite_schema::json::from_slice(&fs::read(root.path().join("input.json")).unwrap()).unwrap();
         assert_eq!(input["case_input"], "it's");
     }
 

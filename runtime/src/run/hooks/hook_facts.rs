@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::CaseOutcome;
 use evalsuite_schema::{Case, Content, Input, Message, Object, Part};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::model::command::CommandEnvironment;
 use crate::model::messages::{content_text, prompt};

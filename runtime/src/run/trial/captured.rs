@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evalsuite_schema::Object;
+use evalsuite_schema::Value;
 use evalsuite_schema::record::{ReasonCode, Stage, TurnRecord, Usage, WorkspaceRecord};
-use serde_json::Value;
 
 use crate::model::evidence;
 use crate::model::evidence::Evidence;

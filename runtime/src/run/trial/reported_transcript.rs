@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Message, Role};
-use serde_json::Value;
 
 use crate::model::evidence::UnknownWork;
 use crate::model::messages::{answer, content_text};

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::record::{CaseOutcome, GraderRecord, TrialRecord, Usage, WorkspaceRecord};
-use serde_json::Value;
 
 use crate::grade::scoring::TrialScore;
 use crate::platform::clock::timestamp;

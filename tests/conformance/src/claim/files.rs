@@ -1,8 +1,8 @@
 //! Files that cannot be read: E001 to E009.
 
+use evalsuite_schema::Value;
 use evalsuite_schema::diagnostic::Code;
 use serde::Deserialize as _;
-use serde_json::Value;
 
 use super::{Claim, ensure};
 use crate::source_excerpt;

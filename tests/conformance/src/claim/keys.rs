@@ -1,7 +1,7 @@
 //! Keys: unknown, missing, deprecated, conflicting, without effect.
 
+use evalsuite_schema::Value;
 use evalsuite_schema::diagnostic::Code;
-use serde_json::Value;
 
 use super::{Claim, ensure, format_tables, lacks};
 

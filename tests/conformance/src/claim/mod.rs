@@ -16,8 +16,8 @@ mod values;
 use std::path::Path;
 
 use evalsuite_loader::source::Files;
+use evalsuite_schema::Value;
 use evalsuite_schema::diagnostic::{Code, Diagnostic};
-use serde_json::Value;
 
 use crate::record::Record;
 use crate::source_excerpt::SourceExcerpt;
@@ -107,7 +107,7 @@ impl Claim<'_> {
     }
 
     /// The mapping at the location.
-    fn mapping(&self) -> Option<&serde_json::Map<String, Value>> {
+    fn mapping(&self) -> Option<&evalsuite_schema::Object> {
         self.value().and_then(Value::as_object)
     }
 
@@ -128,6 +128,6 @@ fn quoted(message: &str) -> Vec<&str> {
 }
 
 /// Whether a key is absent or null.
-fn lacks(mapping: &serde_json::Map<String, Value>, key: &str) -> bool {
+fn lacks(mapping: &evalsuite_schema::Object, key: &str) -> bool {
     mapping.get(key).is_none_or(Value::is_null)
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::diagnostic::Code;
-use serde_json::Value;
 
 use super::{Claim, ensure, lacks, paths};
 use crate::source_excerpt;

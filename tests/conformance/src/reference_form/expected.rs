@@ -1,6 +1,6 @@
 //! Normalises the reference's tests: defaults filled in, redundant keys removed.
 
-use serde_json::{Map, Value, json};
+use evalsuite_schema::json::{Object, Value, json};
 
 /// A test of a record.
 pub fn test(expected: &Value) -> Value {
@@ -9,7 +9,7 @@ pub fn test(expected: &Value) -> Value {
     fields.remove("evaluator");
     // `workspace` contains the template, too.
     fields.remove("workspace_template");
-    fields.entry("on_dependency_failure").or_insert(json!("skip"));
+    fields.get_or_insert("on_dependency_failure", json!("skip"));
     if let Some(Value::Array(graders)) = fields.get_mut("graders") {
         *graders = graders.iter().map(grader).collect();
     }
@@ -23,8 +23,8 @@ pub fn test(expected: &Value) -> Value {
         *turn = self::turn(turn);
     }
     if fields.get("mode").is_some() {
-        fields.entry("aggregation").or_insert(json!("mean"));
-        fields.entry("on_turn_failure").or_insert(json!("continue"));
+        fields.get_or_insert("aggregation", json!("mean"));
+        fields.get_or_insert("on_turn_failure", json!("continue"));
     }
     super::remove_empty(&mut test);
     test
@@ -64,7 +64,7 @@ fn turn(turn: &Value) -> Value {
 pub fn suite(expected: &Value) -> Value {
     let mut suite = expected.clone();
     if let Value::Object(fields) = &mut suite {
-        fields.entry("failOnError").or_insert(json!(false));
+        fields.get_or_insert("failOnError", json!(false));
         if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
             // It requires a version of the reference.
             metadata.remove("requires");
@@ -74,7 +74,7 @@ pub fn suite(expected: &Value) -> Value {
             super::remove_empty(target);
         }
         if let Some(Value::Object(trials)) = fields.get_mut("trials") {
-            trials.entry("strategy").or_insert(json!("pass_at_k"));
+            trials.get_or_insert("strategy", json!("pass_at_k"));
         }
     }
     super::remove_empty(&mut suite);
@@ -112,8 +112,8 @@ fn message(message: &mut Value) {
 pub fn grader(expected: &Value) -> Value {
     let mut grader = expected.clone();
     let Value::Object(fields) = &mut grader else { return grader };
-    fields.entry("weight").or_insert(json!(1));
-    fields.entry("negate").or_insert(json!(false));
+    fields.get_or_insert("weight", json!(1));
+    fields.get_or_insert("negate", json!(false));
     match fields.get("required").and_then(Value::as_f64) {
         // The deprecated way to set both.
         Some(mark) => {
@@ -121,16 +121,16 @@ pub fn grader(expected: &Value) -> Value {
             fields.insert("min_score".to_owned(), json!(mark));
         }
         None => {
-            fields.entry("required").or_insert(json!(false));
+            fields.get_or_insert("required", json!(false));
         }
     }
     fields.remove("resolvedPromptPath");
     match fields.get("type").and_then(Value::as_str) {
         Some("skill-trigger") => {
-            fields.entry("should_trigger").or_insert(json!(true));
+            fields.get_or_insert("should_trigger", json!(true));
         }
         Some("tool-trajectory") => {
-            fields.entry("argsMatch").or_insert(json!("exact"));
+            fields.get_or_insert("argsMatch", json!("exact"));
         }
         Some("field-accuracy") => field_accuracy(fields),
         Some("composite") => {
@@ -138,7 +138,7 @@ pub fn grader(expected: &Value) -> Value {
             members.into_iter().flatten().for_each(|member| *member = self::grader(member));
         }
         Some("code-grader") => {
-            fields.entry("resolvedCwd").or_insert(Value::Null);
+            fields.get_or_insert("resolvedCwd", Value::Null);
         }
         Some("regex") if fields.get("flags").is_some_and(|flags| flags == "") => {
             fields.remove("flags");
@@ -160,8 +160,8 @@ pub fn grader(expected: &Value) -> Value {
 fn criterion(criterion: &mut Value) {
     let Value::Object(fields) = criterion else { return };
     let has_ranges = fields.get("score_ranges").is_some();
-    fields.entry("weight").or_insert(json!(1));
-    fields.entry("required").or_insert(json!(!has_ranges));
+    fields.get_or_insert("weight", json!(1));
+    fields.get_or_insert("required", json!(!has_ranges));
     let number = |key: &str| fields.get(key).and_then(Value::as_f64);
     // The same mark on a scale of 10.
     let same = number("required_min_score")
@@ -172,14 +172,14 @@ fn criterion(criterion: &mut Value) {
     }
 }
 
-fn field_accuracy(fields: &mut Map<String, Value>) {
-    fields.entry("aggregation").or_insert(json!("weighted_average"));
+fn field_accuracy(fields: &mut Object) {
+    fields.get_or_insert("aggregation", json!("weighted_average"));
     for field in fields.get_mut("fields").and_then(Value::as_array_mut).into_iter().flatten() {
         let Value::Object(field) = field else { continue };
-        field.entry("required").or_insert(json!(true));
-        field.entry("weight").or_insert(json!(1));
-        field.entry("tolerance").or_insert(json!(0));
-        field.entry("relative").or_insert(json!(false));
+        field.get_or_insert("required", json!(true));
+        field.get_or_insert("weight", json!(1));
+        field.get_or_insert("tolerance", json!(0));
+        field.get_or_insert("relative", json!(false));
     }
 }
 
@@ -190,15 +190,15 @@ fn workspace(workspace: &mut Value) {
     if fields.get("mode").is_some_and(|mode| mode == "temp" || mode == "pooled") {
         fields.remove("mode");
     }
-    fields.entry("isolation").or_insert(json!("per_test"));
+    fields.get_or_insert("isolation", json!("per_test"));
     for repo in fields.get_mut("repos").and_then(Value::as_array_mut).into_iter().flatten() {
         let Value::Object(repo) = repo else { continue };
-        let checkout = repo.entry("checkout").or_insert(json!({}));
+        let checkout = repo.get_or_insert("checkout", json!({}));
         let Value::Object(checkout) = checkout else { continue };
-        checkout.entry("resolve").or_insert(json!("remote"));
-        checkout.entry("ancestor").or_insert(json!(0));
+        checkout.get_or_insert("resolve", json!("remote"));
+        checkout.get_or_insert("ancestor", json!(0));
         if let Some(commit) = checkout.remove("base_commit") {
-            checkout.entry("ref").or_insert(commit);
+            checkout.get_or_insert("ref", commit);
         }
         if let Some(clone) = repo.get_mut("clone") {
             super::remove_empty(clone);
@@ -209,14 +209,14 @@ fn workspace(workspace: &mut Value) {
     }
     let Some(Value::Object(hooks)) = fields.get_mut("hooks") else { return };
     if hooks.remove("enabled") == Some(Value::Bool(false)) {
-        hooks.clear();
+        *hooks = Object::new();
     }
     for hook in hooks.values_mut() {
         let Value::Object(hook) = hook else { continue };
-        hook.entry("reset").or_insert(json!("none"));
+        hook.get_or_insert("reset", json!("none"));
         // Hooks of a workspace file run in its directory.
         if let Some(directory) = &file_dir {
-            hook.entry("cwd").or_insert(directory.clone());
+            hook.get_or_insert("cwd", directory.clone());
         }
     }
 }

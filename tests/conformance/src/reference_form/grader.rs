@@ -4,8 +4,8 @@ use evalsuite_schema::grader::{
     Aggregator, Args, ArgsMatch, Composite, Criterion, Field, FieldMatch, GraderConfig, JudgeSettings, PreparedCommand,
     Preprocessor, Prompt, ToolTrajectory,
 };
+use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::{Argument, Command, Grader};
-use serde_json::{Map, Value, json};
 
 use super::RecordPaths;
 
@@ -38,7 +38,7 @@ fn type_name(config: &GraderConfig) -> String {
     }
 }
 
-fn settings(config: &GraderConfig, paths: RecordPaths<'_>) -> Map<String, Value> {
+fn settings(config: &GraderConfig, paths: RecordPaths<'_>) -> Object {
     let settings = match config {
         GraderConfig::Contains(text)
         | GraderConfig::Icontains(text)
@@ -85,12 +85,12 @@ fn settings(config: &GraderConfig, paths: RecordPaths<'_>) -> Map<String, Value>
     };
     match settings {
         Value::Object(settings) => settings,
-        _ => Map::new(),
+        _ => Object::new(),
     }
 }
 
 fn tool_trajectory(trajectory: &ToolTrajectory) -> Value {
-    let minimums: Map<String, Value> = trajectory.minimums.iter().map(|(tool, n)| (tool.clone(), json!(n))).collect();
+    let minimums: Object = trajectory.minimums.iter().map(|(tool, n)| (tool.clone(), json!(n))).collect();
     let expected: Vec<Value> = trajectory
         .expected
         .iter()
@@ -170,8 +170,8 @@ fn resolved_words(command: &Command, paths: RecordPaths<'_>) -> Value {
     }
 }
 
-fn run(run: &PreparedCommand, paths: RecordPaths<'_>) -> Map<String, Value> {
-    let mut form = Map::new();
+fn run(run: &PreparedCommand, paths: RecordPaths<'_>) -> Object {
+    let mut form = Object::new();
     form.insert("command".to_owned(), words(&run.command));
     form.insert("cwd".to_owned(), json!(run.cwd.as_ref().map(|cwd| &cwd.written)));
     let resolved = run.cwd.as_ref().map_or_else(|| paths.below_root(paths.eval_dir), |cwd| paths.absolute(cwd));
@@ -196,8 +196,8 @@ fn own_preprocessors(list: Option<&[Preprocessor]>, paths: RecordPaths<'_>) -> V
 }
 
 /// `model` is left out: the reference drops it if there is no `target`.
-fn judge_settings(judge: &JudgeSettings, paths: RecordPaths<'_>) -> Map<String, Value> {
-    let mut form = Map::new();
+fn judge_settings(judge: &JudgeSettings, paths: RecordPaths<'_>) -> Object {
+    let mut form = Object::new();
     form.insert("target".to_owned(), json!(judge.target));
     form.insert("temperature".to_owned(), json!(judge.temperature));
     form.insert("max_steps".to_owned(), json!(judge.max_steps));
@@ -206,7 +206,7 @@ fn judge_settings(judge: &JudgeSettings, paths: RecordPaths<'_>) -> Map<String, 
     form
 }
 
-fn prompt(prompt: Option<&Prompt>, paths: RecordPaths<'_>, form: &mut Map<String, Value>) {
+fn prompt(prompt: Option<&Prompt>, paths: RecordPaths<'_>, form: &mut Object) {
     match prompt {
         None => {}
         Some(Prompt::Text(text)) => {
@@ -246,8 +246,7 @@ fn composite(composite: &Composite, paths: RecordPaths<'_>) -> Value {
     let members: Vec<Value> = composite.members.iter().map(|member| form(member, paths)).collect();
     let aggregator = match &composite.aggregator {
         Aggregator::WeightedAverage { weights } => {
-            let weights: Map<String, Value> =
-                weights.iter().map(|(name, weight)| (name.clone(), json!(weight))).collect();
+            let weights: Object = weights.iter().map(|(name, weight)| (name.clone(), json!(weight))).collect();
             json!({ "type": "weighted_average", "weights": weights })
         }
         Aggregator::Threshold { threshold } => json!({ "type": "threshold", "threshold": threshold }),
@@ -261,7 +260,7 @@ fn composite(composite: &Composite, paths: RecordPaths<'_>) -> Value {
             json!({ "type": "code-grader", "path": path, "cwd": directory })
         }
         Aggregator::LlmGrader { prompt, model } => {
-            let mut form = Map::new();
+            let mut form = Object::new();
             form.insert("type".to_owned(), json!("llm-grader"));
             form.insert("model".to_owned(), json!(model));
             self::prompt(prompt.as_ref(), paths, &mut form);

@@ -1,8 +1,8 @@
 //! Our messages in the form of the records.
 
 use base64::Engine as _;
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Content, Message, Part, PathRef};
-use serde_json::{Value, json};
 
 use super::{RecordPaths, object};
 

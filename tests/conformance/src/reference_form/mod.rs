@@ -10,8 +10,8 @@ mod workspace;
 use std::path::Path;
 
 use evalsuite_loader::LoadedSuite;
+use evalsuite_schema::json::{Object, Value, json};
 use evalsuite_schema::{Case, Input, Kind, PathRef, Strategy, Trials};
-use serde_json::{Map, Value, json};
 
 pub use expected::{grader as normal_grader, suite as normal_suite, test as normal_test};
 
@@ -159,7 +159,7 @@ fn is_empty_value(value: &Value) -> bool {
 }
 
 /// An object of the pairs with a value.
-fn object<const N: usize>(pairs: [(&str, Option<Value>); N]) -> Map<String, Value> {
+fn object<const N: usize>(pairs: [(&str, Option<Value>); N]) -> Object {
     pairs.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 

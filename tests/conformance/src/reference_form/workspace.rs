@@ -1,7 +1,7 @@
 //! Our workspaces in the form of the records.
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::{Command, Hook, RepoSource, Workspace};
-use serde_json::{Value, json};
 
 use super::RecordPaths;
 use super::grader::words;

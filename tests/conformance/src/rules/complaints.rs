@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use super::{RuleContext, interpolation, source_documents, uses_merge_keys};
 use crate::complaint::{Complaint, Effect};
@@ -29,7 +29,7 @@ const RULES: &[(&str, Rule)] = &[
             let inner = path.trim().trim_start_matches("file://");
             !inner.trim().is_empty() && (path.trim() != path || inner.trim() != inner)
         };
-        let holds = |mapping: &serde_json::Map<String, Value>| {
+        let holds = |mapping: &evalsuite_schema::Object| {
             mapping.values().any(|value| match value {
                 Value::String(text) => blank(text),
                 Value::Array(items) => items.iter().filter_map(Value::as_str).any(blank),
@@ -122,15 +122,15 @@ const RULES: &[(&str, Rule)] = &[
         composite && parts.iter().any(|part| complaint.text.contains(part))
     }),
     ("criteria-spellings", |complaint, cx| {
-        let as_text = |grader: &serde_json::Map<String, Value>| {
+        let as_text = |grader: &evalsuite_schema::Object| {
             let rubrics = grader.get("rubrics").and_then(Value::as_array);
             rubrics.is_some_and(|list| list.iter().any(Value::is_string))
         };
-        let old_type = |grader: &serde_json::Map<String, Value>| {
+        let old_type = |grader: &evalsuite_schema::Object| {
             grader.get("type").is_some_and(|name| name == "rubric")
                 && grader.get("criteria").is_some_and(Value::is_array)
         };
-        let one_text = |grader: &serde_json::Map<String, Value>| {
+        let one_text = |grader: &evalsuite_schema::Object| {
             grader.get("type").is_some_and(|name| name == "rubrics")
                 && grader.get("criteria").is_some_and(Value::is_string)
         };
@@ -141,7 +141,7 @@ const RULES: &[(&str, Rule)] = &[
             || about("missing rubrics array") && source_documents::any_mapping(cx.record, &old_type)
     }),
     ("aggregator-command", |complaint, cx| {
-        let is_command = |aggregator: &serde_json::Map<String, Value>| {
+        let is_command = |aggregator: &evalsuite_schema::Object| {
             let command = ["path", "command"].iter().find_map(|key| aggregator.get(*key));
             command.is_some_and(|command| command.is_array() || aggregator.contains_key("command"))
         };

@@ -1,6 +1,6 @@
 //! Replaces `${{ NAME }}` as the reference does at load time.
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use crate::record::Record;
 
@@ -27,7 +27,7 @@ pub(super) fn without_blank(value: &mut Value) {
         TEXTS.iter().any(|key| item[*key] == "")
             || LISTS.iter().any(|key| {
                 item[*key].as_array().is_some_and(Vec::is_empty)
-                    || item[*key].as_object().is_some_and(serde_json::Map::is_empty)
+                    || item[*key].as_object().is_some_and(evalsuite_schema::Object::is_empty)
             })
     };
     match value {
@@ -37,7 +37,7 @@ pub(super) fn without_blank(value: &mut Value) {
         }
         Value::Object(entries) => {
             entries.values_mut().for_each(without_blank);
-            let is_empty = |item: &Value| item.as_object().is_some_and(serde_json::Map::is_empty);
+            let is_empty = |item: &Value| item.as_object().is_some_and(evalsuite_schema::Object::is_empty);
             entries.retain(|key, item| !(is_blank(item) || key == "hooks" && is_empty(item)));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}

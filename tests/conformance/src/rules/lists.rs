@@ -1,6 +1,6 @@
 //! Rules about lists of which the reference keeps fewer elements: graders, criteria, parts.
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use super::{RuleContext, excuse, source_documents, text};
 use crate::complaint;
@@ -125,7 +125,7 @@ pub(super) fn empty_parts(difference: &Difference) -> bool {
     };
     match (difference.path.as_str(), &difference.expected, &difference.ours) {
         ("reference_answer", Some(Value::String(expected)), Some(Value::String(ours))) => {
-            let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
+            let parse = |text: &str| evalsuite_schema::json::from_str::<Value>(text).ok();
             parse(ours).and_then(|ours| without(&ours)) == parse(expected) && ours != expected
         }
         (path, Some(expected), Some(ours)) if path.ends_with(".content") => {

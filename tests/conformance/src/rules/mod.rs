@@ -9,7 +9,7 @@ mod whole_tests;
 
 use std::path::Path;
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use crate::record::Record;
 use crate::reference_form::RecordPaths;

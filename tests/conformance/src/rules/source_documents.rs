@@ -1,6 +1,6 @@
 //! The contents of a record's files as the second reader sees them.
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use crate::record::Record;
 use crate::source_excerpt;
@@ -11,7 +11,7 @@ pub(super) fn documents(record: &Record) -> Vec<(&str, Value)> {
     for (path, text) in record.texts() {
         let name = path.to_ascii_lowercase();
         if name.ends_with(".jsonl") {
-            found.extend(text.lines().filter_map(|line| Some((path, serde_json::from_str(line).ok()?))));
+            found.extend(text.lines().filter_map(|line| Some((path, evalsuite_schema::json::from_str(line).ok()?))));
         } else if name.ends_with(".yaml") || name.ends_with(".yml") {
             found.extend(source_excerpt::from_yaml(text).map(|document| (path, document)));
         }
@@ -40,8 +40,8 @@ pub(super) fn cases(record: &Record) -> Vec<(String, Value)> {
 }
 
 /// Whether any mapping in the files, at any depth, `fits`.
-pub(super) fn any_mapping(record: &Record, fits: &dyn Fn(&serde_json::Map<String, Value>) -> bool) -> bool {
-    fn below(value: &Value, fits: &dyn Fn(&serde_json::Map<String, Value>) -> bool) -> bool {
+pub(super) fn any_mapping(record: &Record, fits: &dyn Fn(&evalsuite_schema::Object) -> bool) -> bool {
+    fn below(value: &Value, fits: &dyn Fn(&evalsuite_schema::Object) -> bool) -> bool {
         match value {
             Value::Array(items) => items.iter().any(|item| below(item, fits)),
             Value::Object(entries) => fits(entries) || entries.values().any(|item| below(item, fits)),

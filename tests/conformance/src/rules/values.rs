@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 use super::{RuleContext, interpolation, lists, source_documents, text, uses_merge_keys};
 use crate::difference::Difference;
@@ -30,7 +30,7 @@ const RULES: &[(&str, Rule)] = &[
     ("empty-parts", |difference, _| lists::empty_parts(difference)),
     ("reference-files", |difference, cx| {
         // In the reference, the text of a reference answer includes the contents of its files.
-        let has_file = |mapping: &serde_json::Map<String, Value>| {
+        let has_file = |mapping: &evalsuite_schema::Object| {
             mapping.get("type").is_some_and(|kind| kind == "file" || kind == "image")
         };
         difference.path == "reference_answer" && source_documents::any_mapping(cx.record, &has_file)
@@ -165,8 +165,9 @@ fn interpolated(difference: &Difference, cx: RuleContext<'_>) -> bool {
     let is_changed = interpolation::apply(&mut resolved, cx.record);
     if let (Some(expected), Some(ours)) = (text(&difference.expected), text(&difference.ours)) {
         // A text made from data, or a trimmed line.
-        let mut data = serde_json::from_str::<Value>(ours).unwrap_or_default();
-        let is_data = interpolation::apply(&mut data, cx.record) && serde_json::from_str(expected).ok() == Some(data);
+        let mut data = evalsuite_schema::json::from_str::<Value>(ours).unwrap_or_default();
+        let is_data =
+            interpolation::apply(&mut data, cx.record) && evalsuite_schema::json::from_str(expected).ok() == Some(data);
         if is_data || is_changed && resolved.as_str().is_some_and(|resolved| resolved.trim() == expected) {
             return true;
         }
@@ -296,7 +297,7 @@ fn case_directory(difference: &Difference, cx: RuleContext<'_>) -> bool {
                 let joined = Path::new("{ROOT}").join(cx.case_dir).join(written);
                 crate::claim::resolve(&joined) == Path::new(ours)
             };
-            let is_path = |mapping: &serde_json::Map<String, Value>| {
+            let is_path = |mapping: &evalsuite_schema::Object| {
                 ["template", "cwd", "value"].iter().any(|key| {
                     let written = mapping.get(*key).and_then(Value::as_str);
                     written.is_some_and(|written| written.starts_with("..") && from_case(written))

@@ -1,6 +1,6 @@
 //! Rules about whole tests.
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use super::{RuleContext, excuse};
 use crate::complaint::{Complaint, Effect};

@@ -5,8 +5,8 @@ mod rebuilds;
 
 use std::fs;
 
+use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, CommandOutput, Package, has_nextest, read_json, suites};
-use serde_json::Value;
 
 /// An agent, and a judge that logs what it is asked. The variable `JUDGE` makes it unfair or fail.
 const LIB: &str = r##"
@@ -136,8 +136,8 @@ fn a_judge_that_agrees_with_people_is_measured_once_and_its_verdicts_count() {
     let record = calibration(&package);
     assert_eq!(record["test_name"], "judged::judge_calibration", "{record}");
     assert_eq!(record["counts"]["valid"], 4, "{record}");
-    assert_eq!(record["models"], serde_json::json!(["fair-1"]));
-    assert_eq!(record["cost_usd"], serde_json::json!(1.5));
+    assert_eq!(record["models"], evalsuite_schema::json::json!(["fair-1"]));
+    assert_eq!(record["cost_usd"], evalsuite_schema::json::json!(1.5));
     let tone = &record["samples"][1]["grader"];
     assert_eq!((&tone["name"], &tone["type"]), (&Value::from("tone"), &Value::from("llm-grader")), "{record}");
     assert!(ran.text().contains("test result: ok. 5 passed; 0 failed; 0 ignored"), "{}", ran.transcript());
@@ -193,7 +193,7 @@ fn a_judge_below_the_minimum_fails_its_own_test_and_its_verdicts_do_not_count() 
     ended(&ran, "judge_calibration", "ok");
     ended(&ran, "both", "FAILED");
     ended(&ran, "judged", "FAILED");
-    assert_eq!(calibration(&package)["shortfalls"], serde_json::json!([]));
+    assert_eq!(calibration(&package)["shortfalls"], evalsuite_schema::json::json!([]));
 }
 
 #[test]

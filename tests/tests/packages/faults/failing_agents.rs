@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Package, has_nextest, suites};
-use serde_json::Value;
 
 use super::leftover_programs;
 

@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Package, files_below, read_json, suites};
-use serde_json::Value;
 
 use super::leftover_programs;
 
@@ -92,7 +92,7 @@ fn a_process_killed_at_any_moment_leaves_complete_records_and_no_programs_and_th
             );
         }
         for line in fs::read_to_string(run.join("spend.jsonl")).unwrap_or_default().lines() {
-            serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+            evalsuite_schema::json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{line}: {error}"));
         }
     }
     assert_eq!(passed_tests(start(&package, &program, &quick)), whole, "the next run works");

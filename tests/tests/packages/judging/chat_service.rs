@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use serde_json::{Value, json};
+use evalsuite_schema::json::{Value, json};
 
 /// A request to the service: its head and its body.
 pub(crate) type Asked = (String, Value);
@@ -67,5 +67,5 @@ fn read(stream: &TcpStream) -> Option<Asked> {
         head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length:").map(str::to_owned))?;
     let mut body = vec![0; length.trim().parse().ok()?];
     reader.read_exact(&mut body).ok()?;
-    Some((head, serde_json::from_slice(&body).ok()?))
+    Some((head, evalsuite_schema::json::from_slice(&body).ok()?))
 }

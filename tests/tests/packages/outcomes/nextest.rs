@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::{Call, Package, has_nextest, suites};
-use serde_json::Value;
 
 use super::{OUTCOMES, outcomes};
 

@@ -48,7 +48,7 @@ pub(crate) fn are_complete(package: &Package, failed_again: &str) {
     let fails = &records.of_case("fails")[0];
     assert_eq!(
         fails["location"],
-        serde_json::json!({"file": "suites/by_task/tasks/negative/fails.json", "line": 1, "column": 1})
+        evalsuite_schema::json::json!({"file": "suites/by_task/tasks/negative/fails.json", "line": 1, "column": 1})
     );
     assert_eq!((&fails["score"], &fails["threshold"], &fails["answer"]), (&0.5.into(), &1.0.into(), &"hello".into()));
     assert_eq!((&fails["failure_bucket"], &fails["layout"]), (&"manners".into(), &"tasks".into()));

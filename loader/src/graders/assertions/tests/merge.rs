@@ -1,8 +1,8 @@
 //! Graders of a suite and of its cases together.
 
 use evalsuite_schema::grader::{Grader, GraderConfig};
+use evalsuite_schema::json::json;
 use evalsuite_schema::{Content, Message, Role};
-use serde_json::json;
 
 use crate::diagnostic::Diagnostics;
 use crate::graders::assertions;
@@ -42,7 +42,7 @@ fn merge(case: &str, suite: &str) -> Merged {
     merge_with(case, suite, &[], true)
 }
 
-fn object(value: serde_json::Value) -> Vec<Message> {
+fn object(value: evalsuite_schema::Value) -> Vec<Message> {
     vec![Message::new(Role::Assistant, Content::Data(value))]
 }
 

@@ -6,8 +6,8 @@ pub(crate) mod validator;
 pub(crate) mod writing;
 
 use evalsuite_schema::Message;
+use evalsuite_schema::Value;
 use evalsuite_schema::record::CaseOutcome;
-use serde_json::Value;
 
 use crate::platform::redaction::Redactor;
 use crate::record::trajectory::{DocumentParts, TrialResult, document};
@@ -38,5 +38,5 @@ fn written_with(
         result: TrialResult { outcome: CaseOutcome::Passed, score: Some(1.0), reason: None, graders: &[] },
     };
     change(&mut work);
-    serde_json::to_value(document(&work, redactor)).unwrap()
+    evalsuite_schema::json::to_value(document(&work, redactor)).unwrap()
 }

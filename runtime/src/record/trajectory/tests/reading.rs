@@ -1,8 +1,8 @@
 //! Reading documents of other tools, and invalid ones.
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Message, Part, Role};
-use serde_json::{Value, json};
 
 use crate::record::trajectory::TrajectoryError;
 use crate::record::trajectory::read_document::{ReadTrajectory, read};

@@ -1,11 +1,11 @@
 //! Any transcript is a valid document, and reading that gives the transcript back.
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use crate::record::trajectory::read;
 use crate::record::trajectory::tests::validator::problems;

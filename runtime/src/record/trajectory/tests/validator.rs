@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use evalsuite_schema::Value;
 
 use crate::platform::clock::is_rfc3339;
 

@@ -1,8 +1,8 @@
 //! Writing transcripts as documents.
 
+use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall};
-use serde_json::{Value, json};
 
 use crate::platform::redaction::Redactor;
 use crate::record::trajectory::tests::validator::problems;
@@ -35,7 +35,10 @@ fn calls_and_what_they_returned_stand_in_one_step() {
     assert_eq!(step["tool_calls"][1]["extra"]["is_error"], true);
     let results = step["observation"]["results"].as_array().unwrap();
     assert_eq!(results[0]["source_call_id"], "call-2");
-    assert_eq!(serde_json::from_str::<Value>(results[0]["content"].as_str().unwrap()).unwrap(), json!({"sum": 3}));
+    assert_eq!(
+        evalsuite_schema::json::from_str::<Value>(results[0]["content"].as_str().unwrap()).unwrap(),
+        json!({"sum": 3})
+    );
     assert_eq!(results[1]["source_call_id"], "call-2", "the latest call of that id");
     assert_eq!((results[2].get("source_call_id"), &results[2]["content"]), (None, &json!("from nobody")));
     assert_eq!((&step["timestamp"], &step["model_name"]), (&json!("2026-01-04T09:15:00Z"), &json!("m-1")));

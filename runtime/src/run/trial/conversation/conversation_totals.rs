@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Message, Object};
-use serde_json::Value;
 
 use crate::model::captured_spans::Captured;
 use crate::model::evidence::{Facts, UnknownWork};

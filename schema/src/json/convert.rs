@@ -1,0 +1,250 @@
+//! What becomes a value, and what values are compared with.
+
+use std::borrow::Cow;
+
+use crate::json::{Number, Object, Value};
+
+impl From<serde_json::Value> for Value {
+    fn from(value: serde_json::Value) -> Self {
+        use serde_json::Value as Json;
+        match value {
+            Json::Null => Self::Null,
+            Json::Bool(value) => Self::Bool(value),
+            Json::Number(number) => Self::Number(number),
+            Json::String(text) => Self::String(text),
+            Json::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
+            Json::Object(object) => Self::Object(object.into()),
+        }
+    }
+}
+
+impl From<&serde_json::Value> for Value {
+    fn from(value: &serde_json::Value) -> Self {
+        value.clone().into()
+    }
+}
+
+impl From<serde_json::Map<String, serde_json::Value>> for Object {
+    fn from(object: serde_json::Map<String, serde_json::Value>) -> Self {
+        object.into_iter().collect()
+    }
+}
+
+impl From<serde_json::Map<String, serde_json::Value>> for Value {
+    fn from(object: serde_json::Map<String, serde_json::Value>) -> Self {
+        Self::Object(object.into())
+    }
+}
+
+impl From<Value> for serde_json::Value {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(value) => Self::Bool(value),
+            Value::Number(number) => Self::Number(number),
+            Value::String(text) => Self::String(text),
+            Value::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
+            Value::Object(object) => Self::Object(object.into()),
+        }
+    }
+}
+
+impl From<&Value> for serde_json::Value {
+    fn from(value: &Value) -> Self {
+        value.clone().into()
+    }
+}
+
+impl From<Object> for serde_json::Map<String, serde_json::Value> {
+    fn from(object: Object) -> Self {
+        object.into_iter().map(|(key, value)| (key, value.into())).collect()
+    }
+}
+
+impl From<Object> for serde_json::Value {
+    fn from(object: Object) -> Self {
+        Self::Object(object.into())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<Number> for Value {
+    fn from(number: Number) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::String(text)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::String(text.to_owned())
+    }
+}
+
+impl From<Cow<'_, str>> for Value {
+    fn from(text: Cow<'_, str>) -> Self {
+        Self::String(text.into_owned())
+    }
+}
+
+impl From<Object> for Value {
+    fn from(object: Object) -> Self {
+        Self::Object(object)
+    }
+}
+
+impl From<()> for Value {
+    fn from((): ()) -> Self {
+        Self::Null
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl<T: Into<Value>> From<Vec<T>> for Value {
+    fn from(items: Vec<T>) -> Self {
+        items.into_iter().collect()
+    }
+}
+
+impl<T: Into<Value> + Clone> From<&[T]> for Value {
+    fn from(items: &[T]) -> Self {
+        items.iter().cloned().collect()
+    }
+}
+
+impl<T: Into<Value>, const N: usize> From<[T; N]> for Value {
+    fn from(items: [T; N]) -> Self {
+        items.into_iter().collect()
+    }
+}
+
+impl<T: Into<Value>> FromIterator<T> for Value {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Self::Array(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Value {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        Self::Object(entries.into_iter().collect())
+    }
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => {$(
+        impl From<$type> for Value {
+            fn from(number: $type) -> Self {
+                Self::Number(number.into())
+            }
+        }
+
+        impl PartialEq<$type> for Value {
+            fn eq(&self, other: &$type) -> bool {
+                matches!(self, Self::Number(number) if *number == Number::from(*other))
+            }
+        }
+
+        impl PartialEq<$type> for &Value {
+            fn eq(&self, other: &$type) -> bool {
+                **self == *other
+            }
+        }
+
+        impl PartialEq<Value> for $type {
+            fn eq(&self, other: &Value) -> bool {
+                other == self
+            }
+        }
+    )*};
+}
+
+integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+
+/// A number, or null if it is not finite.
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Number::from_f64(number).map_or(Self::Null, Self::Number)
+    }
+}
+
+/// A number, or null if it is not finite.
+impl From<f32> for Value {
+    fn from(number: f32) -> Self {
+        serde_json::Value::from(number).into()
+    }
+}
+
+macro_rules! equal {
+    ($($type:ty: $own:ident => $value:expr;)*) => {$(
+        impl PartialEq<$type> for Value {
+            fn eq(&self, other: &$type) -> bool {
+                let $own = self;
+                $value == Some(other)
+            }
+        }
+
+        impl PartialEq<Value> for $type {
+            fn eq(&self, other: &Value) -> bool {
+                other == self
+            }
+        }
+    )*};
+}
+
+equal! {
+    str: own => own.as_str();
+    bool: own => own.as_bool().as_ref();
+    f64: own => own.as_f64().as_ref();
+}
+
+impl PartialEq<&str> for Value {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == Some(*other)
+    }
+}
+
+impl PartialEq<Value> for &str {
+    fn eq(&self, other: &Value) -> bool {
+        other == self
+    }
+}
+
+impl PartialEq<String> for Value {
+    fn eq(&self, other: &String) -> bool {
+        self.as_str() == Some(other.as_str())
+    }
+}
+
+impl PartialEq<Value> for String {
+    fn eq(&self, other: &Value) -> bool {
+        other == self
+    }
+}
+
+impl PartialEq<serde_json::Value> for Value {
+    fn eq(&self, other: &serde_json::Value) -> bool {
+        let other = Self::from(other);
+        *self == other
+    }
+}
+
+impl PartialEq<Value> for serde_json::Value {
+    fn eq(&self, other: &Value) -> bool {
+        other == self
+    }
+}

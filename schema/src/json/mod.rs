@@ -1,0 +1,94 @@
+//! JSON values whose objects keep the order of their author, and the reader that numbers survive to the last bit.
+//!
+//! `serde_json` does both too, with its features `preserve_order` and `float_roundtrip`. Cargo unifies features: the agent under test
+//! would get them as well, and send other prompts, tool schemas and cache keys under `cargo test` than in production. Its `Value` without
+//! the features sorts keys, and its reader is off by one bit for a third of the numbers with 17 digits. The text of an object
+//! (`RawValue`) keeps both, but configurations are merged, redacted and searched, so what keeps the order has to be a value.
+//!
+//! [`Value`] has the methods of `serde_json::Value`, and each converts into the other, so agents and graders go on using
+//! `serde_json::json!`. [`Reader`] is a `serde` deserializer, the counterpart of [`json_writer`](crate::json_writer): whatever is read
+//! by one and written by the other is independent of the features that an agent enables (`arbitrary_precision` breaks the
+//! decoding of tagged enums, for example).
+
+mod convert;
+mod decode;
+mod deserializer;
+mod literal;
+pub(crate) mod number;
+mod object;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use serde_json::Number;
+
+/// A JSON value, like `serde_json::json!`: `json!({"b": 1, "a": [null, name]})`. The keys stay in this order.
+pub use crate::__json as json;
+
+pub use object::Object;
+pub use reader::Reader;
+pub use value::{Index, Value};
+
+use serde::de::{Deserialize, DeserializeOwned};
+use serde::ser::Serialize;
+use serde_json::Result;
+
+use crate::json_writer::{Layout, written};
+
+/// Decodes JSON.
+///
+/// # Errors
+///
+/// If it is not JSON, or not of this type.
+pub fn from_str<'t, T: Deserialize<'t>>(json: &'t str) -> Result<T> {
+    Reader::new(json).only_value()
+}
+
+/// Decodes JSON in UTF-8.
+///
+/// # Errors
+///
+/// If it is not JSON, or not of this type.
+pub fn from_slice<'t, T: Deserialize<'t>>(json: &'t [u8]) -> Result<T> {
+    match std::str::from_utf8(json) {
+        Ok(json) => from_str(json),
+        Err(error) => Err(serde::de::Error::custom(error)),
+    }
+}
+
+/// Decodes a value. It goes through a text: code that decodes is generated for each source of data, and linked into every test program.
+///
+/// # Errors
+///
+/// If the value is not of this type.
+pub fn from_value<T: DeserializeOwned>(value: impl Into<Value>) -> Result<T> {
+    from_str(&to_string(&value.into())?)
+}
+
+/// Data as a value.
+///
+/// # Errors
+///
+/// If the data is not JSON, such as a map whose keys are objects.
+pub fn to_value<T: Serialize>(data: T) -> Result<Value> {
+    from_str(&to_string(&data)?)
+}
+
+/// Data as JSON in one line.
+///
+/// # Errors
+///
+/// If the data is not JSON.
+pub fn to_string<T: Serialize + ?Sized>(data: &T) -> Result<String> {
+    written(data, Layout::Compact, None)
+}
+
+/// Data as JSON with line breaks.
+///
+/// # Errors
+///
+/// If the data is not JSON.
+pub fn to_string_pretty<T: Serialize + ?Sized>(data: &T) -> Result<String> {
+    written(data, Layout::Pretty(0), None)
+}

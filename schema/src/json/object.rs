@@ -1,0 +1,246 @@
+//! A JSON object.
+
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::{ops, slice, vec};
+
+use crate::json::Value;
+
+/// Up to this many keys, looking at each of them is faster than sorting them.
+const FEW: usize = 16;
+
+/// A JSON object, whose keys stay in the order in which they were inserted. For equality, the order does not matter.
+///
+/// A key is found by looking at one after the other: objects of cases and records are small. Where many keys come at once, as from a
+/// hostile document, repeated ones are found by sorting.
+#[derive(Debug, Clone, Default)]
+pub struct Object {
+    entries: Vec<(String, Value)>,
+}
+
+impl Object {
+    /// An object without keys.
+    pub const fn new() -> Self {
+        Self { entries: Vec::new() }
+    }
+
+    /// Number of keys.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether it has no keys.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    fn position(&self, key: &str) -> Option<usize> {
+        self.entries.iter().position(|(own, _)| own == key)
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.entries.iter().find(|(own, _)| own == key).map(|(_, value)| value)
+    }
+
+    /// The value of a key.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.entries.iter_mut().find(|(own, _)| own == key).map(|(_, value)| value)
+    }
+
+    /// Whether it has a key.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Sets the value of a key, and returns the value it had. A new key is the last one.
+    pub fn insert(&mut self, key: String, value: Value) -> Option<Value> {
+        match self.get_mut(&key) {
+            Some(own) => Some(std::mem::replace(own, value)),
+            None => {
+                self.entries.push((key, value));
+                None
+            }
+        }
+    }
+
+    /// The value of a key, which is added with a value if it is missing.
+    pub fn get_or_insert(&mut self, key: impl Into<String>, value: Value) -> &mut Value {
+        let key = key.into();
+        let index = self.position(&key).unwrap_or_else(|| {
+            self.entries.push((key, value));
+            self.entries.len() - 1
+        });
+        &mut self.entries[index].1
+    }
+
+    /// Removes a key. The others keep their order.
+    pub fn remove(&mut self, key: &str) -> Option<Value> {
+        Some(self.entries.remove(self.position(key)?).1)
+    }
+
+    /// Removes what is not to be kept.
+    pub fn retain(&mut self, mut keep: impl FnMut(&String, &mut Value) -> bool) {
+        self.entries.retain_mut(|(key, value)| keep(key, value));
+    }
+
+    /// Keys and values.
+    pub fn iter(&self) -> Iter<'_> {
+        self.into_iter()
+    }
+
+    /// Keys and values.
+    pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (&String, &mut Value)> {
+        self.entries.iter_mut().map(|(key, value)| (&*key, value))
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &String> + DoubleEndedIterator + Clone {
+        self.entries.iter().map(|(key, _)| key)
+    }
+
+    /// The values.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &Value> + DoubleEndedIterator + Clone {
+        self.entries.iter().map(|(_, value)| value)
+    }
+
+    /// The values.
+    pub fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Value> {
+        self.entries.iter_mut().map(|(_, value)| value)
+    }
+
+    /// The values.
+    pub fn into_values(self) -> impl DoubleEndedIterator<Item = Value> {
+        self.entries.into_iter().map(|(_, value)| value)
+    }
+
+    /// Sorts the keys.
+    pub fn sort_keys(&mut self) {
+        self.entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+    }
+
+    /// The entries by key, for what does not depend on their order.
+    fn sorted(&self) -> Vec<&(String, Value)> {
+        let mut entries: Vec<_> = self.entries.iter().collect();
+        entries.sort_unstable_by_key(|entry| &entry.0);
+        entries
+    }
+
+    /// Entries whose keys may be repeated: the place of the first one stays, with the value of the last one.
+    pub(super) fn of_entries(entries: Vec<(String, Value)>) -> Self {
+        let mut object = Self::new();
+        if entries.len() <= FEW {
+            for (key, value) in entries {
+                object.insert(key, value);
+            }
+            return object;
+        }
+        let mut places = BTreeMap::new();
+        for (index, (key, _)) in entries.iter().enumerate() {
+            places.entry(key.clone()).or_insert(index);
+        }
+        if places.len() == entries.len() {
+            return Self { entries };
+        }
+        let mut kept: Vec<Option<(String, Value)>> = entries.iter().map(|_| None).collect();
+        for (key, value) in entries {
+            let place = places[&key];
+            kept[place] = Some((key, value));
+        }
+        Self { entries: kept.into_iter().flatten().collect() }
+    }
+}
+
+impl PartialEq for Object {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && (self.entries == other.entries || self.sorted() == other.sorted())
+    }
+}
+
+impl Eq for Object {}
+
+impl Hash for Object {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.sorted().hash(hasher);
+    }
+}
+
+impl ops::Index<&str> for Object {
+    type Output = Value;
+
+    /// The value of a key.
+    ///
+    /// # Panics
+    ///
+    /// If the key is missing.
+    fn index(&self, key: &str) -> &Value {
+        self.get(key).expect("the object has this key")
+    }
+}
+
+impl ops::IndexMut<&str> for Object {
+    fn index_mut(&mut self, key: &str) -> &mut Value {
+        self.get_mut(key).expect("the object has this key")
+    }
+}
+
+impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Object {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        Self::of_entries(entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+    }
+}
+
+impl<K: Into<String>, V: Into<Value>, const N: usize> From<[(K, V); N]> for Object {
+    fn from(entries: [(K, V); N]) -> Self {
+        entries.into_iter().collect()
+    }
+}
+
+impl Extend<(String, Value)> for Object {
+    fn extend<I: IntoIterator<Item = (String, Value)>>(&mut self, entries: I) {
+        let own = std::mem::take(&mut self.entries);
+        *self = own.into_iter().chain(entries).collect();
+    }
+}
+
+impl IntoIterator for Object {
+    type Item = (String, Value);
+    type IntoIter = vec::IntoIter<(String, Value)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
+    }
+}
+
+impl<'o> IntoIterator for &'o Object {
+    type Item = (&'o String, &'o Value);
+    type IntoIter = Iter<'o>;
+
+    fn into_iter(self) -> Iter<'o> {
+        Iter(self.entries.iter())
+    }
+}
+
+/// Keys and values of an [`Object`].
+#[derive(Debug, Clone)]
+pub struct Iter<'o>(slice::Iter<'o, (String, Value)>);
+
+impl<'o> Iterator for Iter<'o> {
+    type Item = (&'o String, &'o Value);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|(key, value)| (key, value))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for Iter<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(|(key, value)| (key, value))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
