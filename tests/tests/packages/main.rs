@@ -23,6 +23,7 @@ mod readme;
 mod rebuilds;
 mod recordings;
 mod reload;
+mod same_agent;
 mod strict_crates;
 #[cfg(target_os = "linux")]
 mod terminal;
