@@ -3,7 +3,7 @@
 use std::io;
 use std::io::{BufReader, Write};
 use std::process::ExitCode;
-use std::sync::mpsc::{Receiver, RecvError, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 
 use lsp_server::{ErrorCode, Message, Request, RequestId, Response};
@@ -113,7 +113,7 @@ impl Server {
         if let State::Open(session) = &mut self.state {
             session.check(&mut self.out)?;
         }
-        Ok(events.recv().unwrap_or_else(|RecvError| Event::InputEnded(None)))
+        Ok(events.recv().unwrap_or(Event::InputEnded(None)))
     }
 
     /// The exit code after `exit`.

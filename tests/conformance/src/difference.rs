@@ -32,7 +32,7 @@ fn compare(path: String, expected: Option<&Value>, ours: Option<&Value>, found: 
     match (expected, ours) {
         (Some(Value::Object(expected)), Some(Value::Object(ours))) => {
             let mut keys: Vec<&String> = expected.keys().collect();
-            keys.extend(ours.keys().filter(|key| !expected.contains_key(*key)));
+            keys.extend(ours.keys().filter(|key| !expected.contains_key(key)));
             for key in keys {
                 compare(below(key), expected.get(key), ours.get(key), found);
             }

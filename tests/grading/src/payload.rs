@@ -114,7 +114,7 @@ fn compare(path: &mut Vec<String>, theirs: &Value, ours: &Value, found: &mut Vec
             difference(path);
         }
         (Value::Object(theirs), Value::Object(ours)) => {
-            for key in theirs.keys().chain(ours.keys().filter(|key| !theirs.contains_key(*key))) {
+            for key in theirs.keys().chain(ours.keys().filter(|key| !theirs.contains_key(key))) {
                 let get = |object: &Object| object.get(key).cloned().unwrap_or(Value::Null);
                 path.push(key.clone());
                 compare(path, &get(theirs), &get(ours), found);

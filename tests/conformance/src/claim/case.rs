@@ -19,7 +19,7 @@ pub(super) fn check(claim: &Claim<'_>) -> Result<(), String> {
             Some(case) => {
                 let keys = ["criteria", "expected_outcome", "expected_output", "turns", "mode"];
                 let lists = ["assertions", "assert", "evaluators", "rubrics"];
-                let filled = |key: &&str| case.get(*key).and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+                let filled = |key: &&str| case.get(key).and_then(Value::as_array).is_some_and(|list| !list.is_empty());
                 let graded = keys.iter().any(|key| !lacks(case, key)) || lists.iter().any(filled);
                 ensure(!graded, || "there is something to grade".to_owned())
             }

@@ -142,7 +142,7 @@ const RULES: &[(&str, Rule)] = &[
     }),
     ("aggregator-command", |complaint, cx| {
         let is_command = |aggregator: &evalsuite_schema::Object| {
-            let command = ["path", "command"].iter().find_map(|key| aggregator.get(*key));
+            let command = ["path", "command"].iter().find_map(|key| aggregator.get(key));
             command.is_some_and(|command| command.is_array() || aggregator.contains_key("command"))
         };
         complaint.text.contains("aggregator missing path") && source_documents::any_mapping(cx.record, &is_command)

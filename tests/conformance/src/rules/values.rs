@@ -299,7 +299,7 @@ fn case_directory(difference: &Difference, cx: RuleContext<'_>) -> bool {
             };
             let is_path = |mapping: &evalsuite_schema::Object| {
                 ["template", "cwd", "value"].iter().any(|key| {
-                    let written = mapping.get(*key).and_then(Value::as_str);
+                    let written = mapping.get(key).and_then(Value::as_str);
                     written.is_some_and(|written| written.starts_with("..") && from_case(written))
                 })
             };
