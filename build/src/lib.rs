@@ -25,6 +25,8 @@
 //! include!(concat!(env!("OUT_DIR"), "/evalsuite/card_agent.rs"));
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // In the order of their imports: a module imports only from those above it. Blank lines keep rustfmt from sorting them.
 
 mod package;

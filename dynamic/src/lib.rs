@@ -12,4 +12,6 @@
 //! `cargo nextest run` find the library without configuration, and nextest archives contain it. A test program that is
 //! started by hand needs its directory in `LD_LIBRARY_PATH`.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub use evalsuite::*;

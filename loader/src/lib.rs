@@ -11,6 +11,8 @@
 //!
 //! The macro, the build script and `cargo evalsuite check` all render what [`load`] returns; nothing is decided elsewhere.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // The modules in layers: each uses only those above it.
 pub mod names;
 

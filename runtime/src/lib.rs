@@ -1,6 +1,7 @@
 //! Evaluation suites for AI agents, compiled into the agent's own Rust crate.
 //!
 #![doc = include_str!("crate.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // The layers, lowest first: a module imports only from modules above its own in this list. `tests/tests/layers.rs` checks it.
 

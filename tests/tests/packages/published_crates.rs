@@ -1,9 +1,11 @@
 //! What `cargo publish` would upload.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use evalsuite_schema::Value;
 use evalsuite_tests::throwaway::Call;
+use serde_json::json;
 
 /// The published crates, each after those it depends on.
 const PUBLISHED: [&str; 11] = [
@@ -32,6 +34,29 @@ fn the_list_of_published_crates_is_complete() {
         .filter_map(|package| package["name"].as_str())
         .collect();
     assert_eq!(names, BTreeSet::from(PUBLISHED), "every other crate says `publish = false`");
+}
+
+#[test]
+fn docs_rs_shows_every_feature_and_says_which_one_an_item_needs() {
+    let ran = Call::cargo_in_workspace().args(["metadata", "--no-deps", "--format-version", "1"]).run();
+    let metadata: serde_json::Value = serde_json::from_str(&ran.succeeds("cargo knows the workspace").stdout).expect("JSON");
+    for package in metadata["packages"].as_array().expect("a list of packages") {
+        let name = package["name"].as_str().expect("a name");
+        if !PUBLISHED.contains(&name) {
+            continue;
+        }
+        let expected = json!({"all-features": true, "rustdoc-args": ["--cfg", "docsrs"]});
+        assert_eq!(package["metadata"]["docs"]["rs"], expected, "{name}");
+        let library = package["targets"].as_array().into_iter().flatten().find(|target| target["kind"][0] == "lib");
+        let has_features = package["features"].as_object().is_some_and(|features| !features.is_empty());
+        if let (Some(library), true) = (library, has_features) {
+            let source = fs::read_to_string(library["src_path"].as_str().expect("a path")).expect("can be read");
+            assert!(
+                source.contains("#![cfg_attr(docsrs, feature(doc_cfg))]"),
+                "{name} has features that docs do not show"
+            );
+        }
+    }
 }
 
 #[test]
