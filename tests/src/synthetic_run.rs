@@ -331,6 +331,7 @@ fn grade(record: &mut TrialRecord, files: &mut Vec<(String, String)>, seed: u64,
     tone.rationale = Some(text("Polite and specific. It could come to the point sooner."));
     tone.duration_ms = 1_720;
     tone.pass_mark = Some(0.7);
+    tone.metrics = [("warmth".to_owned(), 0.75), ("words".to_owned(), 48.0)].into();
     let mut details = Object::new();
     details.insert(
         "votes".to_owned(),

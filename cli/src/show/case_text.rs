@@ -102,6 +102,9 @@ fn add_grader(text: &mut String, grader: &GraderRecord, indent: &str) {
     let value = grader.value.map(|value| format!("  {value:.2}")).unwrap_or_default();
     text.push_str(&format!("{indent}{mark} {}{value}  {}\n", grader.name, grader.location));
     let deeper = format!("{indent}    ");
+    for (name, value) in &grader.metrics {
+        add_indented(text, &deeper, &format!("{name}  {value}"));
+    }
     for assertion in &grader.assertions {
         let mark = if assertion.passed { "✓" } else { "✗" };
         add_indented(text, &deeper, &format!("{mark} {}", assertion.text));
@@ -142,4 +145,19 @@ fn prompt(directory: &Path) -> Option<String> {
 /// `None` if the file is missing or torn: what is there is shown.
 fn read_json(file: &Path) -> Option<Value> {
     evalsuite_schema::json::from_slice(&fs::read(file).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_of_a_grader_are_below_its_name() {
+        let mut grader = GraderRecord::default();
+        grader.name = "cards".to_owned();
+        grader.metrics = [("recall".to_owned(), 0.5), ("precision".to_owned(), 0.75)].into();
+        let mut text = String::new();
+        add_grader(&mut text, &grader, "");
+        assert!(text.ends_with("\n    precision  0.75\n    recall  0.5\n"), "{text}");
+    }
 }

@@ -29,6 +29,7 @@ function graderView(grader, texts, depth = 0) {
     grader.error && el('p', { class: 'problem' }, grader.error),
     grader.advisory && el('p', { class: 'note' }, grader.advisory),
     grader.rationale && el('p', { class: 'rationale' }, foldedLine(grader.rationale)),
+    metricsOf(grader),
     assertionsOf(grader, code),
     votesOf(grader), judgeOf(grader, texts), commandOf(grader, texts),
     otherDetails(grader),
@@ -40,6 +41,12 @@ function locationMark(location) {
   const text = place(location.file, location.line);
   return button([el('span', { class: 'directory' }, location.file.slice(0, location.file.lastIndexOf('/') + 1)), place(location.file.slice(location.file.lastIndexOf('/') + 1), location.line)],
     (event) => copy(text, event.currentTarget), { class: 'place quiet', title: plain(`Copy ${text}`) });
+}
+
+/** Named measurements beside the value. */
+function metricsOf(grader) {
+  const metrics = Object.entries(grader.metrics || {});
+  return metrics.length > 0 && el('p', { class: 'note metrics' }, metrics.map(([name, value]) => el('span', { class: 'chip' }, `${name} ${value}`)));
 }
 
 /** Assertions; long lists of a grader that passed are folded. */

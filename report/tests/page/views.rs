@@ -25,6 +25,7 @@ fn the_page_of_a_case_shows_everything_that_was_recorded() {
         "the answer names the window of 30 days",
         "case.yaml:14",
         "judge-small",
+        "warmth 0.75",
         "Check the answer below against each item.",
         "find_order",
         "charged twice",

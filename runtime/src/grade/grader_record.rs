@@ -1,5 +1,7 @@
 //! From the result of a grader to its record: value, pass mark, verdict, negation (grading.md, section 3).
 
+use std::collections::BTreeMap;
+
 use evalsuite_schema::record::{Assertion, GraderRecord, GraderState, Verdict};
 use evalsuite_schema::{Grader, Layout};
 
@@ -27,6 +29,7 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, layout: Layou
     record.required = grader.required;
     record.min_score = grader.min_score;
     record.assertions = score.assertions;
+    record.metrics = score.metrics;
     record.rationale = score.rationale;
     record.details = (!score.details.is_empty()).then_some(score.details);
     record.location = grader.location.clone();
@@ -35,8 +38,10 @@ pub(crate) fn grader_record(grader: &Grader, result: GraderResult, layout: Layou
     record.code = code;
     record.command = command;
     let crash = if grader.negate { crash(&record) } else { None };
+    let not_finite = remove_not_finite(&mut record.metrics);
     match score.state {
         State::Error(message) => record.error = Some(message),
+        State::Decided(_) | State::Undecided(_) if not_finite.is_some() => record.error = not_finite,
         State::Undecided(reason) => {
             record.state = GraderState::Undecided;
             record.rationale.get_or_insert(reason);
@@ -76,6 +81,14 @@ fn crash(record: &GraderRecord) -> Option<String> {
     let stderr =
         record.assertions.first().map(|assertion| last_chars(&assertion.text, CRASH_SHOWN)).unwrap_or_default();
     Some(format!("the command crashed (exit code {code}), and a crash cannot be negated: {stderr}"))
+}
+
+/// Removes metrics that JSON cannot hold, and returns what is wrong with the first of them.
+fn remove_not_finite(metrics: &mut BTreeMap<String, f64>) -> Option<String> {
+    let (name, value) = metrics.iter().find(|(_, value)| !value.is_finite())?;
+    let problem = format!("the metric `{name}` is {value}, not a finite number");
+    metrics.retain(|_, value| value.is_finite());
+    Some(problem)
 }
 
 fn negate(record: &mut GraderRecord, value: f64, verdict: Verdict) {
@@ -173,6 +186,28 @@ mod tests {
         assert_eq!((record.state, record.value, record.negated), (GraderState::Error, None, false));
         let record = grader_record(&negated, Score::undecided("no idea").into(), Layout::Cases);
         assert_eq!((record.state, record.rationale.as_deref()), (GraderState::Undecided, Some("no idea")));
+    }
+
+    #[test]
+    fn metrics_are_recorded_as_they_are_and_do_not_count() {
+        let negated = grader(|grader| grader.negate = true);
+        let score = Score::new(1.0).with_metric("recall", 0.25).with_metric("latency_ms", 1250.0);
+        let record = grader_record(&negated, score.into(), Layout::Cases);
+        assert_eq!((record.value, record.verdict), (Some(0.0), Some(Verdict::Fail)));
+        let json = serde_json::to_string(&record).unwrap();
+        assert!(json.contains(r#""metrics":{"latency_ms":1250.0,"recall":0.25}"#), "{json}");
+        assert_eq!(serde_json::from_str::<GraderRecord>(&json).unwrap(), record);
+    }
+
+    #[test]
+    fn a_metric_that_is_not_finite_is_an_error() {
+        for value in [f64::NAN, f64::NEG_INFINITY] {
+            let score = Score::new(1.0).with_metric("recall", value).with_metric("precision", 1.0);
+            let record = grader_record(&grader(|_| ()), score.into(), Layout::Cases);
+            assert_eq!((record.state, record.value), (GraderState::Error, None));
+            assert_eq!(record.error, Some(format!("the metric `recall` is {value}, not a finite number")));
+            assert_eq!(record.metrics.keys().collect::<Vec<_>>(), ["precision"]);
+        }
     }
 
     proptest::proptest! {

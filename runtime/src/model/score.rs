@@ -1,5 +1,6 @@
 //! The result of a grader.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use evalsuite_schema::Object;
@@ -32,6 +33,7 @@ pub struct Score {
     pub(crate) state: State,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) assertions: Vec<Assertion>,
+    pub(crate) metrics: BTreeMap<String, f64>,
     pub(crate) rationale: Option<String>,
     pub(crate) details: Object,
 }
@@ -101,6 +103,22 @@ impl Score {
         self
     }
 
+    /// Sets a named measurement beside the value, such as precision and recall beside an F1 score. It is recorded and shown, and does
+    /// not count. Its scale is up to the grader; a number that is not finite is an error of the grader.
+    ///
+    /// ```
+    /// use evalsuite::Score;
+    ///
+    /// let (precision, recall) = (0.5_f64, 1.0);
+    /// let f1 = 2.0 * precision * recall / (precision + recall);
+    /// let score = Score::new(f1).with_metric("precision", precision).with_metric("recall", recall);
+    /// assert_eq!(score.metrics()["recall"], 1.0);
+    /// ```
+    pub fn with_metric(mut self, name: impl Into<String>, value: f64) -> Self {
+        self.metrics.insert(name.into(), value);
+        self
+    }
+
     /// Adds an assertion. The value does not change.
     pub fn with_assertion(mut self, assertion: Assertion) -> Self {
         self.assertions.push(assertion);
@@ -125,6 +143,11 @@ impl Score {
         &self.assertions
     }
 
+    /// Named measurements beside the value, by name.
+    pub fn metrics(&self) -> &BTreeMap<String, f64> {
+        &self.metrics
+    }
+
     /// The explanation of the value.
     pub fn rationale(&self) -> Option<&str> {
         self.rationale.as_deref()
@@ -136,7 +159,14 @@ impl Score {
     }
 
     fn with_state(state: State) -> Self {
-        Self { state, verdict: None, assertions: Vec::new(), rationale: None, details: Object::new() }
+        Self {
+            state,
+            verdict: None,
+            assertions: Vec::new(),
+            metrics: BTreeMap::new(),
+            rationale: None,
+            details: Object::new(),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Results of graders, in the records of trials.
 
+use std::collections::BTreeMap;
+
 use crate::Value;
 use serde::{Deserialize, Serialize};
 
@@ -154,6 +156,9 @@ pub struct GraderRecord {
     pub advisory: Option<String>,
     /// The assertions, in order.
     pub assertions: Vec<Assertion>,
+    /// Named measurements beside the value, which do not count: finite numbers of any size.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, f64>,
     /// Explanation of the value, or the reason why the grader did not decide.
     pub rationale: Option<String>,
     /// Free-form data of the grader.

@@ -1,5 +1,7 @@
 //! The result of a code grader's command: its output and exit code (grading.md, section 9).
 
+use std::collections::BTreeMap;
+
 use evalsuite_schema::Object;
 use evalsuite_schema::Value;
 use evalsuite_schema::record::{Assertion, Verdict};
@@ -95,6 +97,10 @@ fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, InvalidRe
         Some(Value::Object(details)) => details,
         Some(other) => return Err(InvalidResult(format!("`details` is {other}, not an object"))),
     };
+    let metrics = result.get("metrics").and_then(metrics);
+    if metrics.is_some() {
+        result.remove("metrics");
+    }
     let mut score = match (result.remove("score"), verdict.as_deref()) {
         (_, Some("undecided")) => {
             Score::undecided(rationale.clone().unwrap_or_else(|| "the command did not decide".to_owned()))
@@ -112,6 +118,7 @@ fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, InvalidRe
         }
     };
     score.assertions = assertions;
+    score.metrics = metrics.unwrap_or_default();
     score.rationale = rationale;
     score.details = details;
     match (verdict, rule) {
@@ -125,6 +132,11 @@ fn from_result(mut result: Object, rule: VerdictRule) -> Result<Score, InvalidRe
         score = score.with_detail("extra", Value::Object(result));
     }
     Ok(score)
+}
+
+/// Named measurements; `None` for anything but an object of numbers, which is kept as another key is.
+fn metrics(value: &Value) -> Option<BTreeMap<String, f64>> {
+    value.as_object()?.iter().map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect()
 }
 
 fn text(result: &mut Object, key: &str) -> Result<Option<String>, InvalidResult> {
@@ -217,6 +229,16 @@ mod tests {
             assert!(!matches!(score.state, State::Error(_)), "{example}: {score:?}");
             assert_eq!(score.assertions.len(), example["assertions"].as_array().map_or(0, Vec::len));
         }
+    }
+
+    #[test]
+    fn metrics_are_an_object_of_numbers() {
+        let score = reply(r#"{"score": 0.5, "metrics": {"recall": 1, "tokens": 20.5}}"#, "", 0);
+        assert_eq!(score.metrics, BTreeMap::from([("recall".to_owned(), 1.0), ("tokens".to_owned(), 20.5)]));
+        assert!(score.details.is_empty());
+        let other = reply(r#"{"score": 0.5, "metrics": {"recall": "high"}}"#, "", 0);
+        assert!(other.metrics.is_empty());
+        assert_eq!(Value::Object(other.details), serde_json::json!({"extra": {"metrics": {"recall": "high"}}}));
     }
 
     #[test]
