@@ -31,6 +31,8 @@ pub mod media_type;
 mod message;
 pub mod placeholder;
 pub mod record;
+#[doc(hidden)]
+pub mod rfc3339;
 pub mod suggest;
 mod suite;
 mod targets_file;

@@ -5,6 +5,13 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// A place in a suite's file.
+///
+/// ```
+/// use evalsuite_schema::Location;
+///
+/// let grader = Location::new("suites/shop/cases/refund.yaml", 9, 5);
+/// assert_eq!(grader.to_string(), "suites/shop/cases/refund.yaml:9:5");
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
     /// Path relative to the Cargo workspace root, with `/` separators.
@@ -32,10 +39,25 @@ impl fmt::Display for Location {
 }
 
 /// A path named by a file of the suite, found while the suite was loaded.
+///
+/// ```
+/// use evalsuite_schema::{Part, PathRef};
+///
+/// let report = Part::File(PathRef::new("out/report.md"));
+/// assert_eq!(report.file().map(|file| file.path.as_str()), Some("out/report.md"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PathRef {
     /// The path as written in the file.
     pub written: String,
     /// Where it was found: relative to the package root, with `/` separators; absolute if the suite is outside the package.
     pub path: String,
+}
+
+impl PathRef {
+    /// A path that is not from a file of the suite, such as a file that an agent wrote: absolute, or relative to the workspace.
+    pub fn new(path: impl Into<String>) -> Self {
+        let path = path.into();
+        Self { written: path.clone(), path }
+    }
 }

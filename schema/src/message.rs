@@ -1,14 +1,20 @@
 //! Messages of inputs, references and transcripts, with their tool calls.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Usage, milliseconds};
-use crate::{PathRef, is_default};
+use crate::record::{Usage, duration, milliseconds};
+use crate::{PathRef, is_default, rfc3339};
 
 /// Author of a [`Message`].
+///
+/// ```
+/// use evalsuite_schema::Role;
+///
+/// assert_eq!(Role::Assistant.as_str(), "assistant");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -62,13 +68,16 @@ pub struct Message {
     /// Tools called by this message, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// When the message started, RFC 3339 UTC.
+    /// When the message started: RFC 3339, unless whoever wrote the record did not hold to it.
+    #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<String>,
-    /// When the message ended, RFC 3339 UTC.
+    /// When the message ended.
+    #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_time: Option<String>,
     /// How long it took to produce the message, in milliseconds.
+    #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
     /// Number of model calls for this message, if the agent reports it.
@@ -140,6 +149,39 @@ impl Message {
         self
     }
 
+    /// Sets when the message started. A time before 1970 or after the year 9999 is not recorded.
+    pub fn with_started(mut self, time: SystemTime) -> Self {
+        self.start_time = rfc3339::format(time);
+        self
+    }
+
+    /// Sets when the message ended. A time before 1970 or after the year 9999 is not recorded.
+    pub fn with_ended(mut self, time: SystemTime) -> Self {
+        self.end_time = rfc3339::format(time);
+        self
+    }
+
+    /// Sets how long it took to produce the message.
+    pub fn with_duration(mut self, duration: Duration) -> Self {
+        self.duration_ms = Some(milliseconds(duration));
+        self
+    }
+
+    /// When the message started, to the millisecond, if that is recorded.
+    pub fn started(&self) -> Option<SystemTime> {
+        self.start_time.as_deref().and_then(rfc3339::parse)
+    }
+
+    /// When the message ended, to the millisecond, if that is recorded.
+    pub fn ended(&self) -> Option<SystemTime> {
+        self.end_time.as_deref().and_then(rfc3339::parse)
+    }
+
+    /// How long the message took to produce, if that is recorded.
+    pub fn duration(&self) -> Option<Duration> {
+        self.duration_ms.and_then(duration)
+    }
+
     /// A message without content, to which tool calls can be added.
     pub fn empty(role: Role) -> Self {
         Self {
@@ -162,20 +204,41 @@ impl Message {
 }
 
 /// Content of a [`Message`].
+///
+/// ```
+/// use evalsuite_schema::{Content, Message, Role};
+/// use serde_json::json;
+///
+/// let answer = Message::new(Role::Assistant, Content::Data(json!({"total": 12.5})));
+/// assert_ne!(answer.content, Some(Content::Text("12.5".into())));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {
     /// Plain text.
     Text(String),
-    /// Text, files and images in order.
+    /// Text, files and media in order.
     Parts(Vec<Part>),
     /// Structured data; shown as JSON with an indent of two spaces.
     Data(Value),
 }
 
 /// A piece of a [`Content::Parts`].
+///
+/// ```
+/// use evalsuite_schema::{Content, Message, Part, PathRef, Role};
+///
+/// let file = PathRef::new("memo.mp3");
+/// let parts = vec![
+///     Part::Text("What does she ask for?".into()),
+///     Part::Audio { file, media_type: "audio/mpeg".into() },
+/// ];
+/// assert_eq!(parts[1].media_type(), Some("audio/mpeg"));
+/// let question = Message::new(Role::User, Content::Parts(parts));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Part {
     /// Text.
     Text(String),
@@ -188,6 +251,52 @@ pub enum Part {
         /// Its media type, such as `image/png`.
         media_type: String,
     },
+    /// Recorded sound, passed as media type and path.
+    Audio {
+        /// The audio file.
+        file: PathRef,
+        /// Its media type, such as `audio/mpeg`.
+        media_type: String,
+    },
+    /// A document that a model reads as such, passed as media type and path.
+    Document {
+        /// The document.
+        file: PathRef,
+        /// Its media type, such as `application/pdf`.
+        media_type: String,
+    },
+}
+
+impl Part {
+    /// The file of a part that is not text.
+    pub fn file(&self) -> Option<&PathRef> {
+        match self {
+            Self::Text(_) => None,
+            Self::File(file) | Self::Image { file, .. } | Self::Audio { file, .. } | Self::Document { file, .. } => {
+                Some(file)
+            }
+        }
+    }
+
+    /// The file of a part that is not text.
+    pub fn file_mut(&mut self) -> Option<&mut PathRef> {
+        match self {
+            Self::Text(_) => None,
+            Self::File(file) | Self::Image { file, .. } | Self::Audio { file, .. } | Self::Document { file, .. } => {
+                Some(file)
+            }
+        }
+    }
+
+    /// The media type of an image, a sound or a document.
+    pub fn media_type(&self) -> Option<&str> {
+        match self {
+            Self::Text(_) | Self::File(_) => None,
+            Self::Image { media_type, .. } | Self::Audio { media_type, .. } | Self::Document { media_type, .. } => {
+                Some(media_type)
+            }
+        }
+    }
 }
 
 /// One call of a tool.
@@ -202,7 +311,7 @@ pub enum Part {
 ///     .with_input(json!({"path": "notes.md"}))
 ///     .with_output("Meeting at 14:30")
 ///     .with_duration(Duration::from_millis(12));
-/// assert_eq!((call.tool.as_str(), call.duration_ms), ("read_file", Some(12.0)));
+/// assert_eq!((call.tool.as_str(), call.duration()), ("read_file", Some(Duration::from_millis(12))));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -219,13 +328,16 @@ pub struct ToolCall {
     /// The call's id, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// When the call started, RFC 3339 UTC.
+    /// When the call started: RFC 3339, unless whoever wrote the record did not hold to it.
+    #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_time: Option<String>,
-    /// When the call ended, RFC 3339 UTC.
+    /// When the call ended.
+    #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_time: Option<String>,
     /// How long the call took, in milliseconds.
+    #[doc(hidden)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
     /// Whether the tool reported an error.
@@ -266,6 +378,18 @@ impl ToolCall {
         self
     }
 
+    /// Sets when the call started. A time before 1970 or after the year 9999 is not recorded.
+    pub fn with_started(mut self, time: SystemTime) -> Self {
+        self.start_time = rfc3339::format(time);
+        self
+    }
+
+    /// Sets when the call ended. A time before 1970 or after the year 9999 is not recorded.
+    pub fn with_ended(mut self, time: SystemTime) -> Self {
+        self.end_time = rfc3339::format(time);
+        self
+    }
+
     /// Sets how long the call took.
     pub fn with_duration(mut self, duration: Duration) -> Self {
         self.duration_ms = Some(milliseconds(duration));
@@ -276,5 +400,49 @@ impl ToolCall {
     pub fn with_error(mut self) -> Self {
         self.is_error = true;
         self
+    }
+
+    /// When the call started, to the millisecond, if that is recorded.
+    pub fn started(&self) -> Option<SystemTime> {
+        self.start_time.as_deref().and_then(rfc3339::parse)
+    }
+
+    /// When the call ended, to the millisecond, if that is recorded.
+    pub fn ended(&self) -> Option<SystemTime> {
+        self.end_time.as_deref().and_then(rfc3339::parse)
+    }
+
+    /// How long the call took, if that is recorded.
+    pub fn duration(&self) -> Option<Duration> {
+        self.duration_ms.and_then(duration)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_text_and_read_as_times() {
+        let noon = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_528_000);
+        let second = Duration::from_millis(1250);
+        let message =
+            Message::text(Role::Assistant, "hi").with_started(noon).with_ended(noon + second).with_duration(second);
+        let json = serde_json::to_value(&message).unwrap();
+        assert_eq!(json["start_time"], "2026-01-04T12:00:00.000Z");
+        assert_eq!((&json["end_time"], &json["duration_ms"]), (&json!("2026-01-04T12:00:01.250Z"), &json!(1250.0)));
+        let read: Message = serde_json::from_value(json).unwrap();
+        assert_eq!((read.started(), read.ended(), read.duration()), (Some(noon), Some(noon + second), Some(second)));
+        let call = ToolCall::new("read").with_started(noon).with_ended(noon + second).with_duration(second);
+        assert_eq!((call.started(), call.ended(), call.duration()), (Some(noon), Some(noon + second), Some(second)));
+    }
+
+    #[test]
+    fn a_record_whose_times_are_nonsense_has_none() {
+        let call = json!({"tool": "read", "start_time": "yesterday", "end_time": "", "duration_ms": -1});
+        let call: ToolCall = serde_json::from_value(call).unwrap();
+        assert_eq!((call.started(), call.ended(), call.duration()), (None, None, None));
     }
 }

@@ -26,6 +26,6 @@ fn text(message: &Message) -> String {
 fn part(part: &Part) -> String {
     match part {
         Part::Text(text) => text.clone(),
-        Part::File(file) | Part::Image { file, .. } => format!("[file: {}]", file.path),
+        media => media.file().map(|file| format!("[file: {}]", file.path)).unwrap_or_default(),
     }
 }

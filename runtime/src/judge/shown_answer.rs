@@ -88,7 +88,8 @@ pub(crate) fn shown_answer<E: From<UnshownAnswer>>(
                 };
                 images.push(JudgeImage { media_type: media_type.clone(), path, bytes });
             }
-            Part::File(file) => {
+            other => {
+                let Some(file) = other.file() else { continue };
                 let path = files.path(file);
                 let extension = extension_of(&path);
                 let text = match preprocessors.iter().find(|preprocessor| takes(&preprocessor.media_type, &extension)) {
@@ -96,7 +97,11 @@ pub(crate) fn shown_answer<E: From<UnshownAnswer>>(
                         files.check(file).map_err(|error| unreadable(file, &path, error))?;
                         preprocess(preprocessor, &file.path, &command_input(file, &path, &extension))?
                     }
-                    None => text_of(files, file, &path, extension)?,
+                    None => match (other.media_type(), text_of(files, file, &path, extension)) {
+                        // A judge takes no sound and no documents: what is not text is named.
+                        (Some(media_type), Err(UnshownAnswer::Binary { .. })) => format!("({media_type}, not shown)"),
+                        (_, text) => text?,
+                    },
                 };
                 let written = if file.written.is_empty() { &file.path } else { &file.written };
                 texts.push(format!("[[ file: {written} ]]\n{text}"));

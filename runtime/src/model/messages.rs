@@ -14,7 +14,7 @@ pub(crate) fn content_text(content: &Content) -> String {
                 .iter()
                 .filter_map(|part| match part {
                     Part::Text(text) => Some(text.as_str()),
-                    Part::File(_) | Part::Image { .. } => None,
+                    _ => None,
                 })
                 .collect();
             texts.join("\n")
@@ -60,17 +60,9 @@ pub(crate) fn role_blocks(messages: &[Message]) -> String {
     messages.iter().filter_map(said).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Every file and image that the messages name, in order.
+/// Every file that the messages name, images, sounds and documents among them, in order.
 pub(crate) fn named_files<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<&'m PathRef> {
-    let mut files = Vec::new();
-    for message in messages {
-        for part in parts(message) {
-            if let Part::File(file) | Part::Image { file, .. } = part {
-                files.push(file);
-            }
-        }
-    }
-    files
+    messages.into_iter().flat_map(parts).filter_map(Part::file).collect()
 }
 
 fn parts(message: &Message) -> &[Part] {
@@ -148,6 +140,7 @@ fn part_texts(message: &Message, show_file: &dyn Fn(&PathRef) -> String) -> Vec<
                 Part::Text(text) => Some(text.clone()),
                 Part::File(file) => Some(show_file(file)),
                 Part::Image { .. } => None,
+                media => media.file().map(show_file),
             })
             .collect(),
         Some(content) => vec![content_text(content)],

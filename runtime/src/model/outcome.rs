@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use evalsuite_schema::Value;
-use evalsuite_schema::record::{Usage, milliseconds};
+use evalsuite_schema::record::{Usage, duration, milliseconds};
 use evalsuite_schema::{Message, Object};
 
 /// An error of any type, as agents return it.
@@ -95,6 +95,11 @@ impl Outcome {
     pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
+    }
+
+    /// How long the agent worked, where it says so itself.
+    pub fn duration(&self) -> Option<Duration> {
+        self.duration_ms.and_then(duration)
     }
 
     /// The answer; `None` if it is the text of the last assistant message.

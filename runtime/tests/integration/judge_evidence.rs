@@ -15,7 +15,7 @@ use crate::judges::{Scripted, scripted};
 const YES: &str = r#"{"score": 1}"#;
 
 fn path(path: &str) -> PathRef {
-    PathRef { written: path.into(), path: path.into() }
+    PathRef::new(path)
 }
 
 /// Answers with a text and these files, which it writes.
@@ -25,9 +25,12 @@ fn with_files(files: &[(&'static str, &[u8])]) -> impl Fn(&mut Trial<'_>) -> Res
         let mut parts = vec![Part::Text("Here they are.".into())];
         for (name, content) in &files {
             fs::write(trial.workspace().join(name), content).map_err(|error| AgentError::new(error.to_string()))?;
-            parts.push(match name.ends_with(".png") {
-                true => Part::Image { file: path(name), media_type: "image/png".into() },
-                false => Part::File(path(name)),
+            let file = path(name);
+            parts.push(match name.rsplit_once('.') {
+                Some((_, "png")) => Part::Image { file, media_type: "image/png".into() },
+                Some((_, "mp3")) => Part::Audio { file, media_type: "audio/mpeg".into() },
+                Some((_, "pdf")) => Part::Document { file, media_type: "application/pdf".into() },
+                _ => Part::File(file),
             });
         }
         let mut answer = Message::new(Role::Assistant, Content::Parts(parts));
@@ -141,6 +144,18 @@ fn a_file_that_cannot_be_shown_breaks_the_grader_and_asks_nobody() {
     broken(&gone(Part::File(path("gone.txt"))), "the file `gone.txt` of the answer does not exist");
     let image = Part::Image { file: path("gone.png"), media_type: "image/png".into() };
     broken(&gone(image), "the image `gone.png` of the answer does not exist");
+}
+
+#[test]
+fn sounds_and_documents_are_named_unless_they_are_text_or_a_preprocessor_reads_them() {
+    let files: [(&str, &[u8]); 2] = [("memo.mp3", b"\0\x01"), ("report.pdf", b"plain after all")];
+    let (_, judge) = shown(&files, json!({}), json!({}));
+    let asked = &judge.asked()[0];
+    let named = "[[ file: memo.mp3 ]]\n(audio/mpeg, not shown)\n[[ file: report.pdf ]]\nplain after all";
+    assert!(asked.user().contains(named), "{}", asked.user());
+    let heard = json!({"judge": {"preprocessors": [{"type": "mp3", "command": command("echo call me back")}]}});
+    let (_, judge) = shown(&files[..1], heard, json!({}));
+    assert!(judge.asked()[0].user().contains("[[ file: memo.mp3 ]]\ncall me back"), "{}", judge.asked()[0].user());
 }
 
 #[test]

@@ -36,7 +36,19 @@ pub fn milliseconds(duration: Duration) -> f64 {
     duration.as_nanos() as f64 / 1e6
 }
 
+/// The duration of a number of milliseconds in a record, to the nanosecond; `None` for a number that is not one.
+#[doc(hidden)]
+pub fn duration(milliseconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(milliseconds / 1e3).ok()
+}
+
 /// Outcome of a trial or a case.
+///
+/// ```
+/// use evalsuite_schema::record::CaseOutcome;
+///
+/// assert_eq!(CaseOutcome::Failed.as_str(), "failed");
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CaseOutcome {

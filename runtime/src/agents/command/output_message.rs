@@ -92,22 +92,34 @@ fn part(value: &Value, directory: &Path) -> Result<Part, InvalidOutput> {
     match kind.as_str() {
         "text" => Ok(Part::Text(written)),
         "file" => Ok(Part::File(file(written))),
-        "image" => {
+        "image" | "audio" | "document" => {
             let media_type = match text(object, "media_type")? {
                 Some(media_type) => media_type,
-                None => media_type_of(&written).ok_or_else(|| {
-                    format!("the image `{written}` has no `media_type`, and its file extension is unknown")
+                None => media_type_of(&kind, &written).ok_or_else(|| {
+                    format!("the {kind} `{written}` has no `media_type`, and its file extension is unknown")
                 })?,
             };
-            Ok(Part::Image { file: file(written), media_type })
+            let file = file(written);
+            Ok(match kind.as_str() {
+                "image" => Part::Image { file, media_type },
+                "audio" => Part::Audio { file, media_type },
+                _ => Part::Document { file, media_type },
+            })
         }
-        other => Err(format!("a part of `content` has the type `{other}`; it is `text`, `file` or `image`").into()),
+        other => Err(format!(
+            "a part of `content` has the type `{other}`; it is `text`, `file`, `image`, `audio` or `document`"
+        )
+        .into()),
     }
 }
 
-fn media_type_of(path: &str) -> Option<String> {
+/// The media type that the extension of an image, a sound or a document says.
+fn media_type_of(kind: &str, path: &str) -> Option<String> {
     of_extension(Path::new(path).extension()?.to_str()?)
-        .filter(|media_type| media_type.starts_with("image/"))
+        .filter(|media_type| match kind {
+            "document" => !media_type.starts_with("image/") && !media_type.starts_with("audio/"),
+            prefix => media_type.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/')),
+        })
         .map(str::to_owned)
 }
 
@@ -143,7 +155,9 @@ mod tests {
         let message = read(json!({
             "role": "assistant", "name": "main", "start_time": "2026-01-04T09:15:00.000Z", "duration_ms": 12.5,
             "content": ["a", {"type": "text", "value": "b"}, {"type": "text", "text": "c"},
-                        {"type": "file", "value": "out/report.md"}, {"type": "image", "value": "/x/p.JPG"}],
+                        {"type": "file", "value": "out/report.md"}, {"type": "image", "value": "/x/p.JPG"},
+                        {"type": "audio", "value": "memo.mp3"}, {"type": "document", "value": "report.pdf"},
+                        {"type": "document", "value": "scan", "media_type": "application/pdf"}],
             "tool_calls": [{"tool": "read", "input": {"path": "x"}, "output": "y", "id": "1", "duration_ms": 3, "is_error": true}],
             "usage": "unknown keys are ignored", "metadata": {"k": 1},
         }))
@@ -154,6 +168,11 @@ mod tests {
         assert!(
             matches!(&parts[4], Part::Image { file, media_type } if file.path == "/x/p.JPG" && media_type == "image/jpeg")
         );
+        let named: Vec<_> =
+            parts[5..].iter().map(|part| (&*part.file().unwrap().path, part.media_type().unwrap())).collect();
+        let pdf = "application/pdf";
+        assert_eq!(named, [("/w/memo.mp3", "audio/mpeg"), ("/w/report.pdf", pdf), ("/w/scan", pdf)]);
+        assert!(matches!(parts[5..], [Part::Audio { .. }, Part::Document { .. }, Part::Document { .. }]));
         let call = &message.tool_calls[0];
         assert_eq!((call.tool.as_str(), call.duration_ms, call.is_error), ("read", Some(3.0), true));
         assert_eq!((message.name.as_deref(), message.duration_ms), (Some("main"), Some(12.5)));

@@ -141,6 +141,8 @@ fn media(part: &Value) -> Option<Part> {
     let file = PathRef { written: place.clone(), path: place };
     Some(match text_at(part, &["mime_type"]) {
         Some(media_type) if media_type.starts_with("image/") => Part::Image { file, media_type },
+        Some(media_type) if media_type.starts_with("audio/") => Part::Audio { file, media_type },
+        Some(media_type) if !media_type.starts_with("video/") => Part::Document { file, media_type },
         _ => Part::File(file),
     })
 }

@@ -141,20 +141,22 @@ fn content(content: &Content, path_of: PathOf<'_>) -> Value {
     match content {
         Content::Text(text) => text.clone().into(),
         Content::Data(value) => value.clone(),
-        Content::Parts(parts) => parts
-            .iter()
-            .map(|part| match part {
-                // Graders written for other tools read the text here.
-                Part::Text(text) => json!({"type": "text", "value": text, "text": text}),
-                Part::File(file) => {
-                    let path = path_of(file).display().to_string();
-                    json!({"type": "file", "value": file.written, "path": path})
-                }
-                Part::Image { file, media_type } => {
-                    let path = path_of(file).display().to_string();
-                    json!({"type": "image", "value": file.written, "path": path, "media_type": media_type})
-                }
-            })
-            .collect(),
+        Content::Parts(parts) => parts.iter().map(|part| self::part(part, path_of)).collect(),
     }
+}
+
+fn part(part: &Part, path_of: PathOf<'_>) -> Value {
+    let named = |kind: &str, file: &PathRef| json!({"type": kind, "value": file.written, "path": path_of(file).display().to_string()});
+    let mut value = match part {
+        // Graders written for other tools read the text here.
+        Part::Text(text) => json!({"type": "text", "value": text, "text": text}),
+        Part::Image { file, .. } => named("image", file),
+        Part::Audio { file, .. } => named("audio", file),
+        Part::Document { file, .. } => named("document", file),
+        other => other.file().map(|file| named("file", file)).unwrap_or_default(),
+    };
+    if let Some(media_type) = part.media_type() {
+        value["media_type"] = media_type.into();
+    }
+    value
 }

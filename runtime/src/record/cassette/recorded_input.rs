@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use evalsuite_schema::Value;
-use evalsuite_schema::{Case, CliTarget, Content, Input, Part};
+use evalsuite_schema::{Case, CliTarget, Content, Input};
 use serde::{Deserialize, Serialize};
 
 use crate::model::messages::{file_parts, prompt};
@@ -151,7 +151,7 @@ fn with_written_paths(input: &Input) -> Input {
         for message in messages {
             let Some(Content::Parts(parts)) = &mut message.content else { continue };
             for part in parts {
-                if let Part::File(file) | Part::Image { file, .. } = part {
+                if let Some(file) = part.file_mut() {
                     file.path.clone_from(&file.written);
                 }
             }
@@ -221,7 +221,7 @@ fn digest_of(file: &Path) -> String {
 mod tests {
     use std::fs;
 
-    use evalsuite_schema::{Grader, GraderConfig, Location, Message, PathRef, Role, Workspace};
+    use evalsuite_schema::{Grader, GraderConfig, Location, Message, Part, PathRef, Role, Workspace};
 
     use super::*;
 

@@ -56,11 +56,20 @@ fn part(part: &Part) -> Value {
         Part::Image { file, media_type } if IMAGE_TYPES.contains(&media_type.as_str()) => {
             json!({"type": "image", "source": {"media_type": media_type, "path": file.path}})
         }
-        Part::Image { file, .. } | Part::File(file) => match audio_type(&file.path) {
-            Some(media_type) => json!({"type": "audio", "source": {"media_type": media_type, "path": file.path}}),
-            None => json!({"type": "text", "text": format!("[file: {}]", file.path)}),
-        },
+        Part::Audio { file, media_type } => audio(file, media_type),
+        other => {
+            let Some(file) = other.file() else { return json!({"type": "text", "text": ""}) };
+            let media_type = if matches!(other, Part::Document { .. }) { None } else { audio_type(&file.path) };
+            match media_type {
+                Some(media_type) => audio(file, media_type),
+                None => json!({"type": "text", "text": format!("[file: {}]", file.path)}),
+            }
+        }
     }
+}
+
+fn audio(file: &PathRef, media_type: &str) -> Value {
+    json!({"type": "audio", "source": {"media_type": media_type, "path": file.path}})
 }
 
 fn audio_type(path: &str) -> Option<&'static str> {
@@ -93,18 +102,18 @@ fn read_part(node: &Node<'_>) -> Result<Part, TrajectoryError> {
         "text" => {
             let text = node.required("text")?.text()?;
             let file = text.strip_prefix("[file: ").and_then(|rest| rest.strip_suffix(']'));
-            Ok(file.map_or_else(|| Part::Text(text.to_owned()), |path| Part::File(path_ref(path))))
+            Ok(file.map_or_else(|| Part::Text(text.to_owned()), |path| Part::File(PathRef::new(path))))
         }
         "image" => {
             let source = node.required("source")?;
             let media_type = source.required("media_type")?.text()?.to_owned();
-            Ok(Part::Image { file: path_ref(source.required("path")?.text()?), media_type })
+            Ok(Part::Image { file: PathRef::new(source.required("path")?.text()?), media_type })
         }
-        "audio" => Ok(Part::File(path_ref(node.required("source")?.required("path")?.text()?))),
+        "audio" => {
+            let source = node.required("source")?;
+            let media_type = source.required("media_type")?.text()?.to_owned();
+            Ok(Part::Audio { file: PathRef::new(source.required("path")?.text()?), media_type })
+        }
         _ => Err(kind.unexpected("`text`, `image` or `audio`")),
     }
-}
-
-fn path_ref(path: &str) -> PathRef {
-    PathRef { written: path.to_owned(), path: path.to_owned() }
 }

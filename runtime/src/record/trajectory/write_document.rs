@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::Usage;
-use evalsuite_schema::{Message, Object, Role, ToolCall};
+use evalsuite_schema::{Message, Object, Role, ToolCall, rfc3339};
 
-use crate::platform::clock::is_rfc3339;
 use crate::platform::redaction::Redactor;
 use crate::record::trajectory::content_parts::Form;
 use crate::record::trajectory::document::{
@@ -228,7 +227,7 @@ impl Steps<'_> {
 
 /// Sets the fields that all steps have.
 fn describe(step: &mut Step, message: &Message, form: Option<Form>) {
-    step.timestamp = message.start_time.clone().filter(|time| is_rfc3339(time));
+    step.timestamp = message.start_time.clone().filter(|time| rfc3339::parse(time).is_some());
     step.extra = form_extra(form);
     keep_common(&mut step.extra, message, step.timestamp.is_none());
     if let Some(id) = &message.tool_call_id {

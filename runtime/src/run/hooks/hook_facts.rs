@@ -132,7 +132,7 @@ fn texts(message: &Message) -> Vec<String> {
     };
     let text = |part: &Part| match part {
         Part::Text(text) => Some(text.trim().to_owned()),
-        Part::File(_) | Part::Image { .. } => None,
+        _ => None,
     };
     parts.iter().filter_map(text).collect()
 }

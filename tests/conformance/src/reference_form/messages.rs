@@ -55,6 +55,7 @@ fn part(part: &Part, paths: RecordPaths<'_>) -> Value {
             let data = base64::engine::general_purpose::STANDARD.encode(bytes);
             json!({ "type": "image", "media_type": media_type, "source": format!("data:{media_type};base64,{data}") })
         }
+        other => panic!("no file of a suite has the part {other:?}"),
     }
 }
 
@@ -72,7 +73,7 @@ pub(super) fn file_paths(messages: &[Message], paths: RecordPaths<'_>) -> Value 
         .flatten()
         .filter_map(|part| match part {
             Part::File(file) => Some(json!(paths.absolute(file))),
-            Part::Text(_) | Part::Image { .. } => None,
+            _ => None,
         })
         .collect()
 }
@@ -87,7 +88,7 @@ pub(super) fn question(messages: &[Message]) -> String {
             Some(Content::Data(value)) => texts.push(pretty(value)),
             Some(Content::Parts(parts)) => texts.extend(parts.iter().filter_map(|part| match part {
                 Part::Text(text) => Some(text.clone()),
-                Part::File(_) | Part::Image { .. } => None,
+                _ => None,
             })),
         }
     }

@@ -41,7 +41,7 @@ fn content() -> impl Strategy<Value = Content> {
     let part = prop_oneof![
         text().prop_map(Part::Text),
         path("txt").prop_map(Part::File),
-        path("mp3").prop_map(Part::File),
+        path("mp3").prop_map(|file| Part::Audio { file, media_type: "audio/mpeg".into() }),
         path("png").prop_map(|file| Part::Image { file, media_type: "image/png".into() }),
     ];
     prop_oneof![

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_schema::Value;
-
-use crate::platform::clock::is_rfc3339;
+use evalsuite_schema::{Value, rfc3339};
 
 const ROOT: &[&str] = &["schema_version", "session_id", "trajectory_id", "agent", "steps", "final_metrics", "extra"];
 const AGENT: &[&str] = &["name", "version", "model_name", "tool_definitions", "extra"];
@@ -82,7 +80,7 @@ impl Problems {
         self.check(["system", "user", "agent"].contains(&source), &format!("{place} has source {source}"));
         self.content(&place, &step["message"]);
         if let Some(time) = step.get("timestamp") {
-            self.check(time.as_str().is_some_and(is_rfc3339), &format!("{place} has timestamp {time}"));
+            self.check(time.as_str().and_then(rfc3339::parse).is_some(), &format!("{place} has timestamp {time}"));
         }
         for key in AGENT_ONLY.iter().filter(|key| source != "agent" && step.get(**key).is_some()) {
             self.0.push(format!("{place} of {source} has {key}"));

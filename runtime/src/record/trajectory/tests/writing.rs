@@ -58,6 +58,8 @@ fn media_stand_by_their_path() {
         image("b.svg", "image/svg+xml"),
         Part::File(file("c.WAV")),
         Part::File(file("d.txt")),
+        Part::Audio { file: file("e.bin"), media_type: "audio/mpeg".into() },
+        Part::Document { file: file("f.pdf"), media_type: "application/pdf".into() },
     ];
     let document = written(Some(&[Message::new(Role::User, Content::Parts(parts))]), "");
     assert_eq!(problems(&document), Vec::<String>::new());
@@ -67,6 +69,8 @@ fn media_stand_by_their_path() {
         {"type": "text", "text": "[file: b.svg]"},
         {"type": "audio", "source": {"media_type": "audio/wav", "path": "c.WAV"}},
         {"type": "text", "text": "[file: d.txt]"},
+        {"type": "audio", "source": {"media_type": "audio/mpeg", "path": "e.bin"}},
+        {"type": "text", "text": "[file: f.pdf]"},
     ]);
     assert_eq!(document["steps"][0]["message"], expected);
 }
