@@ -77,9 +77,11 @@ pub use crate::agents::command::CliAgents;
 pub use crate::agents::spans::{CaptureLayer, capture_layer};
 
 #[cfg(feature = "macros")]
+#[doc = include_str!("include_eval_suite.md")]
 pub use evalsuite_macros::include_eval_suite;
 
-/// For programs around test runs, such as `cargo evalsuite`.
+/// For `cargo evalsuite`. Not part of the API: any release may change it.
+#[doc(hidden)]
 pub mod tooling {
     pub use crate::entry::answer_pairs::{AnswerPair, AnswerPairs};
     pub use crate::entry::finish_run::{FinishedRun, finish_run, summarize_run};

@@ -6,11 +6,13 @@ pub(crate) mod cassette;
 pub(crate) mod coordination;
 pub(crate) mod embedded_files;
 pub(crate) mod grader_files;
+#[doc(hidden)]
 pub mod run_directory;
 pub(crate) mod run_record;
 pub(crate) mod statistics;
 pub(crate) mod summary;
 pub(crate) mod trajectory;
 
+#[doc(hidden)]
 pub use self::baseline::{accepted_answers_file, baseline_file};
 pub use evalsuite_schema::record::*;

@@ -1,4 +1,4 @@
-//! The directories of runs: their layout, for programs that read, merge or remove runs, and where this process writes.
+//! The directories of runs: their layout, for `cargo evalsuite`, and where this process writes. Not part of the API.
 
 pub(crate) mod case_directory;
 pub(crate) mod digest_key;
