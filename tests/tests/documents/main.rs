@@ -5,6 +5,7 @@ mod fixtures;
 mod markdown;
 mod repository;
 mod rules;
+mod suites_in_documents;
 
 use evalsuite_tests::source::workspace_root;
 use repository::Repository;
@@ -37,6 +38,14 @@ fn the_contents_of_the_readme_are_complete() {
 #[test]
 fn code_in_the_readmes_of_examples_is_theirs() {
     assert_none("code that differs", &rules::changed_examples(&Repository::read(workspace_root())));
+}
+
+#[test]
+fn suites_for_those_who_come_from_other_tools_are_valid() {
+    let text = std::fs::read_to_string(workspace_root().join("docs/other-tools.md")).expect("the page");
+    let (count, problems) = suites_in_documents::problems(&text);
+    assert_eq!(count, 4, "one suite for each tool");
+    assert_none("problems of suites", &problems);
 }
 
 #[test]
