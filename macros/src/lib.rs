@@ -5,17 +5,6 @@ mod expand;
 mod hidden_import;
 mod macro_library;
 
-/// Makes an evaluation suite part of this crate: reads and checks the directory while the crate compiles, and expands to
-/// a module with the suite and one `#[test]` per case.
-///
-/// ```ignore
-/// include_eval_suite! {
-///     "suites/card_agent",
-///     agent = card_agent,
-///     graders = [card_completion, "must-contain" => card_must_contain],
-/// }
-/// ```
-///
 /// The module has the name of the last component of the path and holds
 ///
 /// * `pub static SUITE: EvalSuite`: all cases,

@@ -5,6 +5,15 @@ use serde::{Deserialize, Serialize};
 use crate::{Case, Location, is_default};
 
 /// Answers rated by people, by which judges are measured.
+///
+/// ```
+/// use evalsuite_schema::Calibration;
+///
+/// fn worst_answer(calibration: &Calibration) -> Option<&str> {
+///     let rated = calibration.samples.iter();
+///     rated.min_by(|one, other| one.human_score.total_cmp(&other.human_score)).map(|sample| sample.id.as_str())
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Where it is defined.

@@ -5,6 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::{Grader, Location, Message, Object, Requires, Trials, Workspace, is_default};
 
 /// One evaluation case, with everything its suite adds to it.
+///
+/// ```
+/// use evalsuite_schema::{Case, Location};
+///
+/// let case = Case::new("refund-small", Location::new("suites/shop/cases/refund-small/case.yaml", 1, 1));
+/// assert!(case.graders.is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Id, unique in the suite.

@@ -209,7 +209,7 @@ impl Message {
 /// use evalsuite_schema::{Content, Message, Role};
 /// use serde_json::json;
 ///
-/// let answer = Message::new(Role::Assistant, Content::Data(json!({"total": 12.5})));
+/// let answer = Message::new(Role::Assistant, Content::Data(json!({"total": 12.5}).into()));
 /// assert_ne!(answer.content, Some(Content::Text("12.5".into())));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

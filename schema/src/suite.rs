@@ -5,6 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::{Location, Target, Workspace, is_default};
 
 /// A suite without its cases.
+///
+/// ```
+/// use evalsuite_schema::Suite;
+///
+/// fn targets(suite: &Suite) -> Vec<&str> {
+///     suite.targets.iter().map(|target| target.name.as_str()).collect()
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Suite {
     /// Name of the suite.

@@ -11,6 +11,19 @@ use crate::run::case_error::CaseError;
 /// Why a suite could not be run, measured or finished at all.
 ///
 /// The message leaves out the [`source`](Error::source), as is usual.
+///
+/// ```
+/// use evalsuite::{Evals, RunError, RunErrorKind, RunOptions};
+///
+/// # async fn example(evals: Evals) -> Result<(), RunError> {
+/// match evals.run(&RunOptions::new()).await {
+///     Ok(report) => println!("{report}"),
+///     Err(error) if error.kind() == RunErrorKind::InvalidSetting => eprintln!("check the EVALSUITE_* variables: {error}"),
+///     Err(error) => return Err(error),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct RunError {
     kind: RunErrorKind,
@@ -19,6 +32,15 @@ pub struct RunError {
 }
 
 /// The kinds of a [`RunError`].
+///
+/// ```
+/// use evalsuite::{RunError, RunErrorKind};
+///
+/// /// Whether the same run may succeed later without a change.
+/// fn is_worth_a_retry(error: &RunError) -> bool {
+///     matches!(error.kind(), RunErrorKind::Records | RunErrorKind::Thread)
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RunErrorKind {

@@ -83,6 +83,20 @@ pub trait IntoAgent<Marker> {
 }
 
 /// An agent of any form. It can be passed wherever an agent is expected.
+///
+/// ```
+/// use evalsuite::{BoundAgent, IntoAgent, Trial};
+///
+/// fn echo(trial: &mut Trial<'_>) -> Result<String, std::fmt::Error> {
+///     Ok(trial.prompt().to_owned())
+/// }
+///
+/// fn shout(trial: &mut Trial<'_>) -> Result<String, std::fmt::Error> {
+///     Ok(trial.prompt().to_uppercase())
+/// }
+///
+/// let agents: [BoundAgent; 2] = [echo.into_agent(), shout.into_agent()];
+/// ```
 #[derive(Clone, Debug)]
 pub struct BoundAgent(pub(crate) Bound);
 

@@ -15,6 +15,19 @@ use crate::model::outcome::BoxError;
 /// Model calls that an agent makes through it are recorded with `EVALSUITE_MODE=record`. When the same case is recorded again,
 /// only new requests are sent, so a change of the agent that keeps its requests causes no cost. A live run sends every request,
 /// and a replay does not call the agent.
+///
+/// ```
+/// use evalsuite::Trial;
+/// use serde_json::json;
+///
+/// # async fn ask(prompt: &str) -> Result<String, std::io::Error> { Ok(prompt.to_owned()) }
+/// async fn agent(trial: &mut Trial<'_>) -> Result<String, evalsuite::BoxError> {
+///     let prompt = trial.prompt().to_owned();
+///     let request = json!({"model": "small", "prompt": prompt});
+///     let reply: String = trial.cassette().get_or_record(&request, async || ask(&prompt).await).await?;
+///     Ok(reply)
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Cassette(Arc<dyn ReplyStore>);
 
@@ -169,6 +182,17 @@ pub(crate) enum LookUp {
 }
 
 /// Why [`Cassette::get_or_record`] has no reply.
+///
+/// ```
+/// use std::error::Error;
+///
+/// use evalsuite::CassetteError;
+///
+/// /// What the model's client said, if it was asked.
+/// fn cause(error: &CassetteError) -> String {
+///     error.source().map_or_else(|| error.to_string(), |source| source.to_string())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct CassetteError(BoxError);
 

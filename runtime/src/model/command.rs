@@ -147,6 +147,16 @@ impl Drop for EndWithTrial {
 /// A command that an agent runs, in a process group that is terminated with the trial.
 ///
 /// [`Trial::command`](crate::Trial::command) creates it. It starts in the workspace, with an empty standard input.
+///
+/// ```
+/// use evalsuite::{AgentError, Trial};
+///
+/// fn agent(trial: &mut Trial<'_>) -> Result<String, AgentError> {
+///     let output = trial.command("my-agent").arg("--prompt").arg(trial.prompt()).output();
+///     let output = output.map_err(|error| AgentError::new(format!("my-agent cannot be started: {error}")))?;
+///     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Command {
     inner: process::Command,

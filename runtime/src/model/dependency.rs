@@ -5,6 +5,17 @@ use std::collections::BTreeMap;
 use evalsuite_schema::record::{CaseOutcome, CaseRecord, TrialRecord};
 
 /// Result of a case that another case depends on.
+///
+/// ```
+/// use evalsuite::{AgentError, Trial};
+///
+/// /// Answers a case with `depends_on: [plan]`.
+/// fn agent(trial: &mut Trial<'_>) -> Result<String, AgentError> {
+///     let plan = trial.dependency("plan").and_then(|plan| plan.answer());
+///     let plan = plan.ok_or_else(|| AgentError::skip("the case `plan` has no answer"))?;
+///     Ok(format!("done: {plan}"))
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dependency {
     outcome: CaseOutcome,

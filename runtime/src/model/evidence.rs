@@ -87,6 +87,19 @@ pub(crate) struct UnknownWork {
 }
 
 /// Files the agent changed in its workspace: paths relative to it, sorted, with `/` separators.
+///
+/// ```
+/// use evalsuite::{Evidence, Score};
+///
+/// fn changes_sources_only(evidence: &Evidence<'_>) -> Score {
+///     let changes = evidence.changes();
+///     let mut changed = changes.created.iter().chain(&changes.modified).chain(&changes.deleted);
+///     match changed.find(|path| !path.starts_with("src/")) {
+///         Some(path) => Score::fail(format!("{path} was changed")),
+///         None => Score::pass(),
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkspaceChanges {

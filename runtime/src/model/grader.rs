@@ -100,6 +100,20 @@ pub trait IntoGrader<Marker> {
 }
 
 /// A grader of any form. It can be passed wherever a grader is expected.
+///
+/// ```
+/// use evalsuite::{BoundGrader, Evidence, IntoGrader};
+///
+/// fn is_short(evidence: &Evidence<'_>) -> bool {
+///     evidence.answer().len() < 200
+/// }
+///
+/// async fn is_polite(evidence: &Evidence<'_>) -> bool {
+///     evidence.answer().contains("please")
+/// }
+///
+/// let graders: Vec<(&str, BoundGrader)> = vec![("is-short", is_short.into_grader()), ("is-polite", is_polite.into_grader())];
+/// ```
 #[derive(Clone)]
 pub struct BoundGrader {
     callable: Callable<GradeFunction>,

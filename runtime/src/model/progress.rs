@@ -8,6 +8,16 @@ use serde::{Deserialize, Serialize};
 
 /// A step of a case that runs, as [`RunOptions::with_progress`](crate::RunOptions::with_progress) reports it, and as one line of
 /// JSON of the file that `EVALSUITE_PROGRESS` names. It is displayed as one line of text.
+///
+/// ```
+/// use evalsuite::{ProgressEvent, ProgressStep, RunOptions};
+///
+/// let options = RunOptions::new().with_progress(|event: &ProgressEvent| {
+///     if let ProgressStep::CaseFinished { outcome, .. } = &event.step {
+///         println!("{}: {}", event.case_id, outcome.as_str());
+///     }
+/// });
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ProgressEvent {
@@ -26,6 +36,14 @@ pub struct ProgressEvent {
 }
 
 /// What happened in a [`ProgressEvent`]. Trials and attempts are numbered from 0.
+///
+/// ```
+/// use evalsuite::ProgressStep;
+///
+/// fn is_last(step: &ProgressStep) -> bool {
+///     matches!(step, ProgressStep::CaseFinished { .. })
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

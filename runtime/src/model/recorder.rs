@@ -259,6 +259,15 @@ impl Recorder {
 }
 
 /// The future of [`Recorder::call_tool`]: the tool's own, whose beginning and end are recorded.
+///
+/// ```
+/// use evalsuite::Recorder;
+///
+/// async fn read(recorder: &Recorder) -> Result<String, std::fmt::Error> {
+///     let reading = async || Ok("Meeting at 14:30".to_owned());
+///     recorder.call_tool("read_file", &serde_json::json!({"path": "notes.md"}), reading()).await
+/// }
+/// ```
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct RecordedCall<F> {
     progress: CallProgress,

@@ -12,6 +12,19 @@ use crate::platform::json;
 /// A suite as it was compiled into this program.
 ///
 /// `include_eval_suite!` generates one as the constant `SUITE`. Its data is decoded only when it is needed.
+///
+/// ```
+/// use evalsuite::EvalSuite;
+///
+/// evalsuite::include_eval_suite!("suites/card_agent", agent = none);
+///
+/// fn main() {
+///     let suite: &EvalSuite = &card_agent::SUITE;
+///     assert_eq!((suite.name(), suite.cases().len()), ("card_agent", 2));
+///     let case = suite.find("meeting").expect("the case exists");
+///     assert_eq!(case.test_name(), "positive::meeting");
+/// }
+/// ```
 #[derive(Debug)]
 pub struct EvalSuite {
     #[doc(hidden)]
@@ -161,6 +174,15 @@ pub struct Origin {
 }
 
 /// A case as it was compiled into this program.
+///
+/// ```
+/// use evalsuite::EvalCase;
+///
+/// fn describe(case: &EvalCase) -> serde_json::Result<String> {
+///     let graders = case.decode()?.graders.len();
+///     Ok(format!("{}:{} {} has {graders} graders", case.file(), case.line(), case.id()))
+/// }
+/// ```
 #[derive(Debug)]
 pub struct EvalCase {
     #[doc(hidden)]

@@ -10,6 +10,16 @@ use crate::model::suite::{EvalCase, EvalSuite};
 use crate::platform::redaction::Redactor;
 
 /// The result of one case. It is displayed as the text of a failed test.
+///
+/// ```
+/// use evalsuite::{CaseOutcome, Report};
+///
+/// /// One line per case that did not pass.
+/// fn failures(report: &Report) -> Vec<String> {
+///     let failed = report.cases().iter().filter(|case| case.outcome() != CaseOutcome::Passed);
+///     failed.map(|case| format!("{}: {}", case.case().id(), case.directory().display())).collect()
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct CaseReport {
     suite: &'static EvalSuite,

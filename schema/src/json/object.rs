@@ -13,6 +13,14 @@ const FEW: usize = 16;
 ///
 /// A key is found by looking at one after the other: objects of cases and records are small. Where many keys come at once, as from a
 /// hostile document, repeated ones are found by sorting.
+///
+/// ```
+/// use evalsuite_schema::Object;
+///
+/// let object = Object::from([("model", "small"), ("effort", "low")]);
+/// assert_eq!(object.keys().collect::<Vec<_>>(), ["model", "effort"]);
+/// assert_eq!(object["model"], "small");
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Object {
     entries: Vec<(String, Value)>,

@@ -64,6 +64,13 @@ impl Assertion {
 }
 
 /// Verdict of a grader.
+///
+/// ```
+/// use evalsuite_schema::record::Verdict;
+///
+/// assert_eq!(Verdict::from_passed(false), Verdict::Fail);
+/// assert!((!Verdict::Fail).is_pass());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -94,6 +101,13 @@ impl std::ops::Not for Verdict {
 }
 
 /// Kind of a grader.
+///
+/// ```
+/// use evalsuite_schema::record::GraderKind;
+///
+/// assert_eq!(serde_json::to_string(&GraderKind::Model)?, r#""model""#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

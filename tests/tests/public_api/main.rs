@@ -3,9 +3,11 @@
 mod expansion;
 mod listing;
 mod names;
+mod re_exported_types;
 mod signature;
 mod small_sources;
 
+use std::collections::BTreeSet;
 use std::{env, fs};
 
 use evalsuite_tests::source::{CrateSource, read_source_files, workspace_root};
@@ -52,4 +54,21 @@ fn the_public_api_is_the_committed_one() {
          evalsuite-tests --test public_api` and commit the listing.",
         problems.join("\n")
     );
+}
+
+/// Public types without an example, and why.
+const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
+    ("evalsuite::AgentResult", "inferred; the examples of `IntoAgent` use it"),
+    ("evalsuite::JudgeResult", "inferred; the examples of `IntoJudge` use it"),
+];
+
+#[test]
+fn every_type_that_users_meet_has_an_example_that_compiles() {
+    let [users, schema] = ["runtime/src", "schema/src"]
+        .map(|sources| CrateSource::parse(&read_source_files(workspace_root(), sources), sources));
+    let types = re_exported_types::exported_by(&users, &schema, &users.root);
+    assert!(types.len() > 40, "expected to find the types of the crate, found {}", types.len());
+    let without = types.iter().filter(|found| !found.has_compiled_example()).map(|found| found.path.as_str());
+    let allowed = WITHOUT_EXAMPLE.iter().map(|(path, _)| *path);
+    assert_eq!(without.collect::<BTreeSet<_>>(), allowed.collect(), "public types without a compiled example");
 }

@@ -42,6 +42,14 @@ pub fn capture_layer() -> CaptureLayer {
 }
 
 /// See [`capture_layer`].
+///
+/// ```
+/// use tracing_subscriber::prelude::*;
+///
+/// let layer: evalsuite::CaptureLayer = evalsuite::capture_layer();
+/// let subscriber = tracing_subscriber::registry().with(layer);
+/// # drop(subscriber);
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CaptureLayer {

@@ -13,6 +13,19 @@ const SHOWN: usize = 5;
 const REASON: usize = 300;
 
 /// How far a suite's judges agree with people, see [`Evals::calibrate`](crate::Evals::calibrate).
+///
+/// ```
+/// use evalsuite::{Evals, RunError, RunOptions};
+///
+/// # async fn example(evals: Evals) -> Result<(), RunError> {
+/// let report = evals.calibrate(&RunOptions::new()).await?;
+/// if report.is_measured() && !report.is_trusted() {
+///     let kappa = report.record().statistics.map(|statistics| statistics.kappa);
+///     eprintln!("the judge does not agree with people: Cohen's κ is {kappa:?}\n{report}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct CalibrationReport {
     record: CalibrationRecord,

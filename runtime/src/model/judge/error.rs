@@ -10,6 +10,23 @@ use evalsuite_schema::record::ReasonCode;
 ///
 /// Judges may return errors of any type. This one can also say that a retry is useless, or how long to wait before it; both are
 /// recognised through the conversions and contexts of error crates such as `anyhow`.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use evalsuite::JudgeError;
+///
+/// fn error_of(status: u16) -> JudgeError {
+///     match status {
+///         401 => JudgeError::permanent("the key is not valid"),
+///         429 => JudgeError::new("too many requests").with_retry_after(Duration::from_secs(20)),
+///         _ => JudgeError::new(format!("status {status}")),
+///     }
+/// }
+///
+/// assert!(error_of(401).is_permanent() && !error_of(500).is_permanent());
+/// assert_eq!(error_of(429).retry_after(), Some(Duration::from_secs(20)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgeError {
     message: String,

@@ -90,6 +90,16 @@ pub trait IntoJudge<Marker> {
 }
 
 /// A judge of any form. It can be passed wherever a judge is expected.
+///
+/// ```
+/// use evalsuite::{BoundJudge, IntoJudge, JudgeError, JudgeRequest};
+///
+/// async fn strict(request: JudgeRequest) -> Result<String, JudgeError> {
+///     Ok(format!(r#"{{"score": 0, "reason": "{} bytes are too many"}}"#, request.user().len()))
+/// }
+///
+/// let judge: BoundJudge = strict.into_judge();
+/// ```
 #[derive(Clone, Debug)]
 pub struct BoundJudge(Callable<JudgeFunction>);
 

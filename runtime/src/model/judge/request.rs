@@ -208,6 +208,16 @@ impl From<&str> for JudgeRequest {
 }
 
 /// An image for a judge.
+///
+/// ```
+/// use evalsuite::JudgeImage;
+///
+/// /// A part of a message with an image, as completions of chats take it.
+/// fn image_url(image: &JudgeImage, base64: impl Fn(&[u8]) -> String) -> serde_json::Value {
+///     let url = format!("data:{};base64,{}", image.media_type(), base64(image.bytes()));
+///     serde_json::json!({"type": "image_url", "image_url": {"url": url}})
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct JudgeImage {
     pub(crate) media_type: String,

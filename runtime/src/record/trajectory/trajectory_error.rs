@@ -5,6 +5,13 @@ use std::fmt;
 /// An invalid trajectory.
 ///
 /// The message names the invalid value and what was expected.
+///
+/// ```
+/// use evalsuite::Outcome;
+///
+/// let error = Outcome::from_trajectory(r#"{"schema_version": "ATIF-v1.8", "steps": 3}"#).unwrap_err();
+/// assert!(error.to_string().contains("steps"), "{error}");
+/// ```
 #[derive(Debug)]
 pub struct TrajectoryError {
     message: String,
