@@ -100,5 +100,7 @@ fn suite_of(file: &Path, package_root: &Path, calibration: &Calibration) -> Suit
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     // The file is the whole suite: records beside it are not in the suite.
     let root = file.strip_prefix(package_root).unwrap_or(file).to_string_lossy().into_owned();
-    Suite { root, ..Suite::new(name, Layout::Tasks, Kind::Capability, calibration.location.clone()) }
+    let mut suite = Suite::new(name, Layout::Tasks, Kind::Capability, calibration.location.clone());
+    suite.root = root;
+    suite
 }

@@ -260,7 +260,7 @@ fn cli(mut fields: Fields<'_>, scope: Scope<'_>, d: &mut Diagnostics) -> Option<
 /// A directory; one with variables is looked for when the command runs.
 fn directory(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<PathRef> {
     match node.as_str().filter(|text| Syntax::Variable.is_in(text)) {
-        Some(text) => Some(PathRef { written: text.to_owned(), path: text.to_owned() }),
+        Some(text) => Some(PathRef::new(text)),
         None => scope.find(node, "`cwd`", Kind::Directory, d).map(|found| found.reference),
     }
 }

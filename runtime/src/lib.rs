@@ -37,7 +37,8 @@ pub use evalsuite_schema::{
     Calibration, Case, Content, Location, Message, Object, Part, PathRef, Role, Suite, ToolCall, Value,
 };
 
-/// The data of suites and cases, as [`EvalSuite::decode`] and [`EvalCase::decode`] return it.
+/// The data of suites and cases, as [`EvalSuite::decode`] and [`EvalCase::decode`] return it, to be read: files get new keys, so any
+/// release may add fields and variants. Write `..` in patterns of these types and `_` in matches.
 pub mod schema {
     pub use evalsuite_schema::{
         Aggregation, Argument, Bar, Calibration, Case, Checkout, Command, Conversation, Grader, GraderConfig, Hook,

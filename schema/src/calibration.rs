@@ -15,6 +15,7 @@ use crate::{Case, Location, is_default};
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Calibration {
     /// Where it is defined.
     pub location: Location,
@@ -30,6 +31,12 @@ pub struct Calibration {
 }
 
 impl Calibration {
+    /// No samples yet, with the usual tolerance and threshold.
+    pub fn new(location: Location) -> Self {
+        let (tolerance, threshold) = (Self::TOLERANCE, Self::THRESHOLD);
+        Self { location, tolerance, threshold, bar: Bar::default(), samples: Vec::new() }
+    }
+
     /// Tolerance where none is written.
     pub const TOLERANCE: f64 = 0.15;
     /// Threshold where none is written.
@@ -65,6 +72,7 @@ impl Bar {
 
 /// An answer and a person's rating.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Sample {
     /// Id, unique in the calibration.
     pub id: String,
@@ -79,4 +87,11 @@ pub struct Sample {
     /// Why the person gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
+}
+
+impl Sample {
+    /// An answer to a case with a person's score, 0 to 1.
+    pub fn new(id: String, location: Location, case: Case, output: String, human_score: f64) -> Self {
+        Self { id, location, case, output, human_score, rationale: None }
+    }
 }

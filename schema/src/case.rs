@@ -13,6 +13,7 @@ use crate::{Grader, Location, Message, Object, Requires, Trials, Workspace, is_d
 /// assert!(case.graders.is_empty());
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Case {
     /// Id, unique in the suite.
     pub id: String,
@@ -121,12 +122,20 @@ pub enum Input {
 
 /// Reference solution of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ReferenceSolution {
     /// What the agent should bring about; opaque.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_outcome: Option<Object>,
     /// Where the solution comes from.
     pub source: ReferenceSource,
+}
+
+impl ReferenceSolution {
+    /// What the agent should bring about, and where that comes from.
+    pub fn new(expected_outcome: Option<Object>, source: ReferenceSource) -> Self {
+        Self { expected_outcome, source }
+    }
 }
 
 /// Where a [`ReferenceSolution`] comes from.
@@ -157,6 +166,7 @@ pub enum OnDependencyFailure {
 
 /// Turns of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Conversation {
     /// The turns, at least one.
     pub turns: Vec<Turn>,
@@ -171,8 +181,16 @@ pub struct Conversation {
     pub window_size: Option<u32>,
 }
 
+impl Conversation {
+    /// Turns whose mean score is that of the case, and which all run.
+    pub fn new(turns: Vec<Turn>) -> Self {
+        Self { turns, aggregation: Aggregation::Mean, on_turn_failure: OnTurnFailure::Continue, window_size: None }
+    }
+}
+
 /// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Turn {
     /// The user's message.
     pub input: Message,
@@ -182,6 +200,13 @@ pub struct Turn {
     /// Graders of this turn's reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub graders: Vec<Grader>,
+}
+
+impl Turn {
+    /// A message of the user, its reference answer and the graders of the reply.
+    pub fn new(input: Message, expected_output: Vec<Message>, graders: Vec<Grader>) -> Self {
+        Self { input, expected_output, graders }
+    }
 }
 
 /// How turn scores are combined.

@@ -6,6 +6,7 @@ use crate::{Hooks, is_default};
 
 /// How often a case runs and how its trials decide it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Trials {
     /// Planned number of trials, at least 1.
     pub count: u32,
@@ -17,9 +18,16 @@ pub struct Trials {
     pub cost_limit_usd: Option<f64>,
 }
 
+impl Trials {
+    /// A number of trials, at least 1.
+    pub fn new(count: u32) -> Self {
+        Self { count, strategy: None, cost_limit_usd: None }
+    }
+}
+
 impl Default for Trials {
     fn default() -> Self {
-        Self { count: 1, strategy: None, cost_limit_usd: None }
+        Self::new(1)
     }
 }
 

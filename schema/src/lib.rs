@@ -4,6 +4,9 @@
 //! unique. The loader produces them from files while a crate compiles; each case travels into the binary as one string
 //! of JSON and is decoded by the same types when it runs. They know neither the file system nor YAML.
 //!
+//! This crate is a part of evalsuite, whose crates require each other at exactly one version. Only what `evalsuite` exports by name is a
+//! stable API.
+//!
 //! ```
 //! use evalsuite_schema::{Case, Location};
 //!

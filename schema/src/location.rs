@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(grader.to_string(), "suites/shop/cases/refund.yaml:9:5");
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Location {
     /// Path relative to the Cargo workspace root, with `/` separators.
     pub file: String,
@@ -47,6 +48,7 @@ impl fmt::Display for Location {
 /// assert_eq!(report.file().map(|file| file.path.as_str()), Some("out/report.md"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PathRef {
     /// The path as written in the file.
     pub written: String,
@@ -55,6 +57,11 @@ pub struct PathRef {
 }
 
 impl PathRef {
+    /// A path as a file writes it, and where it was found.
+    pub fn found(written: impl Into<String>, path: impl Into<String>) -> Self {
+        Self { written: written.into(), path: path.into() }
+    }
+
     /// A path that is not from a file of the suite, such as a file that an agent wrote: absolute, or relative to the workspace.
     pub fn new(path: impl Into<String>) -> Self {
         let path = path.into();

@@ -14,6 +14,7 @@ use crate::{Location, Target, Workspace, is_default};
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Suite {
     /// Name of the suite.
     pub name: String,

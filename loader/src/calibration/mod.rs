@@ -93,20 +93,12 @@ pub(crate) fn read<'c>(
         let nodes = read::parse_jsonl(file, &text, d);
         let place = Span::whole(file);
         let samples = (nodes.len() >= MIN_SAMPLES || d.len() == before).then(|| list(&nodes, place, &around, d))?;
-        return Some(Calibration { samples, ..empty(place, scope) });
+        let mut calibration = Calibration::new(scope.files.location(place));
+        calibration.samples = samples;
+        return Some(calibration);
     }
     let root = read::parse_yaml(file, &text, d)?;
     mapping(&root, around, d)
-}
-
-fn empty(place: Span, scope: Scope<'_>) -> Calibration {
-    Calibration {
-        location: scope.files.location(place),
-        tolerance: Calibration::TOLERANCE,
-        threshold: Calibration::THRESHOLD,
-        bar: Bar::default(),
-        samples: Vec::new(),
-    }
 }
 
 fn mapping(root: &Node, mut around: SampleContext<'_>, d: &mut Diagnostics) -> Option<Calibration> {
@@ -124,14 +116,11 @@ fn mapping(root: &Node, mut around: SampleContext<'_>, d: &mut Diagnostics) -> O
     let samples = fields.require("samples", d);
     fields.finish(d);
     let samples = samples.map(|entry| samples_of(entry, &around, d)).unwrap_or_default();
-    let usual = empty(root.span, scope);
-    Some(Calibration {
-        tolerance: tolerance.unwrap_or(usual.tolerance),
-        threshold: threshold.unwrap_or(usual.threshold),
-        bar,
-        samples,
-        ..usual
-    })
+    let mut calibration = Calibration::new(scope.files.location(root.span));
+    calibration.tolerance = tolerance.unwrap_or(calibration.tolerance);
+    calibration.threshold = threshold.unwrap_or(calibration.threshold);
+    (calibration.bar, calibration.samples) = (bar, samples);
+    Some(calibration)
 }
 
 /// What a judge has to reach: a minimum, or a maximum where smaller is better.

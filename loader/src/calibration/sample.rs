@@ -80,7 +80,9 @@ pub(super) fn read(node: &Node, around: &SampleContext<'_>, d: &mut Diagnostics)
     let location = around.scope.files.location(node.span);
     let sample = match (id.clone(), case, output, human_score) {
         (Some(id), Some(case), Some(output), Some(human_score)) => {
-            Some(Sample { id, location, case, output, human_score, rationale })
+            let mut sample = Sample::new(id, location, case, output, human_score);
+            sample.rationale = rationale;
+            Some(sample)
         }
         _ => None,
     };
@@ -182,31 +184,32 @@ fn of_its_own(
         tasks_layout: false,
     };
     let graders = assertions::merge(Vec::new(), &[grader], &facts, d);
-    let case = Case {
-        dir: scope.roots.compiled(scope.dir),
-        criteria: criteria.filter(|text| !text.is_empty()),
-        input: Input::Messages(messages?),
-        expected_output,
-        ..Case::new(id?, place)
-    };
+    let mut case = Case::new(id?, place);
+    case.dir = scope.roots.compiled(scope.dir);
+    case.criteria = criteria.filter(|text| !text.is_empty());
+    case.input = Input::Messages(messages?);
+    case.expected_output = expected_output;
     graders.first().filter(|_| !is_broken).map(|grader| alone(&case, grader))
 }
 
 /// The case reduced to what its judge sees, with one grader whose score is the judge's own.
 fn alone(case: &Case, grader: &Grader) -> Case {
-    let grader = Grader { weight: 1.0, required: false, min_score: None, negate: false, ..grader.clone() };
-    Case {
-        graders: vec![grader],
-        trials: Trials::default(),
-        threshold: None,
-        timeout_seconds: None,
-        target: None,
-        targets: Vec::new(),
-        requires: Requires::default(),
-        depends_on: Vec::new(),
-        workspace: None,
-        ..case.clone()
-    }
+    let mut grader = grader.clone();
+    grader.weight = 1.0;
+    grader.required = false;
+    grader.min_score = None;
+    grader.negate = false;
+    let mut case = case.clone();
+    case.graders = vec![grader];
+    case.trials = Trials::default();
+    case.threshold = None;
+    case.timeout_seconds = None;
+    case.target = None;
+    case.targets = Vec::new();
+    case.requires = Requires::default();
+    case.depends_on = Vec::new();
+    case.workspace = None;
+    case
 }
 
 fn implicit(place: &Location) -> Grader {

@@ -190,27 +190,27 @@ pub(crate) fn read(
     }
     let (target, targets) = targets(&execution, defaults, d);
     let trials = trials(&execution, defaults, d);
-    let case = Case {
-        dir: scope.roots.compiled(scope.dir),
-        criteria: criteria.filter(|text| !text.is_empty()),
-        input: Input::Messages(messages),
-        expected_output,
-        graders: merged,
-        trials,
-        threshold: execution.common.threshold.or(defaults.threshold),
-        timeout_seconds: execution.common.timeout_seconds.or(defaults.timeout_seconds),
-        target,
-        targets,
-        metadata: metadata::merge(&defaults.metadata, metadata.unwrap_or_default()),
-        requires: requires::merge(&defaults.requires, requires),
-        conversation_id,
-        depends_on: dependencies.iter().map(|(id, _)| id.clone()).collect(),
-        on_dependency_failure,
-        conversation: conversation.conversation.filter(|conversation: &Conversation| !conversation.turns.is_empty()),
-        workspace: workspace::merge(defaults.workspace.as_ref(), own_workspace, d),
-        preprocessors: defaults.preprocessors.clone(),
-        ..Case::new(id?, scope.files.location(node.span))
-    };
+    // Before the end of a case without an id: it reports problems, too.
+    let workspace = workspace::merge(defaults.workspace.as_ref(), own_workspace, d);
+    let mut case = Case::new(id?, scope.files.location(node.span));
+    case.dir = scope.roots.compiled(scope.dir);
+    case.criteria = criteria.filter(|text| !text.is_empty());
+    case.input = Input::Messages(messages);
+    case.expected_output = expected_output;
+    case.graders = merged;
+    case.trials = trials;
+    case.threshold = execution.common.threshold.or(defaults.threshold);
+    case.timeout_seconds = execution.common.timeout_seconds.or(defaults.timeout_seconds);
+    case.target = target;
+    case.targets = targets;
+    case.metadata = metadata::merge(&defaults.metadata, metadata.unwrap_or_default());
+    case.requires = requires::merge(&defaults.requires, requires);
+    case.conversation_id = conversation_id;
+    case.depends_on = dependencies.iter().map(|(id, _)| id.clone()).collect();
+    case.on_dependency_failure = on_dependency_failure;
+    case.conversation = conversation.conversation.filter(|conversation: &Conversation| !conversation.turns.is_empty());
+    case.workspace = workspace;
+    case.preprocessors = defaults.preprocessors.clone();
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies, user_graders })
 }
 

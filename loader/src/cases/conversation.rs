@@ -59,16 +59,14 @@ pub(crate) fn read(fields: &mut Fields<'_>, scope: Scope<'_>, d: &mut Diagnostic
     }
     let mut user_graders = Vec::new();
     let turns = turns.map(|entry| read_turns(&entry.value, scope, &mut user_graders, d)).unwrap_or_default();
-    let conversation = Conversation {
-        turns,
-        aggregation: aggregation
-            .and_then(|entry| fields::choice(&entry.value, "`aggregation`", AGGREGATIONS, d))
-            .unwrap_or_default(),
-        on_turn_failure: on_turn_failure
-            .and_then(|entry| fields::choice(&entry.value, "`on_turn_failure`", ON_TURN_FAILURE, d))
-            .unwrap_or_default(),
-        window_size: window_size.and_then(|entry| fields::count(&entry.value, "`window_size`", 1, d)),
-    };
+    let mut conversation = Conversation::new(turns);
+    conversation.aggregation = aggregation
+        .and_then(|entry| fields::choice(&entry.value, "`aggregation`", AGGREGATIONS, d))
+        .unwrap_or_default();
+    conversation.on_turn_failure = on_turn_failure
+        .and_then(|entry| fields::choice(&entry.value, "`on_turn_failure`", ON_TURN_FAILURE, d))
+        .unwrap_or_default();
+    conversation.window_size = window_size.and_then(|entry| fields::count(&entry.value, "`window_size`", 1, d));
     WrittenConversation { is_conversation: true, conversation: Some(conversation), user_graders }
 }
 
@@ -109,5 +107,5 @@ fn turn(node: &Node, scope: Scope<'_>, users: &mut Vec<(String, Span)>, d: &mut 
         return mismatch(&entry.value, "`input` of a turn is empty", "write the user's message", d);
     }
     let content: Content = input::content(&entry.value, scope, d)?;
-    Some(Turn { input: Message::new(Role::User, content), expected_output, graders })
+    Some(Turn::new(Message::new(Role::User, content), expected_output, graders))
 }

@@ -200,8 +200,7 @@ fn case_directory(
     let name = paths::file_name(dir);
     let function = directory_name(file);
     let template = dir.join("workspace");
-    let sibling_workspace =
-        template.is_dir().then(|| PathRef { written: "workspace".to_owned(), path: scope.roots.compiled(&template) });
+    let sibling_workspace = template.is_dir().then(|| PathRef::found("workspace", scope.roots.compiled(&template)));
     if sibling_workspace.is_some() && root.entry("workspace").is_none() {
         crate::cases::workspace::check_links(&template, &root, scope, d);
     }

@@ -109,7 +109,7 @@ fn source(node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> Option<RepoSour
     }
     // What a variable names is known only when a trial starts.
     if Syntax::Variable.is_in(&text) {
-        return Some(RepoSource::Local(PathRef { written: text.clone(), path: text }));
+        return Some(RepoSource::Local(PathRef::new(text)));
     }
     let found = scope.find_text(&text, &entry.value, "`path`", (Code::InvalidRepo, Kind::Directory), d)?;
     Some(RepoSource::Local(found.reference))

@@ -77,19 +77,17 @@ pub(crate) fn read(
     let user_graders = assertions::user_graders(graders.iter()).collect();
     let graders = assertions::merge(graders, &[], &facts, d);
     let workspace = if scope.request.fixtures { fixtures(node, input_entry, path, scope, d) } else { None };
-    let case = Case {
-        dir: scope.roots.compiled(scope.dir),
-        description,
-        input: Input::Data(input),
-        reference_solution,
-        graders,
-        trials: Trials { count: count.unwrap_or(1), ..Trials::default() },
-        threshold: rules.threshold,
-        timeout_seconds,
-        metadata,
-        workspace,
-        ..Case::new(id?, scope.files.location(node.span))
-    };
+    let mut case = Case::new(id?, scope.files.location(node.span));
+    case.dir = scope.roots.compiled(scope.dir);
+    case.description = description;
+    case.input = Input::Data(input);
+    case.reference_solution = reference_solution;
+    case.graders = graders;
+    case.trials = Trials::new(count.unwrap_or(1));
+    case.threshold = rules.threshold;
+    case.timeout_seconds = timeout_seconds;
+    case.metadata = metadata;
+    case.workspace = workspace;
     Some(CheckedCase { case: case.into(), span: node.span, id_span, dependencies: Vec::new(), user_graders })
 }
 
@@ -98,7 +96,7 @@ fn reference(entry: &Entry, d: &mut Diagnostics) -> Option<ReferenceSolution> {
     let expected_outcome = fields.read("expected_outcome", fields::object, d);
     let source = fields.get("source").and_then(|entry| fields::choice(&entry.value, "`source`", SOURCES, d));
     fields.finish(d);
-    Some(ReferenceSolution { expected_outcome, source: source.unwrap_or_default() })
+    Some(ReferenceSolution::new(expected_outcome, source.unwrap_or_default()))
 }
 
 /// The workspace of a task: `input.fixture_dir`, else `workspace/` next to the file, on top of `input.base_fixture`.
@@ -148,5 +146,5 @@ fn sibling(path: &Path, node: &Node, scope: Scope<'_>, d: &mut Diagnostics) -> O
         return None;
     }
     workspace::check_links(&directory, node, scope, d);
-    Some(PathRef { written: "workspace".to_owned(), path: scope.roots.compiled(&directory) })
+    Some(PathRef::found("workspace", scope.roots.compiled(&directory)))
 }

@@ -61,7 +61,7 @@ fn external(node: &Node, place: SettingsOwner, scope: Scope<'_>, d: &mut Diagnos
     }
     let dir: PathBuf = found.path.parent().unwrap_or(scope.dir).to_path_buf();
     let mut written = object(&root, place, scope.at(&dir), d)?;
-    written.hooks.default_cwd(&PathRef { written: ".".to_owned(), path: scope.roots.compiled(&dir) });
+    written.hooks.default_cwd(&PathRef::found(".", scope.roots.compiled(&dir)));
     Some(written)
 }
 

@@ -167,7 +167,7 @@ pub(crate) fn search(written: &str, kind: Kind, places: &[PathBuf], roots: &Root
             return Err(SearchFailure::Escape(reason));
         }
         if kind.fits(&path) {
-            let reference = PathRef { written: written.to_owned(), path: roots.compiled(&path) };
+            let reference = PathRef::found(written, roots.compiled(&path));
             return Ok(FoundPath { path, reference, missed: tried });
         }
         wrong_kind.get_or_insert(path);
@@ -266,7 +266,7 @@ impl<'a> Scope<'a> {
         match search(rest.trim_start_matches('/'), Kind::File, &places, self.roots) {
             Ok(found) => {
                 self.note_missed(&found.missed);
-                Some(FoundPath { reference: PathRef { written, ..found.reference }, ..found })
+                Some(FoundPath { reference: PathRef::found(written, found.reference.path), ..found })
             }
             Err(failure) => {
                 d.push(self.describe(failure, &written, node, what, expected));

@@ -141,7 +141,7 @@ pub(super) fn file_text(
             Diagnostic::new(Code::EmptyFile, format!("`{}` is empty", scope.files.shown(&found.path))).at(node.span),
         );
     }
-    let reference = PathRef { written: format!("file://{path}"), ..found.reference };
+    let reference = PathRef::found(format!("file://{path}"), found.reference.path);
     scope.shared.may_copy(text.len(), node.span, d).then_some((reference, file, text))
 }
 

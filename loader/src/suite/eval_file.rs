@@ -60,16 +60,14 @@ pub(crate) fn read<'n>(
     let kind_entry = fields.get("kind");
     let kind = kind_entry.and_then(|entry| fields::choice(&entry.value, "`kind`", KINDS, d));
     let kind = kind.unwrap_or(Kind::Capability);
-    let mut suite = Suite {
-        kind,
-        ..suite_json::empty(
-            name.unwrap_or_else(|| default_name(path)),
-            Layout::Cases,
-            root.span,
-            scope.roots,
-            scope.files,
-        )
-    };
+    let mut suite = suite_json::empty(
+        name.unwrap_or_else(|| default_name(path)),
+        Layout::Cases,
+        root.span,
+        scope.roots,
+        scope.files,
+    );
+    suite.kind = kind;
     suite.description = fields.get("description").and_then(|entry| description(&entry.value, d));
     for (key, place) in
         [("version", &mut suite.version), ("author", &mut suite.author), ("license", &mut suite.license)]

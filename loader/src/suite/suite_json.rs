@@ -48,17 +48,16 @@ pub(crate) fn read(
         .and_then(|entry| fields::fraction(&entry.value, &fields::label(entry), d));
     let gates = fields.get("gates").map(|entry| gates::read(entry, &[], d)).unwrap_or_default();
     fields.finish(d);
-    let suite = Suite {
-        gates,
-        agent_name: agent_name.map(|name| name.trim().to_owned()),
-        kind,
-        ..empty(name.unwrap_or_default().trim().to_owned(), layout, root.span, roots, files)
-    };
+    let mut suite = empty(name.unwrap_or_default().trim().to_owned(), layout, root.span, roots, files);
+    suite.gates = gates;
+    suite.agent_name = agent_name.map(|name| name.trim().to_owned());
+    suite.kind = kind;
     Some(SuiteJson { suite, require_reference_solution, task_pass_threshold })
 }
 
 /// A suite with a name, a layout and a place.
 pub(crate) fn empty(name: String, layout: Layout, span: Span, roots: &Roots, files: &Files) -> Suite {
-    let root = roots.compiled(&roots.suite_root);
-    Suite { root, ..Suite::new(name, layout, Kind::Capability, files.location(span)) }
+    let mut suite = Suite::new(name, layout, Kind::Capability, files.location(span));
+    suite.root = roots.compiled(&roots.suite_root);
+    suite
 }

@@ -87,7 +87,7 @@ mod tests {
     use crate::model::score::State;
 
     fn run(schema: Value, answer: &str) -> Score {
-        let file = PathRef { written: "card.json".into(), path: "suites/x/card.json".into() };
+        let file = PathRef::found("card.json", "suites/x/card.json");
         grade(&JsonSchema { file, schema }, answer)
     }
 

@@ -74,7 +74,7 @@ mod tests {
 
     fn named(path: &Path) -> PathRef {
         let path = path.to_string_lossy().into_owned();
-        PathRef { written: path.clone(), path }
+        PathRef::new(path)
     }
 
     #[test]

@@ -66,7 +66,9 @@ pub(crate) fn workspace_variables(workspace: &Workspace, location: &Location) ->
 }
 
 fn case_around(workspace: Workspace, location: &Location) -> Case {
-    Case { workspace: Some(workspace), ..Case::new("", location.clone()) }
+    let mut case = Case::new("", location.clone());
+    case.workspace = Some(workspace);
+    case
 }
 
 fn collect<'a>(value: &'a Value, path: &mut Vec<&'a str>, names: &mut BTreeSet<String>) {

@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_file_is_shown_by_its_path() {
-        let file = PathRef { written: "note.txt".into(), path: "/suite/note.txt".into() };
+        let file = PathRef::found("note.txt", "/suite/note.txt");
         let parts = vec![Part::File(file), Part::Text("Summarise it.".into())];
         let prompt = prompt_of(vec![Message::new(Role::User, Content::Parts(parts))]);
         assert_eq!(prompt, "<file: path=\"/suite/note.txt\">\n\nSummarise it.");
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_judge_reads_the_files_themselves() {
-        let file = |name: &str| Part::File(PathRef { written: name.into(), path: name.into() });
+        let file = |name: &str| Part::File(PathRef::new(name));
         let parts = vec![file("note.txt"), file("image.bin"), Part::Text("Summarise it.".into())];
         let read = |file: &PathRef| (file.path == "note.txt").then(|| "the note\n".to_owned());
         let prompt = judge_prompt(&[Message::new(Role::User, Content::Parts(parts))], read);

@@ -136,7 +136,7 @@ impl Recorder {
     /// trial. It becomes a message of the assistant.
     pub fn file(&self, path: impl AsRef<Path>) {
         let path = path.as_ref().to_string_lossy().into_owned();
-        let part = Part::File(PathRef { written: path.clone(), path });
+        let part = Part::File(PathRef::new(path));
         self.message(Message::new(Role::Assistant, Content::Parts(vec![part])));
     }
 

@@ -45,7 +45,7 @@ mod tests {
     }
 
     fn reference(path: &str) -> Option<PathRef> {
-        Some(PathRef { written: path.into(), path: path.into() })
+        Some(PathRef::new(path))
     }
 
     #[test]

@@ -166,7 +166,7 @@ fn answer_with(part: impl Fn(&Trial<'_>) -> Part + Send + Sync + 'static) -> (Ca
 
 fn named(path: impl AsRef<Path>) -> PathRef {
     let path = path.as_ref().display().to_string();
-    PathRef { written: path.clone(), path }
+    PathRef::new(path)
 }
 
 #[test]

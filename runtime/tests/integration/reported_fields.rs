@@ -17,7 +17,7 @@ use crate::common::{case_json, grader, only, run_with, suite};
 use crate::judges::scripted;
 
 fn file(name: &str) -> PathRef {
-    PathRef { written: name.into(), path: name.into() }
+    PathRef::new(name)
 }
 
 /// A message with every field.

@@ -87,6 +87,7 @@ built_in_graders! {
 
 /// A grader of a case: what every grader has, and the settings of its type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Grader {
     /// Key of the score, unique in the case.
     pub name: String,

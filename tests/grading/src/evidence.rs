@@ -78,7 +78,7 @@ fn part(json: &Value) -> Option<Part> {
     let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
     match json["type"].as_str()? {
         "text" => Some(Part::Text(text("text"))),
-        "file" => Some(Part::File(PathRef { written: text("path"), path: text("path") })),
+        "file" => Some(Part::File(PathRef::new(text("path")))),
         _ => None,
     }
 }

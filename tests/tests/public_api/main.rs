@@ -72,3 +72,39 @@ fn every_type_that_users_meet_has_an_example_that_compiles() {
     let allowed = WITHOUT_EXAMPLE.iter().map(|(path, _)| *path);
     assert_eq!(without.collect::<BTreeSet<_>>(), allowed.collect(), "public types without a compiled example");
 }
+
+/// Types at the root of the users' crate that cannot get a field or a variant without a breaking release, and why.
+const EXHAUSTIVE: &[(&str, &str)] = &[
+    ("evalsuite::CaseOutcome", "programs match on the four outcomes; a fifth would change what a run means"),
+    ("evalsuite::Content", "agents match on content; other kinds of content are parts, and `Part` can grow"),
+    ("evalsuite::EvalCase", "constructed by generated code of the same version; its fields are hidden"),
+    ("evalsuite::EvalSuite", "constructed by generated code of the same version; its fields are hidden"),
+    ("evalsuite::Role", "agents match on the four roles, which are those of every chat API"),
+    ("evalsuite::Value", "JSON has these six kinds of values"),
+    ("evalsuite::Verdict", "a verdict is pass or fail"),
+];
+
+#[test]
+fn types_that_users_meet_can_grow() {
+    let [users, schema] = ["runtime/src", "schema/src"]
+        .map(|sources| CrateSource::parse(&read_source_files(workspace_root(), sources), sources));
+    let types = re_exported_types::exported_by(&users, &schema, &users.root);
+    let exhaustive = types.iter().filter(|found| !found.can_grow()).map(|found| found.path.as_str());
+    let allowed = EXHAUSTIVE.iter().map(|(path, _)| *path);
+    assert_eq!(exhaustive.collect::<BTreeSet<_>>(), allowed.collect(), "types without #[non_exhaustive]");
+}
+
+#[test]
+fn suites_cases_and_graders_can_grow() {
+    let schema = CrateSource::parse(&read_source_files(workspace_root(), "schema/src"), "schema/src");
+    let users = CrateSource::parse(&read_source_files(workspace_root(), "runtime/src"), "runtime/src");
+    let module = &users.root.modules["schema"];
+    let types = re_exported_types::exported_by(&users, &schema, module);
+    for name in
+        ["Suite", "Case", "Grader", "Calibration", "Sample", "Conversation", "Turn", "Trials", "ReferenceSolution"]
+    {
+        let path = format!("evalsuite::schema::{name}");
+        let found = types.iter().find(|found| found.path == path).unwrap_or_else(|| panic!("{path} is not exported"));
+        assert!(found.can_grow(), "{path} is what new keys are added to, and is exhaustive");
+    }
+}

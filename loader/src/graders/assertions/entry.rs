@@ -66,13 +66,11 @@ fn try_read(node: &Node, cx: GraderContext<'_>, d: &mut Diagnostics) -> Option<P
         return Some(ParsedGrader { notes, ..ParsedGrader::broken(node, cx.scope) });
     };
     let name_text = name_text.unwrap_or_else(|| graders::automatic_name(&config, &written));
-    let grader = Grader {
-        weight: common.weight,
-        required: common.required,
-        min_score: common.min_score.or(notes.pass_mark),
-        negate: common.negate,
-        ..Grader::new(name_text, cx.scope.files.location(node.span), config)
-    };
+    let mut grader = Grader::new(name_text, cx.scope.files.location(node.span), config);
+    grader.weight = common.weight;
+    grader.required = common.required;
+    grader.min_score = common.min_score.or(notes.pass_mark);
+    grader.negate = common.negate;
     Some(ParsedGrader { named: name.map(|entry| entry.value.span), notes, ..ParsedGrader::new(grader, node.span) })
 }
 

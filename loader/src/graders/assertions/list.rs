@@ -92,7 +92,8 @@ impl Reading {
             #[allow(clippy::cast_precision_loss, reason = "a list has fewer than 2^52 strings")]
             let weight = self.criteria.len() as f64;
             let config = GraderConfig::Rubrics(Rubrics { criteria: self.criteria, ..Rubrics::default() });
-            let grader = Grader { weight, ..Grader::new(self.group.name, cx.scope.files.location(span), config) };
+            let mut grader = Grader::new(self.group.name, cx.scope.files.location(span), config);
+            grader.weight = weight;
             self.parsed.insert(index, ParsedGrader::new(grader, span));
         }
         self.parsed

@@ -61,5 +61,7 @@ fn built_in(
         fields.finish(d);
     }
     let (min_score, negate) = (min_score.or(notes.pass_mark), negate.unwrap_or(false));
-    Some(Grader { min_score, negate, ..Grader::new("", scope.files.location(node.span), config?) })
+    let mut grader = Grader::new("", scope.files.location(node.span), config?);
+    (grader.min_score, grader.negate) = (min_score, negate);
+    Some(grader)
 }

@@ -38,8 +38,8 @@ fn the_working_directory_is_searched_first() {
     let (parsed, d) = package.read("[{type: code-grader, command: [python3, grade.py], cwd: tools}]");
     assert_eq!(package.lines(&d), Vec::<String>::new());
     let GraderConfig::CodeGrader(grader) = &parsed[0].grader.config else { panic!("another type") };
-    assert_eq!(grader.run.cwd, Some(PathRef { written: "tools".into(), path: "suite/tools".into() }));
-    let script = Argument::Path(PathRef { written: "grade.py".into(), path: "suite/tools/grade.py".into() });
+    assert_eq!(grader.run.cwd, Some(PathRef::found("tools", "suite/tools")));
+    let script = Argument::Path(PathRef::found("grade.py", "suite/tools/grade.py"));
     assert_eq!(grader.run.command, Command::Argv(vec![Argument::Text("python3".into()), script]));
 }
 

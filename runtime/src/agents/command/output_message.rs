@@ -88,7 +88,10 @@ fn part(value: &Value, directory: &Path) -> Result<Part, InvalidOutput> {
         None => text(object, "path")?,
     };
     let written = written.ok_or_else(|| format!("a part of type `{kind}` has no `value`"))?;
-    let file = |written: String| PathRef { path: directory.join(&written).to_string_lossy().into_owned(), written };
+    let file = |written: String| {
+        let path = directory.join(&written).to_string_lossy().into_owned();
+        PathRef::found(written, path)
+    };
     match kind.as_str() {
         "text" => Ok(Part::Text(written)),
         "file" => Ok(Part::File(file(written))),
@@ -164,7 +167,7 @@ mod tests {
         .unwrap();
         let Some(Content::Parts(parts)) = &message.content else { panic!("{message:?}") };
         assert_eq!(parts[..3], [Part::Text("a".into()), Part::Text("b".into()), Part::Text("c".into())]);
-        assert_eq!(parts[3], Part::File(PathRef { written: "out/report.md".into(), path: "/w/out/report.md".into() }));
+        assert_eq!(parts[3], Part::File(PathRef::found("out/report.md", "/w/out/report.md")));
         assert!(
             matches!(&parts[4], Part::Image { file, media_type } if file.path == "/x/p.JPG" && media_type == "image/jpeg")
         );

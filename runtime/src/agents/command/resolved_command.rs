@@ -55,7 +55,7 @@ impl CliAgent {
             Some(cwd) if names(&cwd.path).next().is_some() => {
                 let around = self.file.parent().unwrap_or(&self.file);
                 let path = around.join(fill(&cwd.path, key)?).to_string_lossy().into_owned();
-                Ok(Some(PathRef { written: cwd.written.clone(), path }))
+                Ok(Some(PathRef::found(cwd.written.clone(), path)))
             }
             _ => Ok(cwd.clone()),
         };

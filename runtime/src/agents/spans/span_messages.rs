@@ -138,7 +138,7 @@ fn is_reasoning(part: &Value) -> bool {
 
 fn media(part: &Value) -> Option<Part> {
     let place = text_at(part, &["uri", "file_id"])?;
-    let file = PathRef { written: place.clone(), path: place };
+    let file = PathRef::new(place);
     Some(match text_at(part, &["mime_type"]) {
         Some(media_type) if media_type.starts_with("image/") => Part::Image { file, media_type },
         Some(media_type) if media_type.starts_with("audio/") => Part::Audio { file, media_type },

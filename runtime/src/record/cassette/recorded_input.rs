@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     fn reference(path: &str) -> PathRef {
-        PathRef { written: path.into(), path: path.into() }
+        PathRef::new(path)
     }
 
     fn case(text: &str) -> Case {

@@ -66,7 +66,7 @@ mod tests {
     }
 
     fn workspace(template: &str) -> Workspace {
-        let template = Some(PathRef { written: template.into(), path: template.into() });
+        let template = Some(PathRef::new(template));
         Workspace { template, ..Workspace::default() }
     }
 

@@ -261,10 +261,7 @@ mod tests {
         assert!(message("sleep 60", 50).contains("did not end within 50 ms"));
         assert!(message("kill -9 $$", 60_000).contains("was ended by signal 9"));
         let gone = HookCall {
-            hook: Hook {
-                cwd: Some(evalsuite_schema::PathRef { written: "x".into(), path: "gone".into() }),
-                ..call(root.path(), "x", 1).hook
-            },
+            hook: Hook { cwd: Some(evalsuite_schema::PathRef::found("x", "gone")), ..call(root.path(), "x", 1).hook },
             ..call(root.path(), "x", 1)
         };
         assert!(gone.run(&Redactor::default(), Echo::Off).1.unwrap_err().message.contains("/p/gone does not exist"));

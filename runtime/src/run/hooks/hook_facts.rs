@@ -190,7 +190,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_input_is_the_text_of_all_messages() {
-        let file = Part::File(PathRef { written: "a".into(), path: "a".into() });
+        let file = Part::File(PathRef::new("a"));
         let parts = vec![Part::Text(" first ".into()), file, Part::Text("  ".into()), Part::Text("second".into())];
         let messages = vec![Message::text(Role::System, "be brief\n"), Message::new(Role::User, Content::Parts(parts))];
         assert_eq!(input_text(&Input::Messages(messages)), "be brief first second");

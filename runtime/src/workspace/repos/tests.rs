@@ -66,7 +66,7 @@ impl Origin {
 
     fn local_source(&self) -> Repo {
         let path = self.path().display().to_string();
-        self.repo(RepoSource::Local(PathRef { written: path.clone(), path }))
+        self.repo(RepoSource::Local(PathRef::new(path)))
     }
 
     fn repo(&self, source: RepoSource) -> Repo {

@@ -35,7 +35,7 @@ fn content() -> impl Strategy<Value = Content> {
     let path = |end: &'static str| {
         "[a-z]{1,5}".prop_map(move |name| {
             let path = format!("{name}.{end}");
-            PathRef { written: path.clone(), path }
+            PathRef::new(path)
         })
     };
     let part = prop_oneof![

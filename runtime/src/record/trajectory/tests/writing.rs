@@ -50,7 +50,7 @@ fn calls_and_what_they_returned_stand_in_one_step() {
 
 #[test]
 fn media_stand_by_their_path() {
-    let file = |path: &str| PathRef { written: path.into(), path: path.into() };
+    let file = |path: &str| PathRef::new(path);
     let image = |path: &str, media_type: &str| Part::Image { file: file(path), media_type: media_type.into() };
     let parts = vec![
         Part::Text("see".into()),
