@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{env, io};
 
-use evalsuite::CaseOutcome;
+use evalsuite::Status;
 use evalsuite::record::{CaseRecord, ReasonCode, RunSummary};
 use evalsuite::tooling::{FinishedRun, finish_run};
 use evalsuite_report::{RunData, SuiteText};
@@ -61,10 +61,10 @@ impl EndedSuite {
     fn new(suite: SuiteSummary) -> Self {
         let count = |outcome| suite.cases.iter().filter(|case| case.outcome == outcome).count();
         Self {
-            passed: count(CaseOutcome::Passed),
-            failed: count(CaseOutcome::Failed),
-            error: count(CaseOutcome::Error),
-            skipped: count(CaseOutcome::Skipped),
+            passed: count(Status::Passed),
+            failed: count(Status::Failed),
+            error: count(Status::Error),
+            skipped: count(Status::Skipped),
             suite: suite.suite,
             problems: suite.problems,
             not_started: suite.not_started,
@@ -196,7 +196,7 @@ fn warn_of_skips(summary: &RunSummary) {
     let is_selected =
         |case: &&CaseRecord| case.reason.as_ref().is_none_or(|reason| reason.code != ReasonCode::Filtered);
     let cases = summary.suites.iter().flat_map(|suite| &suite.cases);
-    let skipped = cases.filter(|case| case.outcome == CaseOutcome::Skipped).filter(is_selected).count();
+    let skipped = cases.filter(|case| case.outcome == Status::Skipped).filter(is_selected).count();
     if skipped > 0 && is_on("CI") && !is_on("EVALSUITE_REQUIRE") {
         let (cases, count) = if skipped == 1 { ("case was", "counts") } else { ("cases were", "count") };
         anstream::eprintln!(

@@ -5,7 +5,7 @@ mod package;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalsuite_schema::record::{CaseOutcome, CaseRecord};
+use evalsuite_schema::record::{CaseRecord, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use package::Package;
 
@@ -25,7 +25,7 @@ fn write_run(package: &Package, id: &str, trials: u32, passes: bool) -> PathBuf 
     let directory = SyntheticRun::new(id, 30, trials).write(&package.root().join("out"));
     for file in records(&directory) {
         let mut record: CaseRecord = evalsuite_schema::json::from_slice(&fs::read(&file).unwrap()).unwrap();
-        let outcome = if passes { CaseOutcome::Passed } else { CaseOutcome::Failed };
+        let outcome = if passes { Status::Passed } else { Status::Failed };
         let score = f64::from(u8::from(passes));
         record.trials.iter_mut().for_each(|trial| (trial.outcome, trial.score) = (outcome, Some(score)));
         let count = u32::try_from(record.trials.len()).unwrap();

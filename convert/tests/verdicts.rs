@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use evalsuite::__private::CompiledJson;
-use evalsuite::record::CaseOutcome;
+use evalsuite::record::Status;
 use evalsuite::{AgentError, EvalCase, EvalSuite, Evals, Outcome, RunOptions, Trial};
 use evalsuite_convert::{Conversion, Entry, Layout, from_promptfoo};
 use evalsuite_loader::{LoadedSuite, Request, load};
@@ -147,8 +147,8 @@ fn run(loaded: &LoadedSuite, root: &Path) -> Vec<(String, char, String)> {
     assert_eq!(report.problems(), Vec::<String>::new());
     let outcome = |case: &evalsuite::CaseReport| {
         let outcome = match case.record().outcome {
-            CaseOutcome::Passed => '+',
-            CaseOutcome::Failed => '-',
+            Status::Passed => '+',
+            Status::Failed => '-',
             _ => '?',
         };
         (case.record().case_id.clone(), outcome, case.to_string())

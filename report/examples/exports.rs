@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::{env, fs, io};
 
 use evalsuite_report::{InspectFormat, RunData, inspect_logs, junit, otel, trace};
-use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage};
+use evalsuite_schema::record::{Reason, ReasonCode, Stage, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 fn main() -> io::Result<()> {
@@ -38,7 +38,7 @@ fn made(directory: PathBuf) -> io::Result<PathBuf> {
 /// Made-up trials that end in an error reached a limit. This one broke.
 fn break_a_trial(run: &mut RunData) {
     let case = run.suites.iter_mut().flat_map(|suite| &mut suite.cases).last().expect("the run has cases");
-    case.record.outcome = CaseOutcome::Error;
-    case.trials[0].record.outcome = CaseOutcome::Error;
+    case.record.outcome = Status::Error;
+    case.trials[0].record.outcome = Status::Error;
     case.trials[0].record.reason = Some(Reason::new(Stage::Agent, ReasonCode::AgentError, "connection refused"));
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use evalsuite_schema::Location;
-use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, Reason, TrialRecord, Verdict};
+use evalsuite_schema::record::{GraderRecord, GraderState, Reason, Status, TrialRecord, Verdict};
 
 use crate::run_data::CaseData;
 
@@ -26,7 +26,7 @@ impl FailureText {
     pub(crate) fn of_case(case: &CaseData) -> Self {
         let record = &case.record;
         match case.trials.iter().find(|trial| trial.record.outcome == record.outcome) {
-            Some(trial) if record.outcome != CaseOutcome::Skipped => Self::of_trial(&trial.record),
+            Some(trial) if record.outcome != Status::Skipped => Self::of_trial(&trial.record),
             _ => Self {
                 message: reason_line(record.reason.as_ref(), record.outcome),
                 location: record.location.clone(),
@@ -40,7 +40,7 @@ impl FailureText {
         let graders = not_passed(trial);
         let first = graders.first().map(|grader| format!("{}: {}", grader.name, statement(grader)));
         let message = match (&trial.reason, first) {
-            (Some(reason), _) if trial.outcome == CaseOutcome::Error => reason_line(Some(reason), trial.outcome),
+            (Some(reason), _) if trial.outcome == Status::Error => reason_line(Some(reason), trial.outcome),
             (_, Some(first)) => one_line(&first),
             (reason, None) => reason_line(reason.as_ref(), trial.outcome),
         };
@@ -117,7 +117,7 @@ fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("writing to a string never fails");
 }
 
-fn reason_line(reason: Option<&Reason>, outcome: CaseOutcome) -> String {
+fn reason_line(reason: Option<&Reason>, outcome: Status) -> String {
     reason.map_or_else(|| outcome.as_str().to_owned(), |reason| one_line(&reason.message))
 }
 
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_failure_is_the_first_failed_assertion_at_its_grader() {
         let mut trial = TrialRecord::new();
-        trial.outcome = CaseOutcome::Failed;
+        trial.outcome = Status::Failed;
         trial.location = Location::new("suites/s/case.yaml", 1, 1);
         trial.answer = Some("No.".into());
         let mut tone = grader("tone", Verdict::Fail);

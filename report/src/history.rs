@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use evalsuite::record::run_directory::{OutputDirectory, RUN_RECORD, StoredRun};
-use evalsuite_schema::record::{CaseOutcome, RunRecord};
+use evalsuite_schema::record::{RunRecord, Status};
 
 use crate::run_data::{RunData, read_record};
 
@@ -74,7 +74,7 @@ pub fn comparable_of_commit(run: &RunData, commit: &str) -> io::Result<Option<St
 pub fn newest_outcomes(
     output: &Path,
     tests: &BTreeSet<(String, String)>,
-) -> io::Result<BTreeMap<(String, String), CaseOutcome>> {
+) -> io::Result<BTreeMap<(String, String), Status>> {
     let mut found = BTreeMap::new();
     for run in OutputDirectory::new(output).runs_newest_first()? {
         if found.len() == tests.len() {
@@ -84,7 +84,7 @@ pub fn newest_outcomes(
             RunData::read_cases(run.path())?.suites.into_iter().flat_map(|suite| suite.cases).map(|it| it.record)
         {
             let test = (record.suite, record.test_name);
-            if record.outcome != CaseOutcome::Skipped && tests.contains(&test) {
+            if record.outcome != Status::Skipped && tests.contains(&test) {
                 found.entry(test).or_insert(record.outcome);
             }
         }

@@ -8,7 +8,7 @@ use evalsuite_report::{
     write_baseline,
 };
 use evalsuite_schema::record::{
-    AcceptedAnswers, Baseline, CaseOutcome, CaseRecord, Rule, SuiteRecord, SuiteTest, TrialSummary,
+    AcceptedAnswers, Baseline, CaseRecord, Rule, Status, SuiteRecord, SuiteTest, TrialSummary,
 };
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
@@ -37,16 +37,16 @@ fn set(record: &mut CaseRecord, id: &str, passed: u32, trials: u32) {
     record.grader_digest = "graders".to_owned();
     record.case_digest = format!("case {id}");
     record.outcome = match (passed, trials) {
-        (_, 0) => CaseOutcome::Error,
-        (0, _) => CaseOutcome::Failed,
-        _ => CaseOutcome::Passed,
+        (_, 0) => Status::Error,
+        (0, _) => Status::Failed,
+        _ => Status::Passed,
     };
     (record.passed, record.completed) = (passed, trials);
     record.trials = (0..trials)
         .map(|index| {
             let mut trial = TrialSummary::default();
             let passes = index < passed;
-            trial.outcome = if passes { CaseOutcome::Passed } else { CaseOutcome::Failed };
+            trial.outcome = if passes { Status::Passed } else { Status::Failed };
             trial.score = Some(f64::from(u8::from(passes)));
             trial
         })

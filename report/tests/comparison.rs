@@ -1,7 +1,7 @@
 //! Two runs compared.
 
 use evalsuite_report::{ChangeKind, CompareOptions, Comparison, ComparisonVerdict, RunData, SliceKey};
-use evalsuite_schema::record::{CaseOutcome, CaseRecord};
+use evalsuite_schema::record::{CaseRecord, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of the made-up suites in which agents have this skill.
@@ -74,7 +74,7 @@ fn one_trial_changes_five_regress() {
             let record = cases(data).find(|record| record.case_id == id).unwrap();
             record.passed = if passes { trials } else { 0 };
             record.completed = trials;
-            record.outcome = if passes { CaseOutcome::Passed } else { CaseOutcome::Failed };
+            record.outcome = if passes { Status::Passed } else { Status::Failed };
             record.mean = Some(f64::from(u8::from(passes)));
             record.trials.iter_mut().for_each(|trial| trial.score = Some(f64::from(u8::from(passes))));
         }
@@ -91,7 +91,7 @@ fn too_little_to_compare_is_undecided() {
     for (index, record) in cases(&mut now).enumerate() {
         if index % 4 == 0 {
             record.completed = 0;
-            record.outcome = CaseOutcome::Error;
+            record.outcome = Status::Error;
         }
     }
     let comparison = Comparison::new(&base, &now, &CompareOptions::new());
@@ -137,7 +137,7 @@ fn run_with_failing_language(language: &str) -> [RunData; 2] {
             let record = &mut case.record;
             record.target = "default".into();
             (record.completed, record.passed) = (1, u32::from(!fails));
-            (record.case_digest, record.outcome) = (record.case_id.clone(), CaseOutcome::Passed);
+            (record.case_digest, record.outcome) = (record.case_id.clone(), Status::Passed);
             record.trials.iter_mut().for_each(|trial| trial.score = Some(if fails { 0.0 } else { 1.0 }));
         }
     }

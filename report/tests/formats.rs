@@ -1,7 +1,7 @@
 //! Runs in the formats of other programs.
 
 use evalsuite_report::{MARKDOWN_LIMIT, RunData, annotations, csv, junit, markdown};
-use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage};
+use evalsuite_schema::record::{Reason, ReasonCode, Stage, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 fn run(change: impl FnOnce(&mut SyntheticRun)) -> (tempfile::TempDir, RunData) {
@@ -13,7 +13,7 @@ fn run(change: impl FnOnce(&mut SyntheticRun)) -> (tempfile::TempDir, RunData) {
     (output, run)
 }
 
-fn count(run: &RunData, outcome: CaseOutcome) -> usize {
+fn count(run: &RunData, outcome: Status) -> usize {
     run.suites.iter().flat_map(|suite| &suite.cases).filter(|case| case.record.outcome == outcome).count()
 }
 
@@ -22,9 +22,9 @@ fn junit_has_a_case_for_each_case_with_its_class_place_and_reruns() {
     let (_output, run) = run(|_| {});
     let xml = junit(&run).expect("XML");
     assert_eq!(xml.matches("<testcase ").count(), 120);
-    assert_eq!(xml.matches("<failure ").count(), count(&run, CaseOutcome::Failed));
-    assert_eq!(xml.matches("<error ").count(), count(&run, CaseOutcome::Error));
-    assert_eq!(xml.matches("<skipped ").count(), count(&run, CaseOutcome::Skipped));
+    assert_eq!(xml.matches("<failure ").count(), count(&run, Status::Failed));
+    assert_eq!(xml.matches("<error ").count(), count(&run, Status::Error));
+    assert_eq!(xml.matches("<skipped ").count(), count(&run, Status::Skipped));
     assert!(xml.contains("classname=\"refunds@default\"") && xml.contains("classname=\"refunds@small\""), "{xml}");
     assert!(xml.contains("<flakyFailure ") && xml.contains("<rerunFailure "), "trials that failed:\n{xml}");
     let failed = xml.split("<testcase ").find(|case| case.contains("<failure ")).expect("a failed case");
@@ -87,13 +87,13 @@ fn csv_has_a_row_for_each_trial() {
 fn annotations_show_nine_of_a_kind_and_how_many_more_there_are() {
     let (_output, mut run) = run(|run| run.skill = 0.2);
     let broken = run.suites.iter_mut().flat_map(|suite| &mut suite.cases).last().expect("cases");
-    broken.record.outcome = CaseOutcome::Error;
+    broken.record.outcome = Status::Error;
     broken.trials.iter_mut().for_each(|trial| {
-        trial.record.outcome = CaseOutcome::Error;
+        trial.record.outcome = Status::Error;
         trial.record.reason = Some(Reason::new(Stage::Agent, ReasonCode::Timeout, "the agent did not answer"));
     });
     let text = annotations(&run);
-    let failed = count(&run, CaseOutcome::Failed) + count(&run, CaseOutcome::Error);
+    let failed = count(&run, Status::Failed) + count(&run, Status::Error);
     assert!(failed > 10, "{failed}");
     let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("::error ")).collect();
     assert_eq!(errors.len(), 10);
@@ -110,7 +110,7 @@ fn markdown_shows_what_did_not_pass_and_stays_text() {
     let text = markdown(&run);
     assert!(text.starts_with("## Evaluation: "), "{text}");
     assert!(text.contains("| refunds | default | "), "{text}");
-    assert_eq!(text.matches("\n- **").count(), count(&run, CaseOutcome::Failed) + count(&run, CaseOutcome::Error));
+    assert_eq!(text.matches("\n- **").count(), count(&run, Status::Failed) + count(&run, Status::Error));
     assert!(!text.contains("<script>x</script>| `a`"), "outside of fences nothing is markup");
     assert!(text.contains("### Skipped") && text.contains("needs \\`psql\\`, which is not installed"), "{text}");
 }

@@ -1,7 +1,7 @@
 //! Runs held against gates.
 
 use evalsuite_report::{Gate, GateOptions, GateReport, GateVerdict, Problem, RunData, check_gates, suite_gates};
-use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, SuiteTest};
+use evalsuite_schema::record::{Reason, ReasonCode, Status, SuiteTest};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 /// A run of 40 cases, of which one in five failed; each trial cost 0.01 dollars and took a second.
@@ -9,12 +9,12 @@ fn run() -> RunData {
     let output = tempfile::tempdir().unwrap();
     let mut run = RunData::read(SyntheticRun::new("run", 40, 1).write(output.path())).unwrap();
     for (index, case) in run.suites.iter_mut().flat_map(|suite| &mut suite.cases).enumerate() {
-        let outcome = if index % 5 == 4 { CaseOutcome::Failed } else { CaseOutcome::Passed };
+        let outcome = if index % 5 == 4 { Status::Failed } else { Status::Passed };
         case.record.outcome = outcome;
         case.record.reason = None;
         for trial in &mut case.record.trials {
             trial.outcome = outcome;
-            trial.score = Some(if outcome == CaseOutcome::Passed { 1.0 } else { 0.5 });
+            trial.score = Some(if outcome == Status::Passed { 1.0 } else { 0.5 });
             (trial.cost_usd, trial.judge_cost_usd, trial.duration_ms) = (Some(0.0075), Some(0.0025), Some(1_000));
         }
     }
@@ -104,7 +104,7 @@ fn torn_records_and_running_tests_are_never_green() {
 fn missing_results_are_never_green() {
     let mut run = run();
     for case in run.suites[0].cases.iter_mut().take(5) {
-        case.record.outcome = CaseOutcome::Skipped;
+        case.record.outcome = Status::Skipped;
     }
     assert_eq!(
         shown(&run, "pass_rate >= 0.5"),
@@ -119,7 +119,7 @@ fn missing_results_are_never_green() {
     let selected = GateOptions::new().with_only_selected();
     assert_eq!(check_gates(&run, std::slice::from_ref(&gate), selected).verdict(), GateVerdict::Met);
     for case in run.suites[1].cases.iter_mut().take(8) {
-        case.record.outcome = CaseOutcome::Skipped;
+        case.record.outcome = Status::Skipped;
         let code = ReasonCode::Filtered;
         case.record.reason = Some(Reason::new(evalsuite_schema::record::Stage::Select, code, "not selected"));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use evalsuite_report::{InspectFormat, InspectLog, RunData, inspect_logs};
 use evalsuite_schema::Value;
-use evalsuite_schema::record::{CaseOutcome, GraderState, Reason, ReasonCode, Stage};
+use evalsuite_schema::record::{GraderState, Reason, ReasonCode, Stage, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 fn run(change: impl FnOnce(&mut SyntheticRun)) -> (tempfile::TempDir, RunData) {
@@ -170,9 +170,9 @@ fn every_object_has_what_readers_and_the_published_schema_require() {
 /// Ends the first case in an error: its first trial broke, and its second one reached its time limit.
 fn break_a_case(run: &mut RunData) {
     let case = &mut run.suites[0].cases[0];
-    case.record.outcome = CaseOutcome::Error;
+    case.record.outcome = Status::Error;
     for (trial, code) in case.trials.iter_mut().zip([ReasonCode::AgentError, ReasonCode::Timeout]) {
-        trial.record.outcome = CaseOutcome::Error;
+        trial.record.outcome = Status::Error;
         trial.record.duration_ms = Some(300_000);
         trial.record.reason = Some(Reason::new(Stage::Agent, code, "no answer"));
     }
@@ -182,7 +182,7 @@ fn break_a_case(run: &mut RunData) {
 fn every_trial_is_a_sample_with_the_scores_of_its_graders() {
     let (_output, mut run) = run(|_| {});
     let undecided = &mut run.suites[0].cases[0].trials[1].record;
-    undecided.outcome = CaseOutcome::Passed;
+    undecided.outcome = Status::Passed;
     undecided.graders[1].state = GraderState::Undecided;
     undecided.graders[2].name = undecided.graders[0].name.clone();
     let case = run.suites[0].cases[0].clone();
@@ -241,7 +241,7 @@ fn means_are_over_cases_and_judges_cost_apart_from_agents() {
     let log = json(&inspect_logs(&run)[0]);
     let mut means: Vec<f64> = Vec::new();
     for case in run.suites[0].cases.iter().filter(|case| case.record.target == "default") {
-        let graded = |outcome| matches!(outcome, CaseOutcome::Passed | CaseOutcome::Failed);
+        let graded = |outcome| matches!(outcome, Status::Passed | Status::Failed);
         let trials = case.trials.iter().filter(|trial| graded(trial.record.outcome));
         let scores: Vec<f64> = trials.filter_map(|trial| trial.record.score).collect();
         if !scores.is_empty() {

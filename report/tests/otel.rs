@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use evalsuite_report::{RunData, otel};
-use evalsuite_schema::record::{CaseOutcome, GraderState, Reason, ReasonCode, Stage};
+use evalsuite_schema::record::{GraderState, Reason, ReasonCode, Stage, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
@@ -124,7 +124,7 @@ fn agents_models_and_tools_have_the_attributes_of_the_conventions() {
 fn graders_are_evaluation_results_at_the_span_of_the_agent() {
     let (_output, mut run) = run();
     let broken = &mut run.suites[0].cases[0].trials[0].record;
-    broken.outcome = CaseOutcome::Error;
+    broken.outcome = Status::Error;
     broken.reason = Some(Reason::new(Stage::Grading, ReasonCode::JudgeError, "no reply"));
     broken.score = None;
     broken.graders[1].state = GraderState::Error;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use evalsuite_report::{CaseData, HtmlReport, Problem, RunData, earlier_runs};
-use evalsuite_schema::record::{CaseOutcome, ReasonCode};
+use evalsuite_schema::record::{ReasonCode, Status};
 use evalsuite_tests::synthetic_run::SyntheticRun;
 
 fn run(root: &Path) -> PathBuf {
@@ -109,7 +109,7 @@ fn a_case_whose_process_died_is_an_error_with_the_trials_that_ended() {
     fs::write(case.join("trial-001/started.json"), &started).unwrap();
     let data = RunData::read(&run).unwrap();
     let died = cases(&data).find(|case| case.record.case_id == whole.record.case_id).unwrap();
-    assert_eq!((died.record.outcome, died.trials.len(), died.record.planned), (CaseOutcome::Error, 1, 2));
+    assert_eq!((died.record.outcome, died.trials.len(), died.record.planned), (Status::Error, 1, 2));
     assert_eq!(died.record.reason.as_ref().unwrap().message, "process 77 did not end trial 1");
     assert_eq!(died.record.location, whole.record.location);
 

@@ -32,7 +32,7 @@ mod run;
 /// What generated tests, programs and the command line call.
 mod entry;
 
-pub use evalsuite_schema::record::{Assertion, CaseOutcome, GraderKind, Usage, Verdict};
+pub use evalsuite_schema::record::{Assertion, GraderKind, Status, Usage, Verdict};
 pub use evalsuite_schema::{
     Calibration, Case, Content, Location, Message, Object, Part, PathRef, Role, Suite, ToolCall, Value,
 };
@@ -54,7 +54,7 @@ pub use crate::entry::run_options::RunOptions;
 pub use crate::judge::calibration::CalibrationReport;
 pub use crate::model::agent::{Agent, AgentResult, BoundAgent, IntoAgent};
 pub use crate::model::cassette::{Cassette, CassetteError};
-pub use crate::model::command::Command;
+pub use crate::model::command::TrialCommand;
 pub use crate::model::dependency::Dependency;
 pub use crate::model::evals::Evals;
 pub use crate::model::evidence::{Evidence, WorkspaceChanges};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use evalsuite::__private::CompiledJson;
-use evalsuite::{CaseOutcome, EvalCase, EvalSuite, Evals, Message, Report, Role, RunOptions, ToolCall, Trial};
+use evalsuite::{EvalCase, EvalSuite, Evals, Message, Report, Role, RunOptions, Status, ToolCall, Trial};
 
 const TRIALS: usize = 3;
 const CONCURRENCY: usize = 64;
@@ -125,7 +125,7 @@ fn run_cases(cases: usize) {
     let report = run(RunOptions::new());
     let took = clock.elapsed();
     assert_eq!(report.problems(), &[] as &[String]);
-    assert_eq!((report.cases().len(), report.count(CaseOutcome::Passed)), (cases, cases));
+    assert_eq!((report.cases().len(), report.count(Status::Passed)), (cases, cases));
     for (number, case) in report.cases().iter().enumerate() {
         assert_eq!((case.record().case_id.as_str(), case.trials().len()), (&*format!("case-{number:04}"), TRIALS));
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use evalsuite::__private::CompiledJson;
-use evalsuite::{CaseOutcome, CaseReport, EvalCase, EvalSuite, Evals, IntoAgent, Report, RunOptions, Trial};
+use evalsuite::{CaseReport, EvalCase, EvalSuite, Evals, IntoAgent, Report, RunOptions, Status, Trial};
 use tokio::runtime::{Builder, Runtime};
 use tracing::{Instrument, info_span};
 use tracing_subscriber::prelude::*;
@@ -104,13 +104,13 @@ fn run<M>(agent: impl IntoAgent<M>, concurrency: usize) -> Report {
 
 fn all_passed(report: &Report) {
     for case in report.cases() {
-        assert_eq!(case.outcome(), CaseOutcome::Passed, "{:?} {:#?}", case.record().reason, case.trials()[0].graders);
+        assert_eq!(case.status(), Status::Passed, "{:?} {:#?}", case.record().reason, case.trials()[0].graders);
     }
 }
 
 /// The message of a case that is an error, because its calls are not known.
 fn error(case: &CaseReport) -> &str {
-    assert_eq!(case.outcome(), CaseOutcome::Error, "{:#?}", case.record());
+    assert_eq!(case.status(), Status::Error, "{:#?}", case.record());
     &case.record().reason.as_ref().unwrap().message
 }
 

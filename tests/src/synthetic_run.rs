@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use evalsuite_schema::json::{Value, json};
 use evalsuite_schema::record::{
-    Assertion, CaseOutcome, CaseRecord, GitState, GraderKind, GraderRecord, GraderState, JudgeRecord, Reason,
-    ReasonCode, RunRecord, Stability, Stage, SuiteRecord, SuiteRun, SuiteTest, TrialRecord, TrialSummary, Usage,
-    Verdict, WorkspaceRecord,
+    Assertion, CaseRecord, GitState, GraderKind, GraderRecord, GraderState, JudgeRecord, Reason, ReasonCode, RunRecord,
+    Stability, Stage, Status, SuiteRecord, SuiteRun, SuiteTest, TrialRecord, TrialSummary, Usage, Verdict,
+    WorkspaceRecord,
 };
 use evalsuite_schema::{Location, Object};
 use serde::Serialize;
@@ -147,13 +147,13 @@ impl Case {
         let trials: Vec<Trial> = (0..count)
             .map(|trial| {
                 let fate = if is_skipped {
-                    CaseOutcome::Skipped
+                    Status::Skipped
                 } else if noise(seed, 100 + trial) < 0.012 {
-                    CaseOutcome::Error
+                    Status::Error
                 } else if noise(seed, trial) < chance {
-                    CaseOutcome::Passed
+                    Status::Passed
                 } else {
-                    CaseOutcome::Failed
+                    Status::Failed
                 };
                 let mut metadata = Object::new();
                 metadata.insert("failure_bucket".to_owned(), bucket.into());
@@ -188,8 +188,8 @@ impl Finish for CaseRecord {
     /// What the trials come to.
     fn finish(&mut self, trials: &[Trial]) {
         let count = |outcome| trials.iter().filter(|trial| trial.record.outcome == outcome).count() as u32;
-        let (passed, failed) = (count(CaseOutcome::Passed), count(CaseOutcome::Failed));
-        (self.passed, self.completed, self.errors) = (passed, passed + failed, count(CaseOutcome::Error));
+        let (passed, failed) = (count(Status::Passed), count(Status::Failed));
+        (self.passed, self.completed, self.errors) = (passed, passed + failed, count(Status::Error));
         let scores: Vec<f64> = trials.iter().filter_map(|trial| trial.record.score).collect();
         let mean = (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
         (self.score, self.mean) = (mean, mean);
@@ -200,8 +200,8 @@ impl Finish for CaseRecord {
             (0, _) => Stability::StableFail,
             _ => Stability::Flaky,
         });
-        let decides = trials.iter().find(|trial| trial.record.outcome != CaseOutcome::Passed);
-        self.outcome = if passed > 0 { CaseOutcome::Passed } else { trials[0].record.outcome };
+        let decides = trials.iter().find(|trial| trial.record.outcome != Status::Passed);
+        self.outcome = if passed > 0 { Status::Passed } else { trials[0].record.outcome };
         if passed == 0 {
             self.reason = decides.and_then(|trial| trial.record.reason.clone());
         }
@@ -216,7 +216,7 @@ impl Trial {
     fn new(
         case: &CaseRecord,
         index: u32,
-        outcome: CaseOutcome,
+        outcome: Status,
         prompt: &str,
         metadata: Object,
         seed: u64,
@@ -251,18 +251,18 @@ impl Trial {
             .to_string(),
         )];
         match outcome {
-            CaseOutcome::Skipped => {
+            Status::Skipped => {
                 let message = "needs `psql`, which is not installed".to_owned();
                 record.reason = Some(Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, message));
                 record.trajectory = None;
                 return Self { record, files };
             }
-            CaseOutcome::Error => {
+            Status::Error => {
                 let message = text("the agent did not answer within 300 s");
                 record.reason = Some(Reason::new(Stage::Agent, ReasonCode::Timeout, message));
                 record.duration_ms = Some(300_000);
             }
-            CaseOutcome::Passed | CaseOutcome::Failed => {
+            Status::Passed | Status::Failed => {
                 record.duration_ms = Some(2_000 + (noise(seed, 50 + index) * 28_000.0) as u64);
                 record.answer = Some(hostile.map_or_else(|| answer(case, outcome, index, seed), str::to_owned));
                 grade(&mut record, &mut files, seed, hostile);
@@ -290,8 +290,8 @@ impl Trial {
     }
 }
 
-fn answer(case: &CaseRecord, outcome: CaseOutcome, index: u32, seed: u64) -> String {
-    let days = if outcome == CaseOutcome::Passed { 30 } else { 60 };
+fn answer(case: &CaseRecord, outcome: Status, index: u32, seed: u64) -> String {
+    let days = if outcome == Status::Passed { 30 } else { 60 };
     // Some cases answer alike in all trials.
     let variant = if seed.is_multiple_of(4) { 0 } else { index % 2 };
     let opening = ["Thanks for writing to us.", "I am sorry about the trouble."][variant as usize];
@@ -302,7 +302,7 @@ fn answer(case: &CaseRecord, outcome: CaseOutcome, index: u32, seed: u64) -> Str
 }
 
 fn grade(record: &mut TrialRecord, files: &mut Vec<(String, String)>, seed: u64, hostile: Option<&str>) {
-    let passed = record.outcome == CaseOutcome::Passed;
+    let passed = record.outcome == Status::Passed;
     let file = record.location.file.clone();
     let text = |ours: &str| hostile.unwrap_or(ours).to_owned();
     let mut policy = grader(

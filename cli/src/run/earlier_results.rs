@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use evalsuite::CaseOutcome;
+use evalsuite::Status;
 use evalsuite::tooling::{SuiteDescription, TestDescription};
 use evalsuite_report::{Health, HealthOptions, newest_outcomes};
 
@@ -27,7 +27,7 @@ pub(super) fn chosen_by_results(
         let outcomes = newest_outcomes(output, &tests.collect())?;
         retain(&mut chosen, |suite, test| {
             let outcome = outcomes.get(&(suite.to_owned(), test.test.clone()));
-            matches!(outcome, Some(CaseOutcome::Failed | CaseOutcome::Error))
+            matches!(outcome, Some(Status::Failed | Status::Error))
         });
     }
     if let Some(window) = command.flaky {

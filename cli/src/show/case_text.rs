@@ -5,7 +5,7 @@ use std::path::Path;
 
 use evalsuite_report::{CaseData, RunData, TrialData};
 use evalsuite_schema::Value;
-use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, TrialRecord, Verdict};
+use evalsuite_schema::record::{GraderRecord, GraderState, Status, TrialRecord, Verdict};
 use evalsuite_schema::{Content, Input};
 
 use super::{add_indented, steps};
@@ -25,7 +25,7 @@ pub(super) fn add(
     let found = match trial {
         Some(number) => case.trials.iter().find(|trial| trial.record.trial == number),
         None => {
-            let failed = case.trials.iter().find(|trial| trial.record.outcome != CaseOutcome::Passed);
+            let failed = case.trials.iter().find(|trial| trial.record.outcome != Status::Passed);
             failed.or_else(|| case.trials.first())
         }
     };

@@ -5,7 +5,7 @@ mod model;
 use std::sync::LazyLock;
 
 use evalsuite::record::ReasonCode;
-use evalsuite::{CaseOutcome, Evals, Outcome, RunOptions, ToolCall, Trial, Usage, include_eval_suite};
+use evalsuite::{Evals, Outcome, RunOptions, Status, ToolCall, Trial, Usage, include_eval_suite};
 use streaming_agent::{Event, SupportAgent};
 
 include_eval_suite!("suites/support");
@@ -46,7 +46,7 @@ fn what_was_streamed_before_the_time_limit_is_kept() {
     let report = runtime.block_on(run.run(&options)).unwrap();
 
     let case = &report.cases()[0];
-    assert_eq!(case.outcome(), CaseOutcome::Error, "{case}");
+    assert_eq!(case.status(), Status::Error, "{case}");
     let trial = &case.trials()[0];
     assert_eq!(trial.reason.as_ref().map(|reason| reason.code), Some(ReasonCode::Timeout));
     assert_eq!(trial.answer.as_deref(), Some("Your teapot is in Lyon."));

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::record::{
-    Baseline, BaselineCase, BaselineHeader, CaseOutcome, CaseRecord, GraderRecord, PassState,
-};
+use evalsuite_schema::record::{Baseline, BaselineCase, BaselineHeader, CaseRecord, GraderRecord, PassState, Status};
 
 use crate::run_data::{CaseData, RunData, SuiteData};
 
@@ -194,8 +192,7 @@ fn line(case: &CaseData) -> Option<BaselineCase> {
     if record.completed == 0 {
         return None;
     }
-    let completed =
-        record.trials.iter().filter(|trial| matches!(trial.outcome, CaseOutcome::Passed | CaseOutcome::Failed));
+    let completed = record.trials.iter().filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed));
     let scores: Vec<f64> = completed.filter_map(|trial| trial.score).collect();
     let mut line = BaselineCase::default();
     line.case.clone_from(&record.case_id);

@@ -1,6 +1,6 @@
 //! Which answers of a run are accepted with its results.
 
-use evalsuite_schema::record::{AcceptedAnswer, AcceptedAnswers, CaseOutcome};
+use evalsuite_schema::record::{AcceptedAnswer, AcceptedAnswers, Status};
 
 use super::{Accepted, Decision};
 use crate::run_data::{SuiteData, answer_of};
@@ -32,7 +32,7 @@ pub fn accept_answers(suite: &SuiteData, accepted: &Accepted, before: Option<&Ac
 /// The answer of the first trial that passed and has one.
 fn passed_answer(suite: &SuiteData, id: &str, target: &str) -> Option<AcceptedAnswer> {
     let case = suite.cases.iter().find(|case| case.record.case_id == id && case.record.target == target)?;
-    let passed = case.trials.iter().map(|trial| &trial.record).filter(|trial| trial.outcome == CaseOutcome::Passed);
+    let passed = case.trials.iter().map(|trial| &trial.record).filter(|trial| trial.outcome == Status::Passed);
     let mut answer = AcceptedAnswer::default();
     answer.case = id.to_owned();
     answer.target = target.to_owned();

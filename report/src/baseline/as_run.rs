@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use evalsuite::record::run_directory::CaseDirectoryName;
 use evalsuite_schema::record::{
-    AcceptedAnswers, Baseline, BaselineCase, CaseOutcome, CaseRecord, PassState, TrialRecord, TrialSummary,
+    AcceptedAnswers, Baseline, BaselineCase, CaseRecord, PassState, Status, TrialRecord, TrialSummary,
 };
 
 use crate::run_data::{CaseData, RunData, SuiteData, TrialData};
@@ -44,7 +44,7 @@ fn case(suite: &str, case: &BaselineCase) -> CaseData {
     record.target.clone_from(&case.target);
     record.input_digest.clone_from(&case.input);
     record.grader_digest.clone_from(&case.graders);
-    record.outcome = if case.state() == PassState::Fails { CaseOutcome::Failed } else { CaseOutcome::Passed };
+    record.outcome = if case.state() == PassState::Fails { Status::Failed } else { Status::Passed };
     (record.passed, record.completed, record.planned) = (case.passed, case.trials, case.trials);
     (record.mean, record.stddev) = (case.score, case.spread);
     // Comparisons need their mean only.

@@ -1,7 +1,7 @@
 //! Annotations of GitHub Actions.
 
 use evalsuite_schema::diagnostic::Severity;
-use evalsuite_schema::record::CaseOutcome;
+use evalsuite_schema::record::Status;
 use evalsuite_schema::workflow_command::{command, commands};
 
 use crate::failure_text::FailureText;
@@ -12,11 +12,11 @@ use crate::run_data::{CaseData, RunData};
 pub fn annotations(run: &RunData) -> String {
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
     let mut failed: Vec<&CaseData> =
-        cases().filter(|case| matches!(case.record.outcome, CaseOutcome::Failed | CaseOutcome::Error)).collect();
+        cases().filter(|case| matches!(case.record.outcome, Status::Failed | Status::Error)).collect();
     // What broke says nothing about the agent and has to be mended first.
-    failed.sort_by_key(|case| case.record.outcome != CaseOutcome::Error);
+    failed.sort_by_key(|case| case.record.outcome != Status::Error);
     let is_flaky =
-        |case: &&CaseData| case.record.outcome == CaseOutcome::Passed && case.record.passed < case.record.completed;
+        |case: &&CaseData| case.record.outcome == Status::Passed && case.record.passed < case.record.completed;
     let flaky: Vec<&CaseData> = cases().filter(is_flaky).collect();
 
     let more_failed = |count| format!("{count} more cases did not pass; see the summary of the job");

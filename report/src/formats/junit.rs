@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use evalsuite_schema::Location;
-use evalsuite_schema::record::{CaseOutcome, CaseRecord};
+use evalsuite_schema::record::{CaseRecord, Status};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestRerun, TestSuite};
 
 use crate::failure_text::FailureText;
@@ -54,19 +54,19 @@ fn test_case(case: &CaseData, class: &str) -> TestCase {
     test
 }
 
-fn is_failure(outcome: CaseOutcome) -> bool {
-    matches!(outcome, CaseOutcome::Failed | CaseOutcome::Error)
+fn is_failure(outcome: Status) -> bool {
+    matches!(outcome, Status::Failed | Status::Error)
 }
 
 fn status(case: &CaseData, failure: &FailureText) -> TestCaseStatus {
     let record = &case.record;
     let mut status = match record.outcome {
-        CaseOutcome::Passed => TestCaseStatus::success(),
-        CaseOutcome::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
-        CaseOutcome::Error => TestCaseStatus::non_success(NonSuccessKind::Error),
-        CaseOutcome::Skipped => TestCaseStatus::skipped(),
+        Status::Passed => TestCaseStatus::success(),
+        Status::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Status::Error => TestCaseStatus::non_success(NonSuccessKind::Error),
+        Status::Skipped => TestCaseStatus::skipped(),
     };
-    if record.outcome != CaseOutcome::Passed {
+    if record.outcome != Status::Passed {
         status.set_message(failure.message.as_str());
         if let Some(reason) = &record.reason {
             status.set_type(reason.code.as_str());
@@ -75,7 +75,7 @@ fn status(case: &CaseData, failure: &FailureText) -> TestCaseStatus {
             status.set_description(failure.details.as_str());
         }
     }
-    if record.outcome != CaseOutcome::Skipped {
+    if record.outcome != Status::Skipped {
         // The status of a failed case is that of its first failed trial.
         let is_shown = usize::from(is_failure(record.outcome));
         let failed = case.trials.iter().filter(|trial| is_failure(trial.record.outcome));
@@ -87,7 +87,7 @@ fn status(case: &CaseData, failure: &FailureText) -> TestCaseStatus {
 fn rerun(trial: &TrialData) -> TestRerun {
     let failure = FailureText::of_trial(&trial.record);
     let kind = match trial.record.outcome {
-        CaseOutcome::Error => NonSuccessKind::Error,
+        Status::Error => NonSuccessKind::Error,
         _ => NonSuccessKind::Failure,
     };
     let mut rerun = TestRerun::new(kind);

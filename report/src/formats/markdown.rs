@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use evalsuite_schema::record::{CaseOutcome, OutcomeCounts};
+use evalsuite_schema::record::{OutcomeCounts, Status};
 
 use crate::failure_text::FailureText;
 use crate::judged_rates::judged_rates;
@@ -29,7 +29,7 @@ pub fn markdown(run: &RunData) -> String {
         sections.extend(rates.into_iter().map(|rate| format!("- {}\n", escape(&rate.to_string()))));
     }
     let cases = || run.suites.iter().flat_map(|suite| &suite.cases);
-    for (outcome, title) in [(CaseOutcome::Error, "Errors"), (CaseOutcome::Failed, "Failures")] {
+    for (outcome, title) in [(Status::Error, "Errors"), (Status::Failed, "Failures")] {
         let found: Vec<&CaseData> = cases().filter(|case| case.record.outcome == outcome).collect();
         if !found.is_empty() {
             sections.push(format!("\n### {title}\n\n"));
@@ -37,11 +37,11 @@ pub fn markdown(run: &RunData) -> String {
         }
     }
     let flaky =
-        cases().filter(|case| case.record.outcome == CaseOutcome::Passed && case.record.passed < case.record.completed);
+        cases().filter(|case| case.record.outcome == Status::Passed && case.record.passed < case.record.completed);
     list(&mut sections, "Flaky", flaky, |case| {
         format!("{} of {} trials passed", case.record.passed, case.record.completed)
     });
-    let skipped = cases().filter(|case| case.record.outcome == CaseOutcome::Skipped);
+    let skipped = cases().filter(|case| case.record.outcome == Status::Skipped);
     list(&mut sections, "Skipped", skipped, |case| FailureText::of_case(case).message);
     if !run.problems.is_empty() {
         sections.push("\n### Records that cannot be read\n\n".to_owned());

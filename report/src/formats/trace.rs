@@ -4,7 +4,7 @@ use std::io;
 use std::io::Write;
 
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::{CaseOutcome, GraderRecord, TrialRecord};
+use evalsuite_schema::record::{GraderRecord, Status, TrialRecord};
 
 use super::ids::{suites_and_targets, trial_path};
 use super::steps::steps;
@@ -116,7 +116,7 @@ fn trial_args(record: &TrialRecord, trial: &TrialData) -> Value {
     json!({
         "outcome": record.outcome,
         "score": record.score,
-        "reason": record.reason.as_ref().filter(|_| record.outcome != CaseOutcome::Passed).map(|reason| &reason.message),
+        "reason": record.reason.as_ref().filter(|_| record.outcome != Status::Passed).map(|reason| &reason.message),
         "model": record.model,
         "tokens": record.usage.map(|usage| usage.input + usage.cached + usage.output),
         "cost_usd": record.cost_usd,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalsuite_schema::gate::{Gate, Measure, SliceKey};
-use evalsuite_schema::record::{CaseOutcome, ReasonCode, SuiteTest};
+use evalsuite_schema::record::{ReasonCode, Status, SuiteTest};
 
 use super::measure::Measured;
 use super::{GateReport, GateResult, GateVerdict};
@@ -92,7 +92,7 @@ impl<'a> Checked<'a> {
         let (filtered, selected): (Vec<&CaseData>, Vec<&CaseData>) =
             cases.iter().copied().partition(|case| is_filtered(case));
         let (skipped, run): (Vec<&CaseData>, Vec<&CaseData>) =
-            selected.into_iter().partition(|case| case.record.outcome == CaseOutcome::Skipped);
+            selected.into_iter().partition(|case| case.record.outcome == Status::Skipped);
         let measured = Measured::of(gate.measure(), &run);
         let why = self.broken.clone().or_else(|| self.doubt(gate, run.len(), skipped.len(), filtered.len(), measured));
         let verdict = match measured.value.map(|value| gate.holds(value)) {
@@ -157,7 +157,7 @@ impl<'a> Checked<'a> {
 
 /// Whether a case was not selected, rather than skipped for what it needs.
 fn is_filtered(case: &CaseData) -> bool {
-    case.record.outcome == CaseOutcome::Skipped
+    case.record.outcome == Status::Skipped
         && case.record.reason.as_ref().is_some_and(|reason| reason.code == ReasonCode::Filtered)
 }
 

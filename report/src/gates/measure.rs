@@ -1,7 +1,7 @@
 //! What gates measure.
 
 use evalsuite_schema::gate::Measure;
-use evalsuite_schema::record::{CaseOutcome, TrialSummary};
+use evalsuite_schema::record::{Status, TrialSummary};
 
 use crate::run_data::CaseData;
 use crate::statistics::{mean, wilson_interval};
@@ -20,7 +20,7 @@ impl Measured {
         let trials = || cases.iter().flat_map(|case| case.record.trials.iter().chain(&case.record.surplus));
         match measure {
             Measure::PassRate | Measure::LowerPassRate => {
-                let passed = cases.iter().filter(|case| case.record.outcome == CaseOutcome::Passed).count();
+                let passed = cases.iter().filter(|case| case.record.outcome == Status::Passed).count();
                 let counts = [passed, cases.len()].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
                 let interval = wilson_interval(counts[0], counts[1]);
                 let rate = interval.map(|_| f64::from(counts[0]) / f64::from(counts[1]));
@@ -51,7 +51,7 @@ impl Measured {
 }
 
 fn mean_score(case: &CaseData) -> Option<f64> {
-    let completed = |trial: &&TrialSummary| matches!(trial.outcome, CaseOutcome::Passed | CaseOutcome::Failed);
+    let completed = |trial: &&TrialSummary| matches!(trial.outcome, Status::Passed | Status::Failed);
     let scores: Vec<f64> = case.record.trials.iter().filter(completed).filter_map(|trial| trial.score).collect();
     (!scores.is_empty()).then(|| mean(&scores))
 }

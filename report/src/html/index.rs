@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use evalsuite_schema::record::{
-    CalibrationRecord, CaseOutcome, CaseRecord, CiRun, GitState, GraderState, Stability, TrialRecord, TrialSummary,
-    Usage, Verdict,
+    CalibrationRecord, CaseRecord, CiRun, GitState, GraderState, Stability, Status, TrialRecord, TrialSummary, Usage,
+    Verdict,
 };
 use evalsuite_schema::{Kind, Object};
 use serde::Serialize;
@@ -337,12 +337,12 @@ fn tokens(usage: Usage) -> [u64; 4] {
 }
 
 /// The letter of an outcome in the index.
-pub(super) fn outcome_code(outcome: CaseOutcome) -> char {
+pub(super) fn outcome_code(outcome: Status) -> char {
     match outcome {
-        CaseOutcome::Passed => 'p',
-        CaseOutcome::Failed => 'f',
-        CaseOutcome::Error => 'e',
-        CaseOutcome::Skipped => 's',
+        Status::Passed => 'p',
+        Status::Failed => 'f',
+        Status::Error => 'e',
+        Status::Skipped => 's',
     }
 }
 

@@ -16,7 +16,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::{fs, io};
 
-use evalsuite_schema::record::CaseOutcome;
+use evalsuite_schema::record::Status;
 
 use crate::run_data::{CaseData, CaseLookup, Problem, RunData};
 
@@ -142,8 +142,7 @@ impl HtmlReport {
 
     fn has_details(&self, case: &CaseData) -> bool {
         let mut outcomes = case.record.trials.iter().map(|trial| trial.outcome);
-        let passed =
-            case.record.outcome == CaseOutcome::Passed && outcomes.all(|outcome| outcome == CaseOutcome::Passed);
+        let passed = case.record.outcome == Status::Passed && outcomes.all(|outcome| outcome == Status::Passed);
         self.details == Details::All || !passed
     }
 

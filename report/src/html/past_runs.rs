@@ -1,6 +1,6 @@
 //! Earlier runs, as the index has them.
 
-use evalsuite_schema::record::{CaseOutcome, CaseRecord, OutcomeCounts};
+use evalsuite_schema::record::{CaseRecord, OutcomeCounts, Status};
 use serde::Serialize;
 
 use super::index::{RunInfo, outcome_code};
@@ -104,7 +104,7 @@ pub(super) fn totals(run: &RunData) -> Vec<Totals> {
         });
         let (total, scores, durations) = &mut totals[index];
         total.cases.add(record.outcome);
-        if matches!(record.outcome, CaseOutcome::Passed | CaseOutcome::Failed) {
+        if matches!(record.outcome, Status::Passed | Status::Failed) {
             scores.add(record.mean.or(record.score));
         }
         for trial in &record.trials {

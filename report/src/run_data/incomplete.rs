@@ -1,9 +1,7 @@
 //! Records in place of those that are missing.
 
 use evalsuite::record::run_directory::{CaseDirectoryName, TRIAL_RECORD};
-use evalsuite_schema::record::{
-    CaseOutcome, CaseRecord, Reason, ReasonCode, Stage, Started, TrialRecord, TrialSummary,
-};
+use evalsuite_schema::record::{CaseRecord, Reason, ReasonCode, Stage, Started, Status, TrialRecord, TrialSummary};
 
 use super::TrialData;
 
@@ -40,7 +38,7 @@ pub(super) fn case_without_record(
     };
     case.case_key.clone_from(&name.case_key);
     case.runner_attempt = name.attempt;
-    case.outcome = CaseOutcome::Error;
+    case.outcome = Status::Error;
     case.reason = Some(match open {
         Some(started) => died(format!("process {} did not end trial {}", started.pid, started.trial)),
         None => died("the case has no record, though its trials have".to_owned()),
@@ -49,9 +47,9 @@ pub(super) fn case_without_record(
         // Its path is relative to the case, the directory to the run.
         let directory = trial.directory.file_name().unwrap_or_default().to_string_lossy();
         case.trials.push(TrialSummary::new(&trial.record, format!("{directory}/{TRIAL_RECORD}")));
-        case.completed += u32::from(matches!(trial.record.outcome, CaseOutcome::Passed | CaseOutcome::Failed));
-        case.passed += u32::from(trial.record.outcome == CaseOutcome::Passed);
-        case.errors += u32::from(trial.record.outcome == CaseOutcome::Error);
+        case.completed += u32::from(matches!(trial.record.outcome, Status::Passed | Status::Failed));
+        case.passed += u32::from(trial.record.outcome == Status::Passed);
+        case.errors += u32::from(trial.record.outcome == Status::Error);
     }
     Some(case)
 }

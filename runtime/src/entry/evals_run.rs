@@ -31,11 +31,11 @@ impl Evals {
     ///
     /// ```no_run
     /// # async fn example(evals: evalsuite::Evals) -> Result<(), evalsuite::RunError> {
-    /// use evalsuite::{CaseOutcome, RunOptions};
+    /// use evalsuite::{Status, RunOptions};
     ///
     /// let report = evals.run(&RunOptions::new().with_tag("smoke").with_budget_usd(2.0)).await?;
     /// println!("{report}");
-    /// assert!(report.is_success(), "{} cases failed", report.count(CaseOutcome::Failed));
+    /// assert!(report.is_success(), "{} cases failed", report.count(Status::Failed));
     /// # Ok(())
     /// # }
     /// ```

@@ -47,7 +47,7 @@ impl LongCases {
 
 #[cfg(test)]
 mod tests {
-    use evalsuite_schema::record::CaseOutcome;
+    use evalsuite_schema::record::Status;
 
     use super::*;
 
@@ -57,7 +57,7 @@ mod tests {
     }
 
     fn trial(trial: u32) -> ProgressStep {
-        let outcome = CaseOutcome::Passed;
+        let outcome = Status::Passed;
         ProgressStep::TrialFinished {
             trial,
             outcome,

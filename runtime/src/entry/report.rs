@@ -3,7 +3,7 @@
 use std::fmt;
 
 use evalsuite_schema::Object;
-use evalsuite_schema::record::{CaseOutcome, SuiteSummary, TargetSummary};
+use evalsuite_schema::record::{Status, SuiteSummary, TargetSummary};
 
 use crate::model::suite::EvalSuite;
 use crate::record::summary;
@@ -14,11 +14,11 @@ use crate::run::case_report::CaseReport;
 /// Result of [`Evals::run`](crate::Evals::run): the cases that were run or skipped. It is shown as a summary and the failures.
 ///
 /// ```
-/// use evalsuite::{CaseOutcome, Report};
+/// use evalsuite::{Status, Report};
 ///
 /// fn show(report: &Report) {
-///     println!("run {}: {} passed", report.run_id(), report.count(CaseOutcome::Passed));
-///     for case in report.cases().iter().filter(|case| case.outcome() == CaseOutcome::Failed) {
+///     println!("run {}: {} passed", report.run_id(), report.count(Status::Passed));
+///     for case in report.cases().iter().filter(|case| case.status() == Status::Failed) {
 ///         println!("{} scored {:?}, see {}", case.case().id(), case.record().score, case.directory().display());
 ///     }
 ///     for target in &report.summary().targets {
@@ -60,8 +60,8 @@ impl Report {
     }
 
     /// Number of cases with this outcome.
-    pub fn count(&self, outcome: CaseOutcome) -> usize {
-        self.cases.iter().filter(|case| case.outcome() == outcome).count()
+    pub fn count(&self, outcome: Status) -> usize {
+        self.cases.iter().filter(|case| case.status() == outcome).count()
     }
 
     /// Whether every case passed, was skipped, or failed as the baseline of its suite expects, and all cases were recorded.

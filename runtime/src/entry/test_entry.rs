@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use evalsuite_schema::record::{CaseOutcome, CaseRecord, Expectation, ReasonCode};
+use evalsuite_schema::record::{CaseRecord, Expectation, ReasonCode, Status};
 
 use crate::entry::long_cases::LongCases;
 use crate::entry::run_error::{RunError, RunErrorKind};
@@ -39,10 +39,10 @@ pub(crate) fn case(evals: fn() -> Evals, index: usize) {
             if let Some(line) = notice_line(report.record()) {
                 notice::say(&line);
             }
-            match report.outcome() {
-                CaseOutcome::Passed => println!("{}", passed_line(&report)),
-                CaseOutcome::Failed => println!("{report}"),
-                CaseOutcome::Skipped | CaseOutcome::Error => {}
+            match report.status() {
+                Status::Passed => println!("{}", passed_line(&report)),
+                Status::Failed => println!("{report}"),
+                Status::Skipped | Status::Error => {}
             }
         }
     }
@@ -65,7 +65,7 @@ fn run(evals: Evals, index: usize) -> Result<CaseReport, RunError> {
         notice::say(&problem);
     }
     let record = report.record();
-    if let Some(reason) = record.reason.as_ref().filter(|_| record.outcome == CaseOutcome::Skipped) {
+    if let Some(reason) = record.reason.as_ref().filter(|_| record.outcome == Status::Skipped) {
         SkippedTest { suite: &record.suite, name: &record.test_name, reason }.show(settings, &run);
     }
     Ok(report)

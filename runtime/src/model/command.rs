@@ -158,13 +158,13 @@ impl Drop for EndWithTrial {
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Command {
+pub struct TrialCommand {
     inner: process::Command,
     groups: ChildGroups,
     echo: Echo,
 }
 
-impl Command {
+impl TrialCommand {
     pub(crate) fn new(
         program: &OsStr,
         directory: &Path,
@@ -263,8 +263,9 @@ mod tests {
 
     use super::*;
 
-    fn shell(script: &str, groups: &ChildGroups) -> Command {
-        let mut command = Command::new("sh".as_ref(), Path::new("/"), &CommandEnvironment::default(), groups.clone());
+    fn shell(script: &str, groups: &ChildGroups) -> TrialCommand {
+        let mut command =
+            TrialCommand::new("sh".as_ref(), Path::new("/"), &CommandEnvironment::default(), groups.clone());
         command.args(["-c", script]);
         command
     }

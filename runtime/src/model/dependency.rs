@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::{CaseOutcome, CaseRecord, TrialRecord};
+use evalsuite_schema::record::{CaseRecord, Status, TrialRecord};
 
 /// Result of a case that another case depends on.
 ///
@@ -18,7 +18,7 @@ use evalsuite_schema::record::{CaseOutcome, CaseRecord, TrialRecord};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dependency {
-    outcome: CaseOutcome,
+    outcome: Status,
     score: Option<f64>,
     answer: Option<String>,
 }
@@ -31,7 +31,7 @@ impl Dependency {
     }
 
     /// Outcome of the case.
-    pub fn outcome(&self) -> CaseOutcome {
+    pub fn status(&self) -> Status {
         self.outcome
     }
 
@@ -56,7 +56,7 @@ impl Dependencies {
         self.0.get(id)
     }
 
-    pub(crate) fn outcomes(&self) -> BTreeMap<String, CaseOutcome> {
+    pub(crate) fn outcomes(&self) -> BTreeMap<String, Status> {
         self.0.iter().map(|(id, dependency)| (id.clone(), dependency.outcome)).collect()
     }
 }

@@ -13,6 +13,8 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The result of an agent: its answer, and what it reports about its work.
 ///
+/// How the trial ended is a [`Status`](crate::Status), whatever the agent returns.
+///
 /// A text is enough: `String` and `&str` convert into an outcome. Whatever the outcome leaves out is taken from what the agent
 /// recorded through its [`Trial`](crate::Trial).
 ///

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use evalsuite_schema::record::{CaseOutcome, Verdict};
+use evalsuite_schema::record::{Status, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A step of a case that runs, as [`RunOptions::with_progress`](crate::RunOptions::with_progress) reports it, and as one line of
@@ -77,7 +77,7 @@ pub enum ProgressStep {
         /// Index of the trial.
         trial: u32,
         /// Its outcome.
-        outcome: CaseOutcome,
+        outcome: Status,
         /// Its score, 0 to 1; `None` when nothing was decided.
         score: Option<f64>,
         /// Number of trials of the case that have ended.
@@ -91,7 +91,7 @@ pub enum ProgressStep {
     #[non_exhaustive]
     CaseFinished {
         /// Its outcome.
-        outcome: CaseOutcome,
+        outcome: Status,
         /// Its score, 0 to 1; `None` when no trial was completed.
         score: Option<f64>,
         /// Cost of the case in US dollars, of the agent and of judges; `None` if none was reported.
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(text(3, grader(None)), "shop::late: trial 2 of 3, grader contains: undecided");
         let trial = ProgressStep::TrialFinished {
             trial: 1,
-            outcome: CaseOutcome::Passed,
+            outcome: Status::Passed,
             score: Some(1.0),
             finished: 2,
             mean_score: Some(0.75),
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(text(3, trial.clone()), "shop::late: trial 2 of 3 passed, score 1.00, mean so far 0.75, 0.5000 USD");
         assert_eq!(text(1, trial), "shop::late: trial 2 of 1 passed, score 1.00, 0.5000 USD");
         let case = ProgressStep::CaseFinished {
-            outcome: CaseOutcome::Skipped,
+            outcome: Status::Skipped,
             score: None,
             cost_usd: None,
             reason: Some("needs a judge\nhelp: more".into()),

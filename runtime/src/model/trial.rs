@@ -11,7 +11,7 @@ use evalsuite_schema::{Input, Message, Object, ToolCall};
 use serde::de::DeserializeOwned;
 
 use crate::model::cassette::Cassette;
-use crate::model::command::{ChildGroups, Command, CommandEnvironment};
+use crate::model::command::{ChildGroups, CommandEnvironment, TrialCommand};
 use crate::model::dependency::{Dependencies, Dependency};
 use crate::model::recorder::Recorder;
 use crate::platform::cancel::Cancel;
@@ -39,6 +39,10 @@ use crate::platform::environment;
 ///     Ok("Saved card.txt.".to_owned())
 /// }
 /// ```
+///
+/// Methods with the name of what they record take it as their argument (`message`, `tool_call`, `usage`, `cost_usd`), as those of
+/// [`Recorder`] do. To read back what was recorded is for graders, which have [`Evidence`](crate::Evidence). On an
+/// [`Outcome`](crate::Outcome) the same names read, and `with_usage` and `with_cost_usd` set.
 #[derive(Debug)]
 pub struct Trial<'a> {
     shared: Arc<Shared>,
@@ -114,7 +118,8 @@ impl Trial<'_> {
         &self.shared.facts.prompt
     }
 
-    /// The input's messages; empty in the tasks layout.
+    /// The messages of the input, in a conversation with those of its earlier turns; empty in the tasks layout. What
+    /// [`message`](Self::message) records is not among them: it is the transcript, which graders see.
     pub fn messages(&self) -> &[Message] {
         match &self.shared.facts.input {
             Input::Messages(messages) => messages,
@@ -181,9 +186,9 @@ impl Trial<'_> {
     /// A command to run in the workspace, with the `EVALSUITE_*` variables of this trial.
     ///
     /// It runs in a process group of its own, which is terminated when the time limit is exceeded, and at the end of the trial.
-    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> TrialCommand {
         let facts = &self.shared.facts;
-        Command::new(program.as_ref(), &facts.workspace, &facts.environment, self.shared.groups.clone())
+        TrialCommand::new(program.as_ref(), &facts.workspace, &facts.environment, self.shared.groups.clone())
     }
 
     /// The cassette of this trial, for an agent that records its model calls.
@@ -196,7 +201,7 @@ impl Trial<'_> {
         self.shared.recorder.clone()
     }
 
-    /// Records a message of the transcript.
+    /// Records a message of the transcript. [`messages`](Self::messages) is the input and stays as it is.
     pub fn message(&self, message: Message) {
         self.shared.recorder.message(message);
     }

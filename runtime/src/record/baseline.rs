@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite_schema::record::{
-    AcceptedAnswers, Baseline, BaselineError, BaselineResult, CaseOutcome, CaseRecord, Expectation, PassState,
+    AcceptedAnswers, Baseline, BaselineError, BaselineResult, CaseRecord, Expectation, PassState, Status,
 };
 
 use crate::platform::digest::file_key;
@@ -31,7 +31,7 @@ fn file_in(package_root: &Path, suite: &str, extension: &str) -> PathBuf {
 pub(crate) fn result_of(file: &Path, record: &CaseRecord) -> io::Result<Option<BaselineResult>> {
     let Some(text) = read(file)? else { return Ok(None) };
     let found = Baseline::find(&text, &record.case_id, &record.target).map_err(|error| invalid(file, &error))?;
-    let passes = record.outcome == CaseOutcome::Passed;
+    let passes = record.outcome == Status::Passed;
     Ok(found.map(|case| {
         let expectation = match (case.is_same_definition(record), passes, case.state()) {
             (false, ..) => Expectation::Redefined,
@@ -90,7 +90,7 @@ mod tests {
                 .map(|found| found.map(|found| found.expectation))
                 .map_err(|error| error.to_string())
         };
-        assert_eq!(of(CaseOutcome::Failed, "i"), Ok(None), "there is no file");
+        assert_eq!(of(Status::Failed, "i"), Ok(None), "there is no file");
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         let write = |passed: u32| {
             let line = format!(
@@ -105,12 +105,12 @@ mod tests {
         ];
         for (passed, if_it_passes, if_it_fails) in expected {
             write(passed);
-            assert_eq!(of(CaseOutcome::Passed, "i"), Ok(Some(if_it_passes)), "{passed}");
-            assert_eq!(of(CaseOutcome::Failed, "i"), Ok(Some(if_it_fails)), "{passed}");
-            assert_eq!(of(CaseOutcome::Failed, "other"), Ok(Some(Expectation::Redefined)), "{passed}");
+            assert_eq!(of(Status::Passed, "i"), Ok(Some(if_it_passes)), "{passed}");
+            assert_eq!(of(Status::Failed, "i"), Ok(Some(if_it_fails)), "{passed}");
+            assert_eq!(of(Status::Failed, "other"), Ok(Some(Expectation::Redefined)), "{passed}");
         }
         write(4);
-        let error = of(CaseOutcome::Passed, "i").unwrap_err();
+        let error = of(Status::Passed, "i").unwrap_err();
         assert!(error.ends_with("is invalid: line 2: 4 of 3 trials passed, which is not a result"), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use evalsuite_schema::record::{CaseOutcome, ReasonCode, Stage, TrialRecord};
+use evalsuite_schema::record::{ReasonCode, Stage, Status, TrialRecord};
 
 /// Longest pause before an attempt, without jitter.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -43,7 +43,7 @@ fn pause_before(attempt: u32) -> Duration {
 /// Infrastructure errors may be temporary. Errors in the setup are the same in every attempt.
 fn is_worth_repeating(record: &TrialRecord) -> bool {
     let Some(reason) = &record.reason else { return false };
-    record.outcome == CaseOutcome::Error
+    record.outcome == Status::Error
         && matches!(reason.stage, Stage::Workspace | Stage::Agent | Stage::Grading)
         && !matches!(
             reason.code,
@@ -61,14 +61,14 @@ mod tests {
 
     use super::*;
 
-    fn ended(outcome: CaseOutcome) -> TrialRecord {
+    fn ended(outcome: Status) -> TrialRecord {
         let mut record = TrialRecord::new();
         record.outcome = outcome;
         record
     }
 
     fn error(stage: Stage, code: ReasonCode) -> TrialRecord {
-        let mut record = ended(CaseOutcome::Error);
+        let mut record = ended(Status::Error);
         record.reason = Some(Reason::new(stage, code, "x"));
         record
     }
@@ -102,16 +102,15 @@ mod tests {
         assert_eq!(times(error(Stage::Workspace, ReasonCode::RepoError)), 3);
         assert_eq!(times(error(Stage::Setup, ReasonCode::VariableUnset)), 0);
         assert_eq!(times(error(Stage::Agent, ReasonCode::TargetUnusable)), 0);
-        assert_eq!(times(ended(CaseOutcome::Failed)), 0);
-        assert_eq!(times(ended(CaseOutcome::Passed)), 0);
+        assert_eq!(times(ended(Status::Failed)), 0);
+        assert_eq!(times(ended(Status::Passed)), 0);
     }
 
     #[test]
     fn the_first_attempt_with_a_result_is_the_last_one() {
-        let (pauses, record) =
-            pauses(5, |number| Some(if number < 2 { agent_error() } else { ended(CaseOutcome::Failed) }));
+        let (pauses, record) = pauses(5, |number| Some(if number < 2 { agent_error() } else { ended(Status::Failed) }));
         assert_eq!(pauses, [1, 2]);
-        assert_eq!(record.outcome, CaseOutcome::Failed);
+        assert_eq!(record.outcome, Status::Failed);
     }
 
     #[test]

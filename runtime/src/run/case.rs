@@ -1,6 +1,6 @@
 //! One case of a run: its dependencies, its trials, its record.
 
-use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage};
+use evalsuite_schema::record::{Reason, ReasonCode, Stage, Status};
 
 use crate::model::evals::Evals;
 use crate::model::progress::ProgressStep;
@@ -42,10 +42,10 @@ pub(crate) fn run_case(
 fn run_locked_case(mut plan: Plan<'_>) -> Result<CaseReport, CaseError> {
     let earlier = earlier_records::set_aside(&plan.directory).map_err(|error| plan.unwritable(error))?;
     let prevented = match reason_to_skip(&plan) {
-        Some(reason) => Some(Unmet { outcome: CaseOutcome::Skipped, reason }),
+        Some(reason) => Some(Unmet { outcome: Status::Skipped, reason }),
         None => dependencies::run_dependencies(&mut plan, run_locked_case).unwrap_or_else(|error| {
             let reason = Reason::new(Stage::Dependencies, ReasonCode::DependencyFailed, error.to_string());
-            Some(Unmet { outcome: CaseOutcome::Error, reason })
+            Some(Unmet { outcome: Status::Error, reason })
         }),
     };
     if prevented.is_none()

@@ -4,7 +4,7 @@ use std::io;
 
 use evalsuite_schema::Kind;
 use evalsuite_schema::record::{
-    BaselineResult, CaseOutcome, CaseRecord, Reason, ReasonCode, Rule, Stage, TrialRecord, TrialSummary,
+    BaselineResult, CaseRecord, Reason, ReasonCode, Rule, Stage, Status, TrialRecord, TrialSummary,
 };
 
 use crate::grade::scoring::decide_case;
@@ -21,7 +21,7 @@ use crate::run::{dependencies, limits, requirements, reuse, trials};
 
 /// How a case ended.
 pub(crate) struct CaseEnd {
-    pub(crate) outcome: CaseOutcome,
+    pub(crate) outcome: Status,
     pub(crate) reason: Option<Reason>,
     score: Option<f64>,
     is_truncated: bool,
@@ -31,7 +31,7 @@ pub(crate) struct CaseEnd {
 
 impl CaseEnd {
     /// Of a case without trials.
-    pub(crate) fn prevented(outcome: CaseOutcome, reason: Reason) -> Self {
+    pub(crate) fn prevented(outcome: Status, reason: Reason) -> Self {
         Self { outcome, reason: Some(reason), score: None, is_truncated: false, is_cost_limited: false, baseline: None }
     }
 
@@ -40,10 +40,10 @@ impl CaseEnd {
         let is_cost_limited = *end != TrialsEnd::Decided;
         let is_truncated = trials.len() < plan.planned as usize;
         if let TrialsEnd::Prevented(reason) = end {
-            return Self { is_truncated, is_cost_limited, ..Self::prevented(CaseOutcome::Error, reason.clone()) };
+            return Self { is_truncated, is_cost_limited, ..Self::prevented(Status::Error, reason.clone()) };
         }
         let (outcome, score) = decide_case(plan.rule, plan.threshold, &results(trials));
-        let reason = (outcome != CaseOutcome::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
+        let reason = (outcome != Status::Passed).then(|| reason(plan, trials, outcome, score)).flatten();
         let end = Self { outcome, reason, score, is_truncated, is_cost_limited, baseline: None };
         end.in_view_of_baseline(plan)
     }
@@ -57,7 +57,7 @@ impl CaseEnd {
 
     /// With what the baseline says about the case; an error if the baseline is invalid. It counts in suites of kind `capability` only.
     fn in_view_of_baseline(mut self, plan: &Plan<'_>) -> Self {
-        if plan.suite_data.kind != Kind::Capability || self.outcome == CaseOutcome::Error {
+        if plan.suite_data.kind != Kind::Capability || self.outcome == Status::Error {
             return self;
         }
         let mut record = plan.case_record();
@@ -65,7 +65,7 @@ impl CaseEnd {
         match result_of(&baseline_file(&package_directory(plan.suite), plan.suite.name), &record) {
             Ok(result) => self.baseline = result,
             Err(error) => {
-                self.outcome = CaseOutcome::Error;
+                self.outcome = Status::Error;
                 self.reason = Some(Reason::new(Stage::Setup, ReasonCode::InvalidSetting, error.to_string()));
             }
         }
@@ -81,13 +81,13 @@ impl CaseEnd {
 }
 
 /// The reason of the first trial with the outcome of the case; where the mean of the scores decides, that it is too low.
-fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: CaseOutcome, score: Option<f64>) -> Option<Reason> {
+fn reason(plan: &Plan<'_>, trials: &[TrialRecord], outcome: Status, score: Option<f64>) -> Option<Reason> {
     let measure = match plan.rule {
         Rule::Mean => "the mean of the trials' scores",
         Rule::ConfidenceInterval => "the lower end of the confidence interval of the mean score",
         Rule::Any | Rule::Every => "",
     };
-    if outcome == CaseOutcome::Failed && !measure.is_empty() && trials.len() > 1 {
+    if outcome == Status::Failed && !measure.is_empty() && trials.len() > 1 {
         let message = format!("{measure}, {}, is below {}", score?, plan.threshold);
         return Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message));
     }
@@ -115,11 +115,11 @@ fn case_record(
     end: CaseEnd,
 ) -> io::Result<CaseRecord> {
     let count = |outcome| trials.iter().filter(|trial| trial.outcome == outcome).count();
-    let (passed, failed, errors) = (count(CaseOutcome::Passed), count(CaseOutcome::Failed), count(CaseOutcome::Error));
+    let (passed, failed, errors) = (count(Status::Passed), count(Status::Failed), count(Status::Error));
     let completed = passed + failed;
     let scores: Vec<f64> = trials
         .iter()
-        .filter(|trial| matches!(trial.outcome, CaseOutcome::Passed | CaseOutcome::Failed))
+        .filter(|trial| matches!(trial.outcome, Status::Passed | Status::Failed))
         .filter_map(|trial| trial.score)
         .collect();
     let is_complete = !end.is_truncated;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::Object;
-use evalsuite_schema::record::{CaseOutcome, CaseRecord, TrialRecord};
+use evalsuite_schema::record::{CaseRecord, Status, TrialRecord};
 use serde::Deserialize;
 
 use crate::model::suite::{EvalCase, EvalSuite};
@@ -12,11 +12,11 @@ use crate::platform::redaction::Redactor;
 /// The result of one case. It is displayed as the text of a failed test.
 ///
 /// ```
-/// use evalsuite::{CaseOutcome, Report};
+/// use evalsuite::{Status, Report};
 ///
 /// /// One line per case that did not pass.
 /// fn failures(report: &Report) -> Vec<String> {
-///     let failed = report.cases().iter().filter(|case| case.outcome() != CaseOutcome::Passed);
+///     let failed = report.cases().iter().filter(|case| case.status() != Status::Passed);
 ///     failed.map(|case| format!("{}: {}", case.case().id(), case.directory().display())).collect()
 /// }
 /// ```
@@ -53,7 +53,7 @@ impl CaseReport {
     }
 
     /// How it ended.
-    pub fn outcome(&self) -> CaseOutcome {
+    pub fn status(&self) -> Status {
         self.record.outcome
     }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use evalsuite_schema::OnDependencyFailure;
-use evalsuite_schema::record::{CaseOutcome, CaseRecord, Reason, ReasonCode, Stage, TrialRecord};
+use evalsuite_schema::record::{CaseRecord, Reason, ReasonCode, Stage, Status, TrialRecord};
 
 use crate::model::dependency::Dependency;
 use crate::model::suite::EvalCase;
@@ -24,7 +24,7 @@ use crate::run::settings::{Runner, Settings};
 
 /// How a case ends whose dependencies did not pass.
 pub(crate) struct Unmet {
-    pub(crate) outcome: CaseOutcome,
+    pub(crate) outcome: Status,
     pub(crate) reason: Reason,
 }
 
@@ -52,20 +52,19 @@ pub(crate) fn run_dependencies(plan: &mut Plan<'_>, run_locked: RunLocked) -> Re
             found.push((entry.id.to_owned(), Dependency::of(&case, &trials)));
         }
     }
-    let unmet =
-        found.iter().find(|(_, dependency)| dependency.outcome() != CaseOutcome::Passed).map(|(id, dependency)| {
-            let ended = match dependency.outcome() {
-                CaseOutcome::Error => "ended in an error",
-                CaseOutcome::Skipped => "was skipped",
-                CaseOutcome::Failed | CaseOutcome::Passed => "failed",
-            };
-            let message = format!("case `{id}`, which it depends on, {ended}");
-            Reason::new(Stage::Dependencies, ReasonCode::DependencyFailed, message)
-        });
+    let unmet = found.iter().find(|(_, dependency)| dependency.status() != Status::Passed).map(|(id, dependency)| {
+        let ended = match dependency.status() {
+            Status::Error => "ended in an error",
+            Status::Skipped => "was skipped",
+            Status::Failed | Status::Passed => "failed",
+        };
+        let message = format!("case `{id}`, which it depends on, {ended}");
+        Reason::new(Stage::Dependencies, ReasonCode::DependencyFailed, message)
+    });
     plan.dependencies = Arc::new(found.into_iter().collect());
     Ok(unmet.and_then(|reason| match plan.case.on_dependency_failure {
-        OnDependencyFailure::Skip => Some(Unmet { outcome: CaseOutcome::Skipped, reason }),
-        OnDependencyFailure::Fail => Some(Unmet { outcome: CaseOutcome::Failed, reason }),
+        OnDependencyFailure::Skip => Some(Unmet { outcome: Status::Skipped, reason }),
+        OnDependencyFailure::Fail => Some(Unmet { outcome: Status::Failed, reason }),
         OnDependencyFailure::Run => None,
     }))
 }
@@ -150,14 +149,14 @@ fn result_of<'a>(
     };
     // Without the lock, the dependency's own test may be moving the records away: an error counts only with it.
     if let Ok(Some(found)) = record(&plan)
-        && found.0.outcome == CaseOutcome::Passed
+        && found.0.outcome == Status::Passed
     {
         return Ok(found);
     }
     // The dependency's own test may be running it again.
     let _lock = plan.place.lock().map_err(|error| plan.unwritable(error))?;
     if let Some(found) = record(&plan)? {
-        match repeated.filter(|_| found.0.outcome != CaseOutcome::Passed && plan.place.unreported_mark().exists()) {
+        match repeated.filter(|_| found.0.outcome != Status::Passed && plan.place.unreported_mark().exists()) {
             None => return Ok(found),
             Some(settings) => plan = Plan::new(plan.evals, plan.entry, settings, plan.run)?,
         }

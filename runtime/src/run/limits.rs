@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{fs, io};
 
-use evalsuite_schema::record::{CaseOutcome, Note, Reason, ReasonCode, Stage};
+use evalsuite_schema::record::{Note, Reason, ReasonCode, Stage, Status};
 
 use crate::platform::digest::file_key;
 use crate::platform::files::{remove_if_exists, replace_file};
@@ -66,7 +66,7 @@ struct FirstError<'a> {
 /// # Errors
 ///
 /// If the file cannot be written or removed.
-pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: CaseOutcome, reason: Option<&Reason>) -> io::Result<()> {
+pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: Status, reason: Option<&Reason>) -> io::Result<()> {
     // An attempt that the test runner will repeat is not final, and a case that was prevented is not the first.
     let is_last = plan.settings.runner.is_last_attempt();
     let was_prevented = reason.is_some_and(|reason| reason.code == ReasonCode::ErrorThresholdExceeded);
@@ -74,7 +74,7 @@ pub(crate) fn record_first_error(plan: &Plan<'_>, outcome: CaseOutcome, reason: 
         return Ok(());
     }
     let first = FirstError::of(plan);
-    if outcome == CaseOutcome::Error { first.write() } else { first.remove() }
+    if outcome == Status::Error { first.write() } else { first.remove() }
 }
 
 impl<'a> FirstError<'a> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evalsuite_schema::grader::{AskedJudge, ComparedWith};
-use evalsuite_schema::record::{CaseOutcome, Mode, Reason, ReasonCode, Stage};
+use evalsuite_schema::record::{Mode, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::{Case, Grader, GraderConfig};
 
 use crate::judge::judge_choice::JudgeChoice;
@@ -79,10 +79,10 @@ fn judge_help(suite: &EvalSuite) -> String {
 }
 
 /// Turns a skip into an error where EVALSUITE_REQUIRE is set, unless the case was not selected.
-pub(crate) fn refuse_skip(settings: &Settings, outcome: &mut CaseOutcome, reason: &mut Option<Reason>) {
+pub(crate) fn refuse_skip(settings: &Settings, outcome: &mut Status, reason: &mut Option<Reason>) {
     let Some(reason) = reason else { return };
-    if settings.require && *outcome == CaseOutcome::Skipped && reason.code != ReasonCode::Filtered {
-        *outcome = CaseOutcome::Error;
+    if settings.require && *outcome == Status::Skipped && reason.code != ReasonCode::Filtered {
+        *outcome = Status::Error;
         reason.code = ReasonCode::Required;
         let help = reason.help.take().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
         reason.message = format!("{}, and EVALSUITE_REQUIRE=1 turns skipped cases into errors{help}", reason.message);

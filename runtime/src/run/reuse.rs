@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use evalsuite_schema::json::json;
-use evalsuite_schema::record::{CaseOutcome, CaseRecord, Conditions, Mode, TrialRecord};
+use evalsuite_schema::record::{CaseRecord, Conditions, Mode, Status, TrialRecord};
 
 use crate::model::suite::{EvalCase, EvalSuite};
 use crate::model::suite_location::{SuiteLocation, program};
@@ -97,7 +97,7 @@ pub(crate) fn take_over(plan: &Plan<'_>) -> io::Result<Option<CaseReport>> {
     }
     let Some(conditions) = conditions(plan)? else { return Ok(None) };
     let Some((earlier, record)) = newest_with(plan, &conditions)? else { return Ok(None) };
-    let is_result = matches!(record.outcome, CaseOutcome::Passed | CaseOutcome::Failed);
+    let is_result = matches!(record.outcome, Status::Passed | Status::Failed);
     if !is_result || record.errors > 0 || record.cost_limited {
         return Ok(None);
     }

@@ -4,7 +4,7 @@ use std::fs;
 
 use evalsuite::record::{Mode, ReasonCode};
 use evalsuite::tooling::finish_run;
-use evalsuite::{CaseOutcome, Evals, JudgeReply, JudgeRequest, RunOptions};
+use evalsuite::{Evals, JudgeReply, JudgeRequest, RunOptions, Status};
 use evalsuite_schema::json::json;
 
 use crate::calibration::{agent, calibrate, calibrated, calibration, fair, judge_grader, lenient, samples};
@@ -52,10 +52,10 @@ fn what_agents_did_is_graded_again_by_judges_that_are_measured_again() {
     run(fair, RunOptions::new().with_run_id("first"));
     let again = || RunOptions::new().with_mode(Mode::Regrade).with_regrade("first");
     let report = run(fair, again());
-    assert_eq!(only(&report).outcome(), CaseOutcome::Passed, "{report}");
+    assert_eq!(only(&report).status(), Status::Passed, "{report}");
     assert_eq!(only(&report).trials()[0].graders[0].advisory, None, "the judge is as good as it was");
     let report = run(|_| Ok(JudgeReply::new(r#"{"score": 0}"#)), again());
-    assert_eq!(only(&report).outcome(), CaseOutcome::Passed, "the text decides: {report}");
+    assert_eq!(only(&report).status(), Status::Passed, "the text decides: {report}");
     assert_eq!(only(&report).trials()[0].graders[0].advisory.as_deref(), Some("Cohen's κ 0.00 < 0.60"));
 }
 
@@ -73,5 +73,5 @@ fn a_judge_that_panics_has_measured_nothing() {
     assert_eq!(report.record().counts.errors, 4, "{report}");
     assert!(report.to_string().contains("nobody judges"), "{report}");
     let report = run_with(&evals, directory.path(), RunOptions::new());
-    assert_eq!(only(&report).outcome(), CaseOutcome::Passed, "the text decides: {report}");
+    assert_eq!(only(&report).status(), Status::Passed, "the text decides: {report}");
 }

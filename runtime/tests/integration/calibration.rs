@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use evalsuite::record::{CalibrationRecord, Mode, ReasonCode};
-use evalsuite::{
-    CalibrationReport, CaseOutcome, EvalSuite, Evals, JudgeReply, JudgeRequest, RunError, RunOptions, Trial,
-};
+use evalsuite::{CalibrationReport, EvalSuite, Evals, JudgeReply, JudgeRequest, RunError, RunOptions, Status, Trial};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, rerun, run, run_with, suite};
@@ -148,7 +146,7 @@ fn graders_of_a_judge_below_the_bar_are_reported_and_decide_nothing() {
 
     let report = of(both(), demanded(), zero);
     let case = only(&report);
-    assert_eq!((case.outcome(), case.record().score), (CaseOutcome::Passed, Some(1.0)), "{case}");
+    assert_eq!((case.status(), case.record().score), (Status::Passed, Some(1.0)), "{case}");
     let [judged, text] = case.trials()[0].graders.as_slice() else { panic!("two graders") };
     assert_eq!(judged.value, Some(0.0), "what it said is told");
     assert_eq!(judged.advisory.as_deref(), Some("Cohen's κ 0.00 < 0.60"));
@@ -157,17 +155,17 @@ fn graders_of_a_judge_below_the_bar_are_reported_and_decide_nothing() {
 
     let report = of(json!([judge_grader()]), demanded(), zero);
     let case = only(&report);
-    assert_eq!(case.outcome(), CaseOutcome::Skipped, "nobody else decides: {case}");
+    assert_eq!(case.status(), Status::Skipped, "nobody else decides: {case}");
     let reason = case.record().reason.as_ref().unwrap();
     assert_eq!(reason.code, ReasonCode::JudgeBelowBar);
     assert!(reason.message.contains("a judge that is below the suite's `minimum`: Cohen's κ"), "{}", reason.message);
 
     let failing = of(json!([judge_grader(), contains("missing")]), demanded(), zero);
-    assert_eq!(only(&failing).outcome(), CaseOutcome::Failed, "other graders decide as ever");
+    assert_eq!(only(&failing).status(), Status::Failed, "other graders decide as ever");
     assert!(only(&failing).to_string().contains("decides nothing: Cohen's κ 0.00 < 0.60"), "{}", only(&failing));
 
-    assert_eq!(only(&of(both(), json!({}), zero)).outcome(), CaseOutcome::Failed, "nothing is demanded");
-    assert_eq!(only(&of(both(), demanded(), fair)).outcome(), CaseOutcome::Passed, "a good judge decides");
+    assert_eq!(only(&of(both(), json!({}), zero)).status(), Status::Failed, "nothing is demanded");
+    assert_eq!(only(&of(both(), demanded(), fair)).status(), Status::Passed, "a good judge decides");
 }
 
 #[test]
@@ -187,7 +185,7 @@ fn a_run_measures_once_whoever_asks() {
         fair(request)
     };
     let report = run(&Evals::new(suite).with_agent(agent).with_judge(judge), directory.path());
-    assert_eq!(report.count(CaseOutcome::Passed), 6, "{report}");
+    assert_eq!(report.count(Status::Passed), 6, "{report}");
     // Two answers fail, and a failing verdict is confirmed.
     assert_eq!(asked.load(Ordering::SeqCst), 2 * 2 + 2);
 }
@@ -307,5 +305,5 @@ fn what_judges_reply_is_recorded_and_replayed() {
     // A whole run records and replays both.
     run_with(&live, directory.path(), options(Mode::Record));
     let report = run_with(&alone, directory.path(), options(Mode::Replay));
-    assert_eq!(only(&report).outcome(), CaseOutcome::Passed, "{report}");
+    assert_eq!(only(&report).status(), Status::Passed, "{report}");
 }

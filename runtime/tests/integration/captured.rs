@@ -1,6 +1,6 @@
 //! Transcripts made of spans, and what goes before them.
 
-use evalsuite::{CaseOutcome, Evals, IntoAgent, Message, Outcome, Report, Role, ToolCall, Trial, Usage};
+use evalsuite::{Evals, IntoAgent, Message, Outcome, Report, Role, Status, ToolCall, Trial, Usage};
 use evalsuite_schema::json::json;
 use tracing::info_span;
 
@@ -27,7 +27,7 @@ fn wants<Marker>(tool: &str, agent: impl IntoAgent<Marker>) -> (Report, tempfile
 fn assert_passed(report: &Report) {
     let case = only(report);
     let graders = &case.trials()[0].graders;
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{:?} {graders:#?}", case.record().reason);
+    assert_eq!(case.status(), Status::Passed, "{:?} {graders:#?}", case.record().reason);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn recorded_messages_go_before_spans_and_returned_ones_before_both() {
     assert_passed(&report);
     let (report, _directory) = wants("read", complete);
     assert_eq!(tools(&report), Vec::<String>::new());
-    assert_eq!(only(&report).outcome(), CaseOutcome::Failed);
+    assert_eq!(only(&report).status(), Status::Failed);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn what_spans_told_before_an_error_is_kept() {
     }
     let (report, _directory) = wants("read", breaks);
     let case = only(&report);
-    assert_eq!((case.outcome(), case.trials()[0].usage), (CaseOutcome::Error, Some(Usage::new(3, 0))));
+    assert_eq!((case.status(), case.trials()[0].usage), (Status::Error, Some(Usage::new(3, 0))));
     let text = std::fs::read_to_string(case.directory().join("trial-000/trajectory.json")).unwrap();
     assert!(text.contains("\"function_name\": \"read\""), "{text}");
 }

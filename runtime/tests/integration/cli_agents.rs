@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use evalsuite::record::{ReasonCode, Stage};
-use evalsuite::{CaseOutcome, CaseReport, CliAgents, Evals, Report, Trial, Usage};
+use evalsuite::{CaseReport, CliAgents, Evals, Report, Status, Trial, Usage};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, suite};
@@ -29,7 +29,7 @@ fn run_one(targets: &str, case: Value) -> (Report, tempfile::TempDir) {
 
 #[track_caller]
 fn reason(case: &CaseReport) -> (Stage, ReasonCode, &str) {
-    assert_eq!(case.outcome(), CaseOutcome::Error, "{case}");
+    assert_eq!(case.status(), Status::Error, "{case}");
     let reason = case.record().reason.as_ref().unwrap();
     (reason.stage, reason.code, &reason.message)
 }
@@ -46,7 +46,7 @@ fn a_command_reads_its_prompt_and_writes_its_answer() {
         case_json("greets/all", json!([contains("say hello, and hi greets/all 0")]), json!({})),
     );
     let case = only(&report);
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(case.status(), Status::Passed, "{case}");
     let trial = &case.trials()[0];
     assert_eq!((trial.agent.as_str(), trial.target.as_str()), ("cli:default", "default"));
     let agent = case.directory().join("trial-000/agent");
@@ -73,7 +73,7 @@ fn what_a_command_reports_is_evidence() {
         case_json("a", json!([contains("all done"), called]), json!({})),
     );
     let case = only(&report);
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(case.status(), Status::Passed, "{case}");
     let trial = &case.trials()[0];
     assert_eq!((trial.usage, trial.cost_usd, trial.duration_ms), (Some(Usage::new(5, 2)), Some(0.25), Some(1500)));
     assert_eq!(trial.state.get("saved"), Some(&json!(true)));
@@ -101,7 +101,7 @@ fn a_trajectory_beside_the_answer_is_the_transcript() {
     let case = || case_json("a", json!([contains("hello world"), called.clone()]), json!({}));
     let (report, _directory) = run_one(&command(""), case());
     let case_report = only(&report);
-    assert_eq!(case_report.outcome(), CaseOutcome::Passed, "{case_report}");
+    assert_eq!(case_report.status(), Status::Passed, "{case_report}");
     let trial = &case_report.trials()[0];
     assert_eq!((trial.usage, trial.answer.as_deref()), (Some(Usage::new(5, 2)), Some("hello world")));
     let (report, _directory) = run_one(&command("| cut -c -40"), case());
@@ -225,7 +225,7 @@ fn variables_are_filled_in_and_hidden() {
     let more = "    env: { SECRET: '${{ PATH }}' }\n    keep_temp_files: true\n    verbose: true\n";
     let (report, _directory) = run_one(&target(command, more), case());
     let case = only(&report);
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "graders see what was said: {case}");
+    assert_eq!(case.status(), Status::Passed, "graders see what was said: {case}");
     let trial = case.directory().join("trial-000");
     assert_eq!(read(&trial.join("agent/stdout.txt")), "***\n");
     assert_eq!(read(&trial.join("agent/output")), "***\n");
@@ -250,7 +250,7 @@ fn targets_that_cannot_be_used_are_errors_of_their_cases_only() {
     let report = run(&evals.with_target_agent("mine", mine), &directory.path().join("out"));
     let cases = report.cases();
     for passed in [0, 1, 4] {
-        assert_eq!(cases[passed].outcome(), CaseOutcome::Passed, "{}", cases[passed]);
+        assert_eq!(cases[passed].status(), Status::Passed, "{}", cases[passed]);
     }
     assert_eq!(cases[1].trials()[0].agent, "cli:fast", "records name what was called");
     assert_eq!(cases[1].trials()[0].target, "alias");

@@ -4,7 +4,7 @@
 use std::fs;
 
 use evalsuite::record::{GraderRecord, Mode, ReasonCode};
-use evalsuite::{AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, Trial};
+use evalsuite::{AgentError, CaseReport, Evals, Evidence, JudgeError, Status, Trial};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, grader, run_in_mode, suite};
@@ -67,7 +67,7 @@ fn votes(case: &CaseReport) -> usize {
 #[track_caller]
 fn refused(case: &CaseReport) -> &str {
     let reason = case.record().reason.as_ref().unwrap();
-    assert_eq!((case.outcome(), reason.code), (CaseOutcome::Error, ReasonCode::GraderError), "{case}");
+    assert_eq!((case.status(), reason.code), (Status::Error, ReasonCode::GraderError), "{case}");
     &reason.message
 }
 
@@ -76,7 +76,7 @@ fn a_command_judges_an_agent_in_rust_where_that_is_wanted() {
     let place = Place::new();
     let named = |name: &str| place.evals(asks(json!({"target": name})), json!({}));
     let case = place.live(&named("reads").with_command_judges());
-    assert_eq!((case.outcome(), first(&case).judge.as_ref().unwrap().name.as_str()), (CaseOutcome::Passed, "reads"));
+    assert_eq!((case.status(), first(&case).judge.as_ref().unwrap().name.as_str()), (Status::Passed, "reads"));
     assert_eq!(first(&case).value, Some(1.0), "{case}");
     let other = place.live(&named("other").with_command_judges());
     assert!(refused(&other).contains("known: `kind`, `strict`, `reads`, `alias`, `default`"), "{other}");
@@ -101,7 +101,7 @@ fn graders_in_rust_ask_commands_too() {
     let place = Place::new();
     let evals = place.evals(grader("asks", 5, json!({"user": {"grader": "asks"}})), json!({}));
     let case = place.live(&evals.with_grader("asks", asks).with_command_judges());
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(case.status(), Status::Passed, "{case}");
     assert_eq!(first(&case).judge.as_ref().unwrap().name, "kind, strict");
 }
 
@@ -118,7 +118,7 @@ fn the_target_under_test_is_no_judge_of_itself_whatever_it_is_called() {
     }
     assert_eq!(first(&of("kind", "strict")).value, Some(0.1));
     // Nobody called the agent `default`; a command of this name is something else.
-    assert_eq!(of("default", "default").outcome(), CaseOutcome::Passed);
+    assert_eq!(of("default", "default").status(), Status::Passed);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn default_judges_have_names_and_their_majority_decides() {
     // The last one that is set counts.
     let evals =
         place.evals(asks(json!({})), json!({})).with_default_judges(["gone"]).with_judge(scripted([r#"{"score": 1}"#]));
-    assert_eq!(place.live(&evals).outcome(), CaseOutcome::Passed);
+    assert_eq!(place.live(&evals).status(), Status::Passed);
 }
 
 #[test]
@@ -152,11 +152,11 @@ fn what_named_judges_said_is_replayed_without_them_and_without_their_names() {
     let place = Place::new();
     let evals = || place.evals(asks(json!({})), json!({}));
     let live = place.run(&evals().with_command_judges().with_default_judges(["strict", "kind", "reads"]), Mode::Record);
-    assert_eq!((live.outcome(), votes(&live)), (CaseOutcome::Passed, 3), "{live}");
+    assert_eq!((live.status(), votes(&live)), (Status::Passed, 3), "{live}");
     fs::remove_file(place.0.path().join("targets.yaml")).unwrap();
     for evals in [evals(), evals().with_command_judges().with_default_judges(["strict", "kind", "reads"])] {
         let replayed = place.run(&evals.with_agent(never), Mode::Replay);
-        assert_eq!((replayed.outcome(), votes(&replayed)), (CaseOutcome::Passed, 3), "{replayed}");
+        assert_eq!((replayed.status(), votes(&replayed)), (Status::Passed, 3), "{replayed}");
         assert_eq!(first(&replayed).value, first(&live).value);
     }
     let other = place.run(&evals().with_default_judges(["other"]).with_agent(never), Mode::Replay);
@@ -172,7 +172,7 @@ fn a_judge_that_has_said_no_twice_is_replayed_twice() {
     let live = place.run(&evals().with_command_judges().with_default_judges(["strict"]), Mode::Record);
     let replayed = place.run(&evals().with_agent(never), Mode::Replay);
     for case in [live, replayed] {
-        assert_eq!((case.outcome(), votes(&case)), (CaseOutcome::Failed, 2), "{case}");
+        assert_eq!((case.status(), votes(&case)), (Status::Failed, 2), "{case}");
         assert_eq!(first(&case).judge.as_ref().unwrap().replies.len(), 2);
     }
 }

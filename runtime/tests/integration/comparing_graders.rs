@@ -3,9 +3,7 @@
 use std::fs;
 
 use evalsuite::record::{GraderState, Mode, ReasonCode, TrialRecord};
-use evalsuite::{
-    CaseOutcome, Evals, GraderKind, JudgeError, JudgeReply, JudgeRequest, RunOptions, Trial, Usage, Verdict,
-};
+use evalsuite::{Evals, GraderKind, JudgeError, JudgeReply, JudgeRequest, RunOptions, Status, Trial, Usage, Verdict};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, run_in_mode, run_with, suite};
@@ -78,12 +76,12 @@ fn a_judge_that_prefers_a_position_finds_a_tie() {
         record.rationale.as_deref(),
         Some("a tie: the judge replies differently when the answers change places")
     );
-    assert_eq!(trial.outcome, CaseOutcome::Failed, "the score of the trial is below its threshold, 0.8");
+    assert_eq!(trial.outcome, Status::Failed, "the score of the trial is below its threshold, 0.8");
     let (trial, _kept) = judged(with_reference(), json!({"threshold": 0.5}), |evals| evals.with_judge(scripted([TIE])));
     let record = first(&trial);
     assert_eq!((record.value, record.detail("consistent")), (Some(0.5), Some(&json!(true))));
     assert_eq!(record.rationale.as_deref(), Some("as good as the reference"));
-    assert_eq!(trial.outcome, CaseOutcome::Passed);
+    assert_eq!(trial.outcome, Status::Passed);
 }
 
 #[test]
@@ -91,7 +89,7 @@ fn a_worse_answer_fails_and_a_tie_fails_a_higher_pass_mark() {
     let judge = scripted([SECOND, FIRST, SECOND, FIRST]);
     let (trial, _kept) = compared(&judge);
     let record = first(&trial);
-    assert_eq!((trial.outcome, record.value), (CaseOutcome::Failed, Some(0.0)));
+    assert_eq!((trial.outcome, record.value), (Status::Failed, Some(0.0)));
     assert_eq!(judge.asked().len(), 4, "a failing verdict is confirmed, in both orders");
     assert_eq!(record.assertions[1].text, "the reference shown first: the reference is better");
     assert!(record.assertions.iter().all(|assertion| !assertion.passed));
@@ -99,7 +97,7 @@ fn a_worse_answer_fails_and_a_tie_fails_a_higher_pass_mark() {
     let mut strict = with_reference();
     strict[0]["min_score"] = json!(0.8);
     let (trial, _kept) = judged(strict, json!({}), |evals| evals.with_judge(scripted([TIE])));
-    assert_eq!((trial.outcome, first(&trial).value), (CaseOutcome::Failed, Some(0.5)));
+    assert_eq!((trial.outcome, first(&trial).value), (Status::Failed, Some(0.5)));
 }
 
 #[test]
@@ -109,7 +107,7 @@ fn a_judge_that_cannot_decide_or_makes_no_sense_gives_no_verdict() {
     let (trial, _kept) = judged(graders, json!({}), |evals| evals.with_judge(judge.clone()));
     let record = first(&trial);
     assert_eq!((record.state, record.rationale.as_deref()), (GraderState::Undecided, Some("no text is shown")));
-    assert_eq!(trial.outcome, CaseOutcome::Passed);
+    assert_eq!(trial.outcome, Status::Passed);
     for (judge, part) in [
         (scripted(["NaN"]), "the reply is not JSON"),
         (scripted([r#"{"better": "the polite one"}"#]), "not \"first\", \"second\" or \"tie\""),
@@ -119,7 +117,7 @@ fn a_judge_that_cannot_decide_or_makes_no_sense_gives_no_verdict() {
     ] {
         let (trial, _kept) = compared(&judge);
         let reason = trial.reason.as_ref().unwrap();
-        assert_eq!((trial.outcome, reason.code), (CaseOutcome::Error, ReasonCode::JudgeError), "{part}");
+        assert_eq!((trial.outcome, reason.code), (Status::Error, ReasonCode::JudgeError), "{part}");
         assert!(reason.message.contains(part), "{}", reason.message);
     }
 }
@@ -143,7 +141,7 @@ fn without_a_reference_the_expected_output_is_compared() {
 
     let (trial, _kept) = judged(json!([compares(json!({}))]), json!({}), |evals| evals.with_judge(scripted([TIE])));
     let reason = trial.reason.unwrap();
-    assert_eq!((trial.outcome, reason.code), (CaseOutcome::Error, ReasonCode::GraderError));
+    assert_eq!((trial.outcome, reason.code), (Status::Error, ReasonCode::GraderError));
     assert!(reason.message.contains("neither a `reference` nor an `expected_output`"), "{}", reason.message);
 }
 
@@ -161,31 +159,23 @@ fn comparisons_are_replayed_and_made_again() {
         || Evals::new(suite("cases", "mixed", place.path(), &[case_json("greets", with_reference(), json!({}))]));
     let recorded =
         run_in_mode(&evals().with_agent(hello).with_judge(scripted([FIRST, SECOND])), place.path(), Mode::Record);
-    assert_eq!((recorded.outcome(), recorded.trials()[0].graders[0].value), (CaseOutcome::Passed, Some(1.0)));
+    assert_eq!((recorded.status(), recorded.trials()[0].graders[0].value), (Status::Passed, Some(1.0)));
     let replayed = run_in_mode(&evals().with_agent(never), place.path(), Mode::Replay);
-    assert_eq!(
-        (replayed.outcome(), replayed.trials()[0].graders[0].value),
-        (CaseOutcome::Passed, Some(1.0)),
-        "{replayed}"
-    );
+    assert_eq!((replayed.status(), replayed.trials()[0].graders[0].value), (Status::Passed, Some(1.0)), "{replayed}");
 
     let output = place.path().join("runs");
     let live = run(&evals().with_agent(hello).with_judge(scripted([FIRST, SECOND])), &output);
-    assert_eq!(only(&live).outcome(), CaseOutcome::Passed);
+    assert_eq!(only(&live).status(), Status::Passed);
     let regrade = |evals: Evals, judge: Scripted| {
         let report =
             run_with(&evals.with_agent(never).with_judge(judge), &output, RunOptions::new().with_regrade("latest"));
-        (only(&report).outcome(), only(&report).trials()[0].graders[0].value)
+        (only(&report).status(), only(&report).trials()[0].graders[0].value)
     };
     let silent = results([Err(JudgeError::permanent("the judge is called"))]);
-    assert_eq!(regrade(evals(), silent), (CaseOutcome::Passed, Some(1.0)), "its replies are in the evidence");
+    assert_eq!(regrade(evals(), silent), (Status::Passed, Some(1.0)), "its replies are in the evidence");
     let mut changed = with_reference();
     changed[0]["config"]["compare"]["reference"] = json!({"text": "Dear friend!"});
     let suite = suite("cases", "mixed", place.path(), &[case_json("greets", changed, json!({}))]);
     let judge = scripted([SECOND, FIRST, SECOND, FIRST]);
-    assert_eq!(
-        regrade(Evals::new(suite), judge),
-        (CaseOutcome::Failed, Some(0.0)),
-        "another reference is another question"
-    );
+    assert_eq!(regrade(Evals::new(suite), judge), (Status::Failed, Some(0.0)), "another reference is another question");
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use evalsuite::record::{ReasonCode, TrialRecord};
 use evalsuite::{
-    AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, JudgeReply, JudgeRequest, Message, Outcome,
-    Report, Role, ToolCall, Trial, Usage,
+    AgentError, CaseReport, Evals, Evidence, JudgeError, JudgeReply, JudgeRequest, Message, Outcome, Report, Role,
+    Status, ToolCall, Trial, Usage,
 };
 use evalsuite_schema::json::{Value, json};
 
@@ -44,12 +44,12 @@ fn echo(trial: &mut Trial<'_>) -> Result<String, AgentError> {
     Ok(format!("turn {:?} of {} messages: {said}", trial.turn(), trial.messages().len()))
 }
 
-fn turns(case: &CaseReport) -> Vec<(CaseOutcome, Option<f64>)> {
+fn turns(case: &CaseReport) -> Vec<(Status, Option<f64>)> {
     let turns = case.trials()[0].turns.as_ref().unwrap();
     turns.iter().map(|turn| (turn.outcome, turn.score)).collect()
 }
 
-use CaseOutcome::{Error, Failed, Passed, Skipped};
+use Status::{Error, Failed, Passed, Skipped};
 
 #[test]
 fn the_agent_is_called_once_per_turn_with_what_was_said_before() {
@@ -60,7 +60,7 @@ fn the_agent_is_called_once_per_turn_with_what_was_said_before() {
     ]);
     let (report, _directory) = hold(talk(turns_of_case, json!({}), json!({})), |evals| evals.with_agent(echo));
     let case = only(&report);
-    assert_eq!((case.outcome(), case.record().score), (Passed, Some(1.0)), "{case}");
+    assert_eq!((case.status(), case.record().score), (Passed, Some(1.0)), "{case}");
     assert_eq!(turns(case), [(Passed, Some(1.0)); 3]);
     let trial: &TrialRecord = &case.trials()[0];
     let second = &trial.turns.as_ref().unwrap()[1];
@@ -77,7 +77,7 @@ fn a_window_shortens_what_the_agent_gets() {
         json!([turn("one", json!([])), turn("two", json!([])), turn("three", json!([contains("of 4 messages")]))]);
     let (report, _directory) =
         hold(talk(turns_of_case, json!({"window_size": 1}), json!({})), |evals| evals.with_agent(echo));
-    assert_eq!(only(&report).outcome(), Passed, "{}", only(&report));
+    assert_eq!(only(&report).status(), Passed, "{}", only(&report));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn the_scores_of_turns_are_combined_as_the_case_says() {
         let case = talk(turns_of_case(), json!({"aggregation": aggregation}), json!({}));
         let (report, _directory) = hold(case, |evals| evals.with_agent(echo));
         let case = only(&report);
-        assert_eq!((case.outcome(), case.record().score), (expected.0, Some(expected.1)), "{aggregation}: {case}");
+        assert_eq!((case.status(), case.record().score), (expected.0, Some(expected.1)), "{aggregation}: {case}");
         assert_eq!(turns(case), [(Failed, Some(0.0)), (Passed, Some(1.0))]);
     }
 }
@@ -104,7 +104,7 @@ fn a_failed_turn_may_end_the_conversation() {
     let (report, _directory) =
         hold(talk(turns_of_case, json!({"on_turn_failure": "stop"}), json!({})), |evals| evals.with_agent(count));
     let case = only(&report);
-    assert_eq!((case.outcome(), case.record().score), (Failed, Some(1.0 / 3.0)), "{case}");
+    assert_eq!((case.status(), case.record().score), (Failed, Some(1.0 / 3.0)), "{case}");
     assert_eq!(turns(case), [(Passed, Some(1.0)), (Failed, Some(0.0)), (Skipped, Some(0.0))]);
     assert_eq!(*CALLS.lock().unwrap(), [Some(0), Some(1)]);
     let shown = case.to_string();
@@ -150,7 +150,7 @@ fn the_whole_is_graded_with_everything_that_was_said_and_done() {
         evals.with_agent(busy).with_grader("seen", seen).with_grader("seen_in_turn", seen_in_turn)
     });
     let case = only(&report);
-    assert_eq!(case.outcome(), Passed, "{case}");
+    assert_eq!(case.status(), Passed, "{case}");
     let trial = &case.trials()[0];
     assert_eq!((trial.duration_ms, trial.cost_usd, trial.state.get("turn")), (Some(40), Some(1.0), Some(&json!(1))));
     assert_eq!(trial.graders.len(), 2);
@@ -169,7 +169,7 @@ fn a_gate_of_the_whole_fails_what_its_turns_passed() {
     let case = talk(json!([turn("one", json!([]))]), json!({"aggregation": "max"}), json!({"graders": gate}));
     let (report, _directory) = hold(case, |evals| evals.with_agent(echo));
     let case = only(&report);
-    assert_eq!(case.outcome(), Failed);
+    assert_eq!(case.status(), Failed);
     assert_eq!(case.record().reason.as_ref().unwrap().code, ReasonCode::RequiredGraderFailed);
 }
 
@@ -204,7 +204,7 @@ fn what_was_said_before_an_error_is_kept() {
     ] {
         let (report, _directory) = bind;
         let case = only(&report);
-        assert_eq!(case.outcome(), Error);
+        assert_eq!(case.status(), Error);
         let reason = case.record().reason.as_ref().unwrap();
         assert_eq!((reason.code, reason.message.as_str()), (code, message));
         assert_eq!(turns(case), [(Passed, Some(1.0)), (Error, None)]);
@@ -223,7 +223,7 @@ fn an_agent_may_ask_to_skip_in_any_turn() {
         hold(talk(json!([turn("one", json!([])), turn("two", json!([]))]), json!({}), json!({})), |evals| {
             evals.with_agent(skips)
         });
-    assert_eq!(only(&report).outcome(), Skipped);
+    assert_eq!(only(&report).status(), Skipped);
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn a_broken_grader_of_a_turn_makes_the_trial_an_error_that_names_it() {
     let case = only(&report);
     assert_eq!(turns(case), [(Passed, Some(1.0)), (Error, None), (Passed, Some(1.0))]);
     let reason = case.record().reason.as_ref().unwrap();
-    assert_eq!((case.outcome(), reason.code), (Error, ReasonCode::GraderError));
+    assert_eq!((case.status(), reason.code), (Error, ReasonCode::GraderError));
     assert!(reason.message.starts_with("turn 2: grader `breaks`: "), "{}", reason.message);
 }
 
@@ -248,7 +248,7 @@ fn a_turn_with_a_reference_and_no_grader_needs_a_judge() {
     judged["expected_output"] = json!([{"role": "assistant", "content": {"text": "gold"}}]);
     let (report, _directory) = hold(talk(json!([judged]), json!({}), json!({})), |evals| evals.with_agent(echo));
     let case = only(&report);
-    assert_eq!(case.outcome(), Skipped, "{case}");
+    assert_eq!(case.status(), Skipped, "{case}");
     assert_eq!(case.record().reason.as_ref().unwrap().code, ReasonCode::RequirementMissing);
 }
 
@@ -269,7 +269,7 @@ fn a_command_is_called_once_per_turn_with_the_history_as_its_prompt() {
     let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).with_agent(evalsuite::CliAgents);
     let report = run(&evals, &directory.path().join("out"));
     let case = only(&report);
-    assert_eq!(case.outcome(), Passed, "{case}");
+    assert_eq!(case.status(), Passed, "{case}");
     let agent = case.directory().join("trial-000/agent");
     for (turn, expected) in [("turn-000", "@[System]:\nbe brief\n\n@[User]:\none"), ("turn-001", "@[User]:\ntwo")] {
         let prompt = std::fs::read_to_string(agent.join(turn).join("prompt.md")).unwrap();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use evalsuite::record::{ReasonCode, Stage};
-use evalsuite::{AgentError, CaseOutcome, CaseReport, Evals, Evidence, Report, RunOptions, Trial};
+use evalsuite::{AgentError, CaseReport, Evals, Evidence, Report, RunOptions, Status, Trial};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, run_with, suite_with};
@@ -67,7 +67,7 @@ fn a_dependency_runs_first_and_once_whatever_the_order_of_tests() {
         let calls = ids(&calls);
         assert_eq!((calls.len(), calls[0].as_str(), calls[3].as_str()), (4, "start", "end"), "{calls:?}");
         assert_eq!(report.cases().len(), 4, "every case is reported");
-        let outcomes = BTreeMap::from([("left", CaseOutcome::Passed), ("right", CaseOutcome::Passed)]);
+        let outcomes = BTreeMap::from([("left", Status::Passed), ("right", Status::Passed)]);
         let recorded = &of(&report, "end").trials()[0].dependencies;
         assert_eq!(recorded.iter().map(|(id, outcome)| (id.as_str(), *outcome)).collect::<BTreeMap<_, _>>(), outcomes);
         if threads == 1 {
@@ -130,11 +130,11 @@ fn what_happens_after_a_failed_dependency_is_for_the_case_to_say() {
         (record.outcome, record.reason.as_ref().map(|reason| (reason.stage, reason.code, reason.message.clone())))
     };
     let because = |message: &str| Some((Stage::Dependencies, ReasonCode::DependencyFailed, message.to_owned()));
-    assert_eq!(end("skips"), (CaseOutcome::Skipped, because("case `bad`, which it depends on, failed")));
-    assert_eq!(end("fails"), (CaseOutcome::Failed, because("case `bad`, which it depends on, failed")));
-    assert_eq!(end("last"), (CaseOutcome::Skipped, because("case `skips`, which it depends on, was skipped")));
-    assert_eq!(end("runs"), (CaseOutcome::Passed, None));
-    assert_eq!(of(&report, "runs").trials()[0].dependencies["bad"], CaseOutcome::Failed);
+    assert_eq!(end("skips"), (Status::Skipped, because("case `bad`, which it depends on, failed")));
+    assert_eq!(end("fails"), (Status::Failed, because("case `bad`, which it depends on, failed")));
+    assert_eq!(end("last"), (Status::Skipped, because("case `skips`, which it depends on, was skipped")));
+    assert_eq!(end("runs"), (Status::Passed, None));
+    assert_eq!(of(&report, "runs").trials()[0].dependencies["bad"], Status::Failed);
     assert_eq!(ids(&calls), ["bad", "runs"]);
     let text = of(&report, "fails").to_string();
     assert!(
@@ -148,7 +148,7 @@ fn agents_and_graders_see_what_a_dependency_came_to() {
     fn continues(trial: &mut Trial<'_>) -> Result<String, AgentError> {
         let Some(before) = trial.dependency("first") else { return Ok("hello".to_owned()) };
         assert!(trial.dependency("second").is_none());
-        Ok(format!("{} again, {:?}", before.answer().unwrap_or_default(), before.outcome()))
+        Ok(format!("{} again, {:?}", before.answer().unwrap_or_default(), before.status()))
     }
     fn knows(evidence: &Evidence<'_>) -> bool {
         evidence.dependency("first").is_none_or(|first| first.score() == Some(1.0))
@@ -194,7 +194,7 @@ fn a_dependency_that_does_not_run_in_the_target_is_an_error() {
     let (evals, _) = evals(directory.path(), &cases, json!({}));
     let report = run_with(&evals, directory.path(), concurrency(1));
     let record = of(&report, "a").record();
-    assert_eq!(record.outcome, CaseOutcome::Error);
+    assert_eq!(record.outcome, Status::Error);
     assert_eq!(record.reason.as_ref().unwrap().message, "case `a` depends on `b`, which does not run in target `one`");
 }
 

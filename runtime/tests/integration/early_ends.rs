@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use evalsuite::record::{ReasonCode, Stage, TrialRecord};
-use evalsuite::{AgentError, CaseOutcome, Evals, Trial, Usage};
+use evalsuite::{AgentError, Evals, Status, Trial, Usage};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, only, run, suite};
@@ -70,7 +70,7 @@ fn assert_known_before_the_trial(record: &TrialRecord) {
     assert!(sum <= timings.total_ms, "{timings:?}");
 }
 
-fn reason(record: &TrialRecord) -> (CaseOutcome, Stage, ReasonCode) {
+fn reason(record: &TrialRecord) -> (Status, Stage, ReasonCode) {
     let reason = record.reason.as_ref().expect("the record says why the trial ended");
     (record.outcome, reason.stage, reason.code)
 }
@@ -83,7 +83,7 @@ fn hook(line: &str) -> Value {
 fn a_trial_that_stops_in_its_setup_has_no_workspace() {
     let input = json!({"messages": [{"role": "user", "content": {"text": "${{ EVALSUITE_NO_SUCH_VARIABLE }}"}}]});
     let record = record(json!({"input": input}), |evals| evals.with_agent(answers));
-    assert_eq!(reason(&record), (CaseOutcome::Error, Stage::Setup, ReasonCode::VariableUnset));
+    assert_eq!(reason(&record), (Status::Error, Stage::Setup, ReasonCode::VariableUnset));
     assert!(record.workspace.is_none() && record.hooks.is_empty() && record.graders.is_empty() && !called(&record));
 }
 
@@ -92,7 +92,7 @@ fn a_trial_that_stops_in_its_setup_has_no_workspace() {
 fn a_trial_whose_hook_fails_has_its_workspace_and_both_hooks() {
     let hooks = json!({"before_each": hook("exit 3"), "after_each": hook("echo done")});
     let record = record(json!({"workspace": {"hooks": hooks}}), |evals| evals.with_agent(answers));
-    assert_eq!(reason(&record), (CaseOutcome::Error, Stage::BeforeHooks, ReasonCode::HookFailed));
+    assert_eq!(reason(&record), (Status::Error, Stage::BeforeHooks, ReasonCode::HookFailed));
     let codes: Vec<_> = record.hooks.iter().map(|hook| (hook.name.as_str(), hook.exit_code)).collect();
     assert_eq!(codes, [("before_each", Some(3)), ("after_each", Some(0))]);
     assert!(record.workspace.as_ref().is_some_and(|workspace| workspace.kept) && !called(&record));
@@ -101,7 +101,7 @@ fn a_trial_whose_hook_fails_has_its_workspace_and_both_hooks() {
 #[test]
 fn a_trial_whose_agent_runs_out_of_time_has_what_was_reported_until_then() {
     let record = record(json!({"timeout_seconds": 0.2}), |evals| evals.with_agent(never_ends));
-    assert_eq!(reason(&record), (CaseOutcome::Error, Stage::Agent, ReasonCode::Timeout));
+    assert_eq!(reason(&record), (Status::Error, Stage::Agent, ReasonCode::Timeout));
     assert!(record.duration_ms.is_some_and(|ms| ms >= 200) && record.timings.agent_ms >= 200, "{record:?}");
     assert_eq!((record.usage, record.answer.as_deref(), record.score), (Some(Usage::new(5, 2)), None, None));
     let workspace = record.workspace.expect("it had a workspace");
@@ -111,14 +111,14 @@ fn a_trial_whose_agent_runs_out_of_time_has_what_was_reported_until_then() {
 #[test]
 fn a_trial_that_its_agent_skips_removes_its_workspace() {
     let record = record(json!({}), |evals| evals.with_agent(skips));
-    assert_eq!(reason(&record), (CaseOutcome::Skipped, Stage::Agent, ReasonCode::SkipRequested));
+    assert_eq!(reason(&record), (Status::Skipped, Stage::Agent, ReasonCode::SkipRequested));
     assert!(called(&record) && record.workspace.is_some_and(|workspace| !workspace.kept));
 }
 
 #[test]
 fn a_trial_whose_agent_panics_keeps_its_workspace() {
     let record = record(json!({}), |evals| evals.with_agent(panics));
-    assert_eq!(reason(&record), (CaseOutcome::Error, Stage::Agent, ReasonCode::AgentPanic));
+    assert_eq!(reason(&record), (Status::Error, Stage::Agent, ReasonCode::AgentPanic));
     assert!(called(&record) && record.workspace.is_some_and(|workspace| workspace.kept));
 }
 
@@ -132,9 +132,9 @@ fn a_conversation_that_ends_early_has_its_turns() {
     let turn = json!({"input": {"role": "user", "content": {"text": "hi"}}, "expected_output": [], "graders": []});
     let conversation = json!({"turns": [turn, turn, turn], "aggregation": "mean", "on_turn_failure": "continue"});
     let record = record(json!({"conversation": conversation}), |evals| evals.with_agent(fails_in_its_second_turn));
-    assert_eq!(reason(&record), (CaseOutcome::Error, Stage::Agent, ReasonCode::AgentError));
+    assert_eq!(reason(&record), (Status::Error, Stage::Agent, ReasonCode::AgentError));
     let turns: Vec<_> = record.turns.iter().flatten().map(|turn| turn.outcome).collect();
-    assert_eq!(turns, [CaseOutcome::Passed, CaseOutcome::Error]);
+    assert_eq!(turns, [Status::Passed, Status::Error]);
     assert_eq!(record.usage, Some(Usage::new(5, 2)));
 }
 

@@ -1,7 +1,7 @@
 //! Graders that need more than an answer: registered ones, commands, composites.
 
 use evalsuite::record::{GraderRecord, GraderState};
-use evalsuite::{CaseOutcome, Evals, Evidence, Trial, Verdict};
+use evalsuite::{Evals, Evidence, Status, Trial, Verdict};
 use evalsuite_schema::json::{Value, json};
 use serde::Deserialize;
 
@@ -36,7 +36,7 @@ fn breaks(_: &Evidence<'_>) -> anyhow::Result<bool> {
     anyhow::bail!("no connection")
 }
 
-fn graded(graders: Value) -> (CaseOutcome, Option<f64>, Vec<GraderRecord>) {
+fn graded(graders: Value) -> (Status, Option<f64>, Vec<GraderRecord>) {
     let directory = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(directory.path().join("suites/x")).unwrap();
     let suite = suite("cases", "mixed", directory.path(), &[case_json("c", graders, json!({}))]);
@@ -48,7 +48,7 @@ fn graded(graders: Value) -> (CaseOutcome, Option<f64>, Vec<GraderRecord>) {
         .with_grader("breaks", breaks);
     let report = run(&evals, &directory.path().join("out"));
     let case = only(&report);
-    (case.outcome(), case.record().score, case.trials()[0].graders.clone())
+    (case.status(), case.record().score, case.trials()[0].graders.clone())
 }
 
 fn user(name: &str, config: Value) -> Value {
@@ -59,7 +59,7 @@ fn user(name: &str, config: Value) -> Value {
 fn registered_graders_get_their_config() {
     let (outcome, score, _) =
         graded(json!([user("has-words", json!({"words": ["hello", "world"]})), user("made_a_file", json!({}))]));
-    assert_eq!((outcome, score), (CaseOutcome::Passed, Some(1.0)));
+    assert_eq!((outcome, score), (Status::Passed, Some(1.0)));
     let (_, score, records) =
         graded(json!([user("has_words", json!({"words": ["hello", "x"]})), user("undecided", json!({}))]));
     assert_eq!((score, records[1].state), (Some(0.5), GraderState::Undecided));
@@ -77,7 +77,7 @@ fn a_config_that_does_not_fit_is_an_error() {
         ),
     ] {
         let (outcome, score, records) = graded(json!([contains("hello"), entry]));
-        assert_eq!((outcome, score), (CaseOutcome::Error, None));
+        assert_eq!((outcome, score), (Status::Error, None));
         assert_eq!(records, [], "nothing is graded: the agent was not called");
     }
 }
@@ -101,7 +101,7 @@ mod commands {
                 && test "$PWD" = "$EVALSUITE_SUITE_DIR" && echo '{"score": 0.5, "assertions": [{"text": "ok", "passed": true}]}'
         "#;
         let (outcome, score, records) = graded(json!([command("check", script, json!({}))]));
-        assert_eq!((outcome, score), (CaseOutcome::Failed, Some(0.5)), "{records:?}");
+        assert_eq!((outcome, score), (Status::Failed, Some(0.5)), "{records:?}");
         let command = records[0].command.as_ref().unwrap();
         assert_eq!((command.exit_code, command.timed_out), (Some(0), false));
         assert!(command.stdout.as_ref().unwrap().starts_with("graders/check-"), "{command:?}");
@@ -112,7 +112,7 @@ mod commands {
         let graders =
             json!([command("good", "echo fine", json!({})), command("bad", "echo broken >&2; exit 1", json!({}))]);
         let (outcome, score, records) = graded(graders);
-        assert_eq!((outcome, score), (CaseOutcome::Failed, Some(0.5)));
+        assert_eq!((outcome, score), (Status::Failed, Some(0.5)));
         assert_eq!(records[1].assertions[0].text, "broken");
     }
 
@@ -137,16 +137,16 @@ mod commands {
         ] {
             let (outcome, _, records) = graded(json!([entry]));
             let error = records[0].error.as_deref().unwrap_or_default();
-            assert_eq!((outcome, records[0].state), (CaseOutcome::Error, GraderState::Error), "{records:?}");
+            assert_eq!((outcome, records[0].state), (Status::Error, GraderState::Error), "{records:?}");
             assert!(error.contains(part) && error.ends_with("KeyError: total"), "{error}");
         }
         // An exit code stays a verdict where it is not negated, or where standard output has the reason.
         let (outcome, ..) = graded(json!([command("check", crash, json!({}))]));
-        assert_eq!(outcome, CaseOutcome::Failed);
+        assert_eq!(outcome, Status::Failed);
         let verdicts = ["echo 'no total'; echo log >&2; exit 1", "exit 1"];
         for verdict in verdicts {
             let (outcome, ..) = graded(json!([negated(command("check", verdict, json!({})))]));
-            assert_eq!(outcome, CaseOutcome::Passed, "{verdict}");
+            assert_eq!(outcome, Status::Passed, "{verdict}");
         }
     }
 
@@ -156,7 +156,7 @@ mod commands {
         let hanging = command("hangs", "sleep 60", json!({"timeout_seconds": 0.2}));
         let argv = json!({"code-grader": {"run": {"command": {"argv": [{"text": "no-such-program"}]}}}});
         let (outcome, _, records) = graded(json!([hanging, grader("missing", 8, argv)]));
-        assert_eq!(outcome, CaseOutcome::Error);
+        assert_eq!(outcome, Status::Error);
         assert!(records[0].error.as_ref().unwrap().contains("did not end within 0.2 s"), "{records:?}");
         assert!(records[0].command.as_ref().unwrap().timed_out);
         assert!(records[1].error.as_ref().unwrap().contains("no-such-program"), "{records:?}");

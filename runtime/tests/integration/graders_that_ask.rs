@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use evalsuite::record::{GraderRecord, Mode, ReasonCode};
 use evalsuite::{
-    AgentError, CaseOutcome, CaseReport, Evals, Evidence, GraderKind, JudgeError, JudgeReply, JudgeRequest, RunOptions,
-    Score, Trial, Usage, asks_judge,
+    AgentError, CaseReport, Evals, Evidence, GraderKind, JudgeError, JudgeReply, JudgeRequest, RunOptions, Score,
+    Status, Trial, Usage, asks_judge,
 };
 use evalsuite_schema::json::{Value, json};
 
@@ -117,7 +117,7 @@ fn every_form_of_grader_asks_and_the_calls_count_as_the_judges() {
         let judge =
             results([Ok(JudgeReply::new(reply).with_usage(Usage::new(100, 10)).with_cost_usd(0.002).with_model("m"))]);
         let case = place.live(&place.evals(grader).with_agent(polite).with_judge(judge.clone()));
-        assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+        assert_eq!(case.status(), Status::Passed, "{case}");
         let (trial, record) = (&case.trials()[0], first(&case));
         let made = record.judge.as_ref().unwrap();
         assert_eq!((made.name.as_str(), made.model.as_deref(), made.attempts), ("scripted", Some("m"), 1));
@@ -160,7 +160,7 @@ fn busy_judges_and_replies_that_cannot_be_read_are_asked_again_and_repaired() {
     let place = Place::new();
     let judge = results([busy(), Ok("polite!".into()), Ok("{\"polite\": 1}".into()), Ok("{\"polite\": true}".into())]);
     let case = place.live(&place.evals("tone").with_agent(polite).with_judge(judge.clone()));
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(case.status(), Status::Passed, "{case}");
     let made = first(&case).judge.as_ref().unwrap();
     assert_eq!((made.attempts, made.replies.len()), (4, 3));
     let repair = &judge.asked()[3];
@@ -176,7 +176,7 @@ fn a_grader_without_its_judges_reply_is_an_error_whatever_it_makes_of_that() {
         let place = Place::new();
         let judge = results([Err(JudgeError::permanent("no such model"))]);
         let case = place.live(&place.evals(grader).with_agent(polite).with_judge(judge));
-        assert_eq!(case.outcome(), CaseOutcome::Error, "{grader}: {case}");
+        assert_eq!(case.status(), Status::Error, "{grader}: {case}");
         let (code, message) = reason(&case);
         assert_eq!(code, ReasonCode::JudgeError, "{grader}");
         assert!(message.contains("judge `scripted`: no such model"), "{message}");
@@ -196,11 +196,11 @@ fn without_a_judge_a_declared_case_is_skipped_and_another_one_says_how_to_declar
     let place = Place::new();
     let skipped = place.live(&place.evals("declared").with_agent(never));
     assert_eq!(
-        (skipped.outcome(), reason(&skipped)),
-        (CaseOutcome::Skipped, (ReasonCode::RequirementMissing, "needs a judge"))
+        (skipped.status(), reason(&skipped)),
+        (Status::Skipped, (ReasonCode::RequirementMissing, "needs a judge"))
     );
     let unknown = place.live(&place.evals("words").with_agent(polite));
-    assert_eq!((unknown.outcome(), reason(&unknown).0), (CaseOutcome::Error, ReasonCode::GraderError));
+    assert_eq!((unknown.status(), reason(&unknown).0), (Status::Error, ReasonCode::GraderError));
     for part in ["there is no judge", "EVALSUITE_JUDGE_URL", "asks_judge"] {
         assert!(reason(&unknown).1.contains(part), "{part} is missing in {}", reason(&unknown).1);
     }
@@ -227,10 +227,10 @@ fn a_judge_is_asked_by_its_name() {
         evals.with_judge(scripted(["default"])).with_named_judge("the_strict", scripted(["strict"]))
     };
     let case = place.live(&bind("two"));
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(case.status(), Status::Passed, "{case}");
     assert_eq!(first(&case).judge.as_ref().unwrap().name, "the-strict, scripted");
     let unknown = place.live(&bind("other"));
-    assert_eq!((unknown.outcome(), reason(&unknown).0), (CaseOutcome::Error, ReasonCode::GraderError));
+    assert_eq!((unknown.status(), reason(&unknown).0), (Status::Error, ReasonCode::GraderError));
     assert!(reason(&unknown).1.contains("there is no judge `other`"), "{}", reason(&unknown).1);
 }
 
@@ -256,7 +256,7 @@ fn an_async_grader_may_ask_several_things_at_once() {
         Ok::<_, JudgeError>(JudgeReply::new(request.user()).with_cost_usd(0.5))
     };
     let case = place.live(&place.evals("both").with_grader("both", both).with_agent(polite).with_judge(echo));
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(case.status(), Status::Passed, "{case}");
     let made = first(&case).judge.as_ref().unwrap();
     assert_eq!((most.load(Ordering::SeqCst), made.attempts, made.cost_usd), (2, 2, Some(1.0)));
 }
@@ -269,8 +269,8 @@ fn what_they_ask_goes_into_the_budget() {
     let evals = Evals::new(suite("cases", "mixed", place.0.path(), &cases)).with_grader("words", words);
     let options = RunOptions::new().with_budget_usd(1.0).with_concurrency(NonZeroUsize::MIN);
     let report = run_with(&evals.with_agent(polite).with_judge(judge()), &place.0.path().join("out"), options);
-    let outcomes: Vec<CaseOutcome> = report.cases().iter().map(CaseReport::outcome).collect();
-    assert_eq!(outcomes, [CaseOutcome::Passed, CaseOutcome::Passed, CaseOutcome::Error]);
+    let outcomes: Vec<Status> = report.cases().iter().map(CaseReport::status).collect();
+    assert_eq!(outcomes, [Status::Passed, Status::Passed, Status::Error]);
     assert_eq!(reason(&report.cases()[2]).0, ReasonCode::BudgetExceeded);
 }
 
@@ -279,9 +279,9 @@ fn what_they_ask_is_recorded_and_replayed_and_a_changed_question_is_told() {
     let place = Place::new();
     let (agent, judge) = (|| polite, results([Ok(JudgeReply::new("yes").with_cost_usd(0.25))]));
     let live = place.run(&place.evals("words").with_agent(agent()).with_judge(judge.clone()), Mode::Record);
-    assert_eq!(live.outcome(), CaseOutcome::Passed, "{live}");
+    assert_eq!(live.status(), Status::Passed, "{live}");
     let replayed = place.run(&place.evals("words").with_agent(never), Mode::Replay);
-    assert_eq!(replayed.outcome(), CaseOutcome::Passed, "{replayed}");
+    assert_eq!(replayed.status(), Status::Passed, "{replayed}");
     assert_eq!(replayed.trials()[0].judge_cost_usd, Some(0.25));
     assert_eq!(judge.asked().len(), 1);
 
@@ -295,7 +295,7 @@ fn what_they_ask_is_recorded_and_replayed_and_a_changed_question_is_told() {
         let evals = Evals::new(suite("cases", "mixed", place.0.path(), &cases)).with_grader("words", other);
         let stale = place.run(&evals.with_agent(never), Mode::Replay);
         let (code, message) = reason(&stale);
-        assert_eq!((stale.outcome(), code), (CaseOutcome::Error, ReasonCode::RecordingStale), "{stale}");
+        assert_eq!((stale.status(), code), (Status::Error, ReasonCode::RecordingStale), "{stale}");
         assert!(message.contains("the recording is stale: the prompt changed"), "{message}");
         assert!(message.contains("-Is it?") && message.contains("+Is it short?"), "{message}");
     }
@@ -306,5 +306,5 @@ fn a_declared_grader_is_graded_by_its_recording_where_there_is_no_judge() {
     let place = Place::new();
     place.run(&place.evals("declared").with_agent(polite).with_judge(scripted(["yes"])), Mode::Record);
     let case = place.live(&place.evals("declared").with_agent(polite));
-    assert_eq!((case.outcome(), case.trials()[0].mode), (CaseOutcome::Passed, Mode::Live), "{case}");
+    assert_eq!((case.status(), case.trials()[0].mode), (Status::Passed, Mode::Live), "{case}");
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use evalsuite::record::{Mode, ReasonCode, Stage};
 use evalsuite::{
-    AgentError, CaseOutcome, CaseReport, CliAgents, Content, Evals, Message, Outcome, Part, PathRef, Role, Trial,
+    AgentError, CaseReport, CliAgents, Content, Evals, Message, Outcome, Part, PathRef, Role, Status, Trial,
 };
 use evalsuite_schema::json::{Value, json};
 
@@ -63,7 +63,7 @@ impl Package {
 #[track_caller]
 fn error(case: &CaseReport) -> &str {
     let reason = case.record().reason.as_ref().unwrap_or_else(|| panic!("{case}"));
-    assert_eq!((case.outcome(), reason.stage, reason.code), (CaseOutcome::Error, Stage::Agent, ReasonCode::AgentError));
+    assert_eq!((case.status(), reason.stage, reason.code), (Status::Error, Stage::Agent, ReasonCode::AgentError));
     &reason.message
 }
 
@@ -94,7 +94,7 @@ fn a_pipe_a_device_or_a_link_is_no_output_file_and_no_trajectory() {
 #[test]
 fn an_output_file_may_be_a_link_within_the_trial() {
     let case = Package::new().run_script("echo done > answer; ln -s \"$PWD/answer\" $1", json!({}));
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(case.status(), Status::Passed, "{case}");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_directory_in_place_of_a_record_is_replaced() {
     let script = "trial=${1%/agent/output}; mkdir -p $trial/result.json/deep $trial/evidence.json/deep; echo done > $1";
     let package = Package::new();
     let case = package.run_script(script, json!({}));
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(case.status(), Status::Passed, "{case}");
     for record in ["result.json", "evidence.json"] {
         assert!(case.directory().join("trial-000").join(record).is_file(), "{record}");
     }
@@ -138,7 +138,7 @@ fn a_deep_workspace_is_captured_as_far_as_the_limit_and_removed() {
     let script = "echo x > first; i=0; while [ $i -lt 1000 ]; do mkdir d; cd d; i=$((i+1)); done; echo done > $1";
     let package = Package::new();
     let case = package.run_script(script, json!({}));
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(case.status(), Status::Passed, "{case}");
     let trial = &case.trials()[0];
     let note = trial.notes.iter().find(|note| note.code == "workspace_left_out").unwrap_or_else(|| panic!("{case}"));
     assert_eq!(

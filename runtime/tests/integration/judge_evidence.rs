@@ -5,7 +5,7 @@ use std::fs;
 
 use evalsuite::record::{Mode, ReasonCode};
 use evalsuite::{
-    AgentError, CaseOutcome, CaseReport, Content, Evals, Message, Outcome, Part, PathRef, Role, ToolCall, Trial,
+    AgentError, CaseReport, Content, Evals, Message, Outcome, Part, PathRef, Role, Status, ToolCall, Trial,
 };
 use evalsuite_schema::json::{Value, json};
 
@@ -74,7 +74,7 @@ fn shown(files: &[(&'static str, &[u8])], config: Value, more: Value) -> (CaseRe
 #[track_caller]
 fn broken(case: &CaseReport, part: &str) {
     let reason = case.record().reason.as_ref().unwrap_or_else(|| panic!("{case}"));
-    assert_eq!((case.outcome(), reason.code), (CaseOutcome::Error, ReasonCode::GraderError), "{case}");
+    assert_eq!((case.status(), reason.code), (Status::Error, ReasonCode::GraderError), "{case}");
     assert!(reason.message.contains(part), "{part} is missing in {}", reason.message);
 }
 
@@ -82,7 +82,7 @@ fn broken(case: &CaseReport, part: &str) {
 fn files_of_the_answer_are_shown_as_text() {
     let files: [(&str, &[u8]); 2] = [("a.txt", "first ü\n".as_bytes()), ("b.md", b"# second")];
     let (case, judge) = shown(&files, json!({}), json!({}));
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(case.status(), Status::Passed, "{case}");
     let prompt = judge.asked()[0].user().to_owned();
     let expected = "Here they are.\n[[ file: a.txt ]]\nfirst ü\n\n[[ file: b.md ]]\n# second";
     assert!(prompt.contains(expected), "{prompt}");
@@ -97,7 +97,7 @@ fn a_preprocessor_makes_text_of_a_file_by_its_extension_or_media_type() {
     for kind in ["bin", ".BIN"] {
         let own = json!({"judge": {"preprocessors": [{"type": kind, "command": command(describe)}]}});
         let (case, judge) = shown(&[("a.bin", b"\0\x01")], own, json!({}));
-        assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+        assert_eq!(case.status(), Status::Passed, "{case}");
         let prompt = judge.asked()[0].user().to_owned();
         assert!(prompt.contains("[[ file: a.bin ]]\n{"), "{prompt}");
         for part in [
@@ -165,12 +165,12 @@ fn images_are_handed_on_and_are_part_of_what_is_recorded() {
     let evals =
         |content: &'static [u8]| place.evals(json!({}), json!({})).with_agent(with_files(&[("a.png", content)]));
     let case = place.run(&evals(b"one").with_judge(judge.clone()), Mode::Record);
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(case.status(), Status::Passed, "{case}");
     let images = judge.asked()[0].images().to_vec();
     assert_eq!((images.len(), images[0].media_type()), (1, "image/png"));
     assert!(images[0].path().ends_with("workspace/a.png"), "{images:?}");
     let same = place.run(&evals(b"one"), Mode::Live);
-    assert_eq!(same.outcome(), CaseOutcome::Passed, "{same}");
+    assert_eq!(same.status(), Status::Passed, "{same}");
     let other = place.run(&evals(b"two"), Mode::Live);
     let reason = other.record().reason.as_ref().unwrap();
     assert_eq!(reason.code, ReasonCode::RecordingStale, "{other}");

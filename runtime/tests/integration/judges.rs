@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use evalsuite::record::{GraderRecord, GraderState, ReasonCode, TrialRecord};
 use evalsuite::{
-    CaseOutcome, Evals, GraderKind, Judge, JudgeError, JudgeReply, JudgeRequest, Outcome, Trial, Usage, Verdict,
+    Evals, GraderKind, Judge, JudgeError, JudgeReply, JudgeRequest, Outcome, Status, Trial, Usage, Verdict,
 };
 use evalsuite_schema::json::{Value, json};
 
@@ -107,11 +107,11 @@ fn every_form_of_function_is_a_judge() {
     ];
     for bind in binds {
         let (trial, _kept) = judged(json!([asks(json!({}))]), json!({"criteria": "polite"}), bind);
-        assert_eq!(trial.outcome, CaseOutcome::Passed, "{:?}", trial.reason);
+        assert_eq!(trial.outcome, Status::Passed, "{:?}", trial.reason);
     }
     let (trial, _kept) =
         judged(json!([asks(json!({}))]), json!({"criteria": "polite"}), |evals| evals.with_judge(closure));
-    assert_eq!(trial.outcome, CaseOutcome::Passed, "{:?}", trial.reason);
+    assert_eq!(trial.outcome, Status::Passed, "{:?}", trial.reason);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_case_without_graders_is_judged_by_its_criteria() {
         json!({"criteria": "polite", "expected_output": [{"role": "assistant", "content": {"text": "Hi there"}}]});
     let judge = scripted([r#"{"score": 0.2}"#]);
     let (trial, _kept) = judged(json!([]), more, |evals| evals.with_judge(judge.clone()));
-    assert_eq!((trial.outcome, first(&trial).name.as_str()), (CaseOutcome::Failed, "llm-grader"));
+    assert_eq!((trial.outcome, first(&trial).name.as_str()), (Status::Failed, "llm-grader"));
     assert!(judge.asked()[0].user().contains("[[ ## reference_answer ## ]]\nHi there\n"));
 }
 
@@ -180,7 +180,7 @@ fn a_reply_that_cannot_be_read_is_asked_for_again_and_then_repaired() {
     let judge = scripted(["I like it.", r#"{"score": 2}"#, "still no", r#"{"score": 0.8}"#]);
     let (trial, kept) =
         judged(json!([asks(json!({}))]), json!({"criteria": "c"}), |evals| evals.with_judge(judge.clone()));
-    assert_eq!(trial.outcome, CaseOutcome::Passed, "{:?}", trial.reason);
+    assert_eq!(trial.outcome, Status::Passed, "{:?}", trial.reason);
     let made = first(&trial).judge.as_ref().unwrap();
     assert_eq!((made.attempts, made.replies.len()), (4, 4));
     assert_eq!(read(&kept, &made.replies[1]), r#"{"score": 2}"#);
@@ -206,7 +206,7 @@ fn a_judge_that_never_makes_sense_is_an_error_and_never_a_pass() {
             grader
         };
         let (trial, _kept) = judged(json!([negated]), json!({"criteria": "c"}), |evals| evals.with_judge(judge));
-        assert_eq!(trial.outcome, CaseOutcome::Error);
+        assert_eq!(trial.outcome, Status::Error);
         let reason = trial.reason.as_ref().unwrap();
         assert_eq!(reason.code, ReasonCode::JudgeError);
         assert!(reason.message.contains(part), "{}", reason.message);
@@ -229,7 +229,7 @@ fn a_judge_that_panics_or_hangs_is_an_error_of_one_case() {
     ] {
         let (trial, _kept) = judged(json!([asks(config.clone())]), json!({"criteria": "c"}), bind);
         let reason = trial.reason.as_ref().unwrap();
-        assert_eq!((trial.outcome, reason.code), (CaseOutcome::Error, ReasonCode::JudgeError));
+        assert_eq!((trial.outcome, reason.code), (Status::Error, ReasonCode::JudgeError));
         assert!(reason.message.contains(part), "{}", reason.message);
     }
 }
@@ -258,7 +258,7 @@ fn undecided_is_neither_pass_nor_fail() {
         judged(json!([asks(json!({})), contains("Hello")]), json!({"criteria": "c"}), |evals| evals.with_judge(judge));
     let record = first(&trial);
     assert_eq!((record.state, record.rationale.as_deref()), (GraderState::Undecided, Some("the file is not shown")));
-    assert_eq!((trial.outcome, trial.score), (CaseOutcome::Passed, Some(1.0)));
+    assert_eq!((trial.outcome, trial.score), (Status::Passed, Some(1.0)));
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn a_grader_names_its_judge() {
     assert_eq!((first(&trial).value, first(&trial).judge.as_ref().unwrap().name.as_str()), (Some(0.1), "the-strict"));
     let (trial, _kept) = judged(json!([named("other")]), json!({"criteria": "c"}), bind);
     let reason = trial.reason.unwrap();
-    assert_eq!((trial.outcome, reason.code), (CaseOutcome::Error, ReasonCode::GraderError));
+    assert_eq!((trial.outcome, reason.code), (Status::Error, ReasonCode::GraderError));
     assert!(reason.message.contains("there is no judge `other`") && reason.message.contains("`the_strict`"));
 }
 
@@ -304,12 +304,12 @@ fn a_command_writes_the_prompt_or_breaks_the_grader() {
         (trial, judge)
     };
     let (trial, judge) = run("printf 'PROMPT '; grep -o '\"tone\": \"kind\"'");
-    assert_eq!(trial.outcome, CaseOutcome::Passed, "{:?}", trial.reason);
+    assert_eq!(trial.outcome, Status::Passed, "{:?}", trial.reason);
     assert_eq!(judge.asked()[0].user(), "PROMPT \"tone\": \"kind\"");
     for (script, part) in [("true", "printed nothing"), ("echo broken >&2; exit 3", "broken")] {
         let (trial, judge) = run(script);
         let reason = trial.reason.unwrap();
-        assert_eq!((trial.outcome, reason.code), (CaseOutcome::Error, ReasonCode::GraderError));
+        assert_eq!((trial.outcome, reason.code), (Status::Error, ReasonCode::GraderError));
         assert!(reason.message.contains(part), "{}", reason.message);
         assert_eq!(judge.asked().len(), 0);
     }

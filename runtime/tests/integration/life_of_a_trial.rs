@@ -5,9 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use evalsuite::record::{ReasonCode, TrialRecord};
-use evalsuite::{
-    AgentError, CaseOutcome, CaseReport, Evals, Message, Outcome, Role, RunOptions, ToolCall, Trial, Usage,
-};
+use evalsuite::{AgentError, CaseReport, Evals, Message, Outcome, Role, RunOptions, Status, ToolCall, Trial, Usage};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, run_with, suite};
@@ -35,7 +33,7 @@ fn a_good_answer_passes_and_is_recorded() {
         one(case_json("greets", json!([contains("hello")]), json!({"metadata": {"failure_bucket": "b"}})));
     let report = run(&evals.with_agent(hello), directory.path());
     let case = only(&report);
-    assert_eq!((case.outcome(), case.record().score), (CaseOutcome::Passed, Some(1.0)));
+    assert_eq!((case.status(), case.record().score), (Status::Passed, Some(1.0)));
 
     let trial = case.directory().join("trial-000");
     let record: TrialRecord = evalsuite_schema::json::from_value(read(&trial.join("result.json"))).unwrap();
@@ -78,7 +76,7 @@ fn what_was_recorded_before_a_timeout_is_kept() {
         let (evals, directory) = one(case());
         let report = run(&bind(evals), directory.path());
         let case = only(&report);
-        assert_eq!((case.outcome(), code(case)), (CaseOutcome::Error, Some(ReasonCode::Timeout)));
+        assert_eq!((case.status(), code(case)), (Status::Error, Some(ReasonCode::Timeout)));
         let trial = &case.trials()[0];
         assert_eq!((trial.usage, trial.score, trial.answer.as_deref()), (Some(Usage::new(5, 2)), None, None));
         assert!(trial.graders.is_empty());
@@ -101,7 +99,7 @@ fn a_panic_is_an_error_of_its_case_only() {
     let report = run(&evals, directory.path());
     assert_eq!(code(&report.cases()[0]), Some(ReasonCode::AgentPanic));
     assert!(report.cases()[0].record().reason.as_ref().unwrap().message.contains("this one is bad"));
-    assert_eq!(report.cases()[1].outcome(), CaseOutcome::Passed);
+    assert_eq!(report.cases()[1].status(), Status::Passed);
     assert!(!report.is_success());
 }
 
@@ -150,7 +148,7 @@ fn an_agents_error_names_its_causes_and_a_skip_is_no_error() {
 
     let (evals, directory) = one(case());
     let report = run(&evals.with_agent(skips), directory.path());
-    assert_eq!((only(&report).outcome(), code(only(&report))), (CaseOutcome::Skipped, Some(ReasonCode::SkipRequested)));
+    assert_eq!((only(&report).status(), code(only(&report))), (Status::Skipped, Some(ReasonCode::SkipRequested)));
     assert!(report.is_success());
 }
 
@@ -172,7 +170,7 @@ fn every_trial_works_in_a_fresh_copy() {
     let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case])).with_agent(edits);
     let report = run(&evals, &directory.path().join("out"));
     let case = only(&report);
-    assert_eq!((case.outcome(), case.trials().len()), (CaseOutcome::Passed, 2));
+    assert_eq!((case.status(), case.trials().len()), (Status::Passed, 2));
     for trial in case.trials() {
         let workspace = trial.workspace.as_ref().unwrap();
         assert_eq!(
@@ -211,7 +209,7 @@ fn a_workspace_that_became_a_link_is_not_followed() {
     }
     // The next run of the same id makes room.
     let report = run_with(&evals.with_agent(hello), &directory.path().join("out"), options());
-    assert_eq!(only(&report).outcome(), CaseOutcome::Passed);
+    assert_eq!(only(&report).status(), Status::Passed);
     assert!(outside.join("private.txt").is_file(), "what lies behind the link is not removed with it");
 }
 
@@ -246,12 +244,12 @@ fn early_stopping_follows_the_kind() {
         let evals = Evals::new(suite("cases", kind, directory.path(), &[case])).with_agent(second_time);
         let report = run_with(&evals, directory.path(), RunOptions::new().with_run_all(run_all));
         let case = only(&report);
-        (case.outcome(), case.trials().len(), case.record().truncated)
+        (case.status(), case.trials().len(), case.record().truncated)
     };
-    assert_eq!(outcome("capability", false), (CaseOutcome::Passed, 2, true));
-    assert_eq!(outcome("regression", false), (CaseOutcome::Failed, 1, true));
-    assert_eq!(outcome("capability", true), (CaseOutcome::Passed, 4, false));
-    assert_eq!(outcome("regression", true), (CaseOutcome::Failed, 4, false));
+    assert_eq!(outcome("capability", false), (Status::Passed, 2, true));
+    assert_eq!(outcome("regression", false), (Status::Failed, 1, true));
+    assert_eq!(outcome("capability", true), (Status::Passed, 4, false));
+    assert_eq!(outcome("regression", true), (Status::Failed, 4, false));
 }
 
 #[test]
@@ -263,7 +261,7 @@ fn trials_end_when_they_have_cost_enough() {
     let (evals, directory) = one(case_json("c", json!([contains("hello")]), trials));
     let report = run(&evals.with_agent(costs), directory.path());
     let record = only(&report).record();
-    assert_eq!((record.trials.len(), record.cost_limited, record.outcome), (2, true, CaseOutcome::Passed));
+    assert_eq!((record.trials.len(), record.cost_limited, record.outcome), (2, true, Status::Passed));
     assert_eq!(record.pass_at_k[&1], None, "statistics of a truncated case would mislead");
     let trials = json!({"trials": {"count": 2, "cost_limit_usd": 0.8, "strategy": "mean"}});
     let (evals, directory) = one(case_json("c", json!([contains("hello")]), trials));
@@ -298,7 +296,7 @@ fn requirements_skip_a_case_before_its_agent_runs() {
         let (evals, directory) = one(case_json("c", graders, more));
         let report = run(&evals.with_agent(never), directory.path());
         let case = only(&report);
-        assert_eq!((case.outcome(), case.trials().len()), (CaseOutcome::Skipped, 0), "{text}");
+        assert_eq!((case.status(), case.trials().len()), (Status::Skipped, 0), "{text}");
         assert!(case.record().reason.as_ref().unwrap().message.contains(text), "{case}");
         assert!(case.directory().join("case.json").is_file());
     }
@@ -326,8 +324,8 @@ fn a_target_has_its_own_agent() {
     let case = |target: &str| case_json("c", json!([contains("hello from codex")]), json!({"matrix": target}));
     let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case("plain"), case("codex")]));
     let report = run(&evals.with_agent(hello).with_target_agent("codex", other), directory.path());
-    let outcomes: Vec<_> = report.cases().iter().map(CaseReport::outcome).collect();
-    assert_eq!(outcomes, [CaseOutcome::Failed, CaseOutcome::Passed]);
+    let outcomes: Vec<_> = report.cases().iter().map(CaseReport::status).collect();
+    assert_eq!(outcomes, [Status::Failed, Status::Passed]);
     assert_ne!(report.cases()[0].directory(), report.cases()[1].directory());
 }
 
@@ -390,7 +388,7 @@ fn a_test_decodes_its_own_case_only() {
     let cases = [good, json!({"id": "not a case"})];
     let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).with_agent(hello);
     let report = run_with(&evals, directory.path(), RunOptions::new().with_filter("good"));
-    assert_eq!(only(&report).outcome(), CaseOutcome::Passed);
+    assert_eq!(only(&report).status(), Status::Passed);
     let report = run_with(&evals, directory.path(), RunOptions::new());
     assert_eq!((report.cases().len(), report.problems().len()), (1, 1));
     assert!(report.problems()[0].contains("case `not a case` cannot be decoded"), "{report}");

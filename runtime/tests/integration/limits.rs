@@ -8,7 +8,7 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use evalsuite::record::{ReasonCode, Stage};
-use evalsuite::{AgentError, CaseOutcome, Evals, Outcome, Report, RunOptions, Trial, Usage};
+use evalsuite::{AgentError, Evals, Outcome, Report, RunOptions, Status, Trial, Usage};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, only, run_with, suite, suite_with};
@@ -26,13 +26,9 @@ fn in_order() -> RunOptions {
     RunOptions::new().with_concurrency(NonZeroUsize::MIN)
 }
 
-fn ends(report: &Report) -> Vec<(CaseOutcome, Option<ReasonCode>)> {
+fn ends(report: &Report) -> Vec<(Status, Option<ReasonCode>)> {
     assert_eq!(report.problems(), &[] as &[String]);
-    report
-        .cases()
-        .iter()
-        .map(|case| (case.outcome(), case.record().reason.as_ref().map(|reason| reason.code)))
-        .collect()
+    report.cases().iter().map(|case| (case.status(), case.record().reason.as_ref().map(|reason| reason.code))).collect()
 }
 
 async fn half_a_dollar(_: &mut Trial<'_>) -> Result<Outcome, AgentError> {
@@ -57,7 +53,7 @@ fn what_a_trial_reported_before_its_timeout_is_recorded_and_its_cost_counts_in_t
     let case = |id: &str| case_json(id, json!([contains("hello")]), json!({"timeout_seconds": 0.2}));
     let suite = evals(directory.path(), &[case("a"), case("b")], json!({"budget_usd": 1.0}));
     let report = run_with(&suite.with_agent(reports_and_hangs), directory.path(), in_order());
-    let error = |code| (CaseOutcome::Error, Some(code));
+    let error = |code| (Status::Error, Some(code));
     assert_eq!(ends(&report), [error(ReasonCode::Timeout), error(ReasonCode::BudgetExceeded)]);
     let trial = &report.cases()[0].trials()[0];
     assert_eq!((trial.cost_usd, trial.usage), (Some(1.25), Some(Usage::new(9, 3))));
@@ -98,15 +94,15 @@ fn an_outcome_that_was_returned_takes_precedence_over_what_was_reported_before()
     let suite = evals(directory.path(), &cases(&["a"]), json!({}));
     let report = run_with(&suite.with_agent(agent), directory.path(), in_order());
     let trial = &report.cases()[0].trials()[0];
-    assert_eq!((trial.outcome, trial.cost_usd), (CaseOutcome::Passed, Some(0.5)));
+    assert_eq!((trial.outcome, trial.cost_usd), (Status::Passed, Some(0.5)));
     assert_eq!(Value::Object(trial.state.clone()), json!({"tried": 1, "saved": true}));
 }
 
 #[test]
 fn no_trial_starts_once_a_budget_is_spent() {
     let directory = tempfile::tempdir().unwrap();
-    let spent = (CaseOutcome::Error, Some(ReasonCode::BudgetExceeded));
-    let passed = (CaseOutcome::Passed, None);
+    let spent = (Status::Error, Some(ReasonCode::BudgetExceeded));
+    let passed = (Status::Passed, None);
     let suite = evals(directory.path(), &cases(&["a", "b", "c"]), json!({"budget_usd": 1.0})).with_agent(half_a_dollar);
     let report = run_with(&suite, directory.path(), in_order());
     assert_eq!(ends(&report), [passed, passed, spent]);
@@ -140,11 +136,11 @@ fn a_case_that_a_budget_ends_is_an_error_unless_it_is_decided() {
         run_with(&evals.with_agent(half_a_dollar), directory.path(), RunOptions::new().with_run_all(run_all))
     };
     let report = run("regression", false);
-    assert_eq!(ends(&report), [(CaseOutcome::Error, Some(ReasonCode::BudgetExceeded))]);
+    assert_eq!(ends(&report), [(Status::Error, Some(ReasonCode::BudgetExceeded))]);
     let record = only(&report).record();
     assert_eq!((record.planned, record.passed, record.truncated, record.cost_limited), (4, 2, true, true));
     let report = run("capability", true);
-    assert_eq!(ends(&report), [(CaseOutcome::Passed, None)], "one passed trial is enough");
+    assert_eq!(ends(&report), [(Status::Passed, None)], "one passed trial is enough");
     assert_eq!(only(&report).trials().len(), 2);
 }
 
@@ -169,8 +165,8 @@ fn after_the_first_error_no_other_case_starts() {
         evals(directory.path(), &cases(&["a", "b", "c"]), json!({"fail_on_error": stop})).with_agent(broken_at_b)
     };
     let report = run_with(&suite(true), directory.path(), in_order());
-    let error = |code| (CaseOutcome::Error, Some(code));
-    let passed = (CaseOutcome::Passed, None);
+    let error = |code| (Status::Error, Some(code));
+    let passed = (Status::Passed, None);
     let stopped = error(ReasonCode::ErrorThresholdExceeded);
     assert_eq!(ends(&report), [passed, error(ReasonCode::AgentError), stopped]);
     assert!(report.cases()[2].record().reason.as_ref().unwrap().message.contains("`x::b`"));
@@ -183,7 +179,7 @@ fn a_failed_case_is_no_error_that_stops_the_others() {
     let directory = tempfile::tempdir().unwrap();
     let evals = evals(directory.path(), &cases(&["a", "b"]), json!({"fail_on_error": true}));
     let report = run_with(&evals.with_agent(async |_: &mut Trial<'_>| anyhow::Ok("no")), directory.path(), in_order());
-    assert!(ends(&report).iter().all(|(outcome, _)| *outcome == CaseOutcome::Failed));
+    assert!(ends(&report).iter().all(|(outcome, _)| *outcome == Status::Failed));
 }
 
 #[test]
@@ -218,7 +214,7 @@ fn a_trial_that_broke_is_repeated_and_every_attempt_is_kept() {
     let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases(&["a"]))).with_agent(agent);
     let report = run_with(&evals, directory.path(), RunOptions::new().with_retries(2));
     let case = only(&report);
-    assert_eq!((case.outcome(), case.record().errors, calls.load(Ordering::SeqCst)), (CaseOutcome::Passed, 0, 2));
+    assert_eq!((case.status(), case.record().errors, calls.load(Ordering::SeqCst)), (Status::Passed, 0, 2));
     assert_eq!((case.trials().len(), case.trials()[0].attempt), (1, 1));
     let path = &case.record().trials[0].path;
     assert_eq!(path, "trial-000.retry-1/result.json");

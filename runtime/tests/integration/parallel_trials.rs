@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 
 use evalsuite::record::{CaseRecord, Mode};
-use evalsuite::{AgentError, CaseOutcome, CaseReport, Evals, Outcome, RunOptions, Trial};
+use evalsuite::{AgentError, CaseReport, Evals, Outcome, RunOptions, Status, Trial};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, only, run_with, suite_with};
@@ -151,20 +151,20 @@ impl Drop for Call<'_> {
 #[test]
 fn all_trials_count_where_all_are_needed() {
     let passed = Scenario::new("regression", ["hello"; 5]).compare();
-    assert_eq!((passed.record.outcome, passed.record.trials.len()), (CaseOutcome::Passed, 5));
+    assert_eq!((passed.record.outcome, passed.record.trials.len()), (Status::Passed, 5));
     assert_eq!(passed.surplus, [] as [u32; 0]);
     let failed = Scenario::new("capability", ["no"; 5]).compare();
-    assert_eq!((failed.record.outcome, failed.surplus.len()), (CaseOutcome::Failed, 0));
+    assert_eq!((failed.record.outcome, failed.surplus.len()), (Status::Failed, 0));
 }
 
 #[test]
 fn trials_beyond_an_early_stop_are_surplus() {
     let failed = Scenario::new("regression", ["hello", "no", "hello", "no", "hello"]).compare();
-    assert_eq!((failed.record.outcome, failed.record.trials.len()), (CaseOutcome::Failed, 2));
+    assert_eq!((failed.record.outcome, failed.record.trials.len()), (Status::Failed, 2));
     assert!(failed.record.truncated);
     assert_eq!(failed.surplus, [2, 3, 4]);
     let passed = Scenario::new("capability", ["no", "no", "hello", "no", "no"]).compare();
-    assert_eq!((passed.record.outcome, passed.record.passed), (CaseOutcome::Passed, 1));
+    assert_eq!((passed.record.outcome, passed.record.passed), (Status::Passed, 1));
     assert_eq!(passed.surplus, [3, 4]);
     let all = Scenario { run_all: true, ..Scenario::new("capability", ["hello", "break", "no", "hello", "no"]) };
     assert_eq!(all.compare().surplus, [] as [u32; 0]);
@@ -175,12 +175,12 @@ fn a_budget_ends_a_case_where_it_would_have_ended_it() {
     // 0.1 + 0.1 + 0.1 is not 0.3, and not the same number as 0.1 * 5 - 0.1 - 0.1.
     let scenario = |kind| Scenario { suite: json!({"budget_usd": 0.3}), ..Scenario::new(kind, ["hello"; 5]) };
     let spent = scenario("regression").compare();
-    assert_eq!((spent.record.outcome, spent.record.trials.len()), (CaseOutcome::Error, 3));
+    assert_eq!((spent.record.outcome, spent.record.trials.len()), (Status::Error, 3));
     let message = &spent.record.reason.as_ref().unwrap().message;
     assert_eq!(message, "the suite has cost 0.3000 US dollars, and `execution.budget_usd` is 0.3");
     assert_eq!(spent.surplus, [3, 4]);
     let enough = Scenario { run_all: true, ..scenario("capability") }.compare();
-    assert_eq!((enough.record.outcome, enough.record.cost_limited), (CaseOutcome::Passed, true));
+    assert_eq!((enough.record.outcome, enough.record.cost_limited), (Status::Passed, true));
     assert_eq!(enough.surplus, [3, 4]);
     let limited = Scenario { case: json!({"cost_limit_usd": 0.2}), ..Scenario::new("regression", ["hello"; 5]) };
     let limited = limited.compare();
@@ -190,10 +190,10 @@ fn a_budget_ends_a_case_where_it_would_have_ended_it() {
 #[test]
 fn a_panic_or_a_skip_of_one_trial_ends_the_case_alike() {
     let panicked = Scenario::new("regression", ["hello", "panic", "hello", "panic", "hello"]).compare();
-    assert_eq!((panicked.record.outcome, panicked.record.errors), (CaseOutcome::Error, 1));
+    assert_eq!((panicked.record.outcome, panicked.record.errors), (Status::Error, 1));
     assert_eq!(panicked.surplus, [2, 3, 4]);
     let skipped = Scenario::new("regression", ["hello", "skip", "hello", "no", "hello"]).compare();
-    assert_eq!((skipped.record.outcome, skipped.record.trials.len()), (CaseOutcome::Passed, 2));
+    assert_eq!((skipped.record.outcome, skipped.record.trials.len()), (Status::Passed, 2));
     assert_eq!(skipped.surplus, [2, 3, 4]);
 }
 
@@ -220,7 +220,7 @@ fn trials_that_share_a_workspace_or_are_recorded_run_one_after_another() {
     let directory = tempfile::tempdir().unwrap();
     let scenario = Scenario { case: shared.clone(), suite: shared, ..Scenario::new("regression", ["hello"; 5]) };
     let (case, most) = scenario.run(directory.path(), scenario.options(PLANNED), false);
-    assert_eq!((case.outcome(), most), (CaseOutcome::Passed, 1), "{case}");
+    assert_eq!((case.status(), most), (Status::Passed, 1), "{case}");
 
     let scenario = Scenario::new("regression", ["hello", "no", "hello", "hello", "hello"]);
     let cassettes = directory.path().join("cassettes");
@@ -230,5 +230,5 @@ fn trials_that_share_a_workspace_or_are_recorded_run_one_after_another() {
     // Replays may run at the same time: each reads a file of its own.
     let options = scenario.options(PLANNED).with_mode(Mode::Replay).with_cassettes(&cassettes);
     let (case, most) = scenario.run(directory.path(), options, false);
-    assert_eq!((case.outcome(), case.trials().len(), most), (CaseOutcome::Failed, 2, 0), "{case}");
+    assert_eq!((case.status(), case.trials().len(), most), (Status::Failed, 2, 0), "{case}");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use evalsuite::record::CaseOutcome;
+use evalsuite::record::Status;
 use evalsuite::{Evals, Outcome, ProgressEvent, ProgressStep, RunOptions, Trial};
 use evalsuite_schema::json::json;
 
@@ -50,6 +50,6 @@ fn every_step_is_reported_in_order_with_scores_and_cost_so_far() {
     assert!(events.iter().all(|event| event.suite == "x" && event.target == "default"));
     assert!(matches!(
         events.last().map(|event| &event.step),
-        Some(ProgressStep::CaseFinished { outcome: CaseOutcome::Skipped, score: None, .. })
+        Some(ProgressStep::CaseFinished { outcome: Status::Skipped, score: None, .. })
     ));
 }

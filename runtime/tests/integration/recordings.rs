@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use evalsuite::record::{Mode, ReasonCode, TrialRecord};
 use evalsuite::{
-    AgentError, CaseOutcome, CaseReport, Evals, Evidence, JudgeError, JudgeReply, JudgeRequest, Message, Outcome, Role,
-    RunOptions, ToolCall, Trial, Usage,
+    AgentError, CaseReport, Evals, Evidence, JudgeError, JudgeReply, JudgeRequest, Message, Outcome, Role, RunOptions,
+    Status, ToolCall, Trial, Usage,
 };
 use evalsuite_schema::json::{Value, json};
 
@@ -135,7 +135,7 @@ fn a_replay_is_the_recorded_trial_without_its_agent() {
     let place = Place::new();
     let calls = Arc::default();
     let recorded = place.run(&place.evals("go", everything()).with_agent(busy(&calls)), Mode::Record);
-    assert_eq!(recorded.outcome(), CaseOutcome::Passed, "{recorded}");
+    assert_eq!(recorded.status(), Status::Passed, "{recorded}");
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 
     let text = fs::read_to_string(place.recording(&recorded)).unwrap();
@@ -144,7 +144,7 @@ fn a_replay_is_the_recorded_trial_without_its_agent() {
     assert!(text.contains("${{ EVALSUITE_WORKSPACE }}"));
 
     let replayed = place.run(&place.evals("go", everything()).with_agent(never), Mode::Replay);
-    assert_eq!(replayed.outcome(), CaseOutcome::Passed, "{replayed}");
+    assert_eq!(replayed.status(), Status::Passed, "{replayed}");
     let (then, now) = (&recorded.trials()[0], &replayed.trials()[0]);
     assert_eq!((then.mode, now.mode), (Mode::Record, Mode::Replay));
     assert_eq!((now.duration_ms, now.usage, now.cost_usd), (Some(1234), then.usage, Some(0.25)));
@@ -152,14 +152,14 @@ fn a_replay_is_the_recorded_trial_without_its_agent() {
     assert_eq!(now.input_digest, then.input_digest);
 
     let changed = place.run(&place.evals("go", json!([contains("undone")])).with_agent(never), Mode::Replay);
-    assert_eq!((changed.outcome(), code(&changed)), (CaseOutcome::Failed, Some(ReasonCode::ThresholdNotMet)));
+    assert_eq!((changed.status(), code(&changed)), (Status::Failed, Some(ReasonCode::ThresholdNotMet)));
 }
 
 #[test]
 fn without_a_recording_the_error_says_how_to_make_one() {
     let place = Place::new();
     let case = place.run(&place.evals("go", everything()).with_agent(never), Mode::Replay);
-    assert_eq!((case.outcome(), code(&case)), (CaseOutcome::Error, Some(ReasonCode::RecordingMissing)));
+    assert_eq!((case.status(), code(&case)), (Status::Error, Some(ReasonCode::RecordingMissing)));
     assert!(message(&case).contains(&format!("EVALSUITE_MODE=record {}", rerun("x::works"))), "{}", message(&case));
     let record = &case.trials()[0];
     assert_eq!((record.mode, record.answer.as_deref()), (Mode::Replay, None));
@@ -172,7 +172,7 @@ fn a_recording_made_for_something_else_says_what_has_changed() {
     place.run(&place.evals("go east", everything()).with_agent(busy(&calls)), Mode::Record);
     place.write("suites/x/template/old.txt", "other\n");
     let case = place.run(&place.evals("go west", everything()).with_agent(never), Mode::Replay);
-    assert_eq!((case.outcome(), code(&case)), (CaseOutcome::Error, Some(ReasonCode::RecordingStale)));
+    assert_eq!((case.status(), code(&case)), (Status::Error, Some(ReasonCode::RecordingStale)));
     for part in ["-go east", "+go west", "`old.txt` changed", "EVALSUITE_MODE=record"] {
         assert!(message(&case).contains(part), "{part}: {}", message(&case));
     }
@@ -190,7 +190,7 @@ fn what_cannot_be_recorded_is_an_error_and_leaves_the_earlier_recording() {
     };
     let failing = |_: &mut Trial<'_>| -> Result<String, AgentError> { Err(AgentError::new("no")) };
     let case = place.run(&place.evals("go", everything()).with_agent(huge), Mode::Record);
-    assert_eq!((case.outcome(), code(&case)), (CaseOutcome::Error, Some(ReasonCode::RecordingFailed)));
+    assert_eq!((case.status(), code(&case)), (Status::Error, Some(ReasonCode::RecordingFailed)));
     let case = place.run(&place.evals("go", everything()).with_agent(failing), Mode::Record);
     assert_eq!(code(&case), Some(ReasonCode::AgentError));
     assert_eq!(fs::read(place.recording(&recorded)).unwrap(), before);
@@ -216,7 +216,7 @@ fn secrets_stand_in_recordings_by_their_names() {
         assert!(text.contains("done with ${{ CARGO_PKG_REPOSITORY }}"), "{}", file.display());
     }
     let replayed = place.run(&place.evals_with("go", graders(), more).with_agent(never), Mode::Replay);
-    assert_eq!(replayed.outcome(), CaseOutcome::Passed, "the value is put back\n{replayed}");
+    assert_eq!(replayed.status(), Status::Passed, "the value is put back\n{replayed}");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn recordings_are_not_written_into_the_suite() {
     let calls = Arc::default();
     let report = run_with(&place.evals("go", everything()).with_agent(busy(&calls)), &place.output(), options);
     let case = only(&report);
-    assert_eq!((case.outcome(), code(case)), (CaseOutcome::Error, Some(ReasonCode::InvalidSetting)));
+    assert_eq!((case.status(), code(case)), (Status::Error, Some(ReasonCode::InvalidSetting)));
     assert!(!place.0.path().join("suites/x/cassettes").exists());
     assert_eq!(calls.load(Ordering::SeqCst), 0);
 }
@@ -272,12 +272,12 @@ fn an_earlier_run_is_graded_again_without_the_agent() {
     let place = Place::new();
     let calls = Arc::default();
     let first = place.run(&place.evals("go", json!([contains("undone")])).with_agent(busy(&calls)), Mode::Live);
-    assert_eq!(first.outcome(), CaseOutcome::Failed);
+    assert_eq!(first.status(), Status::Failed);
     let regrade = |evals: &Evals, run: &str| {
         only(&run_with(&evals.clone().with_agent(never), &place.output(), RunOptions::new().with_regrade(run))).clone()
     };
     let again = regrade(&place.evals("go", everything()), "latest");
-    assert_eq!(again.outcome(), CaseOutcome::Passed, "{again}");
+    assert_eq!(again.status(), Status::Passed, "{again}");
     let record = &again.trials()[0];
     assert_eq!((record.mode, record.regraded_run.as_ref()), (Mode::Regrade, Some(&first.record().run_id)));
     assert_eq!((record.duration_ms, record.cost_usd), (Some(1234), Some(0.25)));
@@ -285,7 +285,7 @@ fn an_earlier_run_is_graded_again_without_the_agent() {
     assert_eq!(evidence(&again), evidence(&first));
     // What was graded again can be graded again.
     let id = again.record().run_id.clone();
-    assert_eq!(regrade(&place.evals("go", everything()), &id).outcome(), CaseOutcome::Passed);
+    assert_eq!(regrade(&place.evals("go", everything()), &id).status(), Status::Passed);
 
     let unknown = regrade(&place.evals("go", everything()), "no-such-run");
     assert_eq!(code(&unknown), Some(ReasonCode::InvalidSetting));
@@ -301,7 +301,7 @@ fn a_case_that_never_ran_cannot_be_graded_again() {
     let evals = place.evals("go", everything()).with_agent(never);
     let report = run_with(&evals, &place.output(), RunOptions::new().with_mode(Mode::Regrade));
     let case = only(&report);
-    assert_eq!((case.outcome(), code(case)), (CaseOutcome::Error, Some(ReasonCode::RecordingMissing)));
+    assert_eq!((case.status(), code(case)), (Status::Error, Some(ReasonCode::RecordingMissing)));
     assert!(message(case).contains("run the test without EVALSUITE_REGRADE"), "{}", message(case));
 }
 
@@ -316,7 +316,7 @@ fn an_earlier_error_stays_one() {
         RunOptions::new().with_regrade("latest"),
     );
     let case = only(&report);
-    assert_eq!((case.outcome(), code(case)), (CaseOutcome::Error, Some(ReasonCode::AgentError)));
+    assert_eq!((case.status(), code(case)), (Status::Error, Some(ReasonCode::AgentError)));
     assert!(message(case).contains("no network"), "{}", message(case));
 }
 
@@ -335,7 +335,7 @@ fn as_many_trials_are_graded_again_as_there_are() {
         RunOptions::new().with_regrade("latest"),
     );
     let case = only(&report);
-    assert_eq!((case.outcome(), case.trials().len()), (CaseOutcome::Passed, ran), "{case}");
+    assert_eq!((case.status(), case.trials().len()), (Status::Passed, ran), "{case}");
 }
 
 #[test]
@@ -358,12 +358,12 @@ fn graders_that_need_a_workspace_that_is_gone_are_errors() {
     // A failed trial keeps its workspace, a passed one does not.
     place.run(&evals(json!([contains("undone")])).with_agent(huge), Mode::Live);
     let kept = regrade(sees());
-    assert_eq!(kept.outcome(), CaseOutcome::Passed, "{kept}");
+    assert_eq!(kept.status(), Status::Passed, "{kept}");
     place.run(&evals(sees()).with_agent(huge), Mode::Live);
     let gone = regrade(sees());
-    assert_eq!((gone.outcome(), code(&gone)), (CaseOutcome::Error, Some(ReasonCode::GraderError)));
+    assert_eq!((gone.status(), code(&gone)), (Status::Error, Some(ReasonCode::GraderError)));
     assert!(gone.to_string().contains("EVALSUITE_KEEP=1"), "{gone}");
-    assert_eq!(regrade(json!([contains("done")])).outcome(), CaseOutcome::Passed, "others grade what there is");
+    assert_eq!(regrade(json!([contains("done")])).status(), Status::Passed, "others grade what there is");
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn a_file_that_is_no_recording_is_named() {
         assert!(message(&case).contains("trial-000.json"), "{}", message(&case));
         assert!(message(&case).contains("to record it: `EVALSUITE_MODE=record "), "{}", message(&case));
         let again = place.run(&place.evals("go", everything()).with_agent(busy(&calls)), Mode::Record);
-        assert_eq!(again.outcome(), CaseOutcome::Passed, "the command in the message replaces it: {again}");
+        assert_eq!(again.status(), Status::Passed, "the command in the message replaces it: {again}");
         assert_eq!(read(&path)["schema"], "evalsuite.cassette/1");
     }
 }
@@ -406,11 +406,11 @@ fn judges_are_replayed_without_being_there_and_a_changed_prompt_is_told() {
     let (agent, judge) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
     let evals = |criteria: &str| place.evals_with("q", json!([]), judged(criteria));
     let live = place.run(&evals("is kind").with_agent(busy(&agent)).with_judge(counting(&judge)), Mode::Record);
-    assert_eq!(live.outcome(), CaseOutcome::Passed, "{live}");
+    assert_eq!(live.status(), Status::Passed, "{live}");
     assert_eq!(judge.load(Ordering::SeqCst), 3);
 
     let replayed = place.run(&evals("is kind").with_agent(never), Mode::Replay);
-    assert_eq!(replayed.outcome(), CaseOutcome::Passed, "{replayed}");
+    assert_eq!(replayed.status(), Status::Passed, "{replayed}");
     let [then, now] = [&live, &replayed].map(|case| case.trials()[0].clone());
     assert_eq!((now.judge_usage, now.judge_cost_usd), (then.judge_usage, then.judge_cost_usd));
     assert_eq!(now.judge_cost_usd, Some(0.25));
@@ -418,7 +418,7 @@ fn judges_are_replayed_without_being_there_and_a_changed_prompt_is_told() {
     assert_eq!((replies(&now), replies(&then)), (2, 2), "the reply that could not be read is recorded, too");
 
     let stale = place.run(&evals("is short").with_agent(never), Mode::Replay);
-    assert_eq!((stale.outcome(), code(&stale)), (CaseOutcome::Error, Some(ReasonCode::RecordingStale)));
+    assert_eq!((stale.status(), code(&stale)), (Status::Error, Some(ReasonCode::RecordingStale)));
     let message = message(&stale);
     assert!(message.contains("the recording is stale: the prompt changed"), "{message}");
     assert!(message.contains("-is kind") && message.contains("+is short"), "{message}");
@@ -432,11 +432,11 @@ fn without_a_judge_a_live_answer_is_graded_by_what_was_recorded_for_the_same_ans
     let says = |answer: &'static str| move |_: &mut Trial<'_>| Ok::<_, AgentError>(answer.to_owned());
     let evals = || place.evals_with("q", json!([]), judged("is kind"));
     let nothing = place.run(&evals().with_agent(says("hello")), Mode::Live);
-    assert_eq!(nothing.outcome(), CaseOutcome::Skipped, "there is neither a judge nor a recording");
+    assert_eq!(nothing.status(), Status::Skipped, "there is neither a judge nor a recording");
     place.run(&evals().with_agent(says("hello")).with_judge(judge), Mode::Record);
     let same = place.run(&evals().with_agent(says("hello")), Mode::Live);
-    assert_eq!((same.outcome(), same.trials()[0].mode), (CaseOutcome::Passed, Mode::Live), "{same}");
+    assert_eq!((same.status(), same.trials()[0].mode), (Status::Passed, Mode::Live), "{same}");
     let other = place.run(&evals().with_agent(says("goodbye")), Mode::Live);
-    assert_eq!((other.outcome(), code(&other)), (CaseOutcome::Error, Some(ReasonCode::RecordingStale)));
+    assert_eq!((other.status(), code(&other)), (Status::Error, Some(ReasonCode::RecordingStale)));
     assert!(message(&other).contains("-hello") && message(&other).contains("+goodbye"), "{}", message(&other));
 }

@@ -4,8 +4,8 @@ use std::fs;
 
 use evalsuite::record::{Mode, ReasonCode, TrialRecord, TurnRecord};
 use evalsuite::{
-    AgentError, CaseOutcome, CaseReport, CliAgents, Evals, Evidence, Message, Outcome, Role, RunOptions, ToolCall,
-    Trial, Usage,
+    AgentError, CaseReport, CliAgents, Evals, Evidence, Message, Outcome, Role, RunOptions, Status, ToolCall, Trial,
+    Usage,
 };
 use evalsuite_schema::json::{Value, json};
 
@@ -55,14 +55,14 @@ fn never(_: &mut Trial<'_>) -> Result<String, AgentError> {
 
 #[track_caller]
 fn passed(case: &CaseReport) -> &TrialRecord {
-    assert_eq!(case.outcome(), CaseOutcome::Passed, "{case}");
+    assert_eq!(case.status(), Status::Passed, "{case}");
     &case.trials()[0]
 }
 
 #[track_caller]
 fn stale(case: &CaseReport) -> &str {
     let reason = case.record().reason.as_ref().unwrap();
-    assert_eq!((case.outcome(), reason.code), (CaseOutcome::Error, ReasonCode::RecordingStale), "{case}");
+    assert_eq!((case.status(), reason.code), (Status::Error, ReasonCode::RecordingStale), "{case}");
     &reason.message
 }
 
@@ -169,7 +169,7 @@ fn a_conversation_that_ended_early_has_to_be_recorded_again_before_it_goes_on() 
         |case: &CaseReport| case.trials()[0].turns.iter().flatten().filter(|turn| turn.answer.is_some()).count();
     assert_eq!(answers(&ended), 1, "{ended}");
     let replayed = place.replay(&bound(stops("no such word")).with_agent(never));
-    assert_eq!((answers(&replayed), replayed.outcome()), (1, ended.outcome()), "{replayed}");
+    assert_eq!((answers(&replayed), replayed.status()), (1, ended.status()), "{replayed}");
     let replayed = place.replay(&bound(stops("turn 0")).with_agent(never));
     let message = stale(&replayed);
     assert!(message.contains("turn 2: ") && message.contains("EVALSUITE_MODE=record"), "{message}");

@@ -7,7 +7,7 @@ use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use deadpool::managed::{Manager, Metrics, Pool, RecycleResult};
-use evalsuite::{CaseOutcome, Evals, Evidence, JudgeError, JudgeRequest, Report, RunOptions, Trial};
+use evalsuite::{Evals, Evidence, JudgeError, JudgeRequest, Report, RunOptions, Status, Trial};
 use evalsuite_schema::json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 
@@ -52,7 +52,7 @@ fn cases(count: usize) -> Vec<evalsuite_schema::Value> {
 
 /// What did not pass, with its reason.
 fn troubles(report: &Report) -> Vec<String> {
-    let failed = report.cases().iter().filter(|case| case.outcome() != CaseOutcome::Passed);
+    let failed = report.cases().iter().filter(|case| case.status() != Status::Passed);
     failed.map(|case| format!("{}: {:?}", case.case().id, case.record().reason)).collect()
 }
 
@@ -213,7 +213,7 @@ fn local_tasks_end_with_the_call() {
         Ok::<_, BoxError>("hello")
     };
     let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases(1))).with_agent(agent);
-    assert_eq!(only(&run(&evals, directory.path())).outcome(), CaseOutcome::Passed);
+    assert_eq!(only(&run(&evals, directory.path())).status(), Status::Passed);
     assert_eq!(*ENDED.lock().unwrap(), ["local"]);
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use evalsuite::{CaseOutcome, CaseReport, Evals, Message, Outcome, Role, ToolCall, TrajectoryError, Trial, Usage};
+use evalsuite::{CaseReport, Evals, Message, Outcome, Role, Status, ToolCall, TrajectoryError, Trial, Usage};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, grader, only, run, suite};
@@ -28,7 +28,7 @@ fn a_trial_leaves_its_trajectory_and_an_agent_can_return_it() {
     let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case()])).with_agent(works);
     let report = run(&evals, directory.path());
     let case_report = only(&report);
-    assert_eq!(case_report.outcome(), CaseOutcome::Passed, "{:?}", case_report.record().reason);
+    assert_eq!(case_report.status(), Status::Passed, "{:?}", case_report.record().reason);
     let document = trajectory(case_report);
     let key = &case_report.record().case_key;
     assert_eq!(document["schema_version"], "ATIF-v1.8");
@@ -50,7 +50,7 @@ fn a_trial_leaves_its_trajectory_and_an_agent_can_return_it() {
     let evals = Evals::new(suite("cases", "mixed", directory.path(), &[case()])).with_agent(returns);
     let report = run(&evals, directory.path());
     let again = only(&report);
-    assert_eq!(again.outcome(), CaseOutcome::Passed, "{:?}", again.record().reason);
+    assert_eq!(again.status(), Status::Passed, "{:?}", again.record().reason);
     let (first, second) = (&case_report.trials()[0], &again.trials()[0]);
     assert_eq!((first.usage, first.cost_usd, &first.model), (second.usage, second.cost_usd, &second.model));
     assert_eq!(trajectory(again)["steps"], document["steps"]);

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use evalsuite::{AgentError, CaseOutcome, Evals, Report, RunOptions, Trial};
+use evalsuite::{AgentError, Evals, Report, RunOptions, Status, Trial};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, run_with, suite};
@@ -65,8 +65,8 @@ fn only_cases_that_changed_run_again() {
     };
     let first = || Some("1".to_owned());
     assert_eq!(reused(&report), [first(), first(), first(), None]);
-    let outcomes: Vec<CaseOutcome> = report.cases().iter().map(|case| case.outcome()).collect();
-    assert_eq!(outcomes, [CaseOutcome::Passed, CaseOutcome::Passed, CaseOutcome::Failed, CaseOutcome::Error]);
+    let outcomes: Vec<Status> = report.cases().iter().map(|case| case.status()).collect();
+    assert_eq!(outcomes, [Status::Passed, Status::Passed, Status::Failed, Status::Error]);
     let case = &report.cases()[0];
     assert_eq!((case.record().run_id.as_str(), case.trials()[0].run_id.as_str()), ("2", "2"));
     assert_eq!(case.trials()[0].reused_run.as_deref(), Some("1"));

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use evalsuite::record::{ReasonCode, Stage};
-use evalsuite::{AgentError, CaseOutcome, Evals, Report, RunOptions, Trial};
+use evalsuite::{AgentError, Evals, Report, RunOptions, Status, Trial};
 use evalsuite_schema::json::{Value, json};
 
 use crate::common::{case_json, contains, run, run_with, suite_with};
@@ -194,7 +194,7 @@ fn a_failed_hook_before_all_is_not_repeated() {
     let workspace = json!({"hooks": {"before_all": hook("before_all", "exit 1"), "after_all": hook("after_all", "")}});
     let cases: Vec<Value> = ["a", "b", "c"].iter().map(|id| case(id, &workspace)).collect();
     let report = package.run(&package.evals(json!({"workspace": workspace}), &cases).with_agent(hello));
-    assert_eq!(report.count(CaseOutcome::Error), 3);
+    assert_eq!(report.count(Status::Error), 3);
     assert_eq!(package.log(), ["before_all", "after_all"]);
 }
 
@@ -208,7 +208,7 @@ fn after_each_runs_whatever_the_agent_does() {
         json!({"hooks": {"before_each": hook("before", ""), "after_each": hook("after:$(cat | grep -o error)", "")}});
     let report =
         package.run(&package.evals(json!({"workspace": workspace}), &[case("a", &workspace)]).with_agent(panics));
-    assert_eq!(report.count(CaseOutcome::Error), 1);
+    assert_eq!(report.count(Status::Error), 1);
     assert_eq!(package.log(), ["before", "after:error"]);
 }
 

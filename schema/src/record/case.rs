@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseOutcome, Reason, TrialRecord, Usage};
+use super::{Reason, Status, TrialRecord, Usage};
 use crate::{Kind, Layout, Location, Strategy};
 
 /// `case.json`: the result of a case.
@@ -52,7 +52,7 @@ pub struct CaseRecord {
     /// Id of the case that depends on this one and caused it to run.
     pub requested_by: Option<String>,
     /// Outcome of the case.
-    pub outcome: CaseOutcome,
+    pub outcome: Status,
     /// Why the case did not pass.
     pub reason: Option<Reason>,
     /// 0 to 1; `None` when no trial was completed.
@@ -168,9 +168,9 @@ impl CaseRecord {
             matches!(baseline.expectation, Expectation::ExpectedFailure | Expectation::Quarantined)
         };
         match self.outcome {
-            CaseOutcome::Passed | CaseOutcome::Skipped => false,
-            CaseOutcome::Failed => !self.baseline.as_ref().is_some_and(is_expected),
-            CaseOutcome::Error => true,
+            Status::Passed | Status::Skipped => false,
+            Status::Failed => !self.baseline.as_ref().is_some_and(is_expected),
+            Status::Error => true,
         }
     }
 }
@@ -235,7 +235,7 @@ pub struct TrialSummary {
     /// Index of the trial, from 0.
     pub index: u32,
     /// Outcome of the trial.
-    pub outcome: CaseOutcome,
+    pub outcome: Status,
     /// Score, 0 to 1.
     pub score: Option<f64>,
     /// Duration of the agent's work in milliseconds.

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::{ReasonCode, Usage};
 use crate::{Location, Object};
 
-/// One checked statement within the result of a grader.
+/// One checked statement within the result of a grader. The entries of `assertions` in a suite's files are graders, each of which may
+/// check several statements.
 ///
 /// ```
 /// use evalsuite_schema::record::Assertion;

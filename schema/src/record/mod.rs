@@ -42,16 +42,16 @@ pub fn duration(milliseconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(milliseconds / 1e3).ok()
 }
 
-/// Outcome of a trial or a case.
+/// How a trial or a case ended: `outcome` in records. What an agent returns is an `Outcome`.
 ///
 /// ```
-/// use evalsuite_schema::record::CaseOutcome;
+/// use evalsuite_schema::record::Status;
 ///
-/// assert_eq!(CaseOutcome::Failed.as_str(), "failed");
+/// assert_eq!(Status::Failed.as_str(), "failed");
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum CaseOutcome {
+pub enum Status {
     /// Graded, and passed.
     Passed,
     /// Graded, and not passed.
@@ -63,7 +63,7 @@ pub enum CaseOutcome {
     Skipped,
 }
 
-impl CaseOutcome {
+impl Status {
     /// The name used in records.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseOutcome, CaseRecord, Usage};
+use super::{CaseRecord, Status, Usage};
 use crate::is_default;
 
 /// `summary.json`: the aggregates of a run.
@@ -140,12 +140,12 @@ pub struct OutcomeCounts {
 
 impl OutcomeCounts {
     /// Counts one more.
-    pub fn add(&mut self, outcome: CaseOutcome) {
+    pub fn add(&mut self, outcome: Status) {
         let count = match outcome {
-            CaseOutcome::Passed => &mut self.passed,
-            CaseOutcome::Failed => &mut self.failed,
-            CaseOutcome::Error => &mut self.error,
-            CaseOutcome::Skipped => &mut self.skipped,
+            Status::Passed => &mut self.passed,
+            Status::Failed => &mut self.failed,
+            Status::Error => &mut self.error,
+            Status::Skipped => &mut self.skipped,
         };
         *count = count.saturating_add(1);
     }

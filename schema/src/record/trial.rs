@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseOutcome, CaseRecord, GraderRecord, Reason};
+use super::{CaseRecord, GraderRecord, Reason, Status};
 use crate::{Kind, Layout, Location, Object};
 
 /// `result.json`: one trial.
@@ -60,7 +60,7 @@ pub struct TrialRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reused_run: Option<String>,
     /// Outcome of the trial.
-    pub outcome: CaseOutcome,
+    pub outcome: Status,
     /// Why the trial did not pass.
     pub reason: Option<Reason>,
     /// 0 to 1; `None` when nothing was decided or graded.
@@ -107,7 +107,7 @@ pub struct TrialRecord {
     /// File with the trajectory, relative to the trial directory.
     pub trajectory: Option<String>,
     /// Outcomes of the cases this one depends on.
-    pub dependencies: BTreeMap<String, CaseOutcome>,
+    pub dependencies: BTreeMap<String, Status>,
     /// The case's metadata.
     pub metadata: Object,
     /// The case's tags.
@@ -292,7 +292,7 @@ pub struct TurnRecord {
     /// Score, 0 to 1.
     pub score: Option<f64>,
     /// Outcome of the turn.
-    pub outcome: CaseOutcome,
+    pub outcome: Status,
     /// Results of the graders.
     pub graders: Vec<GraderRecord>,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalsuite::CaseOutcome;
+use evalsuite::Status;
 use evalsuite::tooling::{finish_run, summarize_run};
 use evalsuite_report::RunData;
 use serde_json::Value;
@@ -95,7 +95,7 @@ pub(crate) fn check_whole_run(run: &Path) -> Vec<String> {
     for suite in &finished.summary.suites {
         problems.extend(suite.problems.iter().cloned());
         problems.extend(suite.not_started.iter().map(|test| format!("{test} was not started")));
-        let passed = suite.cases.iter().filter(|case| case.outcome == CaseOutcome::Passed);
+        let passed = suite.cases.iter().filter(|case| case.outcome == Status::Passed);
         let passed: Vec<&str> =
             passed.filter(|case| case.trials.len() == TRIALS).map(|case| case.case_id.as_str()).collect();
         let expected: Vec<&str> = CASES.iter().map(|(id, _)| *id).collect();

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use evalsuite::record::CaseOutcome;
+use evalsuite::record::Status;
 use evalsuite::{AgentError, Content, Outcome, RunOptions, Trial};
 use evalsuite_conformance::record::Record;
 use evalsuite_schema::diagnostic::Code;
@@ -154,13 +154,13 @@ fn stand_in(grader: &Value) -> Value {
 
 fn is_same(ran: &CaseRun, expected: &Value) -> bool {
     let outcome = match expected["execution_status"].as_str() {
-        Some("ok") => CaseOutcome::Passed,
-        Some("quality_failure") => CaseOutcome::Failed,
-        _ => CaseOutcome::Error,
+        Some("ok") => Status::Passed,
+        Some("quality_failure") => Status::Failed,
+        _ => Status::Error,
     };
     // An error has no score here, and 0 in the reference.
     ran.case.outcome == outcome
-        && (outcome == CaseOutcome::Error || close(ran.case.score, expected["score"].as_f64()))
+        && (outcome == Status::Error || close(ran.case.score, expected["score"].as_f64()))
         && has_same_turns(ran, expected)
 }
 
@@ -182,7 +182,7 @@ fn explain(ran: &CaseRun, record: &Record, test: &Value) -> Option<&'static str>
         return explain_conversation(ran, record, test);
     }
     let skips = test["graders"].as_array()?.iter().any(|grader| grader["verdict"] == "skip");
-    if skips && matches!(ran.case.outcome, CaseOutcome::Error | CaseOutcome::Skipped) {
+    if skips && matches!(ran.case.outcome, Status::Error | Status::Skipped) {
         return Some("judge-failure-is-an-error");
     }
     let threshold = threshold(record, test);
@@ -199,7 +199,7 @@ fn explain(ran: &CaseRun, record: &Record, test: &Value) -> Option<&'static str>
 /// The rule that explains a conversation's result.
 fn explain_conversation(ran: &CaseRun, record: &Record, test: &Value) -> Option<&'static str> {
     let expected = &test["expected"];
-    let is_error = matches!(ran.case.outcome, CaseOutcome::Error | CaseOutcome::Skipped);
+    let is_error = matches!(ran.case.outcome, Status::Error | Status::Skipped);
     let recorded = expected["scores"].to_string();
     if recorded.contains("Provider error: ") {
         return is_error.then_some("agent-error-in-a-turn");
@@ -210,7 +210,7 @@ fn explain_conversation(ran: &CaseRun, record: &Record, test: &Value) -> Option<
     let turns = test["test"]["turns"].as_array()?;
     let entries = || turns.iter().flat_map(|turn| turn["assertions"].as_array().into_iter().flatten());
     let is_other_spelling = entries().any(|entry| entry["type"].as_str().is_some_and(|name| name.contains('_')));
-    if is_other_spelling && ran.case.outcome == CaseOutcome::Passed {
+    if is_other_spelling && ran.case.outcome == Status::Passed {
         return Some("turn-type-spelling");
     }
     if record.json.get("judge_reply").is_some() && has_unanswered_criteria(&turns[..], expected) {
@@ -219,7 +219,7 @@ fn explain_conversation(ran: &CaseRun, record: &Record, test: &Value) -> Option<
     }
     let closed = is_gate_closed(record, test) && has_same_turns(ran, expected);
     let is_same = close(ran.case.score, expected["score"].as_f64());
-    (closed && is_same && ran.case.outcome == CaseOutcome::Failed).then_some("conversation-gate")
+    (closed && is_same && ran.case.outcome == Status::Failed).then_some("conversation-gate")
 }
 
 /// Whether a turn has more criteria than the judge answered.
@@ -256,17 +256,17 @@ fn threshold(record: &Record, test: &Value) -> f64 {
 }
 
 /// Outcome and score of a case from its grades, none of which is an error.
-fn decide(graders: &[Value], threshold: f64) -> (CaseOutcome, f64) {
+fn decide(graders: &[Value], threshold: f64) -> (Status, f64) {
     let number = |grader: &Value, key: &str, absent: f64| grader[key].as_f64().unwrap_or(absent);
     let is_gate = |grader: &Value| grader["required"] == true || grader["required"].is_number();
     let closed = |grader: &Value| number(grader, "score", 0.0) < number(grader, "min_score", threshold);
     let weights: f64 = graders.iter().map(|grader| number(grader, "weight", 1.0)).sum();
     if weights == 0.0 || graders.iter().any(|grader| is_gate(grader) && closed(grader)) {
-        return (CaseOutcome::Failed, 0.0);
+        return (Status::Failed, 0.0);
     }
     let sum: f64 = graders.iter().map(|grader| number(grader, "weight", 1.0) * number(grader, "score", 0.0)).sum();
     let score = sum / weights;
-    (if score >= threshold { CaseOutcome::Passed } else { CaseOutcome::Failed }, score)
+    (if score >= threshold { Status::Passed } else { Status::Failed }, score)
 }
 
 /// Whether the problem that a suite was rejected for really exists.
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn a_closed_gate_is_a_failure_at_any_threshold() {
         let grade = |score: f64, required: bool| json!({"score": score, "weight": 1, "required": required});
-        assert_eq!(decide(&[grade(1.0, false), grade(0.5, false)], 0.75), (CaseOutcome::Passed, 0.75));
-        assert_eq!(decide(&[grade(1.0, false), grade(0.5, true)], 0.75), (CaseOutcome::Failed, 0.0));
+        assert_eq!(decide(&[grade(1.0, false), grade(0.5, false)], 0.75), (Status::Passed, 0.75));
+        assert_eq!(decide(&[grade(1.0, false), grade(0.5, true)], 0.75), (Status::Failed, 0.0));
     }
 }

@@ -3,7 +3,7 @@
 //! If the outcome differs from the recorded one, it has to be the one that `decide` computes from the recorded trials: a
 //! second implementation of the rules for trials, written from their description alone.
 
-use evalsuite::record::CaseOutcome;
+use evalsuite::record::Status;
 use evalsuite::{AgentError, Outcome, RunOptions};
 use evalsuite_conformance::record::Record;
 use evalsuite_schema::diagnostic::Code;
@@ -60,9 +60,9 @@ pub fn check(record: &Record) -> Result<RecordCheck, String> {
         trials: json["expected"]["trials_run"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0),
         cost_limited: json["expected"]["cost_limited"] == true,
         outcome: match json["expected"]["execution_status"].as_str() {
-            Some("ok") => CaseOutcome::Passed,
-            Some("quality_failure") => CaseOutcome::Failed,
-            _ => CaseOutcome::Error,
+            Some("ok") => Status::Passed,
+            Some("quality_failure") => Status::Failed,
+            _ => Status::Error,
         },
         score: json["expected"]["score"].as_f64(),
     };
@@ -115,14 +115,14 @@ fn suite(record: &Record) -> Record {
 struct CaseResult {
     trials: usize,
     cost_limited: bool,
-    outcome: CaseOutcome,
+    outcome: Status,
     score: Option<f64>,
 }
 
 impl CaseResult {
     /// Whether two results are equal. An error has no score here, and 0 in the reference.
     fn equals(&self, other: &Self) -> bool {
-        let scores = self.outcome == CaseOutcome::Error || close(self.score, other.score);
+        let scores = self.outcome == Status::Error || close(self.score, other.score);
         (self.trials, self.cost_limited, self.outcome) == (other.trials, other.cost_limited, other.outcome) && scores
     }
 }
@@ -200,10 +200,10 @@ fn decide(json: &Value, attempts: &[Value]) -> CaseResult {
         _ => scores.iter().copied().reduce(f64::max),
     };
     let outcome = match () {
-        () if !by_mean && passed => CaseOutcome::Passed,
-        () if errors > 0 => CaseOutcome::Error,
-        () if by_mean && score.is_some_and(|score| score >= threshold) => CaseOutcome::Passed,
-        () => CaseOutcome::Failed,
+        () if !by_mean && passed => Status::Passed,
+        () if errors > 0 => Status::Error,
+        () if by_mean && score.is_some_and(|score| score >= threshold) => Status::Passed,
+        () => Status::Failed,
     };
     CaseResult { trials: scores.len() + errors, cost_limited, outcome, score }
 }

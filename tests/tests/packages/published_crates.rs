@@ -39,7 +39,8 @@ fn the_list_of_published_crates_is_complete() {
 #[test]
 fn docs_rs_shows_every_feature_and_says_which_one_an_item_needs() {
     let ran = Call::cargo_in_workspace().args(["metadata", "--no-deps", "--format-version", "1"]).run();
-    let metadata: serde_json::Value = serde_json::from_str(&ran.succeeds("cargo knows the workspace").stdout).expect("JSON");
+    let metadata: serde_json::Value =
+        serde_json::from_str(&ran.succeeds("cargo knows the workspace").stdout).expect("JSON");
     for package in metadata["packages"].as_array().expect("a list of packages") {
         let name = package["name"].as_str().expect("a name");
         if !PUBLISHED.contains(&name) {

@@ -75,7 +75,7 @@ fn every_type_that_users_meet_has_an_example_that_compiles() {
 
 /// Types at the root of the users' crate that cannot get a field or a variant without a breaking release, and why.
 const EXHAUSTIVE: &[(&str, &str)] = &[
-    ("evalsuite::CaseOutcome", "programs match on the four outcomes; a fifth would change what a run means"),
+    ("evalsuite::Status", "programs match on the four outcomes; a fifth would change what a run means"),
     ("evalsuite::Content", "agents match on content; other kinds of content are parts, and `Part` can grow"),
     ("evalsuite::EvalCase", "constructed by generated code of the same version; its fields are hidden"),
     ("evalsuite::EvalSuite", "constructed by generated code of the same version; its fields are hidden"),

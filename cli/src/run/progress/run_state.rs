@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use evalsuite::record::OutcomeCounts;
-use evalsuite::{CaseOutcome, ProgressEvent, ProgressStep};
+use evalsuite::{ProgressEvent, ProgressStep, Status};
 
 /// Largest number of running cases that are shown.
 const SHOWN: usize = 8;
@@ -14,7 +14,7 @@ pub(super) struct RunState {
     /// Tests of cases that were chosen or have run.
     tests: BTreeSet<String>,
     /// By test.
-    ended: BTreeMap<String, CaseOutcome>,
+    ended: BTreeMap<String, Status>,
     /// The last step of each case that is running, by test.
     running: BTreeMap<String, ProgressEvent>,
     /// Cost in US dollars of each case so far, by test.

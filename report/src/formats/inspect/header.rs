@@ -1,7 +1,7 @@
 //! Everything of a log but its samples.
 
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::{CaseOutcome, GraderRecord, JudgeRecord, RunRecord};
+use evalsuite_schema::record::{GraderRecord, JudgeRecord, RunRecord, Status};
 
 use super::InspectLog;
 use super::scorers::{Scorer, scorers};
@@ -62,7 +62,7 @@ impl Header {
 }
 
 fn status(log: &InspectLog<'_>) -> (&'static str, Value) {
-    let broken = log.cases.iter().filter(|(_, case)| case.record.outcome == CaseOutcome::Error).count();
+    let broken = log.cases.iter().filter(|(_, case)| case.record.outcome == Status::Error).count();
     match broken {
         _ if log.run.in_use => ("cancelled", Value::Null),
         0 => ("success", Value::Null),
@@ -173,7 +173,7 @@ fn plan(log: &InspectLog<'_>) -> Value {
 }
 
 fn results(log: &InspectLog<'_>, scorers: &[Scorer]) -> Value {
-    let is_complete = |outcome| matches!(outcome, CaseOutcome::Passed | CaseOutcome::Failed);
+    let is_complete = |outcome| matches!(outcome, Status::Passed | Status::Failed);
     json!({
         "total_samples": log.trials().count(),
         "completed_samples": log.trials().filter(|trial| is_complete(trial.record.outcome)).count(),

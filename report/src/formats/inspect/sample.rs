@@ -2,7 +2,7 @@
 
 use evalsuite_schema::Role;
 use evalsuite_schema::json::{Object, Value, json};
-use evalsuite_schema::record::{CaseOutcome, ReasonCode, TrialRecord};
+use evalsuite_schema::record::{ReasonCode, Status, TrialRecord};
 
 use super::events::events;
 use super::messages::{assistant, input_messages, messages};
@@ -104,7 +104,7 @@ fn metadata(trial: &TrialData) -> Value {
 
 /// A trial that broke has an error, and one that reached a limit has that limit.
 fn error_and_limit(record: &TrialRecord) -> (Value, Value) {
-    let Some(reason) = record.reason.as_ref().filter(|_| record.outcome == CaseOutcome::Error) else {
+    let Some(reason) = record.reason.as_ref().filter(|_| record.outcome == Status::Error) else {
         return (Value::Null, Value::Null);
     };
     let limit = match reason.code {

@@ -1,7 +1,7 @@
 //! The scores of all samples by grader: means, their standard errors, and the mean of each case.
 
 use evalsuite_schema::json::{Object, Value, json};
-use evalsuite_schema::record::{CaseOutcome, GraderState};
+use evalsuite_schema::record::{GraderState, Status};
 
 use super::InspectLog;
 use super::scores::{TRIAL, named_graders};
@@ -24,7 +24,7 @@ pub(super) fn scorers(log: &InspectLog<'_>) -> Vec<Scorer> {
         for trial in &case.trials {
             samples += 1;
             let record = &trial.record;
-            let is_graded = matches!(record.outcome, CaseOutcome::Passed | CaseOutcome::Failed);
+            let is_graded = matches!(record.outcome, Status::Passed | Status::Failed);
             add(&mut scorers, TRIAL, id, record.score.filter(|_| is_graded));
             for (name, grader) in named_graders(record) {
                 let value = grader.value.filter(|_| is_graded && grader.state == GraderState::Decided);

@@ -1,7 +1,7 @@
 //! The scores of a sample: one for each grader that decided, and that of the trial.
 
 use evalsuite_schema::json::{Object, Value, json};
-use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, TrialRecord};
+use evalsuite_schema::record::{GraderRecord, GraderState, Status, TrialRecord};
 
 use crate::formats::ids::unique;
 
@@ -21,7 +21,7 @@ pub(super) fn named_graders(record: &TrialRecord) -> impl Iterator<Item = (Strin
 /// The scores by name; `null` for a trial that was not graded to its end. A grader that did not decide has none: Inspect would count
 /// it as 0.
 pub(super) fn scores(record: &TrialRecord) -> Value {
-    if !matches!(record.outcome, CaseOutcome::Passed | CaseOutcome::Failed) {
+    if !matches!(record.outcome, Status::Passed | Status::Failed) {
         return Value::Null;
     }
     let mut scores = Object::new();

@@ -1,7 +1,7 @@
 //! What graders found, as events `gen_ai.evaluation.result`.
 
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, ReasonCode, Verdict};
+use evalsuite_schema::record::{GraderRecord, GraderState, ReasonCode, Status, Verdict};
 
 use super::attributes::attributes;
 use super::spans::identity;
@@ -37,12 +37,12 @@ pub(super) fn results(trace: &Trace<'_>) -> Vec<Value> {
 
 fn trial_result(trace: &Trace<'_>) -> Value {
     let record = &trace.trial.record;
-    let failed = record.outcome == CaseOutcome::Error;
+    let failed = record.outcome == Status::Error;
     let label = match record.outcome {
-        CaseOutcome::Passed => "pass",
-        CaseOutcome::Failed => "fail",
-        CaseOutcome::Error => "error",
-        CaseOutcome::Skipped => "skipped",
+        Status::Passed => "pass",
+        Status::Failed => "fail",
+        Status::Error => "error",
+        Status::Skipped => "skipped",
     };
     let fields = json!({
         "gen_ai.evaluation.name": TRIAL,

@@ -2,7 +2,7 @@
 
 use evalsuite_schema::Role;
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, Stage, TrialRecord};
+use evalsuite_schema::record::{GraderRecord, GraderState, Stage, Status, TrialRecord};
 
 use super::attributes::{attributes, usage};
 use super::{Trace, nanoseconds};
@@ -86,9 +86,9 @@ fn set_error(span: &mut Value, message: Option<&str>) {
 fn trial_span(trace: &Trace<'_>) -> Value {
     let record = &trace.trial.record;
     let status = match record.outcome {
-        CaseOutcome::Passed => Some("pass"),
-        CaseOutcome::Failed | CaseOutcome::Error => Some("fail"),
-        CaseOutcome::Skipped => None,
+        Status::Passed => Some("pass"),
+        Status::Failed | Status::Error => Some("fail"),
+        Status::Skipped => None,
     };
     let mut fields = identity(record);
     fields["test.suite.name"] = record.suite.as_str().into();
@@ -101,7 +101,7 @@ fn trial_span(trace: &Trace<'_>) -> Value {
     let name = format!("{} {}", record.suite, record.case_id);
     let mut span = span(trace, [TRIAL, ""], INTERNAL, &name, trace.timeline.trial, fields);
     span["parentSpanId"] = "".into();
-    if record.outcome == CaseOutcome::Error {
+    if record.outcome == Status::Error {
         set_error(&mut span, record.reason.as_ref().map(|reason| reason.message.as_str()));
     }
     span

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use evalsuite_schema::Location;
 use evalsuite_schema::record::{
-    BaselineResult, CaseOutcome, CaseRecord, Expectation, GraderRecord, ReasonCode, Rule, TrialRecord, TurnRecord,
+    BaselineResult, CaseRecord, Expectation, GraderRecord, ReasonCode, Rule, Status, TrialRecord, TurnRecord,
 };
 
 use self::grader_text::Answer;
@@ -86,14 +86,14 @@ fn headline(out: &mut String, record: &CaseRecord) -> std::fmt::Result {
     let reason = record.reason.as_ref();
     let message = reason.map(|reason| reason.message.as_str()).unwrap_or_default();
     match record.outcome {
-        CaseOutcome::Passed => writeln!(out, "evaluation passed: {name}  score {}", score(record.score)),
-        CaseOutcome::Skipped => writeln!(out, "evaluation skipped: {name}  {message}"),
-        CaseOutcome::Error => {
+        Status::Passed => writeln!(out, "evaluation passed: {name}  score {}", score(record.score)),
+        Status::Skipped => writeln!(out, "evaluation skipped: {name}  {message}"),
+        Status::Error => {
             let place =
                 reason.map(|reason| format!("{}/{}", reason.stage.as_str(), reason.code.as_str())).unwrap_or_default();
             writeln!(out, "evaluation error ({place}): {name}  {}", indented(message, 4))
         }
-        CaseOutcome::Failed => {
+        Status::Failed => {
             write!(out, "evaluation failed: {name}  score {}", score(record.score))?;
             if record.score.is_some_and(|score| score < record.threshold) {
                 write!(out, " < {}", two_places(record.threshold))?;
@@ -128,7 +128,7 @@ fn trials(out: &mut String, report: &CaseReport) -> std::fmt::Result {
     let is_only = record.planned <= 1 && report.trials().len() == 1;
     let indent = if is_only { "  " } else { "    " };
     let mut told: Vec<(u32, String)> = Vec::new();
-    for trial in report.trials().iter().filter(|trial| trial.outcome != CaseOutcome::Passed) {
+    for trial in report.trials().iter().filter(|trial| trial.outcome != Status::Passed) {
         let mut text = String::new();
         self::trial(&mut text, trial, record, indent)?;
         if !is_only {
@@ -147,7 +147,7 @@ fn trials(out: &mut String, report: &CaseReport) -> std::fmt::Result {
 }
 
 fn trial(out: &mut String, trial: &TrialRecord, case: &CaseRecord, indent: &str) -> std::fmt::Result {
-    if let (CaseOutcome::Error | CaseOutcome::Skipped, Some(reason)) = (trial.outcome, &trial.reason) {
+    if let (Status::Error | Status::Skipped, Some(reason)) = (trial.outcome, &trial.reason) {
         // The headline has said it already where there is only one trial.
         if case.reason.as_ref() != Some(reason) || case.trials.len() > 1 {
             writeln!(out, "{indent}{}", indented(&reason.message, indent.len()))?;
@@ -163,7 +163,7 @@ fn trial(out: &mut String, trial: &TrialRecord, case: &CaseRecord, indent: &str)
     let mut answer = Answer::new(trial.answer.as_deref());
     let turns = trial.turns.as_deref().unwrap_or_default();
     turns.iter().try_for_each(|turn| self::turn(out, turn, indent))?;
-    folded(out, turns.iter().map(|turn| turn.outcome == CaseOutcome::Passed), "turns ", indent)?;
+    folded(out, turns.iter().map(|turn| turn.outcome == Status::Passed), "turns ", indent)?;
     graders(out, &trial.graders, reason, &mut answer, indent)?;
     if let Some(answer) = answer.untold() {
         let shown = if answer.is_empty() { "(empty)".to_owned() } else { first_chars(answer, LONG_TEXT) };
@@ -174,7 +174,7 @@ fn trial(out: &mut String, trial: &TrialRecord, case: &CaseRecord, indent: &str)
 
 /// A turn of a conversation that did not pass, with its graders.
 fn turn(out: &mut String, turn: &TurnRecord, indent: &str) -> std::fmt::Result {
-    if turn.outcome == CaseOutcome::Passed {
+    if turn.outcome == Status::Passed {
         return Ok(());
     }
     let (number, outcome) = (turn.index + 1, turn.outcome.as_str());

@@ -1,6 +1,6 @@
 //! The outcome and score of a case from its trials (grading.md, section 14).
 
-use evalsuite_schema::record::{CaseOutcome, Rule};
+use evalsuite_schema::record::{Rule, Status};
 use evalsuite_schema::{Kind, Strategy};
 
 use crate::record::statistics::Summary;
@@ -8,7 +8,7 @@ use crate::record::statistics::Summary;
 /// What counts of a trial when its case is decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TrialPoint {
-    pub(crate) outcome: CaseOutcome,
+    pub(crate) outcome: Status,
     pub(crate) score: Option<f64>,
 }
 
@@ -25,18 +25,18 @@ pub(crate) fn case_rule(kind: Kind, strategy: Option<Strategy>) -> Rule {
 /// Whether further trials cannot change the case.
 pub(crate) fn is_settled(rule: Rule, trials: &[TrialPoint]) -> bool {
     trials.iter().any(|trial| match rule {
-        Rule::Any => trial.outcome == CaseOutcome::Passed,
-        Rule::Every => matches!(trial.outcome, CaseOutcome::Failed | CaseOutcome::Error),
+        Rule::Any => trial.outcome == Status::Passed,
+        Rule::Every => matches!(trial.outcome, Status::Failed | Status::Error),
         Rule::Mean | Rule::ConfidenceInterval => false,
     })
 }
 
 /// Outcome and score of a case. Skipped trials do not count; a case of nothing else is skipped.
-pub(crate) fn decide_case(rule: Rule, threshold: f64, trials: &[TrialPoint]) -> (CaseOutcome, Option<f64>) {
+pub(crate) fn decide_case(rule: Rule, threshold: f64, trials: &[TrialPoint]) -> (Status, Option<f64>) {
     let count = |outcome| trials.iter().filter(|trial| trial.outcome == outcome).count();
-    let (passed, failed, errors) = (count(CaseOutcome::Passed), count(CaseOutcome::Failed), count(CaseOutcome::Error));
+    let (passed, failed, errors) = (count(Status::Passed), count(Status::Failed), count(Status::Error));
     if passed + failed + errors == 0 {
-        return (CaseOutcome::Skipped, None);
+        return (Status::Skipped, None);
     }
     let scores: Vec<f64> = trials.iter().filter(|trial| is_completed(trial.outcome)).filter_map(|t| t.score).collect();
     let summary = Summary::of(&scores);
@@ -47,19 +47,19 @@ pub(crate) fn decide_case(rule: Rule, threshold: f64, trials: &[TrialPoint]) -> 
         Rule::ConfidenceInterval => summary.lower,
     });
     let outcome = match rule {
-        Rule::Any if passed > 0 => CaseOutcome::Passed,
-        Rule::Every if failed > 0 => CaseOutcome::Failed,
-        _ if errors > 0 => CaseOutcome::Error,
-        Rule::Any => CaseOutcome::Failed,
-        Rule::Every => CaseOutcome::Passed,
-        Rule::Mean | Rule::ConfidenceInterval if score.is_some_and(|score| score >= threshold) => CaseOutcome::Passed,
-        Rule::Mean | Rule::ConfidenceInterval => CaseOutcome::Failed,
+        Rule::Any if passed > 0 => Status::Passed,
+        Rule::Every if failed > 0 => Status::Failed,
+        _ if errors > 0 => Status::Error,
+        Rule::Any => Status::Failed,
+        Rule::Every => Status::Passed,
+        Rule::Mean | Rule::ConfidenceInterval if score.is_some_and(|score| score >= threshold) => Status::Passed,
+        Rule::Mean | Rule::ConfidenceInterval => Status::Failed,
     };
     (outcome, score)
 }
 
-pub(crate) fn is_completed(outcome: CaseOutcome) -> bool {
-    matches!(outcome, CaseOutcome::Passed | CaseOutcome::Failed)
+pub(crate) fn is_completed(outcome: Status) -> bool {
+    matches!(outcome, Status::Passed | Status::Failed)
 }
 
 #[cfg(test)]
@@ -67,15 +67,15 @@ mod tests {
     use super::*;
 
     fn passed(score: f64) -> TrialPoint {
-        TrialPoint { outcome: CaseOutcome::Passed, score: Some(score) }
+        TrialPoint { outcome: Status::Passed, score: Some(score) }
     }
 
     fn failed(score: f64) -> TrialPoint {
-        TrialPoint { outcome: CaseOutcome::Failed, score: Some(score) }
+        TrialPoint { outcome: Status::Failed, score: Some(score) }
     }
 
-    const ERROR: TrialPoint = TrialPoint { outcome: CaseOutcome::Error, score: None };
-    const SKIPPED: TrialPoint = TrialPoint { outcome: CaseOutcome::Skipped, score: None };
+    const ERROR: TrialPoint = TrialPoint { outcome: Status::Error, score: None };
+    const SKIPPED: TrialPoint = TrialPoint { outcome: Status::Skipped, score: None };
 
     #[test]
     fn an_explicit_mean_goes_before_the_kind() {
@@ -87,9 +87,9 @@ mod tests {
     #[test]
     fn one_pass_decides_a_capability() {
         let decide = |trials: &[TrialPoint]| decide_case(Rule::Any, 0.8, trials);
-        assert_eq!(decide(&[failed(0.2), ERROR, passed(0.9)]), (CaseOutcome::Passed, Some(0.9)));
-        assert_eq!(decide(&[failed(0.2), failed(0.5)]), (CaseOutcome::Failed, Some(0.5)));
-        assert_eq!(decide(&[failed(0.2), ERROR]), (CaseOutcome::Error, Some(0.2)));
+        assert_eq!(decide(&[failed(0.2), ERROR, passed(0.9)]), (Status::Passed, Some(0.9)));
+        assert_eq!(decide(&[failed(0.2), failed(0.5)]), (Status::Failed, Some(0.5)));
+        assert_eq!(decide(&[failed(0.2), ERROR]), (Status::Error, Some(0.2)));
         assert!(is_settled(Rule::Any, &[failed(0.2), passed(1.0)]));
         assert!(!is_settled(Rule::Any, &[failed(0.2), ERROR]));
     }
@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn one_failure_decides_a_regression() {
         let decide = |trials: &[TrialPoint]| decide_case(Rule::Every, 0.8, trials);
-        assert_eq!(decide(&[passed(1.0), passed(0.9)]), (CaseOutcome::Passed, Some(0.9)));
-        assert_eq!(decide(&[ERROR, failed(0.1)]), (CaseOutcome::Failed, Some(0.1)));
-        assert_eq!(decide(&[passed(1.0), ERROR]), (CaseOutcome::Error, Some(1.0)));
+        assert_eq!(decide(&[passed(1.0), passed(0.9)]), (Status::Passed, Some(0.9)));
+        assert_eq!(decide(&[ERROR, failed(0.1)]), (Status::Failed, Some(0.1)));
+        assert_eq!(decide(&[passed(1.0), ERROR]), (Status::Error, Some(1.0)));
         assert!(is_settled(Rule::Every, &[passed(1.0), ERROR]));
         assert!(!is_settled(Rule::Every, &[passed(1.0)]));
     }
@@ -108,15 +108,15 @@ mod tests {
     fn a_mean_or_its_lower_bound_is_compared_with_the_threshold() {
         let trials = [failed(0.6), passed(0.8), passed(1.0)];
         let mean = (0.6 + 0.8 + 1.0) / 3.0;
-        assert_eq!(decide_case(Rule::Mean, 0.7, &trials), (CaseOutcome::Passed, Some(mean)));
-        assert_eq!(decide_case(Rule::ConfidenceInterval, 0.7, &trials).0, CaseOutcome::Failed);
-        assert_eq!(decide_case(Rule::Mean, 0.1, &[passed(1.0), ERROR]).0, CaseOutcome::Error);
+        assert_eq!(decide_case(Rule::Mean, 0.7, &trials), (Status::Passed, Some(mean)));
+        assert_eq!(decide_case(Rule::ConfidenceInterval, 0.7, &trials).0, Status::Failed);
+        assert_eq!(decide_case(Rule::Mean, 0.1, &[passed(1.0), ERROR]).0, Status::Error);
         assert!(!is_settled(Rule::Mean, &trials));
     }
 
     #[test]
     fn nothing_but_skips_is_a_skip() {
-        assert_eq!(decide_case(Rule::Every, 0.8, &[SKIPPED]), (CaseOutcome::Skipped, None));
-        assert_eq!(decide_case(Rule::Every, 0.8, &[passed(1.0), SKIPPED]).0, CaseOutcome::Passed);
+        assert_eq!(decide_case(Rule::Every, 0.8, &[SKIPPED]), (Status::Skipped, None));
+        assert_eq!(decide_case(Rule::Every, 0.8, &[passed(1.0), SKIPPED]).0, Status::Passed);
     }
 }

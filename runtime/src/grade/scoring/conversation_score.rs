@@ -1,7 +1,7 @@
 //! The outcome and score of a conversation from its turns and its whole (grading.md, section 13.4).
 
 use evalsuite_schema::Aggregation;
-use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage};
+use evalsuite_schema::record::{Reason, ReasonCode, Stage, Status};
 
 use crate::grade::scoring::trial_score::TrialScore;
 
@@ -15,9 +15,9 @@ pub(crate) fn score_conversation(
 ) -> TrialScore {
     let notes = turns.iter().flatten().chain(&whole).flat_map(|score| score.notes.iter().cloned()).collect();
     let ended = |outcome, score, reason| TrialScore { outcome, score, reason, notes };
-    let broken = turns.iter().flatten().chain(&whole).find(|score| score.outcome == CaseOutcome::Error);
+    let broken = turns.iter().flatten().chain(&whole).find(|score| score.outcome == Status::Error);
     if let Some(broken) = broken {
-        return ended(CaseOutcome::Error, None, broken.reason.clone());
+        return ended(Status::Error, None, broken.reason.clone());
     }
     let ended_with = |score: &TrialScore, code| score.reason.as_ref().is_some_and(|reason| reason.code == code);
     let decided = |score: &TrialScore| {
@@ -28,18 +28,18 @@ pub(crate) fn score_conversation(
     let advised = turns.iter().flatten().chain(&whole).find(|score| ended_with(score, ReasonCode::JudgeBelowBar));
     let Some(score) = aggregate(aggregation, &scores) else {
         if let Some(advised) = advised {
-            return ended(CaseOutcome::Skipped, None, advised.reason.clone());
+            return ended(Status::Skipped, None, advised.reason.clone());
         }
         let reason =
             Reason::new(Stage::Grading, ReasonCode::NothingDecided, "no grader of any turn came to a decision");
-        return ended(CaseOutcome::Failed, Some(0.0), Some(reason));
+        return ended(Status::Failed, Some(0.0), Some(reason));
     };
     let gate = whole.as_ref().and_then(|whole| whole.reason.as_ref());
     if let Some(gate) = gate.filter(|reason| reason.code == ReasonCode::RequiredGraderFailed) {
-        return ended(CaseOutcome::Failed, Some(score), Some(gate.clone()));
+        return ended(Status::Failed, Some(score), Some(gate.clone()));
     }
     if score >= threshold {
-        return ended(CaseOutcome::Passed, Some(score), None);
+        return ended(Status::Passed, Some(score), None);
     }
     let how = match aggregation {
         Aggregation::Mean => "mean",
@@ -47,7 +47,7 @@ pub(crate) fn score_conversation(
         Aggregation::Max => "highest",
     };
     let message = format!("the {how} of the scores of the turns and of the whole, {score}, is below {threshold}");
-    ended(CaseOutcome::Failed, Some(score), Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message)))
+    ended(Status::Failed, Some(score), Some(Reason::new(Stage::Grading, ReasonCode::ThresholdNotMet, message)))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a conversation has far fewer than 2^53 turns")]
@@ -64,13 +64,13 @@ mod tests {
     use super::*;
 
     fn turn(score: f64) -> Option<TrialScore> {
-        let outcome = if score >= 0.8 { CaseOutcome::Passed } else { CaseOutcome::Failed };
+        let outcome = if score >= 0.8 { Status::Passed } else { Status::Failed };
         Some(TrialScore { outcome, score: Some(score), reason: None, notes: Vec::new() })
     }
 
-    fn because(code: ReasonCode, outcome: CaseOutcome) -> Option<TrialScore> {
+    fn because(code: ReasonCode, outcome: Status) -> Option<TrialScore> {
         let reason = Some(Reason::new(Stage::Grading, code, "why"));
-        let score = (outcome == CaseOutcome::Failed).then_some(0.0);
+        let score = (outcome == Status::Failed).then_some(0.0);
         Some(TrialScore { outcome, score, reason, notes: Vec::new() })
     }
 
@@ -78,13 +78,13 @@ mod tests {
         aggregation: Aggregation,
         turns: &[Option<TrialScore>],
         whole: Option<TrialScore>,
-    ) -> (CaseOutcome, Option<f64>) {
+    ) -> (Status, Option<f64>) {
         let score = score_conversation(aggregation, turns, whole, 0.8);
         (score.outcome, score.score)
     }
 
     use Aggregation::{Max, Mean, Min};
-    use CaseOutcome::{Error, Failed, Passed};
+    use Status::{Error, Failed, Passed};
 
     #[test]
     fn turns_and_the_whole_are_combined_as_the_case_says() {
@@ -108,11 +108,11 @@ mod tests {
     #[test]
     fn turns_whose_judge_is_not_good_enough_are_left_out() {
         let advised = || {
-            let score = because(ReasonCode::JudgeBelowBar, CaseOutcome::Skipped);
+            let score = because(ReasonCode::JudgeBelowBar, Status::Skipped);
             score.map(|score| TrialScore { score: None, ..score })
         };
         assert_eq!(decide(Mean, &[turn(0.9), advised()], advised()), (Passed, Some(0.9)));
-        assert_eq!(decide(Mean, &[advised(), advised()], None), (CaseOutcome::Skipped, None));
+        assert_eq!(decide(Mean, &[advised(), advised()], None), (Status::Skipped, None));
     }
 
     #[test]

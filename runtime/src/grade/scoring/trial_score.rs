@@ -1,12 +1,12 @@
 //! The outcome and score of a trial from its graders (grading.md, section 13).
 
 use evalsuite_schema::Layout;
-use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, Note, Reason, ReasonCode, Stage, Verdict};
+use evalsuite_schema::record::{GraderRecord, GraderState, Note, Reason, ReasonCode, Stage, Status, Verdict};
 
 /// The outcome and score of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TrialScore {
-    pub(crate) outcome: CaseOutcome,
+    pub(crate) outcome: Status,
     pub(crate) score: Option<f64>,
     pub(crate) reason: Option<Reason>,
     pub(crate) notes: Vec<Note>,
@@ -15,7 +15,7 @@ pub(crate) struct TrialScore {
 impl TrialScore {
     /// The score of a turn that was not run because an earlier one failed.
     pub(crate) fn not_run() -> Self {
-        Self { outcome: CaseOutcome::Skipped, score: Some(0.0), reason: None, notes: Vec::new() }
+        Self { outcome: Status::Skipped, score: Some(0.0), reason: None, notes: Vec::new() }
     }
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn score_trial(layout: Layout, graders: &[GraderRecord], threshold: f
         let message = format!("grader `{}`: {}", broken.name, broken.error.as_deref().unwrap_or_default());
         let code = code_of(broken).unwrap_or(ReasonCode::GraderError);
         let reason = Reason::new(Stage::Grading, code, message).with_location(broken.location.clone());
-        return TrialScore { outcome: CaseOutcome::Error, score: None, reason: Some(reason), notes: Vec::new() };
+        return TrialScore { outcome: Status::Error, score: None, reason: Some(reason), notes: Vec::new() };
     }
     match layout {
         Layout::Tasks => score_task(graders, threshold),
@@ -44,7 +44,7 @@ fn score_without_advice(layout: Layout, graders: &[GraderRecord], advice: &str, 
     }
     let message = format!("every grader asks a judge that is below the suite's `minimum`: {advice}");
     let reason = Reason::new(Stage::Grading, ReasonCode::JudgeBelowBar, message);
-    TrialScore { outcome: CaseOutcome::Skipped, score: None, reason: Some(reason), notes: Vec::new() }
+    TrialScore { outcome: Status::Skipped, score: None, reason: Some(reason), notes: Vec::new() }
 }
 
 /// The reason code of a grader with an error, or of its member with one.
@@ -121,11 +121,11 @@ fn passed(score: f64, graders: &[GraderRecord]) -> TrialScore {
             Note::new("grader_failed", message)
         })
         .collect();
-    TrialScore { outcome: CaseOutcome::Passed, score: Some(score), reason: None, notes }
+    TrialScore { outcome: Status::Passed, score: Some(score), reason: None, notes }
 }
 
 fn failed(score: Option<f64>, reason: Reason) -> TrialScore {
-    TrialScore { outcome: CaseOutcome::Failed, score, reason: Some(reason), notes: Vec::new() }
+    TrialScore { outcome: Status::Failed, score, reason: Some(reason), notes: Vec::new() }
 }
 
 fn nothing_decided() -> Reason {
@@ -173,12 +173,12 @@ mod tests {
         without_value(grader(0.0), GraderState::Undecided)
     }
 
-    fn result(layout: Layout, graders: &[GraderRecord], threshold: f64) -> (CaseOutcome, Option<f64>) {
+    fn result(layout: Layout, graders: &[GraderRecord], threshold: f64) -> (Status, Option<f64>) {
         let score = score_trial(layout, graders, threshold);
         (score.outcome, score.score)
     }
 
-    use CaseOutcome::{Error, Failed, Passed};
+    use Status::{Error, Failed, Passed};
 
     #[test]
     fn the_weighted_mean_decides_a_case() {
@@ -203,7 +203,7 @@ mod tests {
             let broken = without_value(advice(0.0), GraderState::Error);
             assert_eq!(result(layout, &[grader(1.0), broken], 0.8), (Passed, Some(1.0)));
             let only_advisory = score_trial(layout, &[advice(1.0)], 0.8);
-            assert_eq!((only_advisory.outcome, only_advisory.score), (CaseOutcome::Skipped, None));
+            assert_eq!((only_advisory.outcome, only_advisory.score), (Status::Skipped, None));
             assert_eq!(only_advisory.reason.map(|reason| reason.code), Some(ReasonCode::JudgeBelowBar));
         }
     }

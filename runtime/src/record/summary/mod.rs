@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use evalsuite_schema::Object;
 use evalsuite_schema::Value;
 use evalsuite_schema::record::{
-    CaseOutcome, CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, TargetSummary,
+    CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, Status, TargetSummary,
     TrialRecord, Usage,
 };
 
@@ -80,7 +80,7 @@ fn summarise(target: &str, cases: &[SummedCase<'_>]) -> TargetSummary {
     summary
 }
 
-fn counts(outcomes: impl Iterator<Item = CaseOutcome>) -> OutcomeCounts {
+fn counts(outcomes: impl Iterator<Item = Status>) -> OutcomeCounts {
     let mut counts = OutcomeCounts::default();
     outcomes.for_each(|outcome| counts.add(outcome));
     counts
@@ -100,7 +100,7 @@ fn root(count: usize) -> f64 {
 }
 
 fn is_completed(trial: &&TrialRecord) -> bool {
-    matches!(trial.outcome, CaseOutcome::Passed | CaseOutcome::Failed)
+    matches!(trial.outcome, Status::Passed | Status::Failed)
 }
 
 fn mean_of_case(trials: &[TrialRecord]) -> Option<f64> {
@@ -140,12 +140,12 @@ fn grader_means(trials: &[&TrialRecord]) -> BTreeMap<String, GraderMean> {
     values.into_iter().map(finish).collect()
 }
 
-fn count_in(rate: &mut PassRate, outcome: CaseOutcome) {
-    if outcome == CaseOutcome::Skipped {
+fn count_in(rate: &mut PassRate, outcome: Status) {
+    if outcome == Status::Skipped {
         return;
     }
     rate.cases += 1;
-    rate.passed += u32::from(outcome == CaseOutcome::Passed);
+    rate.passed += u32::from(outcome == Status::Passed);
     rate.rate = share(rate.passed, rate.cases);
 }
 

@@ -4,9 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use evalsuite_schema::record::{
-    CaseOutcome, CaseRecord, Estimate, Reason, Stability, SuiteSummary, TargetSummary, Usage,
-};
+use evalsuite_schema::record::{CaseRecord, Estimate, Reason, Stability, Status, SuiteSummary, TargetSummary, Usage};
 
 use crate::record::summary::text_table::TextTable;
 
@@ -58,10 +56,10 @@ impl fmt::Display for SummaryText<'_> {
             f,
             "{}: {} passed, {} failed, {} error, {} skipped{}",
             summary.suite,
-            count(CaseOutcome::Passed),
-            count(CaseOutcome::Failed),
-            count(CaseOutcome::Error) + summary.problems.len(),
-            count(CaseOutcome::Skipped),
+            count(Status::Passed),
+            count(Status::Failed),
+            count(Status::Error) + summary.problems.len(),
+            count(Status::Skipped),
             if flaky > 0 { format!(", {flaky} flaky") } else { String::new() },
         )?;
         let reused: u32 = summary.targets.iter().map(|target| target.reused).sum();
@@ -181,7 +179,7 @@ fn slowest(cases: &[CaseRecord]) -> TextTable {
 /// One entry per reason for which cases were skipped, with what to do about it.
 fn skipped(cases: &[CaseRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut reasons: Vec<(&Reason, Vec<&str>)> = Vec::new();
-    for case in cases.iter().filter(|case| case.outcome == CaseOutcome::Skipped) {
+    for case in cases.iter().filter(|case| case.outcome == Status::Skipped) {
         let Some(reason) = &case.reason else { continue };
         match reasons.iter_mut().find(|(known, _)| (&known.message, &known.help) == (&reason.message, &reason.help)) {
             Some((_, ids)) => ids.push(&case.case_id),
@@ -230,7 +228,7 @@ mod tests {
         target
     }
 
-    fn case(id: &str, outcome: CaseOutcome, took: &[u64]) -> CaseRecord {
+    fn case(id: &str, outcome: Status, took: &[u64]) -> CaseRecord {
         let mut case = CaseRecord::new();
         (case.case_id, case.test_name, case.outcome) = (id.to_owned(), format!("shop::{id}"), outcome);
         case.planned = 3;
@@ -242,7 +240,7 @@ mod tests {
                 trial
             })
             .collect();
-        if outcome == CaseOutcome::Skipped {
+        if outcome == Status::Skipped {
             let reason = Reason::new(Stage::Requirements, ReasonCode::RequirementMissing, "needs a judge");
             case.reason = Some(reason.with_help("add one"));
         }
@@ -271,8 +269,8 @@ mod tests {
         (large.mean_score, large.scored_cases) = (Some(1.0), 1);
         large.pass_at_k.insert(3, Estimate::new(1.0, 1));
         large.pass_hat_k.insert(3, Estimate::new(0.5, 1));
-        let skipped = ["c", "d", "e", "f"].map(|id| case(id, CaseOutcome::Skipped, &[]));
-        let mut cases = vec![case("a", CaseOutcome::Passed, &[1000, 1000]), case("b", CaseOutcome::Failed, &[2500])];
+        let skipped = ["c", "d", "e", "f"].map(|id| case(id, Status::Skipped, &[]));
+        let mut cases = vec![case("a", Status::Passed, &[1000, 1000]), case("b", Status::Failed, &[2500])];
         cases[0].stability = Some(Stability::Flaky);
         cases.extend(skipped);
         let expected = "\
@@ -297,7 +295,7 @@ shop: 1 passed, 1 failed, 0 error, 4 skipped, 1 flaky
 
     #[test]
     fn a_suite_that_was_only_skipped_has_no_tables() {
-        let skipped = vec![case("c", CaseOutcome::Skipped, &[])];
+        let skipped = vec![case("c", Status::Skipped, &[])];
         let expected = "shop: 0 passed, 0 failed, 0 error, 1 skipped\n  skipped  c: needs a judge\n    help: add one\n";
         assert_eq!(text(vec![target("default", [0, 0, 0, 1])], skipped), expected);
     }

@@ -15,9 +15,9 @@ fn percentiles_are_durations_that_occurred() {
 #[test]
 fn a_skipped_case_is_in_no_rate() {
     let mut rate = PassRate::default();
-    count_in(&mut rate, CaseOutcome::Skipped);
+    count_in(&mut rate, Status::Skipped);
     assert_eq!(rate, PassRate::default());
-    for outcome in [CaseOutcome::Passed, CaseOutcome::Failed, CaseOutcome::Error, CaseOutcome::Passed] {
+    for outcome in [Status::Passed, Status::Failed, Status::Error, Status::Passed] {
         count_in(&mut rate, outcome);
     }
     assert_eq!((rate.rate, rate.passed, rate.cases), (Some(0.5), 2, 4));

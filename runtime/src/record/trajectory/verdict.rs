@@ -1,12 +1,12 @@
 //! The result of a trial, for those who read only its trajectory: in our form, and in that of other tools.
 
-use evalsuite_schema::record::{CaseOutcome, GraderRecord, GraderState, Reason, Verdict};
+use evalsuite_schema::record::{GraderRecord, GraderState, Reason, Status, Verdict};
 use serde::Serialize;
 
 /// The result of a trial and its graders.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TrialResult<'a> {
-    pub(crate) outcome: CaseOutcome,
+    pub(crate) outcome: Status,
     pub(crate) score: Option<f64>,
     pub(crate) reason: Option<&'a Reason>,
     pub(crate) graders: &'a [GraderRecord],
@@ -15,7 +15,7 @@ pub(crate) struct TrialResult<'a> {
 /// Outcome, score and verdicts.
 #[derive(Debug, Serialize)]
 pub(crate) struct TrialVerdict<'a> {
-    outcome: CaseOutcome,
+    outcome: Status,
     score: Option<f64>,
     reason: Option<&'a Reason>,
     graders: Vec<GraderVerdict<'a>>,
@@ -56,7 +56,7 @@ impl<'a> TrialResult<'a> {
 
     /// `None` if the trial was not graded to its end.
     pub(crate) fn reward(&self) -> Option<Reward<'a>> {
-        if !matches!(self.outcome, CaseOutcome::Passed | CaseOutcome::Failed) {
+        if !matches!(self.outcome, Status::Passed | Status::Failed) {
             return None;
         }
         let mut scorers = Vec::new();
@@ -65,6 +65,6 @@ impl<'a> TrialResult<'a> {
                 scorers.push(Scorer { name, value: *value, pass: verdict.is_pass(), reason: rationale.as_deref() });
             }
         }
-        Some(Reward { pass: self.outcome == CaseOutcome::Passed, score: self.score, scorers })
+        Some(Reward { pass: self.outcome == Status::Passed, score: self.score, scorers })
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use evalsuite_schema::json::{Value, json};
-use evalsuite_schema::record::CaseOutcome;
+use evalsuite_schema::record::Status;
 use evalsuite_schema::{Case, Content, Input, Message, Object, Part};
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub(crate) struct CaseFacts {
 /// How a trial ended.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TrialResult {
-    pub(crate) outcome: CaseOutcome,
+    pub(crate) outcome: Status,
     pub(crate) score: Option<f64>,
     /// The answer, as far as the record has it; `None` where the agent gave none.
     pub(crate) answer: Option<String>,
@@ -176,7 +176,7 @@ pub(crate) mod tests {
         for key in ["case_input", "case_metadata", "target", "trial"] {
             assert_eq!(around_all.get(key), Some(&Value::Null), "{key}");
         }
-        let result = TrialResult { outcome: CaseOutcome::Failed, score: Some(0.5), answer: Some("no".into()) };
+        let result = TrialResult { outcome: Status::Failed, score: Some(0.5), answer: Some("no".into()) };
         let after = HookFacts { result: Some(result), ..facts() }.payload();
         assert_eq!(
             (&after["outcome"], &after["score"], &after["answer"]),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use evalsuite_schema::Input;
-use evalsuite_schema::record::{CaseOutcome, Note, Reason, ReasonCode, Stage};
+use evalsuite_schema::record::{Note, Reason, ReasonCode, Stage, Status};
 
 use crate::agents::command::command_call::{CommandCall, CommandFailure};
 use crate::agents::command::resolved_command::ResolvedCommand;
@@ -166,10 +166,9 @@ fn failed(message: String) -> EarlyEnd {
 
 fn agent_error(error: &AgentError) -> EarlyEnd {
     match error.skip_reason() {
-        Some(reason) => EarlyEnd {
-            outcome: CaseOutcome::Skipped,
-            reason: Reason::new(Stage::Agent, ReasonCode::SkipRequested, reason),
-        },
+        Some(reason) => {
+            EarlyEnd { outcome: Status::Skipped, reason: Reason::new(Stage::Agent, ReasonCode::SkipRequested, reason) }
+        }
         None => failed(error.chain()),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use evalsuite_schema::record::{CaseOutcome, Reason, ReasonCode, Stage};
+use evalsuite_schema::record::{Reason, ReasonCode, Stage, Status};
 
 use crate::model::interpolation::Unresolved;
 use crate::platform::isolated_call::panic_message;
@@ -10,7 +10,7 @@ use crate::platform::isolated_call::panic_message;
 /// The outcome of a trial that ends before its graders, and the reason.
 #[derive(Debug, Clone)]
 pub(crate) struct EarlyEnd {
-    pub(crate) outcome: CaseOutcome,
+    pub(crate) outcome: Status,
     pub(crate) reason: Reason,
 }
 
@@ -23,7 +23,7 @@ impl EarlyEnd {
 /// The trial ends in an error.
 impl From<Reason> for EarlyEnd {
     fn from(reason: Reason) -> Self {
-        Self { outcome: CaseOutcome::Error, reason }
+        Self { outcome: Status::Error, reason }
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn a_panic_ends_a_phase_as_an_error_does() {
         let end = guarded::<()>(|| std::panic::resume_unwind(Box::new("index out of bounds"))).unwrap_err();
-        assert_eq!((end.outcome, end.reason.stage), (CaseOutcome::Error, Stage::Teardown));
+        assert_eq!((end.outcome, end.reason.stage), (Status::Error, Stage::Teardown));
         assert!(end.reason.message.ends_with("a defect of evalsuite: index out of bounds"), "{}", end.reason.message);
         assert!(guarded(|| Ok(())).is_ok());
     }

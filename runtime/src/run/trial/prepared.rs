@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 
 use evalsuite_schema::diagnostic::{Code, Position};
-use evalsuite_schema::record::{CaseOutcome, Mode, Reason, ReasonCode, Stage};
+use evalsuite_schema::record::{Mode, Reason, ReasonCode, Stage, Status};
 use evalsuite_schema::{Case, Input, Location};
 
 use crate::agents::command::resolved_command::ResolvedCommand;
@@ -198,7 +198,7 @@ fn earlier_evidence(plan: &Plan<'_>, index: u32) -> Result<PathBuf, EarlyEnd> {
     if !path.is_file()
         && let Some(record) = earlier.record(index)
         && let Some(mut reason) = record.reason
-        && matches!(record.outcome, CaseOutcome::Error | CaseOutcome::Skipped)
+        && matches!(record.outcome, Status::Error | Status::Skipped)
     {
         reason.message = format!("in run {}: {}", earlier.run_id, reason.message);
         return Err(EarlyEnd { outcome: record.outcome, reason });

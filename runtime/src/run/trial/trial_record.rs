@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use evalsuite_schema::Value;
-use evalsuite_schema::record::{CaseOutcome, GraderRecord, TrialRecord, Usage, WorkspaceRecord};
+use evalsuite_schema::record::{GraderRecord, Status, TrialRecord, Usage, WorkspaceRecord};
 
 use crate::grade::scoring::TrialScore;
 use crate::platform::clock::timestamp;
@@ -112,13 +112,13 @@ impl JudgeTotals {
 fn without_needless_workspace(
     trial: &TrialAttempt<'_>,
     mut workspace: WorkspaceRecord,
-    outcome: CaseOutcome,
+    outcome: Status,
 ) -> WorkspaceRecord {
     let keep = trial.plan.settings.keep_workspaces;
     if matches!(trial.base, WorkspaceBase::Shared { .. }) {
         // It is removed with the bases of the run.
         workspace.kept = keep;
-    } else if !keep && matches!(outcome, CaseOutcome::Passed | CaseOutcome::Skipped) {
+    } else if !keep && matches!(outcome, Status::Passed | Status::Skipped) {
         match workspace::remove_directory(Path::new(&workspace.path)) {
             Ok(()) => workspace.kept = false,
             Err(error) => trial.log.note("workspace_not_removed", format!("{}: {error}", workspace.path)),

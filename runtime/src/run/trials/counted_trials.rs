@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::record::{CaseOutcome, Reason, Rule, TrialRecord};
+use evalsuite_schema::record::{Reason, Rule, Status, TrialRecord};
 
 use crate::grade::scoring::is_settled;
 use crate::run::trials::{CaseTrials, TrialsEnd, results};
@@ -79,7 +79,7 @@ impl CountedTrials {
 
     fn count(&mut self, EndedTrial { record, cost_usd }: EndedTrial) {
         let StopRule { rule, planned, run_all, cost_limit_usd } = self.stop;
-        let is_skipped = record.outcome == CaseOutcome::Skipped;
+        let is_skipped = record.outcome == Status::Skipped;
         self.cost_usd += cost_usd;
         self.counted.push(record);
         let is_last = self.next() >= planned;
@@ -110,7 +110,7 @@ mod tests {
 
     const FIVE: StopRule = StopRule { rule: Rule::Every, planned: 5, run_all: false, cost_limit_usd: None };
 
-    fn trial(index: u32, outcome: CaseOutcome) -> Result<EndedTrial, Reason> {
+    fn trial(index: u32, outcome: Status) -> Result<EndedTrial, Reason> {
         let mut record = TrialRecord::new();
         (record.trial, record.outcome) = (index, outcome);
         Ok(EndedTrial { record, cost_usd: 0.25 })
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn a_stop_is_where_trials_one_after_another_would_stop() {
-        use CaseOutcome::{Failed, Passed, Skipped};
-        let ended = |order: &[(u32, CaseOutcome)]| order.iter().map(|(i, outcome)| (*i, trial(*i, *outcome))).collect();
+        use Status::{Failed, Passed, Skipped};
+        let ended = |order: &[(u32, Status)]| order.iter().map(|(i, outcome)| (*i, trial(*i, *outcome))).collect();
         let order = [(3, Failed), (2, Passed), (0, Passed), (1, Failed), (4, Passed)];
         assert_eq!(counted(FIVE, ended(&order)), (vec![0, 1], vec![2, 3, 4], TrialsEnd::Decided));
         let order = [(4, Passed), (3, Passed), (2, Passed), (1, Passed), (0, Passed)];
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_trial_that_cannot_start_ends_the_case_only_where_it_is_reached() {
-        use CaseOutcome::{Failed, Passed};
+        use Status::{Failed, Passed};
         let prevented = vec![(2, Err(spent())), (1, trial(1, Passed)), (0, trial(0, Passed))];
         assert_eq!(counted(FIVE, prevented), (vec![0, 1], vec![], TrialsEnd::Prevented(spent())));
         let decided = vec![(2, Err(spent())), (1, trial(1, Passed)), (0, trial(0, Failed))];

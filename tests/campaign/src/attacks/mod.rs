@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
-use evalsuite::{CaseOutcome, CliAgents, Evals, RunOptions};
+use evalsuite::{CliAgents, Evals, RunOptions, Status};
 use serde_json::json;
 
 use self::scripts::{ATTACKS, Attack};
@@ -152,10 +152,10 @@ fn check(attack: &Attack, report: &evalsuite::Report) -> io::Result<()> {
     let mut problems = report.problems().to_vec();
     for case in report.cases() {
         let expected = match case.case().id() {
-            "hostile" if !attack.passes => CaseOutcome::Error,
-            _ => CaseOutcome::Passed,
+            "hostile" if !attack.passes => Status::Error,
+            _ => Status::Passed,
         };
-        if case.outcome() != expected {
+        if case.status() != expected {
             problems.push(format!("{case}"));
         }
         let records = [case.directory().join("case.json"), case.directory().join("trial-000/result.json")];

@@ -7,7 +7,7 @@ const PROGRAM: &str = r#"
 fn main() {
     let options = evalsuite::RunOptions::new().with_filter("errs").with_concurrency(2.try_into().expect("not 0"));
     let report = block_on(by_task::evals().run(&options)).expect("the options make sense");
-    report.cases().iter().for_each(|case| println!("{} {:?}", case.case().id(), case.outcome()));
+    report.cases().iter().for_each(|case| println!("{} {:?}", case.case().id(), case.status()));
     let report = block_on(by_task::evals().run(&evalsuite::RunOptions::new().with_filter("positive").with_threshold(0.0)));
     println!("success {}", report.expect("the options make sense").is_success());
 }

@@ -7,7 +7,7 @@ pub(crate) mod writing;
 
 use evalsuite_schema::Message;
 use evalsuite_schema::Value;
-use evalsuite_schema::record::CaseOutcome;
+use evalsuite_schema::record::Status;
 
 use crate::platform::redaction::Redactor;
 use crate::record::trajectory::{DocumentParts, TrialResult, document};
@@ -35,7 +35,7 @@ fn written_with(
         turns: &[],
         usage: None,
         cost_usd: None,
-        result: TrialResult { outcome: CaseOutcome::Passed, score: Some(1.0), reason: None, graders: &[] },
+        result: TrialResult { outcome: Status::Passed, score: Some(1.0), reason: None, graders: &[] },
     };
     change(&mut work);
     evalsuite_schema::json::to_value(document(&work, redactor)).unwrap()

@@ -5,7 +5,7 @@ pub(crate) mod conversation_totals;
 
 use std::time::Duration;
 
-use evalsuite_schema::record::{CaseOutcome, ReasonCode, TurnRecord, WorkspaceRecord};
+use evalsuite_schema::record::{ReasonCode, Status, TurnRecord, WorkspaceRecord};
 use evalsuite_schema::{Conversation, Input, OnTurnFailure, Turn};
 
 use self::conversation_history::ConversationHistory;
@@ -75,7 +75,7 @@ impl RunningConversation<'_> {
             match guarded(|| self.run_turn(index, turn, conversation.window_size)) {
                 Ok(record) => {
                     is_stopped = conversation.on_turn_failure == OnTurnFailure::Stop
-                        && matches!(record.outcome, CaseOutcome::Failed | CaseOutcome::Error);
+                        && matches!(record.outcome, Status::Failed | Status::Error);
                     self.turns.push(record);
                 }
                 Err(mut end) => {
@@ -139,7 +139,7 @@ impl RunningConversation<'_> {
         record.answer = Some(answer);
         let graders = turn_graders(turn, &prepared.case);
         if graders.is_empty() {
-            (record.score, record.outcome) = (Some(1.0), CaseOutcome::Passed);
+            (record.score, record.outcome) = (Some(1.0), Status::Passed);
             self.scores.push(None);
         } else {
             let folder = format!("turn-{index:03}");
@@ -210,14 +210,14 @@ fn turn_not_run(index: u32, turn: &Turn) -> TurnRecord {
     let mut record = TurnRecord::default();
     record.index = index;
     record.input = turn.input.content.as_ref().map(content_text).unwrap_or_default();
-    (record.score, record.outcome) = (Some(0.0), CaseOutcome::Skipped);
+    (record.score, record.outcome) = (Some(0.0), Status::Skipped);
     record
 }
 
 /// The score and outcome of a turn in its record: a turn in which no grader decided is skipped.
-fn shown(score: &TrialScore) -> (Option<f64>, CaseOutcome) {
+fn shown(score: &TrialScore) -> (Option<f64>, Status) {
     match &score.reason {
-        Some(reason) if reason.code == ReasonCode::NothingDecided => (None, CaseOutcome::Skipped),
+        Some(reason) if reason.code == ReasonCode::NothingDecided => (None, Status::Skipped),
         _ => (score.score, score.outcome),
     }
 }

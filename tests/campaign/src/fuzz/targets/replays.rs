@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use evalsuite::record::Mode;
-use evalsuite::{CaseOutcome, JudgeRequest, Message, Outcome, Role, RunOptions, ToolCall, Trial};
+use evalsuite::{JudgeRequest, Message, Outcome, Role, RunOptions, Status, ToolCall, Trial};
 use serde_json::{Value, json};
 
 use super::one_case::OneCase;
@@ -42,9 +42,9 @@ impl Replays {
     }
 
     /// The outcome of the case with these bytes in place of what was recorded.
-    pub(crate) fn outcome(&self, recorded: &[u8]) -> Result<CaseOutcome, String> {
+    pub(crate) fn outcome(&self, recorded: &[u8]) -> Result<Status, String> {
         fs::write(&self.file, recorded).map_err(|error| error.to_string())?;
-        self.case.run("again", self.options.clone()).map(|case| case.outcome())
+        self.case.run("again", self.options.clone()).map(|case| case.status())
     }
 }
 

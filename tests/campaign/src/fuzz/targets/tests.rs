@@ -48,6 +48,6 @@ fn every_seed_of_what_trials_read_makes_a_trial_pass() {
     for open in [replays::Replays::cassettes, replays::Replays::evidence] {
         let scratch = tempfile::tempdir().unwrap();
         let target = open(scratch.path()).unwrap();
-        assert_eq!(target.outcome(&target.seeds()[0].files[0].bytes), Ok(evalsuite::CaseOutcome::Passed));
+        assert_eq!(target.outcome(&target.seeds()[0].files[0].bytes), Ok(evalsuite::Status::Passed));
     }
 }
