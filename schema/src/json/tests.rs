@@ -1,3 +1,5 @@
+//! Tests of reading, writing and comparing JSON.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
