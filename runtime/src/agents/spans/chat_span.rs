@@ -4,6 +4,7 @@ use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::{Message, Object, Role};
 
+use crate::agents::spans::span_fields::OTEL_NAME;
 use crate::agents::spans::span_messages::{read, structured};
 use crate::agents::spans::span_store::Span;
 use crate::agents::spans::span_usage::{cost, usage};
@@ -31,13 +32,18 @@ pub(crate) fn kind(span: &Span) -> Kind {
     };
     match text(&span.fields, "gen_ai.operation.name") {
         Some(operation) => named(operation),
-        None => match named(span.name) {
+        None => match named(name(span)) {
             Kind::Other if span.fields.contains_key("gen_ai.tool.name") => Kind::Tool,
             Kind::Other if !outputs(span).is_empty() || usage(&span.fields).is_some() => Kind::Chat,
             Kind::Other if !inputs(span).is_empty() => Kind::Chat,
             kind => kind,
         },
     }
+}
+
+/// The name that OpenTelemetry gives the span.
+pub(crate) fn name(span: &Span) -> &str {
+    text(&span.fields, OTEL_NAME).unwrap_or(span.name)
 }
 
 /// The data of the span of a model call.

@@ -8,8 +8,11 @@ use tracing::field::{Field, Visit};
 /// Prefix of the names of OpenTelemetry's conventions for generative AI.
 pub(crate) const GEN_AI: &str = "gen_ai.";
 
-/// Fields of other conventions that say how a call ended.
-const ENDINGS: [&str; 2] = ["error.type", "otel.status_code"];
+/// The name of a span for OpenTelemetry, where `tracing` needs one that is known at compile time.
+pub(crate) const OTEL_NAME: &str = "otel.name";
+
+/// Fields of other conventions: the name of a call and how it ended.
+const OTHERS: [&str; 3] = [OTEL_NAME, "error.type", "otel.status_code"];
 
 /// Whether a span or event is about generative AI.
 pub(crate) fn is_gen_ai(metadata: &Metadata<'_>) -> bool {
@@ -31,7 +34,7 @@ pub(crate) struct FieldCollector<'a> {
 impl FieldCollector<'_> {
     fn set(&mut self, field: &Field, value: impl Into<Value>) {
         let name = field.name();
-        if self.all || name.starts_with(GEN_AI) || ENDINGS.contains(&name) {
+        if self.all || name.starts_with(GEN_AI) || OTHERS.contains(&name) {
             self.into.insert(name.to_owned(), value.into());
         }
     }

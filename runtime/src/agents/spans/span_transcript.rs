@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use evalsuite_schema::Value;
 use evalsuite_schema::{Content, Message, Role, ToolCall};
 
-use crate::agents::spans::chat_span::{ChatSpan, Kind, duration, is_error, kind, text};
+use crate::agents::spans::chat_span::{self, ChatSpan, Kind, duration, is_error, kind, text};
 use crate::agents::spans::span_messages::structured;
 use crate::agents::spans::span_store::Span;
 use crate::model::captured_spans::Captured;
@@ -210,8 +210,10 @@ impl TranscriptBuilder<'_> {
 
     fn tool(&mut self, index: usize) {
         let span = &self.spans[index];
-        let name = text(&span.fields, "gen_ai.tool.name")
-            .unwrap_or_else(|| span.name.strip_prefix("execute_tool ").unwrap_or(span.name));
+        let name = text(&span.fields, "gen_ai.tool.name").unwrap_or_else(|| {
+            let name = chat_span::name(span);
+            name.strip_prefix("execute_tool ").unwrap_or(name)
+        });
         let id = text(&span.fields, "gen_ai.tool.call.id").filter(|id| !id.is_empty());
         let (at, position) = self.requested(name, id).unwrap_or_else(|| self.add_unrequested(index, name));
         self.done.insert((at, position));

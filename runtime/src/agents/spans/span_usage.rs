@@ -16,11 +16,15 @@ pub(crate) fn usage(fields: &Object) -> Option<Usage> {
         &[
             "gen_ai.usage.cache_read.input_tokens",
             "gen_ai.usage.cache_read_input_tokens",
+            "gen_ai.usage.cache_read_tokens",
             "gen_ai.usage.cached_input_tokens",
             "gen_ai.usage.cached_tokens",
         ],
     );
-    let reasoning = count(fields, &["gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens"]);
+    let reasoning = count(
+        fields,
+        &["gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "gen_ai.usage.thinking_tokens"],
+    );
     let (input, cached) = (input.unwrap_or(0), cached.unwrap_or(0));
     // Cached tokens are part of the input by the conventions; where they are more, they were left out of it.
     let fresh = input.checked_sub(cached).unwrap_or(input);

@@ -361,3 +361,26 @@ fn what_comes_after_the_call_is_left_out() {
     drop(late);
     assert!(trace.take().messages.is_none());
 }
+
+/// The spans of adk-rust 2.3: a tool's span has a name for OpenTelemetry only.
+#[test]
+fn spans_are_known_by_their_name_for_opentelemetry() {
+    let captured = seen(|| {
+        let generate = info_span!(
+            "gen_ai.generate",
+            gen_ai.request.model = "m-1",
+            gen_ai.usage.input_tokens = Empty,
+            gen_ai.usage.output_tokens = Empty,
+            gen_ai.usage.cache_read_tokens = Empty,
+            gen_ai.usage.thinking_tokens = Empty,
+        );
+        for (name, tokens) in [("input", 10_i64), ("output", 5), ("cache_read", 4), ("thinking", 2)] {
+            generate.record(format!("gen_ai.usage.{name}_tokens").as_str(), tokens);
+        }
+        let name = "execute_tool clock";
+        info_span!("", otel.name = %name, tool.name = "clock", gen_ai.conversation.id = "c").in_scope(|| ());
+    });
+    let messages = captured.messages.unwrap();
+    assert_eq!(calls(&messages).iter().map(|call| call.tool.as_str()).collect::<Vec<_>>(), ["clock"]);
+    assert_eq!(captured.usage, Some(Usage::new(6, 5).with_cached(4).with_reasoning(2)));
+}
