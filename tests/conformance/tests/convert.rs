@@ -19,7 +19,7 @@ const OWN: &[(&str, &str)] = &[
     ("examples/repair-agent", "suites/repair"),
     ("examples/streaming-agent", "suites/support"),
     ("examples/streaming-agent", "suites/stalled"),
-    ("examples/rig-clock", "suites/stalled"),
+    ("examples/clients/rig-clock", "suites/stalled"),
 ];
 
 fn main() -> ExitCode {

@@ -127,4 +127,9 @@ fn code_that_an_example_no_longer_has_is_found() {
         changed_examples(&Repository::of(&[("examples/clock/README.md", readme), source])),
         ["examples/clock/README.md:8: no source of the example has this code"]
     );
+    let source = ("examples/clients/clock/tests/evals.rs", "fn one() {}\n");
+    assert_eq!(
+        changed_examples(&Repository::of(&[("docs/agents.md", readme), ("docs/runs.md", readme), source])),
+        ["docs/agents.md:8: no source of the example has this code"]
+    );
 }

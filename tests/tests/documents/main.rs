@@ -36,7 +36,7 @@ fn the_contents_of_the_readme_are_complete() {
 }
 
 #[test]
-fn code_in_the_readmes_of_examples_is_theirs() {
+fn code_of_examples_in_documents_is_theirs() {
     assert_none("code that differs", &rules::changed_examples(&Repository::read(workspace_root())));
 }
 
@@ -46,6 +46,22 @@ fn suites_for_those_who_come_from_other_tools_are_valid() {
     let (count, problems) = suites_in_documents::problems(&text);
     assert_eq!(count, 4, "one suite for each tool");
     assert_none("problems of suites", &problems);
+}
+
+#[test]
+fn the_versions_of_tested_libraries_are_those_of_the_examples() {
+    let read = |path: &str| std::fs::read_to_string(workspace_root().join(path)).expect("a file of the repository");
+    let (guide, lock) = (read("docs/agents.md"), read("examples/clients/Cargo.lock"));
+    for name in ["rig-agent", "rig-core", "genai", "async-openai", "rmcp", "adk-rust"] {
+        let package = lock.split("[[package]]").find(|package| package.contains(&format!("name = \"{name}\"\n")));
+        let version = package.and_then(|package| package.split("version = \"").nth(1)?.split('"').next());
+        let cell = format!("| {} |", version.expect("the examples use the library"));
+        let is_listed = guide.lines().any(|line| line.contains(name) && line.contains(&cell));
+        assert!(
+            is_listed,
+            "docs/agents.md does not list {name} with the version of examples/clients/Cargo.lock: {cell}"
+        );
+    }
 }
 
 #[test]

@@ -13,6 +13,9 @@ const README: &str = "README.md";
 /// The document with the sections `### Add a …`.
 const GUIDE: &str = "CONTRIBUTING.md";
 
+/// Documents whose code is that of examples, with the folder of these.
+const EXAMPLE_GUIDES: &[(&str, &str)] = &[("docs/agents.md", "examples/clients/")];
+
 /// How many files the list below `### Add a …` may name.
 const MOST_FILES: usize = 6;
 
@@ -62,11 +65,13 @@ pub(crate) fn unlisted_sections(repository: &Repository) -> Vec<String> {
     unlisted.map(|section| format!("{README}:{}: the contents do not list `#{}`", section.line, section.what)).collect()
 }
 
-/// Blocks of Rust in the README of an example that none of its sources has.
+/// Blocks of Rust in the README of an example, or in a guide to examples, that none of their sources has.
 pub(crate) fn changed_examples(repository: &Repository) -> Vec<String> {
     let mut problems = Vec::new();
     for (path, document) in &repository.documents {
-        let Some(folder) = path.strip_suffix(README).filter(|folder| folder.starts_with("examples/")) else { continue };
+        let of_guide = EXAMPLE_GUIDES.iter().find(|(guide, _)| guide == path).map(|(_, folder)| *folder);
+        let of_readme = || path.strip_suffix(README).filter(|folder| folder.starts_with("examples/"));
+        let Some(folder) = of_guide.or_else(of_readme) else { continue };
         let sources: Vec<&String> =
             repository.sources.iter().filter(|(source, _)| source.starts_with(folder)).map(|(_, text)| text).collect();
         let missing = document.rust.iter().filter(|block| !sources.iter().any(|source| source.contains(&block.what)));
