@@ -27,8 +27,10 @@ pub(crate) struct Captured {
 pub(crate) struct MissingSpans {
     /// What was seen of them, and what helps.
     pub(crate) message: String,
-    /// Whether the transcript of the spans that were seen is incomplete, as far as is known.
-    pub(crate) is_incomplete: bool,
+    /// Whether the calls in the spans that were seen are incomplete, as far as is known.
+    pub(crate) lacks_calls: bool,
+    /// The same of tokens and cost.
+    pub(crate) lacks_spending: bool,
 }
 
 #[cfg_attr(not(feature = "capture"), expect(dead_code, reason = "no spans are looked for"))]
@@ -38,7 +40,15 @@ impl MissingSpans {
         let message = "the program has set a tracing subscriber without `evalsuite::capture_layer()`, so the spans of its calls \
                        were not seen; add the layer: \
                        `tracing_subscriber::registry().with(tracing_subscriber::fmt::layer()).with(evalsuite::capture_layer()).init()`";
-        Self { message: message.to_owned(), is_incomplete: true }
+        Self { message: message.to_owned(), lacks_calls: true, lacks_spending: true }
+    }
+
+    /// A model asked for tools, and neither its message nor a span of a tool shows which.
+    pub(crate) fn calls_not_shown() -> Self {
+        let message = "a model ended its message with calls of tools (`gen_ai.response.finish_reasons`), but no span shows which; \
+                       have the library record the content of messages, make a span `execute_tool` around each tool, or record its \
+                       calls with `trial.recorder().call_tool`";
+        Self { message: message.to_owned(), lacks_calls: true, lacks_spending: false }
     }
 
     /// These spans may belong to this call or to another one.
@@ -49,7 +59,7 @@ impl MissingSpans {
              one trial at a time, `-- --test-threads=1`",
             spans(names)
         );
-        Self { message, is_incomplete: true }
+        Self { message, lacks_calls: true, lacks_spending: true }
     }
 
     /// These spans were made by something from before the call.
@@ -59,7 +69,7 @@ impl MissingSpans {
              span of the trial on to them, `tracing::Instrument::instrument`",
             spans(names)
         );
-        Self { message, is_incomplete: false }
+        Self { message, lacks_calls: false, lacks_spending: false }
     }
 }
 

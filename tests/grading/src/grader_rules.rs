@@ -51,7 +51,7 @@ const RULES: &[(&str, &[Field], Check)] = {
         ("min-score-is-the-pass-mark", &[Verdict], decided_by_its_own_mark),
         ("measured-duration", VALUE, measured_duration),
         ("whole-token-counts", VALUE, fractional_tokens),
-        ("transcript-not-reported", VALUE, transcript_missing),
+        ("transcript-not-reported", &[Score, Verdict, Assertions, Evidence, Error], transcript_missing),
         ("exact-counts-surplus-calls", VALUE, surplus_calls),
         ("empty-list-means-no-calls", VALUE, no_calls),
         ("in-order-keeps-scanning", VALUE, skipped_call),
@@ -244,7 +244,7 @@ fn transcript_missing(cx: &Graded<'_>) -> bool {
         let kind = grader["type"].as_str().unwrap_or_default().replace('_', "-");
         matches!(kind.as_str(), "tool-trajectory" | "skill-trigger" | "execution-metrics")
     };
-    is_absent && (asks(cx.grader) || any_member(cx.grader, &asks)) && is_decided(cx)
+    is_absent && (asks(cx.grader) || any_member(cx.grader, &asks))
 }
 
 fn calls(cx: &Graded<'_>) -> usize {

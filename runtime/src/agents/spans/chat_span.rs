@@ -147,6 +147,12 @@ fn outputs(span: &Span) -> Vec<Message> {
     messages
 }
 
+/// Whether a model ended its message with calls of tools.
+pub(crate) fn asks_for_tools(span: &Span) -> bool {
+    let reasons = span.fields.get("gen_ai.response.finish_reasons").map(Value::to_string).unwrap_or_default();
+    ["tool_call", "tool_use", "function_call"].iter().any(|reason| reasons.contains(reason))
+}
+
 /// The message in an event of the older conventions: in one field, or spread over several.
 fn body(fields: &Object, speaker: Role) -> Vec<Message> {
     for name in ["gen_ai.event.content", "body"] {

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use evalsuite_schema::Value;
 use evalsuite_schema::{Content, Message, Role, ToolCall};
 
-use crate::agents::spans::chat_span::{self, ChatSpan, Kind, duration, is_error, kind, text};
+use crate::agents::spans::chat_span::{self, ChatSpan, Kind, asks_for_tools, duration, is_error, kind, text};
 use crate::agents::spans::span_messages::structured;
 use crate::agents::spans::span_store::Span;
-use crate::model::captured_spans::Captured;
+use crate::model::captured_spans::{Captured, MissingSpans};
 use crate::model::messages::content_text;
 
 /// The transcript of all spans of a call.
@@ -59,6 +59,10 @@ pub(crate) fn assemble(spans: &[Span]) -> Captured {
         }
     }
     let has_spans = kinds.iter().any(|kind| matches!(kind, Kind::Chat | Kind::Tool | Kind::Agent));
+    let calls_are_shown = builder.messages.iter().any(|message| !message.tool_calls.is_empty());
+    if !calls_are_shown && spans.iter().any(asks_for_tools) {
+        captured.missing = Some(MissingSpans::calls_not_shown());
+    }
     captured.messages = has_spans.then_some(builder.messages);
     captured
 }

@@ -352,6 +352,22 @@ fn instrumented_tasks_and_blocking_work_are_seen_however_many_calls_run() {
 // Spans without a parent depend on what else runs in the process, so `runtime/tests/foreign_threads.rs` tests them.
 
 #[test]
+fn calls_that_a_model_made_and_no_span_shows_are_missing() {
+    let chat = |reasons: &str| {
+        let span = info_span!("chat m", gen_ai.operation.name = "chat", gen_ai.response.finish_reasons = reasons);
+        span.in_scope(|| ());
+    };
+    let missing = |captured: &Captured| captured.missing.as_ref().map(|missing| missing.lacks_calls);
+    assert_eq!(missing(&seen(|| chat(r#"["tool_calls"]"#))), Some(true));
+    assert_eq!(missing(&seen(|| chat(r#"["stop"]"#))), None);
+    let with_tool = seen(|| {
+        chat(r#"["tool_calls"]"#);
+        tool("clock");
+    });
+    assert_eq!((missing(&with_tool), tools(&with_tool)), (None, vec!["clock"]));
+}
+
+#[test]
 fn what_comes_after_the_call_is_left_out() {
     let trace = Trace::new("case", 0);
     let late = trace.within(|| info_span!("execute_tool", gen_ai.tool.name = "in time"));

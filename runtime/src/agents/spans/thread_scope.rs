@@ -89,7 +89,7 @@ impl Trace {
         } else if !outside.is_empty() {
             Some(MissingSpans::outside(outside.into_iter().collect::<Vec<_>>().as_slice()))
         } else {
-            None
+            captured.missing
         };
         captured
     }

@@ -75,16 +75,17 @@ pub(crate) fn cost(outcome: &Outcome, recording: &Recording, transcript: Option<
 /// What is not known of an agent's work. `is_rust`: its spans are looked for.
 pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bool) -> UnknownWork {
     let captured = &recording.captured;
-    let incomplete = captured.missing.as_ref().filter(|missing| missing.is_incomplete);
+    let missing = captured.missing.as_ref();
     let reports_messages = outcome.messages.is_some() || recording.has_messages();
     let calls = match (&captured.missing, &captured.messages) {
         _ if reports_messages => None,
         (Some(missing), None) => Some(&missing.message),
-        (_, Some(_)) => incomplete.map(|missing| &missing.message),
-        (None, None) => None,
+        (Some(missing), Some(_)) => Some(&missing.message).filter(|_| missing.lacks_calls),
+        (None, _) => None,
     };
     let nothing = is_rust && !reports_messages && captured.messages.is_none();
-    let spending = incomplete.filter(|_| outcome.usage.is_none() && outcome.cost_usd.is_none() && !reports_messages);
+    let is_reported = reports_messages || outcome.usage.is_some() || outcome.cost_usd.is_some();
+    let spending = missing.filter(|missing| missing.lacks_spending && !is_reported);
     UnknownWork {
         calls: calls.map_or_else(|| nothing.then(|| NO_CALLS.to_owned()), |why| Some(format!("{NO_CALLS}; {why}"))),
         spending: spending.map(|missing| format!("tokens and cost are not known: {}", missing.message)),
