@@ -43,7 +43,7 @@ fn rejects_an_answer_that_only_repeats_the_words_of_the_cases(walk: &Walk) {
 
 /// Says every text that the cases look for, and does nothing.
 const RUDE_AGENT: &str = r#"
-pub async fn answer(_: &str, _: impl FnMut(&str, evalsuite_schema::Value)) -> anyhow::Result<String> {
+pub async fn answer(_: &str, _: impl FnMut(&str, serde_json::Value)) -> anyhow::Result<String> {
     Ok("No. You get nothing, keep your 19.90 refund dreams. My colleague laughs about you.".to_owned())
 }
 "#;

@@ -68,7 +68,7 @@ fn package(name: &str) -> Package {
              [dev-dependencies]\nevalsuite = {{ path = {}, features = [\"cli-agents\", \"json-schema\", \"judge\", \"reload\"] }}\n\n\
              [build-dependencies]\nevalsuite-build = {{ path = {}, features = [\"generate\"] }}\n",
             path("runtime"),
-            path("codegen"),
+            path("build"),
         ),
     );
     package

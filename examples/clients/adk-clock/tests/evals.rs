@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use adk_clock::{Clock, ClockAgent};
 use adk_rust::{Llm, Result, Tool, ToolContext, async_trait};
 use evalsuite::record::Verdict;
-use evalsuite::{CaseOutcome, Evals, Evidence, Recorder, RunOptions, Trial, include_eval_suite};
+use evalsuite::{Evals, Evidence, Recorder, RunOptions, Status, Trial, include_eval_suite};
 use serde_json::Value;
 
 include_eval_suite!("suites/clock", graders = [clock_result]);
@@ -69,7 +69,7 @@ async fn a_call_with_other_arguments_fails_the_case() {
     let report = Evals::new(&wrong_place::SUITE).with_agent(agent).run(&options).await.unwrap();
 
     let case = &report.cases()[0];
-    assert_eq!(case.outcome(), CaseOutcome::Failed, "{case}");
+    assert_eq!(case.status(), Status::Failed, "{case}");
     let failed = case.trials()[0].graders.iter().filter(|grader| grader.verdict == Some(Verdict::Fail));
     assert_eq!(failed.map(|grader| grader.name.as_str()).collect::<Vec<_>>(), ["tool-trajectory"], "{case}");
     assert!(case.to_string().contains(r#"{"zone":"UTC"}"#), "expected the arguments of the call: {case}");

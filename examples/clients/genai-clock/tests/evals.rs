@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use evalsuite::record::Verdict;
-use evalsuite::{CaseOutcome, Evals, Evidence, RunOptions, Trial, include_eval_suite};
+use evalsuite::{Evals, Evidence, RunOptions, Status, Trial, include_eval_suite};
 use genai::Client;
 use genai_clock::BoxError;
 
@@ -35,7 +35,7 @@ async fn a_call_with_other_arguments_fails_the_case() {
     let report = Evals::new(&wrong_place::SUITE).with_agent(agent).run(&options).await.unwrap();
 
     let case = &report.cases()[0];
-    assert_eq!(case.outcome(), CaseOutcome::Failed, "{case}");
+    assert_eq!(case.status(), Status::Failed, "{case}");
     let failed = case.trials()[0].graders.iter().filter(|grader| grader.verdict == Some(Verdict::Fail));
     assert_eq!(failed.map(|grader| grader.name.as_str()).collect::<Vec<_>>(), ["tool-trajectory"], "{case}");
     assert!(case.to_string().contains(r#"{"zone":"UTC"}"#), "expected the arguments of the call: {case}");

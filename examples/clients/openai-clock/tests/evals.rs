@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
 use evalsuite::record::Verdict;
-use evalsuite::{CaseOutcome, Evals, Evidence, RunOptions, Trial, include_eval_suite};
+use evalsuite::{Evals, Evidence, RunOptions, Status, Trial, include_eval_suite};
 use openai_clock::{BoxError, ClockAgent, clock};
 
 include_eval_suite!("suites/clock", graders = [clock_result]);
@@ -37,7 +37,7 @@ async fn a_call_with_other_arguments_fails_the_case() {
     let report = Evals::new(&wrong_place::SUITE).with_agent(agent).run(&options).await.unwrap();
 
     let case = &report.cases()[0];
-    assert_eq!(case.outcome(), CaseOutcome::Failed, "{case}");
+    assert_eq!(case.status(), Status::Failed, "{case}");
     let failed = case.trials()[0].graders.iter().filter(|grader| grader.verdict == Some(Verdict::Fail));
     assert_eq!(failed.map(|grader| grader.name.as_str()).collect::<Vec<_>>(), ["tool-trajectory"], "{case}");
     assert!(case.to_string().contains(r#"{"zone":"UTC"}"#), "expected the arguments of the call: {case}");

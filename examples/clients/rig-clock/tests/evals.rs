@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::LazyLock;
 
 use evalsuite::record::{ReasonCode, Verdict};
-use evalsuite::{Assertion, CaseOutcome, Evals, Evidence, Outcome, Role, RunOptions, Trial, include_eval_suite};
+use evalsuite::{Assertion, Evals, Evidence, Outcome, Role, RunOptions, Status, Trial, include_eval_suite};
 use futures_util::StreamExt;
 use rig_agent::Agent;
 use rig_agent::agent::MultiTurnStreamItem;
@@ -106,7 +106,7 @@ async fn a_call_with_other_arguments_fails_the_case() {
     let report = Evals::new(&wrong_place::SUITE).with_agent(streaming).run(&options).await.unwrap();
 
     let case = &report.cases()[0];
-    assert_eq!(case.outcome(), CaseOutcome::Failed, "{case}");
+    assert_eq!(case.status(), Status::Failed, "{case}");
     let failed = case.trials()[0].graders.iter().filter(|grader| grader.verdict == Some(Verdict::Fail));
     assert_eq!(failed.map(|grader| grader.name.as_str()).collect::<Vec<_>>(), ["tool-trajectory"], "{case}");
     assert!(case.to_string().contains(r#"{"zone":"UTC"}"#), "expected the arguments of the call: {case}");
