@@ -123,7 +123,7 @@ fn case_execution(breaks: &mut Breaks<'_>) {
         let Some(case) = breaks.within(&site, "case") else { continue };
         old_assertions(&site, case.node.get("assertions").is_some(), breaks);
         let has_matrix = breaks.only("matrix").is_some();
-        if !has_matrix && site.node.get("targets").is_none() {
+        if !has_matrix && ["target", "targets"].iter().all(|key| site.node.get(key).is_none()) {
             let (path, index) = (site.path.clone(), site.node.entries().len());
             breaks.local(Code::InvalidTarget, "a part of a matrix that is not there", &site, move |root| {
                 root.entries_at(&path).push(crate::tree::entry("targets", node_list([name("gpt")])));
