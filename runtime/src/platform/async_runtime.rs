@@ -60,14 +60,23 @@ impl TaskCount {
 
     /// Number of tasks that were spawned since and are still alive. Tasks that are just ending get some milliseconds.
     pub(crate) fn left_behind(&self) -> usize {
-        let left = || match &self.handle {
+        for _ in 0..5 {
+            if self.alive_now() == 0 {
+                return 0;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.alive_now()
+    }
+
+    /// Number of tasks that were spawned since and are alive now; 0 if it is unknown.
+    fn alive_now(&self) -> usize {
+        match &self.handle {
             Some(handle) if self.is_alone && BEGUN.load(Ordering::SeqCst) == self.begun => {
                 handle.metrics().num_alive_tasks().saturating_sub(self.alive)
             }
             _ => 0,
-        };
-        let waits = std::iter::repeat_with(|| thread::sleep(Duration::from_millis(1)));
-        if left() == 0 { 0 } else { waits.take(5).map(|()| left()).find(|left| *left == 0).unwrap_or_else(left) }
+        }
     }
 }
 

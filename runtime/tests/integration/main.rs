@@ -34,6 +34,8 @@ mod runner_death;
 mod secrets;
 mod shared_runtime;
 mod signatures;
+#[cfg(feature = "capture")]
+mod span_sources;
 #[cfg(unix)]
 mod started_programs;
 mod suite_check;

@@ -349,7 +349,7 @@ fn instrumented_tasks_and_blocking_work_are_seen_however_many_calls_run() {
     });
 }
 
-// Spans without a parent depend on what else runs in the process, so `runtime/tests/foreign_threads.rs` tests them.
+// Spans without a parent depend on what else runs in the process: see `runtime/tests/integration/span_sources.rs`.
 
 #[test]
 fn calls_that_a_model_made_and_no_span_shows_are_missing() {

@@ -4,9 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evalsuite_schema::Object;
-use evalsuite_schema::Value;
 use evalsuite_schema::record::{ReasonCode, Stage, TurnRecord, Usage, WorkspaceRecord};
+use evalsuite_schema::{Object, Value};
 
 use crate::model::evidence;
 use crate::model::evidence::Evidence;
@@ -125,10 +124,10 @@ pub(crate) fn capture(
     write_evidence(prepared);
     outcome.model = outcome.model.or_else(|| recording.captured.model.clone());
     let facts = evidence_facts(prepared, &outcome, &recording, took, span, changes);
-    let reports_messages = outcome.messages.is_some() || recording.has_messages();
-    let missing = recording.captured.missing;
+    let is_reported = reported_transcript::is_reported(&outcome, &recording);
+    let missing = recording.captured.missing.filter(|_| !is_reported);
     let captured = captured_outcome(prepared, facts, outcome, recording.captured.tools, workspace);
-    if let Some(missing) = missing.filter(|_| !reports_messages) {
+    if let Some(missing) = missing {
         log.note("spans_not_seen", missing.message);
     }
     Ok(Box::new(captured))

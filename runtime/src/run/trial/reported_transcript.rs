@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
-use evalsuite_schema::{Content, Message, Role};
+use evalsuite_schema::{Content, Message, Role, Value};
 
 use crate::model::evidence::UnknownWork;
 use crate::model::messages::{answer, content_text};
@@ -72,11 +71,16 @@ pub(crate) fn cost(outcome: &Outcome, recording: &Recording, transcript: Option<
     outcome.cost_usd.or_else(summed).or(recording.captured.cost_usd)
 }
 
+/// Whether the agent reported its messages itself, so that its spans do not matter.
+pub(crate) fn is_reported(outcome: &Outcome, recording: &Recording) -> bool {
+    outcome.messages.is_some() || recording.has_messages()
+}
+
 /// What is not known of an agent's work. `is_rust`: its spans are looked for.
 pub(crate) fn unknown_work(outcome: &Outcome, recording: &Recording, is_rust: bool) -> UnknownWork {
     let captured = &recording.captured;
     let missing = captured.missing.as_ref();
-    let reports_messages = outcome.messages.is_some() || recording.has_messages();
+    let reports_messages = is_reported(outcome, recording);
     let calls = match (&captured.missing, &captured.messages) {
         _ if reports_messages => None,
         (Some(missing), None) => Some(&missing.message),

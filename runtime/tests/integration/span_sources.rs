@@ -1,67 +1,25 @@
 //! Spans from wherever an agent makes them: threads and runtimes of its own, tasks, and programs with a subscriber of their own.
 //! A process has one subscriber for all threads, so each test has a process.
-#![cfg(feature = "capture")]
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use evalsuite::__private::CompiledJson;
-use evalsuite::{CaseReport, EvalCase, EvalSuite, Evals, IntoAgent, Report, RunOptions, Status, Trial};
+use evalsuite::{CaseReport, Evals, IntoAgent, Report, RunOptions, Status, Trial};
+use evalsuite_schema::json::json;
 use tokio::runtime::{Builder, Runtime};
 use tracing::{Instrument, info_span};
 use tracing_subscriber::prelude::*;
 
+use crate::common::{case_json, grader, run_with, suite};
+
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-static CASES: &[EvalCase] = &[case("first"), case("second"), case("third"), case("fourth")];
-
-const fn case(id: &'static str) -> EvalCase {
-    EvalCase {
-        id,
-        test_name: id,
-        file: "suites/x/cases.yaml",
-        line: 1,
-        column: 1,
-        source: "cases.yaml",
-        target: None,
-        tags: &[],
-        json: CompiledJson::Text(
-            r#"{
-            "id": "x",
-            "location": {"file": "suites/x/cases.yaml", "line": 1, "column": 1},
-            "input": {"messages": [{"role": "user", "content": {"text": "go"}}]},
-            "graders": [{"name": "called", "location": {"file": "suites/x/cases.yaml", "line": 2, "column": 1}, "config":
-                {"tool-trajectory": {"mode": "exact", "expected": [{"tool": "search"}, {"tool": "book"}]}}}]
-        }"#,
-        ),
-    }
-}
-
-static SUITE: EvalSuite = EvalSuite {
-    name: "x",
-    agent_name: None,
-    module_path: "span_sources::x",
-    package: "demo",
-    package_version: "1.2.3",
-    manifest_dir: env!("CARGO_MANIFEST_DIR"),
-    root: "tests",
-    json: CompiledJson::Text(
-        r#"{"name": "x", "layout": "cases", "kind": "mixed", "root": "tests",
-        "location": {"file": "suites/x/EVAL.yaml", "line": 1, "column": 1}}"#,
-    ),
-    sources: &[],
-    diagnostics: &[],
-    embedded: None,
-    origin: None,
-    calibration: None,
-    cases: CASES,
-};
 
 /// Runs a test again, alone in a process of its own, where `test` runs.
 fn in_own_process(name: &str, test: impl FnOnce()) {
     const CHILD: &str = "SPAN_SOURCES_CHILD";
-    if std::env::var(CHILD).is_ok_and(|child| child == name) {
+    let name = &format!("span_sources::{name}");
+    if std::env::var(CHILD).is_ok_and(|child| &child == name) {
         return test();
     }
     let program = std::env::current_exe().unwrap();
@@ -97,9 +55,12 @@ async fn spawning(_: &mut Trial<'_>) -> Result<&'static str, BoxError> {
 
 fn run<M>(agent: impl IntoAgent<M>, concurrency: usize) -> Report {
     let directory = tempfile::tempdir().unwrap();
-    let runtime = Builder::new_current_thread().build().unwrap();
-    let options = RunOptions::new().with_output(directory.path()).with_concurrency(concurrency.try_into().unwrap());
-    runtime.block_on(Evals::new(&SUITE).with_agent(agent).run(&options)).unwrap()
+    let calls = json!({"tool-trajectory": {"mode": "exact", "expected": [{"tool": "search"}, {"tool": "book"}]}});
+    let cases = ["first", "second", "third", "fourth"]
+        .map(|id| case_json(id, json!([grader("called", 2, calls.clone())]), json!({})));
+    let evals = Evals::new(suite("cases", "mixed", directory.path(), &cases)).with_agent(agent);
+    let options = RunOptions::new().with_concurrency(concurrency.try_into().unwrap());
+    run_with(&evals, directory.path(), options)
 }
 
 fn all_passed(report: &Report) {
