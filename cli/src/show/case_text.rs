@@ -4,9 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use evalsuite_report::{CaseData, RunData, TrialData};
-use evalsuite_schema::Value;
 use evalsuite_schema::record::{GraderRecord, GraderState, Status, TrialRecord, Verdict};
-use evalsuite_schema::{Content, Input};
+use evalsuite_schema::{Content, Input, Value};
 
 use super::{add_indented, steps};
 

@@ -9,9 +9,8 @@ use evalsuite_codegen::binding::Agent;
 use evalsuite_codegen::expansion;
 use evalsuite_loader::source::Texts;
 use evalsuite_loader::{LoadedCase, LoadedSuite, Request, Session};
-use evalsuite_schema::Value;
 use evalsuite_schema::diagnostic::{Diagnostic, Diagnostics};
-use evalsuite_schema::{Case, Location};
+use evalsuite_schema::{Case, Location, Value};
 
 use crate::includes::Includes;
 use crate::suite_request;

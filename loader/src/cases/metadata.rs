@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use evalsuite_schema::Object;
-use evalsuite_schema::Value;
+use evalsuite_schema::{Object, Value};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::fields;

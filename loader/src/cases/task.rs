@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use evalsuite_schema::Value;
-use evalsuite_schema::{Case, Content, Input, Message, Object, PathRef, ReferenceSolution, Role, Trials, Workspace};
+use evalsuite_schema::{
+    Case, Content, Input, Message, Object, PathRef, ReferenceSolution, Role, Trials, Value, Workspace,
+};
 
 use super::case::CheckedCase;
 use super::workspace;

@@ -1,7 +1,6 @@
 //! What the agent was asked, as messages.
 
-use evalsuite_schema::Value;
-use evalsuite_schema::{Content, Input, Message, Part, Role};
+use evalsuite_schema::{Content, Input, Message, Part, Role, Value};
 
 use crate::run_data::TrialFiles;
 

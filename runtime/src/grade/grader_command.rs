@@ -5,9 +5,8 @@ use std::process::ExitStatus;
 use std::time::Duration;
 use std::{fmt, io};
 
-use evalsuite_schema::Value;
 use evalsuite_schema::grader::PreparedCommand;
-use evalsuite_schema::{Argument, Command};
+use evalsuite_schema::{Argument, Command, Value};
 
 use crate::grade::grading_context::GradingContext;
 use crate::platform::excerpt::{last_chars, trim};

@@ -1,10 +1,9 @@
 //! The aggregator `llm-grader` of a `composite`: a judge makes one score of the members' results (grading.md, section 10).
 
-use evalsuite_schema::Grader;
-use evalsuite_schema::Value;
 use evalsuite_schema::grader::{JudgeSettings, Prompt};
 use evalsuite_schema::placeholder::Syntax;
 use evalsuite_schema::record::GraderRecord;
+use evalsuite_schema::{Grader, Value};
 
 use crate::grade::grader_result::GraderResult;
 use crate::grade::grading_context::GradingContext;

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use evalsuite_schema::Value;
 use evalsuite_schema::grader::{Args, ArgsMatch, ExpectedCall, ToolTrajectory, TrajectoryMode};
 use evalsuite_schema::record::Assertion;
-use evalsuite_schema::{Object, ToolCall};
+use evalsuite_schema::{Object, ToolCall, Value};
 
 use crate::grade::assertion_text::{NO_TRANSCRIPT, in_text};
 use crate::grade::grader_result::GraderResult;

@@ -1,8 +1,7 @@
 //! The judgement in a reply: a score, a checklist, or scores of criteria.
 
-use evalsuite_schema::Object;
-use evalsuite_schema::Value;
 use evalsuite_schema::record::Assertion;
+use evalsuite_schema::{Object, Value};
 
 use crate::judge::lenient_json::with_plain_passed;
 use crate::judge::reply_shape::{MOST_ASSERTIONS, ReplyShape};

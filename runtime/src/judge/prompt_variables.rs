@@ -1,7 +1,6 @@
 //! The template variables of prompts: what judges are shown of a case and of an agent's work.
 
-use evalsuite_schema::Value;
-use evalsuite_schema::{Input, Message, Role, ToolCall};
+use evalsuite_schema::{Input, Message, Role, ToolCall, Value};
 
 use crate::model::evidence::Evidence;
 use crate::model::messages;

@@ -1,9 +1,8 @@
 //! Data of an agent's call that was captured from its spans.
 
-use evalsuite_schema::Message;
-use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
 use evalsuite_schema::suggest::listed;
+use evalsuite_schema::{Message, Value};
 use serde::{Deserialize, Serialize};
 
 /// Data of an agent's call from its spans.

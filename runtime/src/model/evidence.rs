@@ -5,9 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
-use evalsuite_schema::{Content, Input, Message, Object, ReferenceSolution, Role, ToolCall};
+use evalsuite_schema::{Content, Input, Message, Object, ReferenceSolution, Role, ToolCall, Value};
 use serde::de::DeserializeOwned;
 
 use crate::model::answer_files::AnswerFiles;

@@ -6,9 +6,8 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use evalsuite_schema::Object;
-use evalsuite_schema::Value;
 use evalsuite_schema::record::GraderKind;
+use evalsuite_schema::{Object, Value};
 use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use evalsuite_schema::Value;
 use evalsuite_schema::diagnostic::{Code, Diagnostic, SourceRange};
 use evalsuite_schema::grader::BUILT_IN;
-use evalsuite_schema::{Case, Layout, Location, Workspace};
+use evalsuite_schema::{Case, Layout, Location, Value, Workspace};
 
 use crate::platform::{environment, json};
 

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use evalsuite_schema::Value;
-use evalsuite_schema::{Content, Input, Message, Part, PathRef, Role};
+use evalsuite_schema::{Content, Input, Message, Part, PathRef, Role, Value};
 
 /// Text of a content: a string as it is, text parts joined by newline, data as JSON with an indent of two spaces.
 pub(crate) fn content_text(content: &Content) -> String {

@@ -4,9 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use evalsuite_schema::Value;
 use evalsuite_schema::record::{Usage, duration, milliseconds};
-use evalsuite_schema::{Message, Object};
+use evalsuite_schema::{Message, Object, Value};
 
 /// An error of any type, as agents return it.
 pub type BoxError = Box<dyn Error + Send + Sync>;

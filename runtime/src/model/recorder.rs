@@ -8,9 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use evalsuite_schema::Value;
 use evalsuite_schema::record::{Usage, milliseconds};
-use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall};
+use evalsuite_schema::{Content, Message, Part, PathRef, Role, ToolCall, Value};
 use serde::Serialize;
 
 use crate::model::recording::{CallPosition, Recording};

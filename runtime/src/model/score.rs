@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use evalsuite_schema::Object;
-use evalsuite_schema::Value;
 use evalsuite_schema::record::{Assertion, Verdict};
+use evalsuite_schema::{Object, Value};
 
 /// The result of a grader: a value from 0 to 1, no decision, or an error.
 ///

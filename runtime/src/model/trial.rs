@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
-use evalsuite_schema::{Input, Message, Object, ToolCall};
+use evalsuite_schema::{Input, Message, Object, ToolCall, Value};
 use serde::de::DeserializeOwned;
 
 use crate::model::cassette::Cassette;

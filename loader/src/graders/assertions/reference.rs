@@ -1,9 +1,8 @@
 //! Whether the reference answer of a case has what `field-accuracy` compares.
 
-use evalsuite_schema::Value;
 use evalsuite_schema::grader::{FieldAccuracy, Grader, GraderConfig, expected_document};
 use evalsuite_schema::placeholder::Syntax;
-use evalsuite_schema::{Content, Message};
+use evalsuite_schema::{Content, Message, Value};
 
 use super::ParsedGrader;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, are_many};

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use evalsuite_schema::Object;
-use evalsuite_schema::Value;
 use evalsuite_schema::record::{Note, Usage};
+use evalsuite_schema::{Object, Value};
 
 use crate::agents::command::invalid_output::InvalidOutput;
 use crate::agents::command::output_message;

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use evalsuite_schema::Value;
 use evalsuite_schema::media_type::of_extension;
-use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall};
+use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall, Value};
 
 use crate::agents::command::invalid_output::InvalidOutput;
 

@@ -1,8 +1,7 @@
 //! A single span: its kind, and the messages, tokens and cost of a call of a model.
 
-use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
-use evalsuite_schema::{Message, Object, Role};
+use evalsuite_schema::{Message, Object, Role, Value};
 
 use crate::agents::spans::span_fields::OTEL_NAME;
 use crate::agents::spans::span_messages::{read, structured};

@@ -1,7 +1,6 @@
 //! Fields of spans and events as JSON.
 
-use evalsuite_schema::Object;
-use evalsuite_schema::Value;
+use evalsuite_schema::{Object, Value};
 use tracing::Metadata;
 use tracing::field::{Field, Visit};
 

@@ -1,7 +1,6 @@
 //! Messages in fields of spans: in the form of the conventions, and in those of providers.
 
-use evalsuite_schema::Value;
-use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall};
+use evalsuite_schema::{Content, Message, Object, Part, PathRef, Role, ToolCall, Value};
 
 /// Messages in a field: JSON as text, or plain text of a speaker.
 pub(crate) fn read(value: &Value, speaker: Role) -> Vec<Message> {

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::Value;
-use evalsuite_schema::{Content, Message, Role, ToolCall};
+use evalsuite_schema::{Content, Message, Role, ToolCall, Value};
 
 use crate::agents::spans::chat_span::{self, ChatSpan, Kind, asks_for_tools, duration, is_error, kind, text};
 use crate::agents::spans::span_messages::structured;

@@ -1,8 +1,7 @@
 //! Tokens and cost in fields of a span.
 
-use evalsuite_schema::Object;
-use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
+use evalsuite_schema::{Object, Value};
 
 /// Tokens under their present and former names.
 pub(crate) fn usage(fields: &Object) -> Option<Usage> {

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use evalsuite_loader::{LoadedCase, LoadedSuite, render};
-use evalsuite_schema::Location;
-use evalsuite_schema::Value;
 use evalsuite_schema::diagnostic::Diagnostics;
+use evalsuite_schema::{Location, Value};
 
 use crate::model::compiled_json::CompiledJson;
 use crate::model::suite::{EvalCase, EvalSuite};

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::Object;
-use evalsuite_schema::Value;
 use evalsuite_schema::record::{Assertion, Verdict};
+use evalsuite_schema::{Object, Value};
 
 use crate::model::score::{Score, ratio};
 use crate::platform::excerpt::{last_chars, trim};

@@ -2,10 +2,9 @@
 
 pub(crate) mod calendar_date;
 
-use evalsuite_schema::Value;
 use evalsuite_schema::grader::{DateFormat, Field, FieldAccuracy, FieldAggregation, FieldMatch};
 use evalsuite_schema::record::Assertion;
-use evalsuite_schema::{Content, Message, Role};
+use evalsuite_schema::{Content, Message, Role, Value};
 
 use crate::grade::assertion_text::shorten;
 use crate::grade::field_accuracy::calendar_date::Date;

@@ -5,9 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
 
-use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
-use evalsuite_schema::{Message, Object};
+use evalsuite_schema::{Message, Object, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::model::captured_spans::Captured;

@@ -6,8 +6,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use evalsuite_schema::Value;
-use evalsuite_schema::{Case, CliTarget, Content, Input};
+use evalsuite_schema::{Case, CliTarget, Content, Input, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::model::messages::{file_parts, prompt};

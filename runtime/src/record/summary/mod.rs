@@ -8,12 +8,11 @@ pub(crate) mod text_table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalsuite_schema::Object;
-use evalsuite_schema::Value;
 use evalsuite_schema::record::{
     CaseRecord, Durations, Estimate, GraderMean, GraderState, OutcomeCounts, PassRate, Status, TargetSummary,
     TrialRecord, Usage,
 };
+use evalsuite_schema::{Object, Value};
 
 use crate::record::statistics;
 use crate::record::statistics::{pass_at_k, pass_hat_k};

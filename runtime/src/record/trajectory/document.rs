@@ -1,7 +1,6 @@
 //! The structure of written documents.
 
-use evalsuite_schema::Object;
-use evalsuite_schema::Value;
+use evalsuite_schema::{Object, Value};
 use serde::Serialize;
 
 use crate::record::trajectory::verdict::{Reward, TrialVerdict};

@@ -1,7 +1,6 @@
 //! A value of a document and its path, which errors name.
 
-use evalsuite_schema::Object;
-use evalsuite_schema::Value;
+use evalsuite_schema::{Object, Value};
 
 use crate::platform::excerpt::first_chars;
 use crate::record::trajectory::TrajectoryError;

@@ -1,8 +1,7 @@
 //! Reading a document: messages, totals and model.
 
-use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
-use evalsuite_schema::{Message, Role};
+use evalsuite_schema::{Message, Role, Value};
 
 use crate::model::messages::answer;
 use crate::record::trajectory::document_node::Node;

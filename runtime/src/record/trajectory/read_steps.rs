@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
-use evalsuite_schema::{Content, Message, Object, Role, ToolCall};
+use evalsuite_schema::{Content, Message, Object, Role, ToolCall, Value};
 
 use crate::record::trajectory::content_parts::Form;
 use crate::record::trajectory::document_node::Node;

@@ -5,9 +5,8 @@ pub(crate) mod round_trip;
 pub(crate) mod validator;
 pub(crate) mod writing;
 
-use evalsuite_schema::Message;
-use evalsuite_schema::Value;
 use evalsuite_schema::record::Status;
+use evalsuite_schema::{Message, Value};
 
 use crate::platform::redaction::Redactor;
 use crate::record::trajectory::{DocumentParts, TrialResult, document};

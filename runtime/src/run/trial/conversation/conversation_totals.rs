@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use evalsuite_schema::Value;
 use evalsuite_schema::record::Usage;
-use evalsuite_schema::{Message, Object};
+use evalsuite_schema::{Message, Object, Value};
 
 use crate::model::captured_spans::Captured;
 use crate::model::evidence::{Facts, UnknownWork};
