@@ -69,6 +69,14 @@ pub struct CaseRecord {
     /// other field; what they cost counts in budgets and in summaries of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub surplus: Vec<TrialSummary>,
+    /// Trials that repeat the case because its planned trials differ from its baseline. They count in no other field; what they cost
+    /// counts in budgets and in summaries of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confirming: Vec<TrialSummary>,
+    /// Whether trials end as soon as they decide the case. Then later trials depend on how earlier ones ended, and only the first one is a
+    /// fair sample of what the agent does.
+    #[serde(default)]
+    pub stops_early: bool,
     /// Number of trials planned.
     pub planned: u32,
     /// Trials that passed or failed.
